@@ -14,6 +14,7 @@ What counts:
 Macros are not expanded, and glob imports are resolved by the names of items.
 """
 
+import functools
 import re
 from pathlib import Path
 
@@ -26,6 +27,13 @@ OPENING, CLOSING = {"(", "[", "{"}, {")", "]", "}"}
 DEFINING = {"fn", "struct", "enum", "trait", "type", "const", "static", "union"}
 
 
+@functools.cache
+def tokens_of(text):
+    """The tokens of a file without comments and strings. Cached, because the tests read the same files many times."""
+    tokens = (token[0] for token in TOKEN.finditer(COMMENT.sub(" ", text)))
+    return [token for token in tokens if not token.startswith(("//", '"', 'b"', 'r#"', 'r"', "br"))]
+
+
 class Crate:
     """The modules of a crate, each a tuple of names, with what they define, import and refer to."""
 
@@ -36,8 +44,7 @@ class Crate:
                 self.read(root / name, (), root)
 
     def read(self, file, module, folder):
-        text = COMMENT.sub(" ", file.read_text())
-        tokens = [token[0] for token in TOKEN.finditer(text) if not token[0].startswith(("//", '"', "b\"", "r#\"", 'r"', "br"))]
+        tokens = tokens_of(file.read_text())
         self.enter(tokens, file, module, folder)
 
     def enter(self, tokens, file, module, folder):

@@ -53,6 +53,9 @@ export function config(section) {
     if (text === "no stall") {
       return { kind: "no-stall" };
     }
+    if (/^R\s*\d+$/.test(text)) {
+      return { kind: "quality", atLeast: Number(text.slice(1)) };
+    }
     return isRate(text)
       ? { kind: "rate", atLeast: rate(text), window: WINDOW, step: STEP }
       : { kind: "latency", limit: duration(text) };
@@ -74,7 +77,12 @@ export function config(section) {
   });
 }
 
-const KINDS = ["pages", "stream", "calls", "download", "upload", "probe"];
+const KINDS = ["pages", "stream", "calls", "download", "upload", "probe", "voice"];
+
+/** Returns whether a workload with these settings sends datagrams, which a browser does not have. */
+export function isDatagram({ kind }) {
+  return kind === "probe" || kind === "voice";
+}
 
 /** Checks that the traffic pattern is known and the values are within the bounds of scenarios. */
 function check(config) {

@@ -1,6 +1,14 @@
 // The state of a station as plain data and sentences for display.
 
-const LABELS = { pages: "Web pages", stream: "Video", calls: "Call", download: "Download", upload: "Upload", probe: "Probe" };
+const LABELS = {
+  pages: "Web pages",
+  stream: "Video",
+  calls: "Call",
+  download: "Download",
+  upload: "Upload",
+  probe: "Probe",
+  voice: "Voice",
+};
 
 /** No-break space between a number and its unit. */
 const SPACE = "\u00a0";

@@ -1,4 +1,4 @@
-//! A scenario's building as plain data: walls, access points, stations with their ways, and the
+//! A scenario's building as plain data: walls, access points, stations with their paths, and the
 //! coverage of the strongest access point with the powers at the start of the load. The crate `report`
 //! draws it.
 
@@ -68,16 +68,16 @@ pub struct PlacedAp {
     pub radios: Vec<(RadioName, RadioConfig)>,
 }
 
-/// A station with its way.
+/// A station with its path.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlacedStation {
     /// Index in the plan's stations.
     pub station: usize,
     /// Name.
     pub name: String,
-    /// Way; without legs if it stays.
+    /// Path with its times; without legs if the station stays.
     pub way: Way,
-    /// Timed changes of the scenario that end the way: their times in order, and the new positions. `None`: the station
+    /// Timed changes of the scenario that end the path: their times in order, and the new positions. `None`: the station
     /// has no position from then on.
     pub changes: Vec<(Instant, Option<Position>)>,
 }
@@ -90,7 +90,7 @@ impl PlacedStation {
         last.map_or_else(|| Some(self.way.at(now)), |(_, position)| *position)
     }
 
-    /// Time at which its way ends or a change ends it.
+    /// Time at which the path or a change ends its walk.
     #[must_use]
     pub fn end_of_way(&self) -> Instant {
         let end = self.way.legs().last().map_or(Instant::ZERO, Leg::end);

@@ -95,7 +95,7 @@ pub struct StationView {
 pub struct WorkloadView {
     /// Name.
     pub name: String,
-    /// Kind: `pages`, `stream`, `calls`, `download`, `upload`, `probe`.
+    /// Kind: `pages`, `stream`, `calls`, `download`, `upload`, `probe`, `voice`.
     pub kind: String,
     /// The strictest latency goal, in ms.
     pub latency_goal_ms: Option<f64>,

@@ -153,7 +153,7 @@ fn fits(station: &Station, member: &MemberStatus) -> bool {
 /// Returns whether a workload of the station sends datagrams, which a browser can't.
 pub(crate) fn needs_datagrams(station: &Station) -> bool {
     let mut workloads = station.workloads.iter();
-    workloads.any(|workload| workload.config.kind == netburn_workload::Kind::Probe)
+    workloads.any(|workload| workload.config.kind.is_datagram())
 }
 
 /// Maximum matching of members to stations, by augmenting paths in the order of the stations.

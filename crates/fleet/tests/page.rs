@@ -240,7 +240,7 @@ fn heard(machine: &mut Workload, under_way: &mut Vec<RequestId>) -> Value {
                 under_way.retain(|other| *other != id);
                 json!(["cancel", id.operation, id.object])
             }
-            Action::Send { .. } => unreachable!("no station probes here"),
+            Action::Send { .. } | Action::SendOneWay { .. } => unreachable!("no station probes here"),
         });
     }
     let mut operations = Vec::new();

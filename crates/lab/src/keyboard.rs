@@ -454,7 +454,7 @@ mod tests {
         );
     }
 
-    /// The walk ends where the station is, and the keys go on from there.
+    /// The walk ends where the station is, and the keys move the station from that position.
     #[test]
     fn a_walk_ends_with_the_first_arrow() {
         let mut control = building();

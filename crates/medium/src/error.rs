@@ -73,7 +73,8 @@ fn coded(error: f64, rate: CodingRate) -> f64 {
 }
 
 /// Returns true if the union bound is below 2⁻⁵⁴, so that one minus it is exactly 1. Each term is
-/// then at most a fifth of the one before, because a weight is at most 17 times the one before it. Most frames in a network have such a signal, and the sum is expensive.
+/// then at most a fifth of the one before, because a weight is at most 17 times the one before it. Most frames in
+/// a network have such a signal, and the sum is expensive.
 fn is_negligible(base: f64, first: i32, weight: f64) -> bool {
     let mut term = weight;
     for _ in 0..first {

@@ -2,10 +2,10 @@
 //! position.
 //!
 //! The gain is a sum of sinusoids with equal angles and random phases (Xiao, Zheng and Beaulieu,
-//! 2006), which has the Doppler spectrum of Clarke and Jakes. It is a function of the distance that
-//! the station has travelled, not of the time: a station that stands still has a constant gain. The
-//! surroundings do not move. All subcarriers fade alike and there is one antenna, so this is the worst
-//! case: wide channels and several antennas fade less.
+//! 2006). It has the Doppler spectrum of Clarke and Jakes. The gain is a function of the distance that
+//! the station has travelled, not of the time: a station that does not move has a constant gain. The
+//! surroundings do not move. All subcarriers have the same fading, and there is one antenna. This is
+//! the worst case: wide channels and several antennas fade less.
 
 use netburn_units::{Db, Stream};
 use std::f64::consts::TAU;
@@ -30,7 +30,7 @@ const LOWEST_DB: f64 = -60.0;
 /// Fading between a station and one radio. The mean power is 1.
 #[derive(Debug, Clone)]
 pub struct Fading {
-    /// Phases of the reflections in radians, and the cosine of the angle between each and the way.
+    /// Phases of the reflections in radians, and the cosine of the angle between each and the path.
     paths: Vec<(f64, f64)>,
     /// Amplitude of the line of sight, its phase and cosine.
     direct: (f64, f64, f64),
@@ -50,7 +50,7 @@ impl Fading {
         };
         let mut uniform = || (chance.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
         let direct = (libm::sqrt(k / (k + 1.0)), TAU * uniform(), libm::cos(TAU * uniform()));
-        // A quarter of a step from the direction of the way: no two have the same Doppler shift.
+        // A quarter of a step from the direction of the path: no two have the same Doppler shift.
         let angle = |path: usize| TAU * (path as f64 + 0.25) / PATHS as f64;
         let paths = (0..PATHS)
             .map(|path| (TAU * uniform(), libm::cos(angle(path))))
@@ -62,7 +62,7 @@ impl Fading {
         })
     }
 
-    /// Amplitude after a way of this many wavelengths; its mean square is 1.
+    /// Amplitude after a distance of this many wavelengths; its mean square is 1.
     #[must_use]
     pub fn amplitude(&self, wavelengths: f64) -> f64 {
         let turn = TAU * wavelengths;
@@ -77,7 +77,7 @@ impl Fading {
         libm::sqrt(re * re + im * im)
     }
 
-    /// Gain in dB after a way of this many wavelengths, at least −60 dB.
+    /// Gain in dB after a distance of this many wavelengths, at least −60 dB.
     #[must_use]
     pub fn gain_db(&self, wavelengths: f64) -> f64 {
         let db = 20.0 * libm::log10(self.amplitude(wavelengths));
@@ -90,14 +90,14 @@ impl Fading {
 pub struct Crossings {
     /// Per wavelength.
     pub rate: f64,
-    /// Mean way below the amplitude, in wavelengths.
+    /// Mean distance below the amplitude, in wavelengths.
     pub length: f64,
     /// Number.
     pub count: u64,
 }
 
 /// Crossings of `threshold` (relative to the root mean square) over `wavelengths` on each of `runs`
-/// independent ways, sampled at `samples` points per wavelength.
+/// independent paths, sampled at `samples` points per wavelength.
 #[must_use]
 pub fn crossings(
     model: FadingModel,
@@ -133,7 +133,7 @@ mod tests {
     use super::*;
     use netburn_units::Seed;
 
-    /// Mean power 1, with and without a line of sight, over 200 ways.
+    /// Mean power 1, with and without a line of sight, over 200 paths.
     #[test]
     fn the_mean_power_is_one() {
         for (model, factor) in [(FadingModel::Rayleigh, 0), (FadingModel::Rician, 6)] {

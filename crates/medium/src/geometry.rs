@@ -1,4 +1,4 @@
-//! Positions in a building, and the loss of a signal on its way through it.
+//! Positions in a building, and the loss of a signal between two of them.
 //!
 //! Positions are integers, and a wall is a line segment on one floor, so that the number of walls
 //! between two positions is exact.

@@ -1,9 +1,9 @@
-//! Way of a station: its position over time, at a constant speed along some positions.
+//! A station's path with its times: straight lines between positions, at a constant speed.
 
 use crate::geometry::Position;
 use netburn_units::{Duration, Instant, Speed};
 
-/// A way at a constant speed. It begins at [`Instant::ZERO`], the start of the load, and ends at its last position.
+/// A path at a constant speed. It begins at [`Instant::ZERO`], the start of the load, and ends at its last position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Way {
     legs: Vec<Leg>,
@@ -12,21 +12,21 @@ pub struct Way {
     speed: Speed,
 }
 
-/// A straight part of a way.
+/// A straight part of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Leg {
-    /// Position at its begin.
+    /// Position at its start.
     pub from: Position,
     /// Position at its end. The floor changes at the end.
     pub to: Position,
-    /// Time of its begin, in ns since the start of the load.
+    /// Time of its start, in ns since the start of the load.
     begin: u64,
     /// Duration in ns.
     nanos: u64,
 }
 
 impl Leg {
-    /// Time of its begin.
+    /// Time of its start.
     #[must_use]
     pub fn begin(&self) -> Instant {
         Instant::ZERO + Duration::from_nanos(self.begin)
@@ -40,7 +40,7 @@ impl Leg {
 }
 
 impl Way {
-    /// A way through these positions; `None` without any. One position: the station stays there.
+    /// A path through these positions; `None` without any. One position: the station stays there.
     #[must_use]
     pub fn new(positions: &[Position], speed: Speed) -> Option<Self> {
         let (first, last) = (*positions.first()?, *positions.last()?);
@@ -66,7 +66,7 @@ impl Way {
         })
     }
 
-    /// A way that stays at a position.
+    /// A path that stays at a position.
     #[must_use]
     pub const fn standing(at: Position) -> Self {
         Way {
@@ -108,7 +108,7 @@ impl Way {
         elapsed as f64 / 1e9 * self.speed.as_millimetres_per_second() as f64 / 1_000.0
     }
 
-    /// Time between two updates of fast fading: a way of 5 mm, a tenth of a wavelength in 6 GHz.
+    /// Time between two updates of fast fading: a distance of 5 mm, a tenth of a wavelength in 6 GHz.
     #[must_use]
     pub fn fading_interval(&self) -> Duration {
         let nanos = 5 * 1_000_000_000 / self.speed.as_millimetres_per_second().max(1);

@@ -137,7 +137,7 @@ fn two_hop_lines(hops: &TwoHops) -> Vec<String> {
     );
     let dedicated = hops.dedicated.map(|(other, backhaul, both)| {
         format!(
-            "backhaul on another radio ({}): the lesser of {} and {client} Mbit/s → {} Mbit/s goodput",
+            "backhaul on another radio ({}): the lower of {} and {client} Mbit/s → {} Mbit/s goodput",
             named(other),
             mbps(backhaul),
             mbps(both)

@@ -80,7 +80,7 @@ pub(crate) fn lab(args: &LabArgs) -> Result<ExitStatus, CliError> {
         |error: io::Error| CliError::Failed(format!("what the commands print can't be kept: {error}"));
     let mut output = Output::new(commands.len(), args.log.as_deref()).map_err(incomplete_record)?;
     let runtime = runtime::on(1)?;
-    let session = Session::new(&lab, &commands, &mut output, args.serve);
+    let session = Session::new(&lab, &commands, &mut output, args.serve, !args.serve && !args.quiet);
     let outcome = runtime.block_on(async {
         let mut view = args.serve.then(|| view::View::open(&plan));
         session.run(&mut view, &mut servers, args.serve).await

@@ -160,7 +160,7 @@ mod tests {
         assert_eq!(kind_of(ClientEventKind::JoinFailed { to }), EventKind::Warning);
     }
 
-    /// A path that is found is an event. Its renewal is none.
+    /// A path that is found is an event. Its renewal is not.
     #[test]
     fn events_of_a_mesh() {
         let next = "two".to_owned();

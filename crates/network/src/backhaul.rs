@@ -241,6 +241,10 @@ impl<P: std::fmt::Debug + Send + 'static> Backhaul<P> {
         while at > 0 {
             let (low, high) = (self.earliest[2 * at], self.earliest[2 * at + 1]);
             let winner = if self.dues[high] < self.dues[low] { high } else { low };
+            // Above a match with the same winner and the same time nothing changes.
+            if self.earliest[at] == winner && winner != place {
+                return;
+            }
             self.earliest[at] = winner;
             at /= 2;
         }

@@ -118,7 +118,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         }
     }
 
-    /// Tells the air the signals between a client and a candidate.
+    /// Sets the signals between a client and a candidate on the air.
     fn set_snr(&mut self, index: usize, candidate: usize) {
         let at = &self.roaming.clients[index].candidates[candidate].at;
         self.air.set_snr(at.radio, at.node, at.link.snr_down(&at.quality));
@@ -126,7 +126,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         self.air.set_snr(at.node, at.radio, up);
     }
 
-    /// Performs what a client wants, after a change of its state.
+    /// Performs the actions of a client, after a change of its state.
     pub(crate) fn act(&mut self, now: Instant, index: usize) {
         let wifi_station = self.roaming.clients[index].wifi_station;
         if self.roaming.clients[index].client.has_actions() {

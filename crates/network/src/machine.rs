@@ -61,6 +61,9 @@ pub struct Network<P> {
     outputs: VecDeque<Output<P>>,
     /// Cached result of `poll_timeout`; outer `None`: invalidated by a state change.
     pub(crate) cached_timeout: Option<Option<(Instant, Wake)>>,
+    /// A station moves or dozes, or an access point scans, broadcasts, steers, or sends packets on over the air. Most
+    /// plans have nothing of this, and each event of the air would ask for its timers.
+    has_timers: bool,
 }
 
 /// Bytes of the fourth address in frames between access points (802.11-2020 clause 9.3.2.1).
@@ -138,8 +141,15 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         }
         let meshes = Meshes::new(plan, &layout, begin);
         let broadcasts = Broadcasts::new(plan, &layout, begin);
+        let has_timers = !(power_saves.is_empty()
+            && relays.is_empty()
+            && meshes.meshes.is_empty()
+            && broadcasts.sources.is_empty()
+            && roaming.clients.is_empty()
+            && steering.poll_timeout().is_none());
         let mut network = Network {
             air,
+            has_timers,
             roaming,
             steering,
             power_saves,
@@ -271,24 +281,26 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         }
         let mut due = self.air.poll_timeout().map(|(at, wake)| (at, Wake::Air(wake)));
         // At one instant, a change precedes the wired hops.
-        let mut before = |other: Option<Instant>, wake| {
-            if let Some(at) = other
-                && due.is_none_or(|(first, _)| at <= first)
-            {
-                due = Some((at, wake));
-            }
-        };
-        before(self.backhaul.poll_timeout(), Wake::Wire);
-        before(self.wired.poll_timeout(), Wake::Wire);
-        before(self.power_saves.poll_timeout(), Wake::Presence);
-        before(self.relays.poll_timeout(), Wake::Relay);
-        before(self.meshes.poll_timeout(), Wake::Mesh);
-        before(self.broadcasts.poll_timeout(), Wake::Broadcast);
-        before(self.roaming.poll_timeout(), Wake::Roaming);
-        before(self.steering.poll_timeout(), Wake::Steering);
-        before(self.changes.next(), Wake::Change);
+        earlier(&mut due, self.backhaul.poll_timeout(), Wake::Wire);
+        earlier(&mut due, self.wired.poll_timeout(), Wake::Wire);
+        if self.has_timers {
+            self.poll_timers(&mut due);
+        }
+        earlier(&mut due, self.changes.next(), Wake::Change);
         self.cached_timeout = Some(due);
         due
+    }
+
+    /// Replaces `due` by the timers of [`has_timers`](Self::has_timers) that are not later. A function of its own, because
+    /// most plans have none.
+    #[inline(never)]
+    fn poll_timers(&mut self, due: &mut Option<(Instant, Wake)>) {
+        earlier(due, self.power_saves.poll_timeout(), Wake::Presence);
+        earlier(due, self.relays.poll_timeout(), Wake::Relay);
+        earlier(due, self.meshes.poll_timeout(), Wake::Mesh);
+        earlier(due, self.broadcasts.poll_timeout(), Wake::Broadcast);
+        earlier(due, self.roaming.poll_timeout(), Wake::Roaming);
+        earlier(due, self.steering.poll_timeout(), Wake::Steering);
     }
 
     /// Invalidates the cached timeout after a state change.
@@ -423,5 +435,14 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             Attachment::Air(wifi_station) => Some(&self.wifi_stations[wifi_station]),
             Attachment::Wire(_) => None,
         }
+    }
+}
+
+/// Replaces `due` by another timeout that is not later.
+fn earlier(due: &mut Option<(Instant, Wake)>, other: Option<Instant>, wake: Wake) {
+    if let Some(at) = other
+        && due.is_none_or(|(first, _)| at <= first)
+    {
+        *due = Some((at, wake));
     }
 }

@@ -78,7 +78,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         self.invalidate_timeout();
     }
 
-    /// Performs what the members of a mesh want.
+    /// Performs the actions of the members of a mesh.
     pub(crate) fn drain_mesh(&mut self, now: Instant, mesh: usize) {
         for place in 0..self.meshes.meshes[mesh].nodes.len() {
             while let Some(output) = self.meshes.meshes[mesh].nodes[place].poll_output() {

@@ -78,7 +78,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         self.act_on_peer(now, mesh, ends);
     }
 
-    /// Performs what the peering of member `ends.0` with member `ends.1` wants.
+    /// Performs the actions of the peering of member `ends.0` with member `ends.1`.
     fn act_on_peer(&mut self, now: Instant, mesh: usize, ends: (usize, usize)) {
         loop {
             let at = &mut self.meshes.meshes[mesh];

@@ -150,7 +150,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         signal.is_none_or(|signal| beacon::arrives(signal.as_dbm_f64(), chance))
     }
 
-    /// Performs what a station's power save wants.
+    /// Performs the actions of a station's power save.
     fn act_on_power_save(&mut self, now: Instant, index: usize) {
         while let Some(action) = self.power_saves.dozing[index].sleeper.poll_action() {
             let dozing = &self.power_saves.dozing[index];

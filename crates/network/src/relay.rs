@@ -23,6 +23,7 @@ pub(crate) struct Relays<P> {
     parents: Vec<Option<usize>>,
     /// By access point: the root of its mesh.
     mesh_roots: Vec<Option<usize>>,
+    is_empty: bool,
     /// By access point.
     relays: Vec<Relay<P>>,
 }
@@ -61,8 +62,10 @@ impl<P> Relays<P> {
             let mesh = meshes.find(|mesh| mesh.members.iter().any(|(member, _)| *member == ap))?;
             Some(mesh.members[mesh.root].0)
         };
+        let mesh_roots: Vec<Option<usize>> = (0..plan.aps.len()).map(mesh_root).collect();
         Relays {
-            mesh_roots: (0..plan.aps.len()).map(mesh_root).collect(),
+            is_empty: links.is_empty() && mesh_roots.iter().all(Option::is_none),
+            mesh_roots,
             parents: (0..plan.aps.len()).map(place).collect(),
             relays: plan.aps.iter().enumerate().map(relay).collect(),
             links,
@@ -71,7 +74,7 @@ impl<P> Relays<P> {
 
     /// True if no access point has a wireless backhaul.
     pub(crate) fn is_empty(&self) -> bool {
-        self.links.is_empty() && self.mesh_roots.iter().all(Option::is_none)
+        self.is_empty
     }
 
     /// Access point whose wire an access point uses.

@@ -1,7 +1,7 @@
 //! Access points with a wireless backhaul, against closed forms of the throughput over several hops.
 //!
 //! The rates in the formulas are those that the model gives for each link alone, without
-//! contention: measured here with the same settings. Sources send constantly and blindly.
+//! contention: measured here with the same settings. Sources send at a constant rate and do not adapt.
 
 use netburn_medium::config::{Band, LinkQuality};
 use netburn_medium::packet::{Ecn, Packet};
@@ -127,7 +127,7 @@ fn a_blind_sender_starves_a_slower_second_hop() {
     let (first, second) = (alone(AC, 4), alone(AC, 1));
     let found = down(&chain(AC, &[4], &[36, 36], 1), 1_000.0);
     assert_near(found, second / 2.0, 0.05);
-    // A sender that offers less than both hops can carry gets more than a blind one.
+    // A sender that offers less than both hops can carry gets more than one that does not adapt.
     let offered = 0.85 / (1.0 / first + 1.0 / second);
     assert!(offered > 1.2 * found);
     assert_near(down(&chain(AC, &[4], &[36, 36], 1), offered), offered, 0.02);

@@ -13,6 +13,8 @@ pub enum GoalKind {
     Rate,
     /// The player never stalls.
     NoStall,
+    /// Windows of a call have a minimum rating.
+    Quality,
 }
 
 impl From<&Goal> for GoalKind {
@@ -21,6 +23,7 @@ impl From<&Goal> for GoalKind {
             Goal::Latency { .. } => GoalKind::Latency,
             Goal::Rate { .. } => GoalKind::Rate,
             Goal::NoStall => GoalKind::NoStall,
+            Goal::Quality { .. } => GoalKind::Quality,
         }
     }
 }

@@ -59,6 +59,25 @@ impl RecordedWorkload {
     /// Records bytes of an object's content that moved at `now` and passes them to the machine.
     /// Time must not go back by more than 100 ms between calls.
     pub fn handle_bytes(&mut self, now: Instant, id: RequestId, direction: Direction, bytes: u64, rows: &mut Vec<Row>) {
+        self.count(now, direction, bytes, rows);
+        self.machine.handle_bytes(now, id, bytes);
+    }
+
+    /// Records that a packet of a call arrived at `at`, which is known at `now`, and passes it to the machine.
+    pub fn handle_arrival(
+        &mut self,
+        now: Instant,
+        id: RequestId,
+        direction: Direction,
+        at: Instant,
+        rows: &mut Vec<Row>,
+    ) {
+        let bytes = self.machine.config().object_size.as_bytes();
+        self.count(now, direction, bytes, rows);
+        self.machine.handle_arrival(now, id, at);
+    }
+
+    fn count(&mut self, now: Instant, direction: Direction, bytes: u64, rows: &mut Vec<Row>) {
         let (down, up) = match direction {
             Direction::Down => (bytes, 0),
             Direction::Up => (0, bytes),
@@ -68,7 +87,6 @@ impl RecordedWorkload {
         {
             rows.push(self.interval(bin));
         }
-        self.machine.handle_bytes(now, id, bytes);
     }
 
     /// Appends a row for every operation and stall that has ended since the last call, and for the player's start-up.

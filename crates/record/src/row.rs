@@ -68,7 +68,7 @@ pub struct IntervalRow {
     pub station: u16,
     /// The workload's number within the station.
     pub workload: u16,
-    /// Begin of the interval.
+    /// Start of the interval.
     pub at: Instant,
     /// Bytes towards the station.
     pub bytes_down: u64,
@@ -83,7 +83,7 @@ pub struct IntervalRow {
 pub struct AirRow {
     /// The station's number in the plan.
     pub station: u16,
-    /// Begin of the interval.
+    /// Start of the interval.
     pub at: Instant,
     /// Airtime of data PPDUs to the station, with preambles and failed transmissions.
     pub airtime_down: Duration,
@@ -154,7 +154,7 @@ pub struct EventRow {
     pub station: Option<u16>,
     /// The workload's number within the station, where it is one workload's.
     pub workload: Option<u16>,
-    /// Begin.
+    /// Start.
     pub at: Instant,
     /// Time for which it took, in nanoseconds; 0 for a moment.
     pub length: u64,

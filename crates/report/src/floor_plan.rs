@@ -1,4 +1,4 @@
-//! A floor plan as an SVG: one panel for each floor, with walls, access points, stations, their ways
+//! A floor plan as an SVG: one panel for each floor, with walls, access points, stations, their paths
 //! and the coverage of the strongest access point. The drawing of a run also has its events, and
 //! the places at which operations missed their goal.
 //!
@@ -18,7 +18,7 @@ use netburn_analysis::view::{Mark, Misses};
 use netburn_medium::config::Band;
 use scale::{Frame, Panel};
 
-/// A floor plan, and what happened there.
+/// A floor plan, and the events of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Drawing<'a> {
     /// Identifier in the page: lower-case letters, digits and `-`.

@@ -2,6 +2,7 @@
 
 mod intervals;
 mod rows;
+pub(crate) mod voice;
 pub(crate) mod why;
 pub(crate) mod wifi;
 
@@ -34,6 +35,7 @@ pub fn text(summary: &Summary, width: usize, colour: bool) -> String {
     for part in [
         run_reasons(summary, colour),
         why::paragraphs(summary, colour),
+        voice::lines(summary),
         wifi::lines(summary),
         self_check(summary, colour),
         provisional(summary),

@@ -10,7 +10,6 @@ use crate::row_queue::RowQueue;
 use netburn_protocol::token::Token;
 use netburn_record::Role;
 use netburn_scenario::{Environment, Plan};
-use netburn_workload::Kind;
 use std::net::{Ipv4Addr, SocketAddr};
 use tokio::sync::watch;
 
@@ -99,7 +98,7 @@ fn setup(plan: &Plan) -> Result<Setup, ControllerError> {
             datagrams: station
                 .workloads
                 .iter()
-                .any(|workload| workload.config.kind == Kind::Probe),
+                .any(|workload| workload.config.kind.is_datagram()),
             device: Default::default(),
         });
     }

@@ -18,6 +18,7 @@ const BUILT_IN: &[(&str, &str)] = built_in![
     "archer-c7-split",
     "archer-c7-steered",
     "boost",
+    "call-and-download",
     "four-uses",
     "patch-under-test",
     "penalty-box",

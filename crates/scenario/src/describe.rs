@@ -237,6 +237,7 @@ fn on_wire(link: &StationLink) -> String {
 fn workload_summary(config: &Config) -> String {
     let what = match (config.kind, config.objects) {
         (Kind::Probe, _) => format!("a datagram of {}", config.object_size),
+        (Kind::Voice, _) => format!("a packet of {} in each direction", config.object_size),
         (Kind::Download | Kind::Upload, _) => format!("objects of {}", config.object_size),
         (_, 1) => format!("an object of {}", config.object_size),
         (_, objects) => format!("{objects} objects of {}", config.object_size),
@@ -287,5 +288,6 @@ fn goal(goal: &Goal) -> String {
         Goal::Latency { limit } => format!("≤ {limit}"),
         Goal::Rate { at_least, window, .. } => format!("≥ {at_least} in every {window}"),
         Goal::NoStall => "no stall".to_owned(),
+        Goal::Quality { at_least, window, .. } => format!("R ≥ {at_least} in every {window}"),
     }
 }

@@ -96,6 +96,7 @@ words!(Http, HTTP, ["1.1" => Http::H1, "2" => Http::H2]);
 words!(Kind, KINDS, [
     "pages" => Kind::Pages, "stream" => Kind::Stream, "calls" => Kind::Calls,
     "download" => Kind::Download, "upload" => Kind::Upload, "probe" => Kind::Probe,
+    "voice" => Kind::Voice,
 ]);
 words!(Connections, CONNECTIONS, ["new" => Connections::New, "keep" => Connections::Keep]);
 words!(Priority, PRIORITIES, [
@@ -180,7 +181,7 @@ section! {
         scan_interval: SomeTime => scan_interval, default "that of the policy";
         /// Smoothing of the beacons' signal: each beacon counts one part of this number. 1: no smoothing.
         beacon_smoothing: scalars::Whole<1, 100> => beacon_smoothing;
-        /// Time from the reception of a frame until the answer is ready, on both sides, while the station joins. 6 to 12 ms agrees with published gaps; the best hardware needs 1 to 3 ms.
+        /// Time from the reception of a frame until the answer is ready, on both sides, while the station joins. 6 to 12 ms agrees with published gaps. The best hardware needs 1 to 3 ms.
         frame_processing: Span => frame_processing;
         /// Time with stopped queues before each absence of a scan but the first. 100 ms: mac80211 with a driver that cannot flush its queues.
         flush_delay: Span => flush_delay;
@@ -200,7 +201,7 @@ section! {
 section! {
     /// Steering: the access points of a network ask stations to move. The policy sets the constants that are not set here.
     SteeringSection(Steering = Steering::default()) {
-        /// Policy. `usteer`, `dawn`: as shipped with OpenWrt. `load`: one station of a busy radio moves to another radio of its access point. `prefer-5ghz`: stations with a strong signal move from 2.4 to 5 GHz. `probe-suppression`: 2.4 GHz does not answer the probe requests of stations that support 5 GHz.
+        /// Policy. `usteer`, `dawn`: as shipped with OpenWrt. `load`: one station of a busy radio moves to another radio of its access point. `prefer-5ghz`: stations with a strong signal move from 2.4 to 5 GHz. `probe-suppression`: radios on 2.4 GHz do not answer the probe requests of stations that a radio on 5 GHz receives.
         policy: SteeringPolicy => policy;
         /// Signal at the access point below which it asks a station to move: `usteer`, `dawn`.
         trigger: scalars::Signal => trigger, default "`usteer`: off; `dawn`: -70 dBm";

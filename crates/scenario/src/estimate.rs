@@ -71,7 +71,7 @@ impl Plan {
                 match config.kind {
                     Kind::Download => to.max = None,
                     Kind::Upload => from.max = None,
-                    Kind::Probe => {
+                    Kind::Probe | Kind::Voice => {
                         let scheduled = scheduled(config, span);
                         to.add(scheduled);
                         from.add(scheduled);

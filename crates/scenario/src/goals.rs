@@ -9,13 +9,15 @@ use crate::value::{PlanValue, from_section};
 use netburn_medium::config::AdapterRate;
 use netburn_units::{BitRate, Duration};
 use netburn_workload::Goal;
+use netburn_workload::config::MAX_RATING;
 use schemars::{Schema, SchemaGenerator, json_schema};
 
-/// Goals in a file: a time, a rate, `no stall`, `none`, or a list.
+/// Goals in a file: a time, a rate, a rating R, `no stall`, `none`, or a list.
 #[derive(Debug, Clone)]
 pub(crate) struct Goals(pub(crate) Vec<Spanned<Goal>>);
 
-const GOALS: &str = "a time (`\"500 ms\"`), a rate (`\"20 Mbit/s\"`), `\"no stall\"` or `\"none\"`";
+const GOALS: &str =
+    "a time (`\"500 ms\"`), a rate (`\"20 Mbit/s\"`), a rating (`\"R 80\"`), `\"no stall\"` or `\"none\"`";
 
 impl FromNode for Goals {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
@@ -28,7 +30,7 @@ impl FromNode for Goals {
 
     fn schema(generator: &mut SchemaGenerator) -> Schema {
         let one = Goal::schema(generator);
-        json_schema!({ "anyOf": [one, { "const": "none" }, { "type": "array", "items": one }], "x-value": "a time, a rate, `no stall`, `none`, or a list" })
+        json_schema!({ "anyOf": [one, { "const": "none" }, { "type": "array", "items": one }], "x-value": "a time, a rate, a rating (`R 80`), `no stall`, `none`, or a list" })
     }
 }
 
@@ -42,6 +44,7 @@ impl PlanValue<Goals> for Vec<Goal> {
             Goal::Latency { limit } => limit.to_string(),
             Goal::Rate { at_least, .. } => at_least.to_string(),
             Goal::NoStall => "no stall".to_owned(),
+            Goal::Quality { at_least, .. } => format!("R {at_least}"),
         };
         self.iter().map(text).collect()
     }
@@ -56,6 +59,21 @@ pub(crate) fn rate_goal(at_least: BitRate) -> Goal {
     }
 }
 
+/// Quality goal with windows of 10 s in steps of 1 s.
+pub(crate) fn quality_goal(at_least: u8) -> Goal {
+    Goal::Quality {
+        at_least,
+        window: Duration::from_secs(10),
+        step: Duration::from_secs(1),
+    }
+}
+
+/// The number after `R`, such as that of `R 80`; `None` if the text is something else.
+fn rating(text: &str) -> Option<&str> {
+    let number = text.strip_prefix('R')?.trim_start();
+    (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())).then_some(number)
+}
+
 impl FromNode for Goal {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
         let Some(text) = node.text() else {
@@ -63,6 +81,14 @@ impl FromNode for Goal {
         };
         if text == "no stall" {
             return Some(Goal::NoStall);
+        }
+        if let Some(number) = rating(text.trim()) {
+            let known = number.parse().ok().filter(|rating| (1..=MAX_RATING).contains(rating));
+            if known.is_none() {
+                let help = format!("expected a rating of 1 to {MAX_RATING}");
+                cx.problem(&node.place, format!("{} is out of range", node.found()), help);
+            }
+            return known.map(quality_goal);
         }
         if let Ok(limit) = text.parse::<Duration>() {
             let most = Duration::from_secs(86_400);
@@ -89,7 +115,7 @@ impl FromNode for Goal {
     }
 
     fn schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "pattern": "^\\s*(no stall|[+]?\\s*[0-9._]+\\s*(s|sec|ms|us|µs|μs|ns|min|m|h|[GMk]bit/s|[GMk]bps|[GMk]b/s|bit/s|bps|b/s))\\s*$" })
+        json_schema!({ "type": "string", "pattern": "^\\s*(no stall|R\\s*[0-9]+|[+]?\\s*[0-9._]+\\s*(s|sec|ms|us|µs|μs|ns|min|m|h|[GMk]bit/s|[GMk]bps|[GMk]b/s|bit/s|bps|b/s))\\s*$" })
     }
 }
 

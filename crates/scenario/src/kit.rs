@@ -19,7 +19,7 @@ section! {
         units(required): Named<places::Place>;
         /// Settings of each unit, as in `[ap.NAME]`: its rating or its radios.
         ap(required): ApSection;
-        /// Backhaul of the other units. `shared`: by the first radio above 2.4 GHz, which also serves stations. `dedicated`: by the last radio, which serves no stations. `wired`: all units have a wire. Over the air, each unit selects the unit over which the path is best.
+        /// Backhaul of the other units. `shared`: by the first radio above 2.4 GHz, which also serves stations. `dedicated`: by the last radio, which serves no stations. `wired`: all units have a wire. With `shared` and `dedicated`, each unit selects the unit over which a bit needs the shortest airtime up to the wire.
         backhaul: KitBackhaul, default "`shared`";
     }
 }

@@ -262,7 +262,7 @@ pub struct Ap {
     pub scan_interval: Option<Duration>,
     /// Length of such an absence; `None`: [`DEFAULT_SCAN_AWAY`].
     pub scan_away: Option<Duration>,
-    /// Way to the server.
+    /// Connection to the server.
     pub backhaul: Backhaul,
     /// Quality of a wireless backhaul; `None`: the signal follows from the positions.
     pub backhaul_quality: Option<LinkQuality>,
@@ -270,7 +270,7 @@ pub struct Ap {
     pub relay_delay: Duration,
 }
 
-/// Way of an access point to the server.
+/// Connection of an access point to the server.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Backhaul {
     /// Over a wire.

@@ -76,7 +76,7 @@ section! {
         shadowing: Ratio => shadowing;
         /// Distance over which the correlation of shadowing falls to 1/e.
         shadowing_distance: Range => shadowing_distance;
-        /// Fast fading of stations on a path. `rayleigh`: without a line of sight. `rician`: with one. All subcarriers fade alike, which is the worst case.
+        /// Fast fading of stations on a path. `rayleigh`: without a line of sight. `rician`: with one. All subcarriers have the same fading, which is the worst case.
         fading: FadingModel => fading;
         /// Power of the line of sight over that of all reflections, for `fading = "rician"`.
         rician_factor: Ratio => rician_factor;
@@ -88,11 +88,11 @@ section! {
     NetworkSection(Network = Network::new("")) {
         /// Radios of the network, each as access point and radio: `c7.5g`.
         radios(required): List<RadioRef> => radios;
-        /// Steering of stations by the access points: the name of a policy (`none`, `usteer`, `dawn`, `load`, `prefer-5ghz`, `probe-suppression`), or a section. All but `none` and `probe-suppression` need `v = true`. Manual steering is a network for each band.
+        /// Steering of stations by the access points: the name of a policy (`none`, `usteer`, `dawn`, `load`, `prefer-5ghz`, `probe-suppression`), or a section. All but `none` and `probe-suppression` need `v = true`. For manual steering, use a network for each band.
         steering: SteeringChoice => steering;
         /// Mean time between two broadcast packets from the wire, such as ARP and mDNS, of 200 bytes each. The times between them are uniform over 0 to twice this value. Each access point sends them at the lowest basic rate, without acknowledgement. While one of its stations dozes, they wait for the DTIM beacon.
         broadcast_interval: SomeTime => broadcast_interval, default "none: no broadcast packets";
-        /// Every how many beacons is a DTIM beacon. Beacons are 102.4 ms apart. It has an effect only with `broadcast_interval`.
+        /// Number of beacon intervals (102.4 ms) from one DTIM beacon to the next. It has an effect only with `broadcast_interval`.
         dtim_period: Whole<1, 255> => dtim_period;
         /// Key management, which decides how many frames a station needs to join: `open`, `psk` (8 frames), `sae` (10), `802.1x` (24, and eight round trips to the RADIUS server).
         security: Security => security;
@@ -100,7 +100,7 @@ section! {
         radius_delay: Span => radius_delay, default "5 ms";
         /// 802.11k: neighbour reports. Roaming stations scan only the channels of this network instead of all channels.
         k: Flag => k;
-        /// 802.11v: BSS transition management. The access points can ask stations to move. `steering` decides when they do.
+        /// 802.11v: BSS transition management. The access points can ask stations to move, by the rules of `steering`.
         v: Flag => v;
         /// 802.11r: fast BSS transition over the air. Roaming stations join with four frames. Needs keys, so not with `security = "open"`.
         r: Flag => r;
@@ -108,7 +108,7 @@ section! {
         r_over_ds: Flag => r_over_ds;
         /// Caching of keys (PMKSA) by the access points: a station that returns to one joins with 8 frames, also with `sae` and `802.1x`.
         key_caching: Flag => key_caching;
-        /// Opportunistic key caching: the access points share the keys, so a station that knows one joins the others with 8 frames.
+        /// Opportunistic key caching: the access points share the keys. A station that has joined one of them joins the others with 8 frames.
         okc: Flag => okc;
     }
 }
@@ -142,17 +142,17 @@ section! {
         forwarding_queue: QueueBytes => forwarding_queue, default wired_queue("`forwarding`");
         /// Position in the building. Stations with a position or a path need it.
         position: Place => position;
-        /// Time between two scans of the access point itself. Each of its radios then leaves its channel. The first scan begins this long after the start of the load.
+        /// Time between two scans of the access point itself. During a scan each of its radios leaves its channel. The first scan begins this long after the start of the load.
         scan_interval: SomeTime => scan_interval, default "none: it does not scan";
-        /// Length of such an absence. Without a warning from the access point, stations send frames in vain and lose some.
+        /// Duration of such an absence. The stations get no notification, so some of their frames are lost.
         scan_away: SomeTime => scan_away, default "100 ms";
-        /// Way to the server: `wired`, or a radio of another access point, such as `main.5g`. The access point then uses its own radio with the same band and channel for the link. If that radio also serves stations, they share its airtime with the backhaul. With an own radio, such as `5g`, it selects the other access point: the one with the shortest airtime per bit up to the wire.
+        /// Connection to the server: `wired`, or a radio of another access point, such as `main.5g`. The access point then uses its own radio with the same band and channel for the link. If that radio also serves stations, they share its airtime with the backhaul. With an own radio, such as `5g`, it selects the other access point by itself: the one over which a bit needs the shortest airtime up to the wire.
         backhaul: BackhaulChoice => backhaul, default "wired";
-        /// Received power on a wireless backhaul, the same at both ends.
+        /// Received power on a wireless backhaul, equal at both ends.
         backhaul_signal: Signal, default "from the positions";
         /// Fixed MCS of a wireless backhaul, independent of the signal, counted per stream.
         backhaul_mcs: Whole<0, 13>, default "from the signal";
-        /// Mean forwarding delay of a frame that comes from the air and goes on over the air, with a wireless backhaul. Each delay lies between 6/7 and 8/7 of it.
+        /// Mean forwarding delay of a frame that is received by radio and transmitted by radio, with a wireless backhaul. Each delay is between 6/7 and 8/7 of this value.
         relay_delay: Span => relay_delay;
         /// WAN link of the access point.
         wan: WanSection => wan, default "none: the access point is next to the server's link";
@@ -262,9 +262,9 @@ section! {
         signal(wifi): Signal, changes |value| (StationSetting::Quality(LinkQuality::Signal(value)));
         /// Distance from the access point, from which the signal is computed.
         distance(wifi): Range, changes |value| (StationSetting::Quality(LinkQuality::Distance(value)));
-        /// Position in the building, from which the signal of every radio is computed. A change moves the station there at once, and ends its way on a `path`.
+        /// Position in the building, from which the signal of every radio is computed. A change moves the station there at once, and ends its walk on a `path`.
         position(wifi): Place, changes |value| (StationSetting::Position(value));
-        /// Positions that the station visits in this order, in straight lines. It leaves the first when the load starts, and stays at the last.
+        /// Positions that the station visits in this order, in straight lines. It leaves the first position when the load starts, and stays at the last one.
         path(wifi): List<Place> => air.path;
         /// Speed on the path.
         speed(wifi): Velocity => air.speed, default "1 m/s";
@@ -284,7 +284,7 @@ section! {
         rate_control(wifi): RateControl => air.rate_control, changes |value| (StationSetting::RateControl(value));
         /// Maximum rate of the station's adapter: one rate, or `{ up = …, down = … }`.
         adapter_rate(wifi): Rates => air.adapter_rate, default "unlimited", changes |value| (StationSetting::AdapterRate(value));
-        /// Workloads: `browsing`, `4kstream`, `voip`, `download`, `upload`, `probe`, or a `[workload.NAME]` of the file; one, or a list.
+        /// Workloads: `browsing`, `4kstream`, `voip`, `download`, `upload`, `probe`, `voice`, or a `[workload.NAME]` of the file; one, or a list.
         workload: OneOrMany<Name>, default "none";
         /// Start of the station's load.
         start: Span => start;
@@ -346,31 +346,31 @@ section! {
 section! {
     /// Your own workload. It starts from the built-in workload of its kind (`pages` from `browsing`, `stream` from `4kstream`, `calls` from `voip`), and its keys override that.
     WorkloadSection(StationWorkload = StationWorkload::new("", Config::browsing())) {
-        /// Traffic pattern: `pages`, `stream`, `calls`, `download`, `upload` or `probe`. `pages`: several objects in parallel, at regular intervals with jitter. `stream`: objects one after another; a late object delays the next. `calls`: objects at fixed intervals. `download`, `upload`: large objects one after another. `probe`: datagrams that the server returns.
+        /// Traffic pattern: `pages`, `stream`, `calls`, `download`, `upload`, `probe` or `voice`. `pages`: several objects in parallel, at regular intervals with jitter. `stream`: objects one after another; a late object delays the next. `calls`: objects at fixed intervals. `download`, `upload`: large objects one after another. `probe`: datagrams that the server returns. `voice`: a stream of datagrams in each direction.
         kind(required): netburn_workload::Kind => config.kind;
         /// Objects per operation, fetched in parallel (`pages`).
         objects: Whole<1, 1000> => config.objects, default "that of the kind", kinds [Pages];
-        /// Size of one object; for `probe`, of a datagram, 64 to 1400 B.
+        /// Size of one object. For `probe` (64 to 1400 B) and `voice` (32 to 1400 B), the UDP payload of a datagram.
         object_size: ObjectSize => config.object_size, default "that of the kind";
         /// Requested rate, from which `interval` is computed. For `stream`, `calls` and `pages`.
         rate: Rate, default "that of the kind, for `stream` and `calls`", kinds [Pages, Stream, Calls];
-        /// Time between operations. Not for `download` and `upload`.
-        interval: SomeTime => config.interval, default "from `rate`, else that of the kind", kinds [Pages, Stream, Calls, Probe];
+        /// Time between operations. For `voice`, time between the packets of one direction, 5 ms to 200 ms. Not for `download` and `upload`.
+        interval: SomeTime => config.interval, default "from `rate`, else that of the kind", kinds [Pages, Stream, Calls, Probe, Voice];
         /// Maximum deviation of a due time from its place in the schedule, in either direction; at most half of `interval`. For `pages`, `calls` and `probe`.
         jitter: Span => config.jitter, default "that of the kind", kinds [Pages, Calls, Probe];
-        /// Connection reuse: `new` opens a connection for each object, `keep` keeps them open. Not for `probe`.
+        /// Connection reuse: `new` opens a connection for each object, `keep` keeps them open. Not for `probe` and `voice`.
         connections: Connections => config.connections, default "that of the kind", kinds [Pages, Stream, Calls, Download, Upload];
         /// Maximum number of operations in flight. Further operations that are due count as misses. For `calls` and `probe`.
         outstanding: Whole<1, 10_000> => config.outstanding, default "that of the kind", kinds [Calls, Probe];
         /// Priority of the packets in both directions: DSCP (8, 0, 40, 48), access category, and band of `pfifo-fast`. The page of the workloads shows where packets are marked.
         priority: Priority => config.priority;
-        /// TCP congestion control of the workload in both directions: `reno`, `cubic`, `bbr`, or another one of the operating system. Not for `probe`.
+        /// TCP congestion control of the workload in both directions: `reno`, `cubic`, `bbr`, or another one of the operating system. Not for `probe` and `voice`.
         cc: CongestionControl => cc, default "`station.*.cc` and `server.cc`", kinds [Pages, Stream, Calls, Download, Upload];
         /// Video player that consumes the data (`stream`).
         player: PlayerSection => config.player, kinds [Stream];
-        /// Goal or list of goals: a time (`"500 ms"`) for `pages`, `calls` and `probe`; a rate (`"20 Mbit/s"`, in every 2 s) for `stream`, `download` and `upload`; `"no stall"` for `stream`; `"none"`.
+        /// Goal or list of goals: a time (`"500 ms"`) for `pages`, `calls` and `probe`; a rate (`"20 Mbit/s"`, in every 2 s) for `stream`, `download` and `upload`; `"no stall"` for `stream`; a rating (`"R 80"`, in every 10 s of each direction) for `voice`; `"none"`.
         goal: Goals => config.goals, default "that of the kind";
-        /// Time without progress after which an operation is aborted.
+        /// Time without progress after which an operation is aborted. For `voice` at most 2 s.
         timeout: SomeTime => config.timeout, default "that of the kind";
     }
 }

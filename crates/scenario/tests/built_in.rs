@@ -38,6 +38,9 @@ fn settings_in_comments_are_valid() {
         ("slow-neighbour", "ap.home.queue", "station-rr"),
         ("slow-neighbour", "ap.home.hardware_queue", "8 frames"),
         ("boost", "workload.film.priority", "best-effort"),
+        ("call-and-download", "ap.home.queue", "fq-codel"),
+        ("call-and-download", "workload.call.priority", "voice"),
+        ("call-and-download", "workload.call.goal", "R 70"),
         ("penalty-box", "station.slow-1.joins", "home.5g"),
         (
             "small-queues-usb",

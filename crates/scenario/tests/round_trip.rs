@@ -426,13 +426,18 @@ fn config() -> impl Strategy<Value = Config> {
         if config.interval.is_some() {
             config.interval = Some(Duration::from_nanos(every));
         }
+        if kind == Kind::Voice {
+            let (least, most) = (Duration::from_millis(5), Duration::from_millis(200));
+            config.interval = Some(Duration::from_nanos(every).clamp(least, most));
+            config.timeout = timeout.clamp(Duration::from_millis(10), Duration::from_secs(2));
+        }
         if matches!(kind, Kind::Pages | Kind::Calls | Kind::Probe) {
             config.jitter = Duration::from_nanos(jitter.min(every / 2));
         }
         if matches!(kind, Kind::Calls | Kind::Probe) {
             config.outstanding = outstanding;
         }
-        if kind != Kind::Probe {
+        if !kind.is_datagram() {
             config.connections = if new { Connections::New } else { Connections::Keep };
         }
         if let Some(player) = &mut config.player {
@@ -446,6 +451,11 @@ fn config() -> impl Strategy<Value = Config> {
             (_, false) => vec![],
             (Kind::Pages | Kind::Calls | Kind::Probe, _) => vec![Goal::Latency { limit: timeout }],
             (Kind::Stream, _) => Config::stream_4k().goals,
+            (Kind::Voice, _) => vec![Goal::Quality {
+                at_least: 1 + (size % 93) as u8,
+                window: Duration::from_secs(10),
+                step: Duration::from_secs(1),
+            }],
             (Kind::Download | Kind::Upload, _) => vec![Goal::Rate {
                 at_least: rate,
                 window: Duration::from_secs(2),
@@ -651,7 +661,7 @@ fn plan() -> impl Strategy<Value = Plan> {
             for (_, config) in workloads {
                 used += 1;
                 let of = StationWorkload::new(format!("w{used}"), config);
-                let cc = station.cc.clone().filter(|_| of.config.kind != Kind::Probe);
+                let cc = station.cc.clone().filter(|_| !of.config.kind.is_datagram());
                 station.workloads.push(StationWorkload { cc, ..of });
             }
             plan.stations.push(station);

@@ -96,9 +96,8 @@ fn dense(stations: u32) -> String {
     text
 }
 
-/// Access points in a grid of 20 m with walls in between, and stations that walk from one to another
-/// at 1 m/s and roam with 802.11k. A quarter of the stations call, an eighth browse, the others send
-/// probes.
+/// Access points in a grid of 20 m with walls in between. The stations walk from one to another at
+/// 1 m/s, and roam with 802.11k. A quarter of them call, an eighth browse, and the others send probes.
 fn walkers(access_points: u32, stations: u32) -> String {
     const CHANNELS: [u16; 8] = [36, 44, 52, 60, 100, 108, 149, 157];
     const POLICIES: [&str; 4] = ["linux", "iwd", "apple-phone", "qualcomm"];

@@ -43,6 +43,6 @@ pub struct CapturedPacket {
 pub enum PacketContent {
     /// A TCP segment.
     Segment(Segment),
-    /// A probe's datagram, or its echo: the probe's number.
-    Probe(u64),
+    /// A probe's datagram, its echo, or a packet of a call: the number of the operation.
+    Datagram(u64),
 }

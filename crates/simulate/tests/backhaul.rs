@@ -41,8 +41,8 @@ fn pair(backhaul: u8, joins: &str, mcs: u8) -> f64 {
     goodputs(Document::from_toml("pair.toml", &text).unwrap(), &[], 4.0)[0]
 }
 
-/// A sender that adapts to its losses gets 1/(1/R1 + 1/R2), whichever hop is slower. A blind one gets
-/// only half of a slower second hop (crates/network/tests/backhaul.rs).
+/// A sender that adapts to its losses gets 1/(1/R1 + 1/R2), whichever hop is slower. One that does not
+/// adapt gets only half of a slower second hop (crates/network/tests/backhaul.rs).
 #[test]
 fn tcp_gets_the_sum_of_the_airtimes() {
     for (first, second) in [(4, 4), (4, 1), (4, 5), (1, 4)] {

@@ -44,6 +44,8 @@ impl Tolerance {
     pub const LOSS: Tolerance = Tolerance::new(0.05, 0.005);
     /// For the share of a goal's samples within its limit, 0 to 1: 0.01.
     pub const MET: Tolerance = Tolerance::new(0.0, 0.01);
+    /// For a rating R of a call, 0 to 93: 3 points, about a tenth of the mean opinion score.
+    pub const RATING: Tolerance = Tolerance::new(0.0, 3.0);
 
     const fn new(share: f64, least: f64) -> Tolerance {
         Tolerance { share, least }

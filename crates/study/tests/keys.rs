@@ -8,6 +8,9 @@ use netburn_study::experiment::{Formula, Grid};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
+use std::{iter, thread};
 
 /// Content of `keys.toml`.
 #[derive(Deserialize)]
@@ -127,7 +130,7 @@ fn drops(grid: &Grid) -> u64 {
     drops
 }
 
-/// Number of moves of a run, the longest or the shortest one in ms, or the begin of the first one in s.
+/// Number of moves of a run, the longest or the shortest one in ms, or the start of the first one in s.
 fn roams(grid: &Grid, metric: &str) -> f64 {
     let plan = &grid.runs().unwrap()[0].plan;
     let mut roams = Vec::new();
@@ -148,24 +151,37 @@ fn roams(grid: &Grid, metric: &str) -> f64 {
     }
 }
 
+/// The fault of a key whose metric does not change as expected; `None` without one.
+fn no_effect(table: &Table, act: &Acts) -> Option<String> {
+    let measure = |set: &[String]| measure(table.text(&act.base), set, &act.metric);
+    let (from, to) = (measure(&act.from), measure(&act.to));
+    let moved = match act.moves {
+        Moves::Down => to < 0.98 * from,
+        Moves::Up => to > 1.02 * from,
+    };
+    (!moved).then(|| {
+        format!(
+            "{}: {} is {from} with {:?} and {to} with {:?}",
+            act.key, act.metric, act.from, act.to
+        )
+    })
+}
+
 #[test]
 #[cfg_attr(not(feature = "all-tests"), ignore = "takes many seconds: scripts/test runs it")]
 fn every_key_has_an_effect() {
-    let (table, mut faults) = (table(), Vec::new());
-    for act in &table.acts {
-        let measure = |set: &[String]| measure(table.text(&act.base), set, &act.metric);
-        let (from, to) = (measure(&act.from), measure(&act.to));
-        let moved = match act.moves {
-            Moves::Down => to < 0.98 * from,
-            Moves::Up => to > 1.02 * from,
-        };
-        if !moved {
-            faults.push(format!(
-                "{}: {} is {from} with {:?} and {to} with {:?}",
-                act.key, act.metric, act.from, act.to
-            ));
-        }
-    }
+    let table = table();
+    let next = AtomicUsize::new(0);
+    // Threads take the next entry, because some simulations take much longer than others.
+    let work = || -> Vec<String> {
+        let acts = iter::from_fn(|| table.acts.get(next.fetch_add(1, Relaxed)));
+        acts.filter_map(|act| no_effect(&table, act)).collect()
+    };
+    let workers = thread::available_parallelism().map_or(1, Into::into);
+    let faults: Vec<String> = thread::scope(|scope| {
+        let threads: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    });
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 

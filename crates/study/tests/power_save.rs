@@ -25,7 +25,7 @@ fn replies_wait_for_a_beacon() {
 }
 
 /// With traffic, the longest absence is that on a passive channel, 111 ms (mac80211). A piece of the call
-/// that is due at its begin waits for all of it. There are three scans of 16 such channels, with a piece
+/// that is due at its start waits for all of it. There are three scans of 16 such channels, with a piece
 /// each 131 ms, so some come early in one. Without scans no piece waits as long as one active channel takes.
 #[test]
 #[cfg_attr(not(feature = "all-tests"), ignore = "takes many seconds: scripts/test runs it")]

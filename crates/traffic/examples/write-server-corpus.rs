@@ -1,6 +1,7 @@
 //! Writes the server's fuzz corpus. Run it after changes to the input format of `server::fuzz` or `datagram::fuzz`.
 
 use netburn_traffic::consent::Consent;
+use netburn_traffic::datagram::call::{self, wire::Request};
 use netburn_traffic::datagram::wire;
 use netburn_units::{ByteSize, Duration, Instant};
 use std::error::Error;
@@ -102,6 +103,18 @@ fn datagrams() -> Files {
     let probe = wire::probe([7; 16], 5, 200, 0);
     let mut echo = probe.clone();
     wire::make_echo(&mut echo, Instant::from_secs(9));
+    let requested = Request {
+        call: 0,
+        anchor: Instant::from_millis(-100),
+        interval: Duration::from_millis(20),
+        until: u32::MAX,
+        from: 0,
+        size: 172,
+        dscp: 48,
+        stamp: Instant::ZERO,
+    };
+    let mut report = call::wire::request([7; 16], &requested, 2);
+    call::wire::make_report(&mut report, Instant::from_secs(1), |_| Some(Duration::from_millis(3)));
     let changed = |at: usize, byte: u8| {
         let mut bytes = wire::hello(0);
         bytes[at] = byte;
@@ -120,6 +133,44 @@ fn datagrams() -> Files {
         ("unknown-kind", changed(5, 9)),
         ("reserved", changed(6, 1)),
         ("empty", Vec::new()),
+        ("call-request", call::wire::request([7; 16], &requested, 50)),
+        ("call-report", report),
+        ("call-up", call::wire::up(0, 3, 172)),
+        ("call-down", call::wire::down(0, 3, Instant::from_millis(60), 172)),
+        (
+            "call-fast",
+            call::wire::request(
+                [7; 16],
+                &Request {
+                    interval: Duration::from_millis(5),
+                    size: 1400,
+                    ..requested
+                },
+                334,
+            ),
+        ),
+        (
+            "call-too-fast",
+            call::wire::request(
+                [7; 16],
+                &Request {
+                    interval: Duration::from_millis(1),
+                    ..requested
+                },
+                0,
+            ),
+        ),
+        (
+            "call-far-anchor",
+            call::wire::request(
+                [7; 16],
+                &Request {
+                    anchor: Instant::from_nanos(i64::MIN),
+                    ..requested
+                },
+                1,
+            ),
+        ),
     ]
 }
 

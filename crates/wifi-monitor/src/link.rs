@@ -22,7 +22,7 @@ pub struct Link {
     bytes: Counter,
     bssid: Option<Mac>,
     outage: Option<Outage>,
-    /// Begin of the current scan.
+    /// Start of the current scan.
     scan_since: Option<Instant>,
     /// Time since which the interface is missing, and its name.
     missing_since: Option<(Instant, String)>,

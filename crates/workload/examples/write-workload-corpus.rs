@@ -22,6 +22,7 @@ fn main() -> std::io::Result<()> {
         [13, 8],
     ]
     .concat();
+    let arriving = [[0, 0], [0, 0], [14, 1], [14, 41], [3, 5], [14, 255]].concat();
     let characters = [
         ("prompt", prompt),
         ("slow", slow),
@@ -29,6 +30,7 @@ fn main() -> std::io::Result<()> {
         ("failing", failing),
         ("late", late),
         ("astray", astray),
+        ("arriving", arriving),
     ];
     // Every 120 ms, jitter 15 ms, 3 objects of 1064 B, 3 outstanding, time-out 510 ms, goal 41 ms, kept connections. A
     // player of 99.7 kbit/s that starts with 31 ms and holds 1.256 s. From −200 ms on for 4.4 s, 1 s of drain.

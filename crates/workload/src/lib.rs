@@ -8,7 +8,7 @@
 //! - [`machine`] – the state machine. It computes due times, limits outstanding requests, and defines
 //!   what an operation is.
 //! - [`deadlines`] – the next timeout of many machines, for a driver.
-//! - [`config`] – settings. It has the six built-in workloads, every number with its unit and default.
+//! - [`config`] – settings. It has the seven built-in workloads, every number with its unit and default.
 //! - [`player`] – the buffer of a video player: bytes in, stalls out.
 //! - [`operation`] – the result of one operation.
 //! - [`verdict`] – goals, shares met, verdicts.
@@ -33,4 +33,4 @@ pub use config::{Config, ConfigError, Connections, Goal, Kind, PlayerConfig, Pri
 pub use deadlines::Deadlines;
 pub use machine::{Action, BACKOFF, Connection, Direction, Request, RequestId, Wake, Workload};
 pub use operation::{Failure, Operation, Outcome, RemoteTimestamps, Stall};
-pub use verdict::{GoalResult, Tally, Verdict, judge, windows, worst};
+pub use verdict::{GoalResult, Tally, Verdict, judge, quality_windows, windows, worst};

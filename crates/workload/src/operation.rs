@@ -16,7 +16,8 @@ pub struct Operation {
     pub connected: Option<Instant>,
     /// Time of its first byte.
     pub first_byte: Option<Instant>,
-    /// Time of its end: the last byte of its last object, the reply to a probe, or the failure.
+    /// Time of its end: the last byte of its last object, the reply to a probe, the arrival of a
+    /// packet of a call, or the failure.
     pub finished: Option<Instant>,
     /// Bytes of content moved, also of an incomplete operation.
     pub bytes: u64,

@@ -5,6 +5,7 @@ use netburn_record::summary::{LatencyMs, StationSummary, WorkloadSummary};
 use netburn_stats::metric_change::{Better, Tolerance};
 use netburn_stats::{P50, P95, percentile::supported};
 use netburn_units::Probability;
+use netburn_workload::Direction;
 
 /// A metric of a station and a workload.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -36,6 +37,10 @@ pub enum Quantity {
     Stalled,
     /// The share of datagrams that were lost.
     Lost,
+    /// The rating R of one direction of a call.
+    Rating(Direction),
+    /// The share of packets of one direction of a call that were lost.
+    LostOneWay(Direction),
 }
 
 /// Unit of a value.
@@ -47,6 +52,8 @@ pub enum Unit {
     Ms,
     /// A share, 0 to 1.
     Share,
+    /// Points of the rating R, 0 to 93.
+    Points,
 }
 
 impl Quantity {
@@ -54,8 +61,13 @@ impl Quantity {
     #[must_use]
     pub const fn better(&self) -> Better {
         match self {
-            Quantity::Throughput | Quantity::Jain | Quantity::Met(..) => Better::Higher,
-            Quantity::Idle | Quantity::P50 | Quantity::P95 | Quantity::Stalled | Quantity::Lost => Better::Lower,
+            Quantity::Throughput | Quantity::Jain | Quantity::Met(..) | Quantity::Rating(_) => Better::Higher,
+            Quantity::Idle
+            | Quantity::P50
+            | Quantity::P95
+            | Quantity::Stalled
+            | Quantity::Lost
+            | Quantity::LostOneWay(_) => Better::Lower,
         }
     }
 
@@ -65,8 +77,9 @@ impl Quantity {
         let usual = match self {
             Quantity::Throughput | Quantity::Jain => Tolerance::RATE,
             Quantity::Idle | Quantity::P50 | Quantity::P95 => Tolerance::LATENCY,
-            Quantity::Stalled | Quantity::Lost => Tolerance::LOSS,
+            Quantity::Stalled | Quantity::Lost | Quantity::LostOneWay(_) => Tolerance::LOSS,
             Quantity::Met(..) => Tolerance::MET,
+            Quantity::Rating(_) => Tolerance::RATING,
         };
         match share {
             Some(share) if usual.share > 0.0 => Tolerance { share, ..usual },
@@ -82,7 +95,10 @@ impl Quantity {
         match self {
             Quantity::Throughput => Unit::Mbps,
             Quantity::Idle | Quantity::P50 | Quantity::P95 => Unit::Ms,
-            Quantity::Jain | Quantity::Met(..) | Quantity::Stalled | Quantity::Lost => Unit::Share,
+            Quantity::Jain | Quantity::Met(..) | Quantity::Stalled | Quantity::Lost | Quantity::LostOneWay(_) => {
+                Unit::Share
+            }
+            Quantity::Rating(_) => Unit::Points,
         }
     }
 
@@ -98,6 +114,10 @@ impl Quantity {
             Quantity::Met(..) => "met %",
             Quantity::Stalled => "stalled %",
             Quantity::Lost => "lost %",
+            Quantity::Rating(Direction::Up) => "R up",
+            Quantity::Rating(Direction::Down) => "R down",
+            Quantity::LostOneWay(Direction::Up) => "lost up %",
+            Quantity::LostOneWay(Direction::Down) => "lost down %",
         }
     }
 }
@@ -110,6 +130,7 @@ impl Unit {
             Unit::Mbps => "mbps",
             Unit::Ms => "ms",
             Unit::Share => "share",
+            Unit::Points => "points",
         }
     }
 }
@@ -134,6 +155,10 @@ impl Key {
             Quantity::Met(number, _) => format!("goals.{number}.met"),
             Quantity::Stalled => "player.stalled_share".to_owned(),
             Quantity::Lost => "probe.lost_share".to_owned(),
+            Quantity::Rating(Direction::Up) => "voice.up.rating".to_owned(),
+            Quantity::Rating(Direction::Down) => "voice.down.rating".to_owned(),
+            Quantity::LostOneWay(Direction::Up) => "voice.up.lost_share".to_owned(),
+            Quantity::LostOneWay(Direction::Down) => "voice.down.lost_share".to_owned(),
         });
         path
     }
@@ -187,6 +212,12 @@ fn station_metrics(station: &StationSummary, all: &mut Vec<(Key, Option<f64>)>) 
         }
         if let Some(probe) = &workload.probe {
             add(Quantity::Lost, probe.lost_share);
+        }
+        if let Some(voice) = &workload.voice {
+            for (direction, stream) in [(Direction::Up, &voice.up), (Direction::Down, &voice.down)] {
+                add(Quantity::Rating(direction), stream.rating);
+                add(Quantity::LostOneWay(direction), stream.lost_share);
+            }
         }
     }
     if !station.workloads.is_empty() {

@@ -16,6 +16,8 @@ const BINS: u64 = 300;
 const MIN_BIN: Duration = Duration::from_secs(1);
 /// Noticeable round-trip time, for workloads without a goal.
 const NOTICED: Duration = Duration::from_millis(100);
+/// One-way delay of a call that users notice (ITU-T G.114).
+const NOTICED_IN_CALL: Duration = Duration::from_millis(150);
 /// Maximum number of recorded waiting and roaming spans for each station; later ones are only
 /// counted.
 const MAX_SPANS: usize = 10_000;
@@ -70,9 +72,9 @@ pub(super) struct StationEvidence {
     pub(super) from: Sent,
     /// Spans in which one of its operations missed its goal, in ns.
     pub(super) waits: Vec<(i64, i64)>,
-    /// Roams: begin and duration of the interruption, in ns.
+    /// Roams: start and duration of the interruption, in ns.
     pub(super) roams: Vec<(i64, u64)>,
-    /// Scans: begin and duration with the returns, in ns.
+    /// Scans: start and duration with the returns, in ns.
     pub(super) scans: Vec<(i64, u64)>,
     pub(super) link: Link,
     /// True if its rows contain the airtime of networks that are not modelled.
@@ -350,9 +352,13 @@ impl StationEvidence {
 }
 
 impl Limits {
-    /// Limits of a workload; a probe without a goal has a noticeable time as the limit.
+    /// Limits of a workload. A probe without a goal, and a call, have a noticeable time as the limit.
     fn from_config(config: &Config) -> Option<Limits> {
-        let noticed = (config.kind == Kind::Probe).then_some(NOTICED);
+        let noticed = match config.kind {
+            Kind::Probe => Some(NOTICED),
+            Kind::Voice => Some(NOTICED_IN_CALL),
+            _ => None,
+        };
         let good = config.latency_limit().or(noticed)?;
         Some(Limits {
             good,

@@ -74,7 +74,7 @@ fn positions_are_those_of_the_way() {
     assert_eq!(floor_plan.position(1, seconds(0)), None);
 }
 
-/// A change ends the way after 5 s, and another one the position after 8 s.
+/// A change ends the path after 5 s, and another one the position after 8 s.
 #[test]
 fn changes_end_the_way() {
     let changed = format!(
@@ -115,7 +115,7 @@ fn a_large_building_has_large_cells() {
     );
 }
 
-/// A way that ends on another floor, and walls on a third one.
+/// A path that ends on another floor, and walls on a third one.
 #[test]
 fn floors() {
     let house = WALK

@@ -133,7 +133,7 @@ workload = "voip"
         assert_eq!(got, [(2_200, 3, 2, Some(4.0)), (7_000, 1, 1, None)]);
     }
 
-    /// On loopback and on real devices the stations do not follow the scenario's ways.
+    /// On loopback and on real devices the stations do not follow the scenario's paths.
     #[test]
     fn only_in_modelled_environments() {
         let plan = Document::from_toml("hall.toml", HALL).unwrap().resolve().unwrap();

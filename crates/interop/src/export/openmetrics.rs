@@ -8,7 +8,9 @@
 
 use super::Error;
 use netburn_record::Run;
-use netburn_record::summary::{GoalSummary, LatencyMs, StationSummary, Summary, WorkloadSummary, verdict_name};
+use netburn_record::summary::{
+    GoalSummary, LatencyMs, StationSummary, Summary, VoiceStreamSummary, WorkloadSummary, verdict_name,
+};
 use netburn_record::utc::UnixTime;
 use netburn_workload::Verdict;
 use std::fmt::Write as _;
@@ -202,6 +204,50 @@ fn workloads(page: &mut Page, stations: &[StationSummary]) {
             page.sample("", of, workload.probe.and_then(|probe| probe.lost_share));
         }
     });
+    calls(page, &all);
+}
+
+/// Both directions of the calls.
+fn calls(page: &mut Page, all: &[(Labels, &WorkloadSummary)]) {
+    let calls = all
+        .iter()
+        .filter_map(|(of, workload)| Some((of, workload.voice.as_ref()?)));
+    let streams: Vec<(Labels, &VoiceStreamSummary)> = calls
+        .flat_map(|(of, voice)| {
+            [("up", &voice.up), ("down", &voice.down)]
+                .map(|(direction, stream)| (of.and("direction", direction), stream))
+        })
+        .collect();
+    if streams.is_empty() {
+        return;
+    }
+    let mut gauge = |name: &'static str, help: &str, value: fn(&VoiceStreamSummary) -> Option<f64>| {
+        page.gauge(name, help, |page| {
+            for (of, stream) in &streams {
+                page.sample("", of, value(stream));
+            }
+        });
+    };
+    gauge(
+        "netburn_voice_rating",
+        "Rating R (ITU-T G.107) of a direction of a call, with the best fixed playout buffer.",
+        |stream| stream.rating,
+    );
+    gauge(
+        "netburn_voice_playout_seconds",
+        "That buffer: time from the due time of a packet to its playout.",
+        |stream| stream.buffer_ms.map(|ms| ms / 1e3),
+    );
+    gauge(
+        "netburn_voice_lost_ratio",
+        "Share of lost packets of a direction of a call.",
+        |stream| stream.lost_share,
+    );
+    gauge(
+        "netburn_voice_jitter_seconds",
+        "Jitter (RFC 3550) of a direction of a call.",
+        |stream| stream.jitter_ms.map(|ms| ms / 1e3),
+    );
 }
 
 /// Labels beyond those that every series has.

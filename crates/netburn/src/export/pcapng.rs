@@ -94,7 +94,7 @@ fn model_packet(packet: &CapturedPacket) -> ModelPacket<'_> {
         ecn: packet.ecn,
         segment: match &packet.content {
             PacketContent::Segment(segment) => Some(segment),
-            PacketContent::Probe(_) => None,
+            PacketContent::Datagram(_) => None,
         },
     }
 }

@@ -8,6 +8,7 @@ use crate::terminal::eprint_message;
 use netburn_lab::servers::Servers;
 use netburn_lab::{Lab, LabError, LabProcess, ProcessExit, Program};
 use netburn_network::Endpoint;
+use netburn_record::{Detail, Row};
 use netburn_report::sanitise::sanitise;
 use std::ffi::OsString;
 use std::fs::File;
@@ -86,6 +87,8 @@ pub(super) struct Session<'a> {
     output: &'a mut Output,
     /// The view reads the keys of the terminal.
     viewed: bool,
+    /// Events of the stations' links are printed.
+    reports: bool,
     guests: Vec<Option<LabProcess>>,
     went: Vec<Went>,
     /// Index of the next command to start.
@@ -101,13 +104,20 @@ pub(super) struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    pub(super) fn new(lab: &'a Arc<Lab>, commands: &'a [Command], output: &'a mut Output, viewed: bool) -> Self {
+    pub(super) fn new(
+        lab: &'a Arc<Lab>,
+        commands: &'a [Command],
+        output: &'a mut Output,
+        viewed: bool,
+        reports: bool,
+    ) -> Self {
         let (tell, ends) = unbounded_channel();
         Session {
             lab,
             commands,
             output,
             viewed,
+            reports,
             guests: commands.iter().map(|_| None).collect(),
             went: vec![Went::NotStarted; commands.len()],
             next: 0,
@@ -140,7 +150,7 @@ impl<'a> Session<'a> {
                 asked = signals.next_kind() => self.handle_signal(asked),
                 () = until(kill) => self.kill(),
                 () = tokio::time::sleep(LOOK), if self.ready_by.is_some() => {}
-                () = looked(view, self.lab, servers) => {}
+                () = looked(view, self.lab, servers, self.reports) => {}
             }
         }
         if stay && self.signal.is_none() {
@@ -153,7 +163,7 @@ impl<'a> Session<'a> {
                         self.signal = asked.ends().then_some(asked);
                         break;
                     }
-                    () = looked(view, self.lab, servers) => {}
+                    () = looked(view, self.lab, servers, self.reports) => {}
                 }
             }
         }
@@ -300,15 +310,32 @@ async fn until(at: Option<Instant>) {
     }
 }
 
-/// Draws the view, if there is one, and prints new warnings. Returns after an interval.
-async fn looked(view: &mut Option<view::View>, lab: &Lab, servers: &mut Option<Servers>) {
+/// Draws the view, if there is one, and prints new warnings. With `reports` it also prints the events of the stations'
+/// links. Returns after an interval.
+async fn looked(view: &mut Option<view::View>, lab: &Lab, servers: &mut Option<Servers>, reports: bool) {
     match view {
         Some(view) => view.look(lab).await,
         None => tokio::time::sleep(EVERY).await,
     }
     warn(lab);
+    if reports {
+        report(lab);
+    }
     if let Some(text) = servers.as_mut().and_then(Servers::warning) {
         eprint_message(&format!("warning: {text}"));
+    }
+}
+
+/// Prints the new events of the stations' links, such as moves between access points.
+fn report(lab: &Lab) {
+    let names = lab.names();
+    for row in lab.take_rows() {
+        let Row::Event(event) = row else { continue };
+        let station = event.station.and_then(|station| names.get(usize::from(station)));
+        if let (Detail::Link(link), Some(name)) = (&event.detail, station) {
+            let at = event.at.as_secs_f64();
+            eprint_message(&format!("{at:.1} s, {name}: {}", link.text));
+        }
     }
 }
 

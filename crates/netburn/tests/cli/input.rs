@@ -52,7 +52,7 @@ fn an_impossible_value_lists_the_possible_ones() {
 
 #[test]
 fn an_unknown_workload_names_the_known_ones() {
-    rejected(one_station("voice", 10, 1), &["9", "voice", "voip"]);
+    rejected(one_station("voipp", 10, 1), &["9", "voipp", "voip"]);
 }
 
 #[test]

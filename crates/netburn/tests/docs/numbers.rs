@@ -11,8 +11,8 @@ use netburn_record::self_check::{
 use netburn_stats::contrast::{LEVEL, SIGNIFICANCE, enough_pairs, min_p, runs_needed};
 use netburn_stats::metric_change::MIN_RUNS;
 use netburn_stats::{STANDARD, paired_shift, pairs, percentile, ranks, shift};
-use netburn_workload::Verdict;
 use netburn_workload::verdict::{MARGINAL_PERCENT, MAX_EXCESS, MAX_STALL_PERCENT, PASS_PERCENT};
+use netburn_workload::{Direction, Verdict};
 use std::fmt::Write as _;
 
 fn thresholds() -> String {
@@ -138,6 +138,16 @@ fn tolerances() -> String {
         ),
         ("share of the time in which a player stalled", Quantity::Stalled, ""),
         ("share of the datagrams that were lost", Quantity::Lost, ""),
+        (
+            "share of the packets of a call that were lost, per direction",
+            Quantity::LostOneWay(Direction::Up),
+            "",
+        ),
+        (
+            "rating R of a call, per direction",
+            Quantity::Rating(Direction::Up),
+            " points",
+        ),
     ] {
         let tolerance = quantity.tolerance(None);
         let share = (tolerance.share > 0.0).then(|| percent(tolerance.share));

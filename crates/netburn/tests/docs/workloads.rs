@@ -11,19 +11,21 @@ type Property = (&'static str, fn(&Config) -> String);
 const PROPERTIES: [Property; 14] = [
     ("traffic pattern", |config| format!("`{}`", config.kind)),
     ("transport", |config| match config.kind {
-        Kind::Probe => "UDP".to_owned(),
+        Kind::Probe | Kind::Voice => "UDP".to_owned(),
         _ => "HTTP over TCP".to_owned(),
     }),
     ("request", |config| {
         let size = config.object_size.as_bytes();
         match config.kind {
             Kind::Probe => format!("a datagram of {size} B"),
+            Kind::Voice => format!("none: a datagram of {size} B in each direction"),
             Kind::Upload => format!("`POST /sink` with {size} B"),
             _ => format!("`GET /bytes/{size}`"),
         }
     }),
     ("response", |config| match config.kind {
         Kind::Probe => format!("a datagram of {} B", config.object_size.as_bytes()),
+        Kind::Voice => "none".to_owned(),
         Kind::Upload => "a receipt".to_owned(),
         _ => config.object_size.to_string(),
     }),
@@ -47,13 +49,13 @@ const PROPERTIES: [Property; 14] = [
     }),
     ("operations in flight", |config| format!("up to {}", config.outstanding)),
     ("connections", |config| match (config.kind, config.connections) {
-        (Kind::Probe, _) => "–".to_owned(),
+        (Kind::Probe | Kind::Voice, _) => "–".to_owned(),
         (_, Connections::New) => "a new one for each request".to_owned(),
         (_, Connections::Keep) => "kept open and reused".to_owned(),
     }),
     ("direction of the content", |config| match config.kind {
         Kind::Upload => "to the server".to_owned(),
-        Kind::Probe => "both".to_owned(),
+        Kind::Probe | Kind::Voice => "both".to_owned(),
         _ => "to the station".to_owned(),
     }),
     ("DSCP", |config| config.priority.dscp().to_string()),
@@ -103,6 +105,20 @@ fn voip() -> String {
     )
 }
 
+fn voice() -> String {
+    let config = Config::voice();
+    let packets: Vec<String> = [config.object_size.as_bytes(), config.object_size.as_bytes() + 28]
+        .map(|bytes| format!("{bytes} B"))
+        .into();
+    format!(
+        "`voice` is a call. The station and the server each send a packet of {} every {}, with UDP and IP headers {}. \
+         This is the packet of G.711 over RTP.",
+        packets[0],
+        config.interval.unwrap(),
+        packets[1]
+    )
+}
+
 fn priorities() -> String {
     let mut table = "| `priority` | DSCP | TID | access category |\n|---|---|---|---|\n".to_owned();
     for priority in Priority::ALL {
@@ -127,6 +143,7 @@ fn the_page_of_the_workloads_is_current() {
     check_generated("workloads.md", |page| {
         let page = replace(page, "properties", &properties());
         let page = replace(&page, "voip", &voip());
+        let page = replace(&page, "voice", &voice());
         let page = replace(&page, "player", &player());
         replace(&page, "priorities", &priorities())
     });

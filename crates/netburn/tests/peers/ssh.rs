@@ -516,3 +516,83 @@ fn netburn_deployed_to_a_machine_joins_the_fleet() {
         }
     }
 }
+
+/// A session over the modelled access points while the station walks at 4 m/s. The server prints a line each 100 ms. All
+/// arrive, and the station moves once.
+#[test]
+fn a_session_survives_a_walk_in_the_lab() {
+    if !is_root() {
+        return skip("needs root, for sshd in a lab");
+    }
+    let bench = Bench::new();
+    let folder = bench.path("ssh");
+    std::fs::create_dir(&folder).unwrap();
+    for key in ["host", "id"] {
+        let made = Command::new("ssh-keygen")
+            .args(["-q", "-t", "ed25519", "-N", "", "-f"])
+            .arg(folder.join(key))
+            .status();
+        assert!(made.unwrap().success());
+    }
+    let at = |name: &str| folder.join(name).display().to_string();
+    let server = format!(
+        "Port 2222\nHostKey {}\nPidFile none\nAuthorizedKeysFile {}\nStrictModes no\nPermitRootLogin yes\nUsePAM no\n",
+        at("host"),
+        at("id.pub")
+    );
+    std::fs::write(at("sshd_config"), server).unwrap();
+    let serve = format!(
+        "mount -t tmpfs none /run && mkdir -m 755 /run/sshd && exec /usr/sbin/sshd -D -e -f {}",
+        at("sshd_config")
+    );
+    let lines = "for i in $(seq 80); do echo line $i; sleep 0.1; done";
+    let key = at("id");
+    let command = [
+        "lab",
+        "walk-with-a-call",
+        "--set",
+        "station.phone.speed=4 m/s",
+        "--set",
+        "network.home.k=true",
+        "--no-servers",
+        "--at",
+        "server",
+        "--service",
+        "--ready",
+        "2222",
+        "--",
+        "unshare",
+        "--mount",
+        "--",
+        "sh",
+        "-c",
+        &serve,
+        "--and",
+        "--at",
+        "phone",
+        "--",
+        "ssh",
+        "-F",
+        "none",
+        "-i",
+        &key,
+        "-p",
+        "2222",
+        "-o",
+        "StrictHostKeyChecking=no",
+        "-o",
+        "UserKnownHostsFile=/dev/null",
+        "-o",
+        "LogLevel=ERROR",
+        "root@server",
+        lines,
+    ];
+    let ended = finish(bench.netburn(command)).expect(0);
+    let expected: String = (1..=80).map(|line| format!("phone| line {line}\n")).collect();
+    assert_eq!(ended.out(), expected);
+    assert!(
+        ended.stderr.contains("phone: moved from hall.5g to attic.5g"),
+        "{}",
+        ended.stderr
+    );
+}

@@ -46,7 +46,7 @@ pub(super) fn select(plan: &Plan, radios: &[PlacedRadio]) -> Result<Vec<Option<R
         }
     }
     if let Some(lost) = (0..plan.aps.len()).find(|ap| selects(*ap) && selected[*ap].is_none()) {
-        let reason = "no access point with a way to the server can be reached: all signals are too weak; place it nearer, or use `\"wired\"`";
+        let reason = "no access point with a path to the server can be reached: all signals are too weak; place it nearer, or use `\"wired\"`";
         return Err(error_of(&plan.aps[lost], reason));
     }
     Ok(selected)
@@ -150,7 +150,7 @@ mod tests {
     fn a_unit_that_no_other_hears_is_an_error() {
         let units = "main = \"0 m, 0 m\", far = \"2000 m, 0 m\"";
         let error = parents(units, "", &[]).unwrap_err();
-        let expected = "ap.far.backhaul: no access point with a way to the server can be reached: all signals are too weak; place it nearer, or use `\"wired\"`";
+        let expected = "ap.far.backhaul: no access point with a path to the server can be reached: all signals are too weak; place it nearer, or use `\"wired\"`";
         assert_eq!(error, expected);
     }
 

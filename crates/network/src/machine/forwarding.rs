@@ -22,10 +22,13 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                 }
                 AirOutput::Delivered { at, from, to, packet } => match self.station(to) {
                     Some(_) => {
-                        self.count_loss(at, from, to, false);
-                        self.downlink_ended(at, to, true);
+                        if self.has_timers {
+                            self.count_loss(at, from, to, false);
+                            self.downlink_ended(at, to, true);
+                        }
                         self.deliver(at, packet);
                     }
+                    None if !self.has_timers => self.receive(at, from, self.radios[to.index()].ap, packet),
                     None => {
                         self.uplink_ended(at, from, true);
                         self.count_in_mesh(at, from, to, false);
@@ -274,8 +277,13 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             (HopId::LinkUp, _) => self.deliver(now, packet),
             (HopId::LinkDown, Endpoint::Station(station)) => match self.wifi_station(station) {
                 Some(wifi_station) => {
-                    let ap = self.relays.root(wifi_station.ap) as u16;
-                    self.forward_to(now, HopId::WanDown(ap), packet);
+                    let own = wifi_station.ap;
+                    let ap = if self.relays.is_empty() {
+                        own
+                    } else {
+                        self.relays.root(own)
+                    };
+                    self.forward_to(now, HopId::WanDown(ap as u16), packet);
                 }
                 None => self.send_to_station(now, None, station, packet),
             },
@@ -311,10 +319,12 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         match self.attachments[usize::from(station)] {
             Attachment::Air(index) => {
                 let at = &self.wifi_stations[index];
-                let ap = ap.map_or(at.ap, usize::from);
-                let route = self.roaming.route(index, ap, &self.air);
-                let (radio, node) = route.unwrap_or((at.radio, at.node));
-                self.count_waiting(node);
+                let (mut radio, mut node) = (at.radio, at.node);
+                if self.has_timers {
+                    let ap = ap.map_or(at.ap, usize::from);
+                    (radio, node) = self.roaming.route(index, ap, &self.air).unwrap_or((radio, node));
+                    self.count_waiting(node);
+                }
                 self.air.handle_packet(now, radio, node, packet);
             }
             Attachment::Wire(host) => self.wired.deliver(now, host, packet),

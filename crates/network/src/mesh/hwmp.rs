@@ -2,8 +2,8 @@
 //!
 //! A node that has a frame for an unknown destination floods a path request (PREQ). The target, or a
 //! node that knows a path, answers with a path reply (PREP). Each node on the way remembers the
-//! neighbour from which the element came as the next hop. Sequence numbers of the destination tell
-//! newer information from older one, and keep the paths free of loops. A root announces itself. A
+//! neighbour from which the element came as the next hop. Sequence numbers of the destination
+//! distinguish newer from older information, and keep the paths free of loops. A root announces itself. A
 //! broken link causes a path error (PERR).
 //!
 //! The decisions follow Linux (`net/mac80211/mesh_hwmp.c`).

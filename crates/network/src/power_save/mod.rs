@@ -151,6 +151,11 @@ impl PowerSaves {
         }
     }
 
+    /// Returns true if no station dozes and no access point scans.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.dozing.is_empty() && self.scans.poll_timeout().is_none()
+    }
+
     pub(crate) fn poll_timeout(&mut self) -> Option<Instant> {
         if let Some(due) = self.due {
             return due;

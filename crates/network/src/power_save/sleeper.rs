@@ -1,6 +1,6 @@
 //! State machine of a station that dozes.
 //!
-//! The machine knows no radio. Its caller reports timers, packets and frames, and the machine returns
+//! The machine has no radio. Its caller reports timers, packets and frames, and the machine returns
 //! [`Action`]s. It follows 802.11-2020 clause 11.2.3, and mac80211's dynamic power save
 //! (`ieee80211_dynamic_ps_enable_work`, `ieee80211_tx_h_dynamic_ps`, `ieee80211_rx_mgmt_beacon`).
 

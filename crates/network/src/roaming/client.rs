@@ -1,6 +1,6 @@
 //! State machine of a client: it measures, scans, moves, and recovers from a lost link.
 //!
-//! The machine knows no radio. Its caller reports the signals at an instant ([`Surroundings`]),
+//! The machine has no radio. Its caller reports the signals at an instant ([`Surroundings`]),
 //! frames that arrived, and timers; the machine returns [`Action`]s.
 
 use super::choose::{Heard, choose, choose_first, choose_named};
@@ -16,8 +16,8 @@ use std::collections::VecDeque;
 const MIN_BEACONS: u32 = 4;
 /// Missing beacons after which the client probes its access point (mac80211: 7).
 const MISSING_BEACONS: u32 = 7;
-/// Time to wait for the answer to a probe of the access point, or for the result of a null frame before an absence, and
-/// number of probes.
+/// Time to wait for the answer to a probe of the access point, and number of probes. Also the time to wait for the
+/// result of a null frame before an absence.
 const PROBE_WAIT: Duration = Duration::from_millis(500);
 const PROBES: u32 = 2;
 /// Time until a client without any access point scans again (wpa_supplicant).
@@ -95,9 +95,9 @@ pub(crate) enum Action {
 /// An event of a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RoamEvent {
-    /// It scanned: begin, and time away from its channel.
+    /// It scanned: start, and time away from its channel.
     Scanned { since: Instant, away: Duration },
-    /// It moved: begin and end of the time without a link.
+    /// It moved: start and end of the time without a link.
     Roamed {
         from: Option<usize>,
         to: usize,
@@ -157,8 +157,8 @@ struct Listening {
     scan: Scan,
     /// Step in progress, and its end.
     step: Option<(Step, Instant)>,
-    /// First channel of an absence that begins when the access point knows of it, the time on it, and the time at
-    /// which the absence begins at the latest.
+    /// Next absence: its first channel, the time on this channel, and the latest time of its start. It starts
+    /// after the result of the null frame that announces it.
     announced: Option<(ScanChannel, Duration, Instant)>,
     found: Vec<(usize, f64)>,
     since: Instant,

@@ -144,7 +144,7 @@ pub(super) enum Progress {
     Wait,
     /// The port is open.
     Done,
-    /// A request was repeated in vain.
+    /// A request got no answer after its last retry.
     Failed,
 }
 
@@ -303,8 +303,8 @@ mod tests {
         processing: Duration::from_millis(8),
     };
 
-    /// Time from the first request's preparation until the port is open, if each frame takes 250 µs
-    /// and those whose number is in `lost` do not arrive; and the number of frames.
+    /// Time from the first request's preparation until the port is open, and the number of frames. Each frame takes
+    /// 250 µs. Those whose number is in `lost` do not arrive.
     fn join(method: Method, lost: &[usize]) -> Option<(Duration, usize)> {
         let mut exchange = Exchange::new(Instant::ZERO, method);
         let mut frames = 0;
@@ -362,9 +362,9 @@ mod tests {
         }
     }
 
-    /// A lost EAPOL frame: 100 ms from the request until it is repeated, then 1 s. Frames 4 and 5
-    /// are the first two of the handshake. The request is repeated at the time it was sent plus the
-    /// timeout, so the loss of an answer costs what the request and it took less.
+    /// A lost EAPOL frame: 100 ms from the request until it is repeated, then 1 s. Frames 4 and 5 are the first two of
+    /// the handshake. The timeout counts from the time at which the request was sent. So the loss of an answer adds the
+    /// timeout, less the time of the request and the answer.
     #[test]
     fn a_lost_frame_is_repeated() {
         let (whole, _) = join(METHOD, &[]).unwrap();

@@ -1,6 +1,6 @@
 //! Stations that move and roam: the client's state machine on the model's air.
 //!
-//! - [`motion`] – shadowing along the way of a station
+//! - [`motion`] – shadowing along the path of a station
 //! - [`policy`] – constants of the client policies
 //! - [`client`] – when a client scans, moves, and gives up
 //! - [`scan`] – the schedule of a scan; [`choose`]: the choice after it
@@ -10,8 +10,8 @@
 //! - [`validation`] – entry points for validation cases
 //!
 //! A station has one node of the air for each radio that it can join. All but one of them are away,
-//! so a station receives on one channel only. The access point that it has left does not know that.
-//! It sends on until 50 packets in a row are lost, as hostapd does.
+//! so a station receives on one channel only. The access point that it has left gets no notification. It
+//! continues to send until 50 packets in a row are lost, as hostapd does.
 
 mod choose;
 mod client;
@@ -60,7 +60,7 @@ const MHZ_METRES: f64 = 299.792_458;
 pub struct ClientEvent {
     /// Station's number in the plan.
     pub station: u16,
-    /// Begin.
+    /// Start.
     pub at: Instant,
     /// Duration.
     pub length: Duration,
@@ -201,7 +201,7 @@ pub(crate) struct Mobile<P> {
     /// Airtime of its data at the last view of its access points.
     pub(crate) airtime: Duration,
     pub(crate) busy_until: Instant,
-    /// Packets that it wants to send while it has no link.
+    /// Packets that it keeps while it has no link.
     pub(crate) held: VecDeque<NetPacket<P>>,
 }
 
@@ -220,7 +220,7 @@ pub(crate) struct Candidate {
     pub(crate) signal: Option<f64>,
     /// Packets of the access point to the station.
     pub(crate) losses: Losses,
-    /// Last signal of the station at this radio that the access points know, and when they learnt it.
+    /// Last signal of the station at this radio that the access points have received, and its time.
     pub(crate) known: Option<(f64, Instant)>,
 }
 
@@ -415,7 +415,7 @@ impl<P: std::fmt::Debug + Send + 'static> Roaming<P> {
         self.client_of.get(wifi_station).copied().flatten()
     }
 
-    /// The next update computes the signals of all stations again, also of those that stand still.
+    /// The next update computes the signals of all stations again, also of those that do not move.
     pub(crate) fn forget_signals(&mut self) {
         for mobile in &mut self.clients {
             mobile.measured = None;
@@ -425,7 +425,7 @@ impl<P: std::fmt::Debug + Send + 'static> Roaming<P> {
         }
     }
 
-    /// Places a client at a position. Its way ends.
+    /// Places a client at a position. Its walk ends.
     pub(crate) fn place(&mut self, now: Instant, client: usize, position: Position) {
         let mobile = &mut self.clients[client];
         mobile.motion = Some(Motion::standing(position));
@@ -552,7 +552,7 @@ impl<P: std::fmt::Debug + Send> Mobile<P> {
         let Some(position) = self.measured else { return };
         for candidate in &mut self.candidates {
             if candidate.measured != Some(position) && !candidate.is_random() {
-                // Without fading the way does not matter.
+                // Without fading, the distance travelled has no effect.
                 candidate.measure(position, 0.0, building, positions, radios);
             }
         }
@@ -602,7 +602,7 @@ impl Candidate {
         self.fading.is_some() || self.shadowing.is_random()
     }
 
-    /// Updates the signal for a position, after a way of this many metres. Returns whether it has changed.
+    /// Updates the signal for a position, after a distance of this many metres. Returns whether it has changed.
     fn measure(
         &mut self,
         position: Position,
@@ -620,7 +620,7 @@ impl Candidate {
         self.fade(config.band, travelled)
     }
 
-    /// Updates the signal after a way of this many metres. Returns whether it has changed.
+    /// Updates the signal after a distance of this many metres. Returns whether it has changed.
     fn fade(&mut self, band: Band, metres: f64) -> bool {
         let wavelengths = metres * signal::frequency_mhz(band) / MHZ_METRES;
         let gain = self.fading.as_ref().map_or(0.0, |fading| fading.gain_db(wavelengths));

@@ -1,4 +1,4 @@
-//! Signals of a station over time: its position and the shadowing along its way, or signals of the plan.
+//! Signals of a station over time: its position and the shadowing along its path, or signals of the plan.
 
 use netburn_medium::geometry::Position;
 use netburn_medium::way::Way;
@@ -25,7 +25,7 @@ impl Motion {
         signals.filter(|signals| !signals.is_empty()).map(Motion::Signals)
     }
 
-    /// A station that stands at a position.
+    /// A station that stays at a position.
     pub(super) fn standing(at: Position) -> Self {
         Motion::Way(Way::standing(at))
     }
@@ -41,7 +41,7 @@ impl Motion {
     }
 }
 
-/// Correlated log-normal shadowing (Gudmundson 1991): after a way of Δ the correlation is
+/// Correlated log-normal shadowing (Gudmundson 1991): after a distance of Δ the correlation is
 /// e^(−Δ/d).
 #[derive(Debug)]
 pub(crate) struct Shadowing {
@@ -69,7 +69,7 @@ impl Shadowing {
         self.sigma_db > 0.0
     }
 
-    /// Shadowing in dB at a position, the next one on the way.
+    /// Shadowing in dB at a position, the next one on the path.
     pub(super) fn at(&mut self, position: Position) -> f64 {
         if self.sigma_db <= 0.0 {
             return 0.0;

@@ -46,7 +46,7 @@ pub(super) struct ScanStyle {
     pub(super) passive: Duration,
     /// Longest absence for more than one channel.
     pub(super) absence: Duration,
-    /// Time at home between two absences.
+    /// Time on the own channel between two absences.
     pub(super) home: Duration,
     /// Time with stopped queues before each absence but the first.
     pub(super) flush: Duration,
@@ -195,7 +195,7 @@ fn of_policy(policy: RoamingPolicy) -> Constants {
             roams_on_loss: false,
         },
         // qcacld's cfg_mlme_lfr.h: lookup −78 dBm, again after 5 dB and 10 s, 40 ms per channel,
-        // 50 to 200 ms at home.
+        // 50 to 200 ms on the own channel.
         RoamingPolicy::Qualcomm => Constants {
             trigger: Some(Trigger {
                 drop: Some((5.0, Duration::from_secs(10))),

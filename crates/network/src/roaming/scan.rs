@@ -33,7 +33,7 @@ pub(super) struct Scan {
     away: Duration,
     /// True if the client returns to its access point in between.
     connected: bool,
-    /// True if the last step was at home, or nothing was done yet.
+    /// True if the last step was on the client's own channel, or there was no step yet.
     at_home: bool,
 }
 
@@ -154,7 +154,7 @@ mod tests {
 
     /// Stopped queues for 100 ms: the first absence is not affected. Each further channel of 60 ms is an
     /// absence of 160 ms, because another channel would make it longer than 125 ms. Three channels: 120 ms,
-    /// 200 ms at home, 160 ms. Six: 120 ms and four times 360 ms. A passive channel: 211 ms.
+    /// 200 ms on the own channel, 160 ms. Six: 120 ms and four times 360 ms. A passive channel: 211 ms.
     #[test]
     fn a_driver_that_cannot_flush() {
         let stopped = |channels| times_with(Duration::from_millis(100), channels, false);

@@ -15,7 +15,7 @@ use netburn_units::{Db, Dbm, Distance, Duration, Instant, Seed};
 /// Times of a scan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ScanTimes {
-    /// From its begin to its end, with the returns to the client's channel.
+    /// From its start to its end, with the returns to the client's channel.
     pub total: Duration,
     /// On other channels.
     pub away: Duration,
@@ -198,7 +198,7 @@ mod tests {
     use super::*;
 
     /// A client announces its absence with a null frame. If the result of this frame does not arrive, the absence begins
-    /// after 500 ms, the time for which mac80211 waits for the answer to a probe.
+    /// after 500 ms. mac80211 waits for the answer to a probe for the same time.
     #[test]
     fn a_scan_continues_without_the_result_of_the_null_frame() {
         let roaming = Roaming {

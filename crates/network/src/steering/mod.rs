@@ -4,7 +4,7 @@
 //! - [`load`] – one station of a busy radio at a time
 //! - [`band`] – stations with a strong signal from 2.4 to 5 GHz
 //!
-//! A policy knows no air. Once per second it gets a view of each station, and returns [`Decision`]s.
+//! Once per second a policy gets a view of each station, and returns [`Decision`]s.
 //! It knows the signal at another access point only from probe requests and beacon reports.
 
 mod band;

@@ -175,7 +175,7 @@ fn usteer_moves_no_station_by_default() {
 }
 
 /// (b) Band steering needs 30 samples in a row from −60 dBm and 5 dB above the signal at the
-/// connection. A station that sits still is never sent to 5 GHz. One that comes nearer is, 30 s later.
+/// connection. A station that does not move gets no request. One that comes nearer gets it 30 s later.
 #[test]
 fn usteer_steers_only_stations_that_come_nearer() {
     let config = SteeringConfig {

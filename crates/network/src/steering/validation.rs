@@ -36,8 +36,8 @@ pub fn dawn_score(radio: &SteeringRadio) -> i32 {
     score(&radio.target(0), radio.signal, radio.load)
 }
 
-/// Time of the first request to a station that has joined the radio `own` and also knows `other`, of another
-/// access point or, with `same_ap`, of the same one. `None`: none within `span`. The station is idle, has been connected
+/// Time of the first request to a station that has joined the radio `own`. The radio `other` belongs to another access
+/// point, or with `same_ap` to the same one. `None`: none within `span`. The station is idle, has been connected
 /// for long, and supports 802.11k and 802.11v. `signal`: its signal at its radio at a time.
 #[must_use]
 pub fn first_request(

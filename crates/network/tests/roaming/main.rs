@@ -71,7 +71,7 @@ impl Walk {
         }
     }
 
-    /// Begin and length in ms of each change of the access point.
+    /// Start and length in ms of each change of the access point.
     fn roams(&self) -> Vec<(u64, u64)> {
         let roams = self.events.iter();
         let roams = roams.filter(|event| matches!(event.kind, ClientEventKind::Roamed { .. }));
@@ -225,8 +225,8 @@ fn packets_wait_for_the_end_of_an_absence() {
     assert!(kept.clone().count() == 6 && kept.clone().all(|(_, delay)| delay.is_some()));
 }
 
-/// The access point falls silent after 5 s. Seven beacons are missing after 0.72 s, two null frames take
-/// 0.5 s each, a scan of 36 channels without a return 2.976 s, and joining 8 frames: 4.8 s.
+/// After 5 s the access point is not received any more. Seven beacons are missing after 0.72 s, and two null
+/// frames take 0.5 s each. A scan of 36 channels without a return takes 2.976 s, and joining 8 frames: 4.8 s.
 #[test]
 fn a_silent_access_point_is_left_after_a_scan() {
     let settings = [

@@ -56,8 +56,8 @@ fn usteer_with_its_defaults_changes_nothing() {
 }
 
 /// A client that rejects is disassociated by hostapd when the timer of 100 beacons ends, 10.24 s after the
-/// request. One that does not answer is disassociated by usteer after 10 s. Then they scan all channels without a return (2.976 s) and
-/// join with 8 frames of 8 ms.
+/// request. One that does not answer is disassociated by usteer after 10 s. Then both scan all channels without a
+/// return (2.976 s) and join with 8 frames of 8 ms.
 #[test]
 fn a_client_that_stays_is_disassociated() {
     for (transition, delay) in [("reject", 10_240), ("ignore", 10_000)] {

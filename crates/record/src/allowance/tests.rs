@@ -273,7 +273,7 @@ fn driven(config: Config, seed: u64, took: Duration) -> (u64, Rejected) {
                     answers.insert((now + took, request.id), request.size.as_bytes());
                 }
                 Action::Cancel(id) => answers.retain(|(_, other), _| *other != id),
-                Action::Send { .. } => {}
+                Action::Send { .. } | Action::SendOneWay { .. } => {}
             }
         }
         watched.interval_ended(now, &mut rows);

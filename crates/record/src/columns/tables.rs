@@ -123,14 +123,14 @@ table!(OperationRow = Row::Operation in "operations" {
 table!(IntervalRow = Row::Interval in "intervals" {
     station: Station = [station], "", "station";
     workload: Workload = [workload], "", "workload";
-    at: Num<Instant> = [at], "ns", "begin of the interval, a multiple of 100 ms";
+    at: Num<Instant> = [at], "ns", "start of the interval, a multiple of 100 ms";
     bytes_down: Num<u64> = [bytes_down], "B", "content to the station";
     bytes_up: Num<u64> = [bytes_up], "B", "content from the station";
 });
 
 table!(AirRow = Row::Air in "airtime" {
     station: Station = [station], "", "station";
-    at: Num<Instant> = [at], "ns", "begin of the interval, a multiple of 100 ms";
+    at: Num<Instant> = [at], "ns", "start of the interval, a multiple of 100 ms";
     airtime_down: Num<Duration> = [airtime_down], "ns", "airtime of data PPDUs to the station, with preambles and failed ones";
     airtime_up: Num<Duration> = [airtime_up], "ns", "the same from the station";
     transmissions: Num<u64> = [transmissions], "", "data PPDUs in both directions";

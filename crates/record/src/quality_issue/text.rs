@@ -181,7 +181,7 @@ impl fmt::Display for QualityIssue {
             } => {
                 let cause = match kind {
                     GoalKind::Latency => "no counted operation was due in the evaluated time",
-                    GoalKind::Rate => "no complete window lies in the evaluated time",
+                    GoalKind::Rate | GoalKind::Quality => "no complete window lies in the evaluated time",
                     GoalKind::NoStall => "playback did not start in the evaluated time",
                 };
                 write!(f, "{workload} has no samples for `{goal_text}`: {cause}")

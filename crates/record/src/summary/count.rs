@@ -1,5 +1,6 @@
 //! Counts rows as evidence for the summary.
 
+mod voice;
 mod workload;
 
 use super::evidence::{RunEvidence, StationEvidence};

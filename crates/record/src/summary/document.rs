@@ -115,7 +115,7 @@ pub struct StationSummary {
 pub struct WorkloadSummary {
     /// Name.
     pub name: String,
-    /// Kind: `pages`, `stream`, `calls`, `download`, `upload`, `probe`.
+    /// Kind: `pages`, `stream`, `calls`, `download`, `upload`, `probe`, `voice`.
     pub kind: String,
     /// Verdict of the worst goal, as measured.
     #[serde(with = "verdict")]
@@ -139,7 +139,7 @@ pub struct WorkloadSummary {
     pub not_started: u64,
     /// Content moved in the evaluated time, both directions.
     pub throughput_mbps: f64,
-    /// From the due time of an operation to its end.
+    /// From the due time of an operation to its end; for `voice` the one-way delay in both directions.
     pub latency_ms: LatencyMs,
     /// From the start of an operation until its last new connection was ready.
     #[serde(default)]
@@ -153,6 +153,9 @@ pub struct WorkloadSummary {
     /// Results of the datagrams, for a probe.
     #[serde(default)]
     pub probe: Option<ProbeSummary>,
+    /// Results of a call, for `voice`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub voice: Option<VoiceSummary>,
     /// Goals, each judged.
     pub goals: Vec<GoalSummary>,
 }
@@ -232,6 +235,53 @@ pub struct ProbeSummary {
     pub queued_up_ms: Option<LatencyMs>,
     /// The same from server to station.
     pub queued_down_ms: Option<LatencyMs>,
+}
+
+/// Results of a call.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct VoiceSummary {
+    /// Codec for which R and MOS are computed.
+    pub codec: String,
+    /// From the station to the server.
+    pub up: VoiceStreamSummary,
+    /// From the server to the station.
+    pub down: VoiceStreamSummary,
+}
+
+/// One direction of a call. With `--repeat`, `rating`, `buffer_ms`, `late_share`, `mos_flent`,
+/// `jitter_ms` and `burst_ratio` are means of the runs, and the other values are those of all runs
+/// together.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct VoiceStreamSummary {
+    /// Packets sent.
+    pub packets: u64,
+    /// One-way delay of the packets from their due time. Lost packets rank above all others.
+    pub delay_ms: Option<LatencyMs>,
+    /// Share of the packets that never arrived.
+    pub lost_share: Option<f64>,
+    /// Longest run of consecutive packets that never arrived.
+    pub longest_loss_packets: u64,
+    /// Mean length of these runs; `null` without loss.
+    pub mean_loss_packets: Option<f64>,
+    /// Jitter of RFC 3550, mean over the packets.
+    pub jitter_ms: Option<f64>,
+    /// Rating R of the E-model (ITU-T G.107) with the best fixed playout buffer; `null` if no packet
+    /// arrived.
+    pub rating: Option<f64>,
+    /// Mean opinion score of this rating.
+    pub mos: Option<f64>,
+    /// That buffer: time from the due time of a packet to its playout.
+    pub buffer_ms: Option<f64>,
+    /// Share of the packets that arrived after this time.
+    pub late_share: Option<f64>,
+    /// Burst ratio of the lost and late packets; 1 for random loss.
+    pub burst_ratio: Option<f64>,
+    /// Mean opinion score by flent's formula, without a playout buffer.
+    pub mos_flent: Option<f64>,
+    /// Windows of 200 ms in which at least 10 % of the packets were lost or late.
+    pub gaps: u64,
+    /// Their share of all windows.
+    pub gap_share: Option<f64>,
 }
 
 /// One goal, judged.

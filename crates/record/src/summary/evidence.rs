@@ -4,6 +4,7 @@ use super::wifi::WifiEvidence;
 use crate::health::{Clock, Health};
 use crate::lab_health::LabHealth;
 use crate::quality_issue::QualityIssue;
+use netburn_quality::StreamQuality;
 use netburn_units::Duration;
 use netburn_workload::Tally;
 
@@ -85,6 +86,31 @@ pub(crate) struct WorkloadEvidence {
     /// One-way delays in ns above the minimum.
     pub(crate) up: Vec<u64>,
     pub(crate) down: Vec<u64>,
+    /// Both directions of a call.
+    pub(crate) voice: Option<VoiceEvidence>,
+}
+
+/// Both directions of the calls of a workload.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct VoiceEvidence {
+    pub(crate) up: VoiceStreamEvidence,
+    pub(crate) down: VoiceStreamEvidence,
+}
+
+/// One direction of the calls of a workload.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct VoiceStreamEvidence {
+    /// One-way delays in ns.
+    pub(crate) delays: Vec<u64>,
+    /// Quality of the call of each run.
+    pub(crate) calls: Vec<StreamQuality>,
+}
+
+impl VoiceStreamEvidence {
+    fn add(&mut self, other: VoiceStreamEvidence) {
+        self.delays.extend(other.delays);
+        self.calls.extend(other.calls);
+    }
 }
 
 /// Operations by outcome.
@@ -204,5 +230,9 @@ impl WorkloadEvidence {
         self.reordered += other.reordered;
         self.up.extend(other.up);
         self.down.extend(other.down);
+        if let (Some(voice), Some(other)) = (&mut self.voice, other.voice) {
+            voice.up.add(other.up);
+            voice.down.add(other.down);
+        }
     }
 }

@@ -7,12 +7,13 @@ pub(crate) mod evidence;
 mod summariser;
 mod totals;
 pub(crate) mod verdicts;
+mod voice;
 mod wifi;
 
 pub(crate) use document::verdict;
 pub use document::{
-    GoalSummary, LatencyMs, PlayerSummary, ProbeSummary, SCHEMA, StationSummary, Summary, Totals, WorkloadSummary,
-    verdict_name,
+    GoalSummary, LatencyMs, PlayerSummary, ProbeSummary, SCHEMA, StationSummary, Summary, Totals, VoiceStreamSummary,
+    VoiceSummary, WorkloadSummary, verdict_name,
 };
 pub use summariser::Summariser;
 pub use totals::WorkloadTotals;

@@ -2,7 +2,8 @@
 //! goals come from [`netburn_workload::verdict`].
 
 use super::document::{
-    GoalSummary, LatencyMs, PlayerSummary, ProbeSummary, SCHEMA, StationSummary, Summary, Totals, WorkloadSummary,
+    GoalSummary, LatencyMs, PlayerSummary, ProbeSummary, SCHEMA, StationSummary, Summary, Totals, VoiceSummary,
+    WorkloadSummary,
 };
 use super::evidence::{RunEvidence, StationEvidence, WorkloadEvidence};
 use crate::columns::names::distinct;
@@ -213,7 +214,7 @@ fn judge_workload(name: String, config: &Config, of: WorkloadEvidence, judged: D
                 provisional: result.provisional,
                 samples: match goal {
                     Goal::NoStall => tally.watched.as_nanos() / BIN.as_nanos(),
-                    Goal::Latency { .. } | Goal::Rate { .. } => tally.samples,
+                    Goal::Latency { .. } | Goal::Rate { .. } | Goal::Quality { .. } => tally.samples,
                 },
             }
         })
@@ -260,6 +261,7 @@ fn judge_workload(name: String, config: &Config, of: WorkloadEvidence, judged: D
         },
         player,
         probe,
+        voice: of.voice.map(VoiceSummary::from),
         goals,
     }
 }

@@ -20,6 +20,7 @@ pub fn value(value: f64, unit: Unit) -> String {
             hundredths if hundredths.abs() >= 10.0 => format!("{hundredths:.1}"),
             hundredths => format!("{hundredths:.2}"),
         },
+        Unit::Points => format!("{value:.1}"),
     }
 }
 
@@ -37,11 +38,16 @@ pub(super) fn signed(difference: f64, unit: Unit) -> String {
     }
 }
 
+/// Returns true if a difference in this unit is shown as it is, and not as a share of the baseline.
+pub(super) fn is_absolute(unit: Unit) -> bool {
+    matches!(unit, Unit::Share | Unit::Points)
+}
+
 /// A difference as a share of the baseline, if that is meaningful.
 pub(super) fn share(share: Option<f64>, unit: Unit) -> String {
     match share {
-        Some(share) if unit != Unit::Share && share.abs() >= 10.0 => format!(" (×{:.0})", share + 1.0),
-        Some(share) if unit != Unit::Share && share.abs() >= 0.0005 => {
+        Some(share) if !is_absolute(unit) && share.abs() >= 10.0 => format!(" (×{:.0})", share + 1.0),
+        Some(share) if !is_absolute(unit) && share.abs() >= 0.0005 => {
             let sign = if share < 0.0 { "−" } else { "+" };
             let percent = share.abs() * 100.0;
             match percent {

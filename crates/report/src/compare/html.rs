@@ -214,6 +214,7 @@ fn picture(metric: &MetricComparison) -> String {
     let contrast = metric.contrast();
     let base = match metric.key.quantity.unit() {
         Unit::Share => 1.0,
+        Unit::Points => 100.0,
         _ => contrast.medians[0].abs(),
     };
     let place = |difference: f64| {

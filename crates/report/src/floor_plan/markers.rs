@@ -183,7 +183,7 @@ struct Place {
     position: Position,
 }
 
-/// Begin of each station's way, and the positions of changes.
+/// Start of each station's path, and the positions of changes.
 fn places<'a>(drawing: &Drawing<'a>) -> impl Iterator<Item = Place> + use<'a> {
     let stations = drawing.plan.stations.iter().enumerate();
     stations.flat_map(|(index, station)| {
@@ -388,7 +388,7 @@ pub(super) fn access_point(canvas: &mut Canvas, (x, y): (f64, f64), description:
     canvas.sign(&square, ink, description);
 }
 
-/// Sign of a station at the begin of its path.
+/// Sign of a station at the start of its path.
 pub(super) fn station(canvas: &mut Canvas, point: (f64, f64), hue: usize, description: &str) {
     let (fill, border) = (canvas.theme().hue(hue), canvas.theme().background());
     canvas.circle(point, 6.0, &fill, border, description);

@@ -1,7 +1,7 @@
 //! Tables of metrics, Wi-Fi links, the self-check and the machines.
 
 use super::{cells, escaped};
-use crate::text::wifi;
+use crate::text::{voice, wifi};
 use netburn_analysis::format::{mbps, percent, short, span, span_us};
 use netburn_analysis::view::View;
 use netburn_record::summary::verdict_name;
@@ -68,7 +68,64 @@ pub(super) fn metrics(view: &View) -> String {
         let head = ["workload", "goal", "verdict", "met", "samples", "worst ÷ goal"];
         let _ = write!(out, "<h3>Goals</h3>\n{}\n", cells("Goals", &words(&head), &goals));
     }
+    out.push_str(&calls(view));
     out
+}
+
+/// Both directions of every call.
+fn calls(view: &View) -> String {
+    let time = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), span);
+    let share = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), voice::loss);
+    let number = |value: Option<f64>, decimals: usize| match value {
+        Some(value) => format!("{value:.decimals$}"),
+        None => "–".to_owned(),
+    };
+    let mut rows = Vec::new();
+    for (station, workload, voice) in voice::calls(&view.summary) {
+        for (direction, stream) in voice::directions(voice) {
+            let delay = stream.delay_ms.unwrap_or_default();
+            rows.push(vec![
+                format!("{station}, {workload}, {direction}"),
+                number(stream.rating, 1),
+                number(stream.mos, 2),
+                time(stream.buffer_ms),
+                number(stream.mos_flent, 2),
+                time(delay.p50),
+                time(delay.p95),
+                time(delay.p99),
+                time(delay.max),
+                share(stream.lost_share),
+                stream.longest_loss_packets.to_string(),
+                share(stream.late_share),
+                time(stream.jitter_ms),
+                share(stream.gap_share),
+            ]);
+        }
+    }
+    if rows.is_empty() {
+        return String::new();
+    }
+    let head = [
+        "call",
+        "R",
+        "MOS (playout)",
+        "playout buffer",
+        "MOS (flent)",
+        "one-way p50",
+        "p95",
+        "p99",
+        "max",
+        "lost",
+        "longest loss, packets",
+        "late",
+        "jitter",
+        "gaps",
+    ];
+    format!(
+        "<h3>Calls</h3>\n{}\n<p class=\"note\">{}</p>\n",
+        cells("Calls", &words(&head), &rows),
+        escaped(voice::NOTE)
+    )
 }
 
 /// A line for each station's Wi-Fi.

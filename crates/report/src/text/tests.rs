@@ -418,3 +418,47 @@ proptest! {
         }
     }
 }
+
+fn voice_stream(rating: Value, lost: f64, longest: u64) -> Value {
+    json!({ "packets": 3000, "delay_ms": latency(3000, 6, [Some(21.4), Some(34.0), Some(58.2), Some(20.1), Some(61.0)]),
+            "lost_share": lost, "longest_loss_packets": longest, "mean_loss_packets": null, "jitter_ms": 1.31,
+            "rating": rating, "mos": 4.361, "buffer_ms": 34.2, "late_share": 0.00004, "burst_ratio": 1.0,
+            "mos_flent": 4.376, "gaps": 3, "gap_share": 0.01 })
+}
+
+/// MOS has two decimals, R one. 0.002 are 0.2 % of the packets, and 0.00004 are less than 0.01 %.
+#[test]
+fn each_direction_of_a_call_has_a_line() {
+    let mut call = workload(
+        "voice",
+        "voice",
+        "marginal",
+        latency(6000, 6, [Some(21.4), Some(34.0), None, Some(20.1), Some(61.0)]),
+        json!([{ "goal": "every 10 s R ≥ 80", "kind": "quality", "met": 0.97, "excess": 1.5, "verdict": "marginal", "samples": 100 }]),
+    );
+    let mut silent = voice_stream(Value::Null, 1.0, 3000);
+    (silent["mos"], silent["buffer_ms"]) = (Value::Null, Value::Null);
+    call["failures"] = json!(6);
+    call["voice"] =
+        json!({ "codec": "G.711 with concealment", "up": voice_stream(json!(91.17), 0.002, 2), "down": silent });
+    let summary: Summary =
+        serde_json::from_value(summary("marginal", vec![station("phone", "marginal", vec![call])])).unwrap();
+    assert_eq!(
+        voice::lines(&summary),
+        [
+            "phone, voice up: R 91.2 (MOS 4.36) with a playout buffer of 34.2 ms; one-way delay 21.4 ms median, 34.0 ms p95, \
+             61.0 ms max; 0.2 % lost, at most 2 packets in a row; <0.01 % late; jitter 1.31 ms; gaps in 1 % of the time; \
+             MOS (flent) 4.38.",
+            "phone, voice down: none of 3000 packets arrived.",
+        ]
+    );
+    let text = text(&summary, 200, false);
+    assert!(
+        text.contains("97 % of 100 windows of voice met `every 10 s R ≥ 80` in its worse direction (pass needs 99 %); the worst is 5 points below it"),
+        "{text}"
+    );
+    assert!(
+        !text.contains("failure"),
+        "lost packets are in the line of the call: {text}"
+    );
+}

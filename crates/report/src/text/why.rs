@@ -98,7 +98,8 @@ fn sentences(station: &StationSummary, known: &[QualityIssue]) -> Vec<(Tone, Str
             };
             out.push((tone, format!("{verb}: {}.", goal_sentence(workload, goal))));
         }
-        if workload.failures > 0 {
+        // Lost packets of a call have a line of their own.
+        if workload.failures > 0 && workload.voice.is_none() {
             out.push((Tone::Bad, failures(workload)));
         }
     }
@@ -130,6 +131,20 @@ fn goal_sentence(workload: &WorkloadSummary, goal: &GoalSummary) -> String {
             };
             format!(
                 "{} of {} {name} windows met `{text}`{}; {slowest}",
+                percent(met),
+                goal.samples,
+                required(goal, met)
+            )
+        }
+        GoalKind::Quality => {
+            let worst = match goal.excess {
+                Some(excess) if excess > 1.0 => {
+                    format!("; the worst is {} points below it", short((excess - 1.0) * 10.0))
+                }
+                _ => String::new(),
+            };
+            format!(
+                "{} of {} windows of {name} met `{text}` in its worse direction{}{worst}",
                 percent(met),
                 goal.samples,
                 required(goal, met)

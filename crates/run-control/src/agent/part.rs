@@ -130,7 +130,7 @@ impl Part {
             .iter()
             .map(|station| &self.plan.stations[usize::from(*station)]);
         let mut workloads = stations.flat_map(|station| &station.workloads);
-        workloads.any(|workload| workload.config.kind == Kind::Probe)
+        workloads.any(|workload| workload.config.kind.is_datagram())
     }
 
     pub(super) fn health(&self, name: &str, report: &DriveReport, machine_busy: f64) -> netburn_record::Health {

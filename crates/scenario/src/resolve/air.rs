@@ -377,7 +377,7 @@ pub(super) fn network(
         cx.problem_at(at, "802.11r needs keys, and the network is open", help.to_owned());
     }
     if let Some(at) = section.r_over_ds.as_ref().filter(|at| at.0 && !network.r) {
-        cx.problem_at(at, "it is a part of 802.11r", "add `r = true`".to_owned());
+        cx.problem_at(at, "`r_over_ds` needs 802.11r", "add `r = true`".to_owned());
     }
     if let Some(at) = section.okc.as_ref().filter(|at| at.0)
         && !matches!(network.security, Security::Sae | Security::Enterprise)

@@ -1,4 +1,4 @@
-//! Resolution of workloads: the six built-in ones, and those of the file.
+//! Resolution of workloads: the seven built-in ones, and those of the file.
 
 use crate::decode::{Context, Named, Section, Spanned};
 use crate::plan::StationWorkload;
@@ -7,6 +7,7 @@ use crate::sections::{PlayerSection, WorkloadSection};
 use crate::suggest::list;
 use netburn_tcp::config::CongestionControl;
 use netburn_units::{BitRate, ByteSize, Duration};
+use netburn_workload::config::{MAX_VOICE_INTERVAL, MIN_VOICE_INTERVAL};
 use netburn_workload::{Config, Goal, Kind, PlayerConfig};
 
 /// Workloads that a station can use.
@@ -18,7 +19,7 @@ pub(super) struct Definitions {
 impl Definitions {
     /// Names of the built-in workloads.
     pub(super) const BUILT_IN: &'static [&'static str] =
-        &["browsing", "4kstream", "voip", "download", "upload", "probe"];
+        &["browsing", "4kstream", "voip", "download", "upload", "probe", "voice"];
 
     pub(super) fn get(&self, name: &str) -> Option<(Config, Option<CongestionControl>)> {
         let own = self.own.get(name).cloned();
@@ -36,6 +37,7 @@ pub fn built_in_workload(name: &str) -> Option<Config> {
         "download" => Some(Config::download()),
         "upload" => Some(Config::upload()),
         "probe" => Some(Config::probe()),
+        "voice" => Some(Config::voice()),
         _ => None,
     }
 }
@@ -49,6 +51,7 @@ pub(crate) fn preset(kind: Kind) -> Config {
         Kind::Download => Config::download(),
         Kind::Upload => Config::upload(),
         Kind::Probe => Config::probe(),
+        Kind::Voice => Config::voice(),
     }
 }
 
@@ -80,13 +83,7 @@ fn workload(section: &Spanned<WorkloadSection>, cx: &mut Context) -> Option<Stat
     section.apply(&mut workload);
     let config = &mut workload.config;
     check_applicable(section, kind, cx);
-    if let Some(size) = &section.object_size {
-        let range = ByteSize::from_bytes(64)..=ByteSize::from_bytes(1400);
-        if kind == Kind::Probe && !range.contains(&size.0) {
-            let help = "expected 64 B to 1400 B for a probe";
-            cx.problem_at(size, format!("{} is out of range", size.0), help.to_owned());
-        }
-    }
+    check_datagram(section, kind, cx);
     interval(config, section, kind, cx);
     jitter(config, section, cx);
     if let (Some(player), Some(config)) = (&section.player, config.player.filter(|_| kind == Kind::Stream)) {
@@ -95,6 +92,33 @@ fn workload(section: &Spanned<WorkloadSection>, cx: &mut Context) -> Option<Stat
     check_goals(config, section, kind, cx);
     // An invalid definition is not used. Stations that refer to it cause no second report.
     (cx.problems.len() == before).then_some(workload)
+}
+
+/// Reports sizes and times that a datagram can't have.
+fn check_datagram(section: &WorkloadSection, kind: Kind, cx: &mut Context) {
+    let (least, name) = match kind {
+        Kind::Probe => (64, "a probe"),
+        Kind::Voice => (32, "a call"),
+        _ => return,
+    };
+    let range = ByteSize::from_bytes(least)..=ByteSize::from_bytes(1400);
+    if let Some(size) = section.object_size.as_ref().filter(|size| !range.contains(&size.0)) {
+        let help = format!("expected {least} B to 1400 B for {name}");
+        cx.problem_at(size, format!("{} is out of range", size.0), help);
+    }
+    if kind != Kind::Voice {
+        return;
+    }
+    let times = [
+        (&section.interval, MIN_VOICE_INTERVAL, MAX_VOICE_INTERVAL),
+        (&section.timeout, Duration::from_millis(10), Duration::from_secs(2)),
+    ];
+    for (time, least, most) in times {
+        if let Some(time) = time.as_ref().filter(|time| !(least..=most).contains(&time.0)) {
+            let help = format!("expected {least} to {most} for a call");
+            cx.problem_at(time, format!("{} is out of range", time.0), help);
+        }
+    }
 }
 
 /// Reports keys that do not apply to the kind.
@@ -130,7 +154,7 @@ pub(crate) fn default_rate(kind: Kind) -> Option<BitRate> {
     match kind {
         Kind::Stream => Some(BitRate::from_mbps(25)),
         Kind::Calls => Some(BitRate::from_mbps(1)),
-        Kind::Pages | Kind::Download | Kind::Upload | Kind::Probe => None,
+        Kind::Pages | Kind::Download | Kind::Upload | Kind::Probe | Kind::Voice => None,
     }
 }
 
@@ -212,6 +236,8 @@ fn check_goals(config: &Config, section: &WorkloadSection, kind: Kind, cx: &mut 
         let wrong = match goal.value {
             Goal::Latency { .. } if matches!(kind, Kind::Pages | Kind::Calls | Kind::Probe) => None,
             Goal::Latency { .. } => Some("a time is a goal for `pages`, `calls` and `probe`"),
+            Goal::Quality { .. } if kind == Kind::Voice => None,
+            Goal::Quality { .. } => Some("a rating is a goal for `voice`"),
             Goal::NoStall if kind == Kind::Stream => None,
             Goal::NoStall => Some("`no stall` is a goal for `stream`, which has a player"),
             Goal::Rate { .. } if matches!(kind, Kind::Stream | Kind::Download | Kind::Upload) => None,

@@ -329,7 +329,7 @@ fn positions_and_roaming() {
     );
     home(
         "r_over_ds = true",
-        &["4:13: network.home.r_over_ds: it is a part of 802.11r; add `r = true`"],
+        &["4:13: network.home.r_over_ds: `r_over_ds` needs 802.11r; add `r = true`"],
     );
     home(
         "okc = true",

@@ -27,7 +27,7 @@ fn workloads() {
     station(
         "workload = [\"voip\", \"gaming\"]",
         "2:21: station.tv.workload: unknown workload `gaming`; expected one of `browsing`, `4kstream`, `voip`, \
-         `download`, `upload`, `probe`, or define it: `[workload.gaming]`",
+         `download`, `upload`, `probe`, `voice`, or define it: `[workload.gaming]`",
     );
     station(
         "workload = [\"voip\", \"voip\"]",
@@ -37,13 +37,13 @@ fn workloads() {
     own(
         "rate = \"5 Mbit/s\"",
         &[
-            "2:1: workload.mine: missing `kind`; it is the traffic pattern: `pages`, `stream`, `calls`, `download`, `upload` or `probe`",
+            "2:1: workload.mine: missing `kind`; it is the traffic pattern: `pages`, `stream`, `calls`, `download`, `upload`, `probe` or `voice`",
         ],
     );
     own(
         "kind = \"page\"",
         &[
-            "3:8: workload.mine.kind: unknown value `page`; did you mean `pages`? Expected one of `pages`, `stream`, `calls`, `download`, `upload`, `probe`",
+            "3:8: workload.mine.kind: unknown value `page`; did you mean `pages`? Expected one of `pages`, `stream`, `calls`, `download`, `upload`, `probe`, `voice`",
         ],
     );
     own(
@@ -59,6 +59,15 @@ fn workloads() {
         &["4:15: workload.mine.object_size: 1.5 kB is out of range; expected 64 B to 1400 B for a probe"],
     );
     own(
+        "kind = \"voice\"\nobject_size = \"31 B\"\ninterval = \"4 ms\"\ntimeout = \"3 s\"\njitter = \"1 ms\"",
+        &[
+            "4:15: workload.mine.object_size: 31 B is out of range; expected 32 B to 1400 B for a call",
+            "5:12: workload.mine.interval: 4 ms is out of range; expected 5 ms to 200 ms for a call",
+            "6:11: workload.mine.timeout: 3 s is out of range; expected 10 ms to 2 s for a call",
+            "7:10: workload.mine.jitter: a workload of kind `voice` has no `jitter`; remove it; it applies to `pages`, `calls`, `probe`",
+        ],
+    );
+    own(
         "kind = \"pages\"\nobjects = 0",
         &["4:11: workload.mine.objects: `0` is out of range; expected a whole number, 1 to 1000"],
     );
@@ -72,7 +81,7 @@ fn workloads() {
         "kind = \"download\"\nobjects = 5\ninterval = \"1 s\"\njitter = \"1 s\"\noutstanding = 3\nplayer = {}",
         &[
             "4:11: workload.mine.objects: a workload of kind `download` has no `objects`; remove it; it applies to `pages`",
-            "5:12: workload.mine.interval: a workload of kind `download` has no `interval`; remove it; it applies to `pages`, `stream`, `calls`, `probe`",
+            "5:12: workload.mine.interval: a workload of kind `download` has no `interval`; remove it; it applies to `pages`, `stream`, `calls`, `probe`, `voice`",
             "6:10: workload.mine.jitter: a workload of kind `download` has no `jitter`; remove it; it applies to `pages`, `calls`, `probe`",
             "7:15: workload.mine.outstanding: a workload of kind `download` has no `outstanding`; remove it; it applies to `calls`, `probe`",
             "8:10: workload.mine.player: a workload of kind `download` has no `player`; remove it; it applies to `stream`",
@@ -90,6 +99,7 @@ fn workloads() {
 fn goals_on_workloads_that_cannot_have_them() {
     let time = "a time is a goal for `pages`, `calls` and `probe`";
     let rate = "a rate is a goal for `stream`, `download` and `upload`";
+    let rating = "a rating is a goal for `voice`";
     let stall = "`no stall` is a goal for `stream`, which has a player";
     for (kind, goal, help) in [
         ("pages", "20 Mbit/s", rate),
@@ -101,6 +111,11 @@ fn goals_on_workloads_that_cannot_have_them() {
         ("download", "no stall", stall),
         ("upload", "5 s", time),
         ("probe", "1 Mbit/s", rate),
+        ("probe", "R 80", rating),
+        ("stream", "R 80", rating),
+        ("voice", "150 ms", time),
+        ("voice", "1 Mbit/s", rate),
+        ("voice", "no stall", stall),
     ] {
         wrong(
             &format!("[station.tv]\n[workload.mine]\nkind = \"{kind}\"\ngoal = [\"{goal}\"]\n"),
@@ -112,11 +127,21 @@ fn goals_on_workloads_that_cannot_have_them() {
     let own = |lines: &str, expected: &str| wrong(&format!("[station.tv]\n[workload.mine]\n{lines}\n"), &[expected]);
     own(
         "kind = \"pages\"\ngoal = \"fast\"",
-        "4:8: workload.mine.goal: invalid goal `fast`; expected a time (`\"500 ms\"`), a rate (`\"20 Mbit/s\"`), `\"no stall\"` or `\"none\"`",
+        "4:8: workload.mine.goal: invalid goal `fast`; expected a time (`\"500 ms\"`), a rate (`\"20 Mbit/s\"`), a rating (`\"R 80\"`), `\"no stall\"` or `\"none\"`",
     );
     own(
         "kind = \"pages\"\ngoal = 500",
-        "4:8: workload.mine.goal: found `500`, expected a time (`\"500 ms\"`), a rate (`\"20 Mbit/s\"`), `\"no stall\"` or `\"none\"`",
+        "4:8: workload.mine.goal: found `500`, expected a time (`\"500 ms\"`), a rate (`\"20 Mbit/s\"`), a rating (`\"R 80\"`), `\"no stall\"` or `\"none\"`",
+    );
+    for rating in ["R 0", "R 94", "R 1000"] {
+        own(
+            &format!("kind = \"voice\"\ngoal = \"{rating}\""),
+            &format!("4:8: workload.mine.goal: `{rating}` is out of range; expected a rating of 1 to 93"),
+        );
+    }
+    own(
+        "kind = \"voice\"\ngoal = \"R eighty\"",
+        "4:8: workload.mine.goal: invalid goal `R eighty`; expected a time (`\"500 ms\"`), a rate (`\"20 Mbit/s\"`), a rating (`\"R 80\"`), `\"no stall\"` or `\"none\"`",
     );
     own(
         "kind = \"stream\"\nrate = \"8 Mbit/s\"\ngoal = \"10 Mbit/s\"",

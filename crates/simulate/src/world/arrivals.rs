@@ -9,7 +9,7 @@ use netburn_network::{Ack, DropSite, Endpoint as Place, Headers, Output};
 use netburn_tcp::segment::Flags;
 use netburn_tcp::{Packet as Segment, Transmit};
 use netburn_units::{ByteSize, Instant};
-use netburn_workload::{RemoteTimestamps, RequestId};
+use netburn_workload::{Direction, RemoteTimestamps, RequestId};
 
 impl World {
     /// Processes the outputs of the network at this instant.
@@ -81,7 +81,42 @@ impl World {
                 machine.handle_reply(self.now, id, Some(far));
                 self.take_actions(client as usize);
             }
+            Payload::OneWay { client, id, direction } => {
+                let watched = &mut self.clients[client as usize].watched;
+                watched.handle_arrival(self.now, id, direction, self.now, &mut self.rows);
+                self.take_actions(client as usize);
+            }
         }
+    }
+
+    /// Sends a packet of a call from its station, or from the server to its station.
+    pub(super) fn send_one_way(&mut self, client: usize, id: RequestId, size: ByteSize, direction: Direction) {
+        let payload = Payload::OneWay {
+            client: client as u32,
+            id,
+            direction,
+        };
+        let station = Place::Station(self.clients[client].watched.station());
+        let (from, to) = match direction {
+            Direction::Up => (station, Place::Server),
+            Direction::Down => (Place::Server, station),
+        };
+        self.send_datagram(client, size, payload, from, to);
+    }
+
+    fn send_datagram(&mut self, client: usize, size: ByteSize, payload: Payload, from: Place, to: Place) {
+        let packet = Packet {
+            length: size.as_bytes() as u32 + UDP_HEADERS,
+            // Different from every connection's flows.
+            flow: u32::MAX - client as u32,
+            tid: self.clients[client].watched.machine().config().priority.tid(),
+            ecn: Ecn::NotEct,
+            payload: self.payloads.put(payload),
+        };
+        self.counters.packets += 1;
+        self.capture(self.now, from, to, &packet, false);
+        self.network.handle_packet(self.now, from, to, packet);
+        self.take_arrivals();
     }
 
     /// Passes received segments to the endpoints. Each segment is answered before the next one is
@@ -134,24 +169,13 @@ impl World {
 
     /// Sends a probe from its station.
     pub(super) fn send_probe(&mut self, client: usize, id: RequestId, size: ByteSize) {
-        let watched = &self.clients[client].watched;
-        let packet = Packet {
-            length: size.as_bytes() as u32 + UDP_HEADERS,
-            // Different from every connection's flows.
-            flow: u32::MAX - client as u32,
-            tid: watched.machine().config().priority.tid(),
-            ecn: Ecn::NotEct,
-            payload: self.payloads.put(Payload::Probe {
-                client: client as u32,
-                id,
-                echoed: None,
-            }),
+        let payload = Payload::Probe {
+            client: client as u32,
+            id,
+            echoed: None,
         };
-        let from = Place::Station(watched.station());
-        self.counters.packets += 1;
-        self.capture(self.now, from, Place::Server, &packet, false);
-        self.network.handle_packet(self.now, from, Place::Server, packet);
-        self.take_arrivals();
+        let from = Place::Station(self.clients[client].watched.station());
+        self.send_datagram(client, size, payload, from, Place::Server);
     }
 
     /// Processes the drop of a packet.

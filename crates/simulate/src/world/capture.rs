@@ -11,7 +11,7 @@ use netburn_network::Endpoint as Place;
 use netburn_scenario::Plan;
 use netburn_units::Instant;
 
-/// Port of a station's first probe; each probe workload has its own.
+/// Port of a station's first workload of datagrams; each has its own.
 const PROBES: u16 = 33_000;
 
 impl World {
@@ -43,9 +43,9 @@ impl World {
                 ref segment,
                 ..
             } => (port(connection), PacketContent::Segment(segment.segment)),
-            Payload::Probe { client, id, .. } => {
+            Payload::Probe { client, id, .. } | Payload::OneWay { client, id, .. } => {
                 let number = (client % u32::from(u16::MAX - PROBES)) as u16;
-                (PROBES + number, PacketContent::Probe(id.operation))
+                (PROBES + number, PacketContent::Datagram(id.operation))
             }
         };
         captured.push(CaptureEvent::Packet(CapturedPacket {

@@ -3,7 +3,7 @@
 use netburn_network::Endpoint as Place;
 use netburn_tcp::Packet as Segment;
 use netburn_units::Instant;
-use netburn_workload::RequestId;
+use netburn_workload::{Direction, RequestId};
 
 /// End of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -56,6 +56,14 @@ pub(crate) enum Payload {
         id: RequestId,
         /// Time of the echo at the server, on the way back.
         echoed: Option<Instant>,
+    },
+    /// Packet of a call.
+    OneWay {
+        /// Index of the client.
+        client: u32,
+        /// Request of the workload.
+        id: RequestId,
+        direction: Direction,
     },
 }
 

@@ -15,6 +15,9 @@ impl World {
             match action {
                 Action::Begin(request) => self.begin(client, &request),
                 Action::Send { id, size, .. } => self.send_probe(client, id, size),
+                Action::SendOneWay {
+                    id, size, direction, ..
+                } => self.send_one_way(client, id, size, direction),
                 Action::Cancel(id) => self.cancel(client, id),
             }
         }

@@ -198,6 +198,7 @@ pub fn all() -> Vec<Case> {
     cases.extend(anomaly());
     cases.extend(uplinks());
     cases.extend(questions());
+    cases.extend(roaming());
     cases
 }
 
@@ -305,6 +306,28 @@ fn questions() -> Vec<Case> {
             .set("station.slow-2.joins", "home.5g"),
     );
     cases
+}
+
+/// Walks, absences, and access points with a wireless backhaul. Assumption: a roam, a scan and a hop are the same state
+/// machine in both environments, so only TCP and the time of the packets can differ.
+fn roaming() -> Vec<Case> {
+    const GROUP: &str = "Roaming, power save and mesh";
+    let walk = |name: &'static str, k: &str| Case::new(name, GROUP, "walk-with-a-call").set("network.home.k", k);
+    let house = |name: &'static str, backhaul: &str| {
+        let case = Case::new(name, GROUP, "three-unit-house").set("duration", "20 s");
+        case.set("kit.home.backhaul", backhaul)
+    };
+    vec![
+        walk("walk", "false"),
+        walk("walk-k", "true"),
+        walk("walk-never", "false").set("station.phone.roaming", "never"),
+        Case::new("absence", GROUP, "scan-during-call").set("duration", "45 s"),
+        Case::new("sleeping-phone", GROUP, "sleeping-phone").set("duration", "20 s"),
+        Case::new("chain", GROUP, "relay-chain").set("duration", "20 s"),
+        house("house-shared", "shared"),
+        house("house-dedicated", "dedicated"),
+        house("house-wired", "wired"),
+    ]
 }
 
 #[cfg(test)]

@@ -41,7 +41,7 @@ pub enum Unit {
 
 const OF_RUN: [&str; 3] = ["verdict", "totals.throughput_mbps", "totals.airtime_jain"];
 const OF_STATION: [&str; 4] = ["verdict", "throughput_mbps", "airtime_share", "idle_ms"];
-const OF_WORKLOAD: [&str; 17] = [
+const OF_WORKLOAD: [&str; 21] = [
     "verdict",
     "throughput_mbps",
     "operations",
@@ -59,6 +59,10 @@ const OF_WORKLOAD: [&str; 17] = [
     "stalls",
     "stalled_ms",
     "lost_share",
+    "rating_up",
+    "rating_down",
+    "lost_up_share",
+    "lost_down_share",
 ];
 
 /// Verdicts by name, with their numbers.
@@ -97,7 +101,8 @@ impl MetricPath {
         match *name {
             _ if name.ends_with("_ms") => Unit::Ms,
             _ if name.ends_with("_mbps") => Unit::Mbps,
-            "totals.airtime_jain" | "airtime_share" | "met" | "lost_share" | "excess" => Unit::Share,
+            "totals.airtime_jain" | "met" | "excess" => Unit::Share,
+            _ if name.ends_with("_share") => Unit::Share,
             _ => Unit::Count,
         }
     }
@@ -159,6 +164,10 @@ fn of_workload(workload: &WorkloadSummary, name: &str) -> Option<f64> {
         "excess" => workload.goals.first()?.excess,
         "stalls" => Some(workload.player?.stalls as f64),
         "stalled_ms" => Some(workload.player?.stalled_ms),
+        "rating_up" => workload.voice.as_ref()?.up.rating,
+        "rating_down" => workload.voice.as_ref()?.down.rating,
+        "lost_up_share" => workload.voice.as_ref()?.up.lost_share,
+        "lost_down_share" => workload.voice.as_ref()?.down.lost_share,
         _ => workload.probe?.lost_share,
     }
 }

@@ -24,6 +24,8 @@ pub enum Measure {
     Share,
     /// A count.
     Count,
+    /// Points of the rating R of a call.
+    Points,
     /// A verdict, by name.
     Verdict,
 }
@@ -46,7 +48,7 @@ impl Measure {
         match self {
             Measure::Ms => "ms",
             Measure::Mbps => "Mbit/s",
-            Measure::Share | Measure::Count | Measure::Verdict => "",
+            Measure::Share | Measure::Count | Measure::Points | Measure::Verdict => "",
         }
     }
 }
@@ -155,6 +157,18 @@ fn of_workload(name: &str, workload: &WorkloadSummary, all: &mut Vec<(Column, Me
     }
     if let Some(probe) = &workload.probe {
         all.push(number(&name("lost_share"), Measure::Share, probe.lost_share));
+    }
+    if let Some(voice) = &workload.voice {
+        for (direction, stream) in [("up", &voice.up), ("down", &voice.down)] {
+            all.extend([
+                number(&name(&format!("rating_{direction}")), Measure::Points, stream.rating),
+                number(
+                    &name(&format!("lost_{direction}_share")),
+                    Measure::Share,
+                    stream.lost_share,
+                ),
+            ]);
+        }
     }
 }
 

@@ -109,6 +109,7 @@ pub(super) fn format_value(value: f64, measure: Measure) -> String {
     match (measure, value.abs()) {
         (Measure::Count, _) => format!("{value:.0}"),
         (Measure::Share, _) => format!("{value:.2}"),
+        (Measure::Points, _) => format!("{value:.1}"),
         (Measure::Mbps, ..1.0) | (Measure::Ms, ..10.0) => format!("{value:.2}"),
         (Measure::Mbps, ..1000.0) | (Measure::Ms, ..100.0) => format!("{value:.1}"),
         _ => format!("{value:.0}"),

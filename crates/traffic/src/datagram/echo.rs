@@ -155,6 +155,12 @@ impl Echo {
         }
     }
 
+    /// Returns whether `cookie` is valid at `now` for the client at `from`.
+    #[must_use]
+    pub fn is_verified(&self, now: Instant, from: SocketAddr, cookie: Cookie) -> bool {
+        self.is_good(now, from, cookie)
+    }
+
     /// Returns the counters.
     #[must_use]
     pub fn counters(&self) -> Counters {

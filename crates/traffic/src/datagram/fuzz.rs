@@ -1,5 +1,7 @@
 //! Fuzz checks of the datagram echo.
 
+use super::call::wire::CallDatagram;
+use super::call::{self, CallClient, CallLimits, CallPlan, CallServer};
 use super::wire::{self, Datagram};
 use super::{Echo, EchoLimits, Event, Prober};
 use netburn_units::{ByteSize, Duration, Instant};
@@ -22,6 +24,50 @@ pub fn check_datagram(input: &[u8]) {
     let mut prober = Prober::new(Instant::ZERO, 0);
     let event = prober.handle_datagram(Instant::ZERO, input);
     assert!(event.is_none() || matches!(read, Ok(Datagram::Welcome { token: 0, .. })));
+    check_call(input);
+}
+
+/// Processes `input` as a datagram of a call at both ends. The server gets it twice: with a bad and with a good cookie.
+fn check_call(input: &[u8]) {
+    let read = call::wire::read(input);
+    assert!(read.is_none() || (call::wire::MIN_PACKET..=wire::MAX_SIZE).contains(&input.len()));
+    let from = SocketAddr::from((Ipv4Addr::new(192, 0, 2, 1), 1));
+    let mut server = CallServer::new(CallLimits::default());
+    for is_good in [false, true] {
+        let mut answer = input.to_vec();
+        let is_answered = server.handle_datagram(Instant::ZERO, from, None, |_| is_good, &mut answer);
+        assert_eq!(answer.len(), input.len());
+        let may_answer = is_good && matches!(read, Some(CallDatagram::Request { .. }));
+        assert!(may_answer || !is_answered, "only a verified request is answered");
+        assert!(is_answered || answer == input);
+    }
+    // One request allows the packets of 2 s at most.
+    let mut sent = 0;
+    while let Some(at) = server.poll_timeout() {
+        server.handle_timeout(at);
+        assert!(
+            server.poll_timeout().is_none_or(|next| next > at),
+            "a timeout had no effect"
+        );
+        sent += std::iter::from_fn(|| server.poll_transmit()).count();
+    }
+    assert!(sent <= 400, "{sent} packets for one request");
+    assert!(sent == 0 || matches!(read, Some(CallDatagram::Request { .. })));
+    assert!(server.is_empty());
+    let plan = CallPlan {
+        up: Instant::ZERO,
+        down: Instant::ZERO,
+        end: Instant::from_secs(1),
+        interval: Duration::from_millis(20),
+        size: ByteSize::from_bytes(172),
+        dscp: 0,
+        timeout: Duration::from_secs(2),
+    };
+    let mut client = CallClient::new(Instant::ZERO, 0, 0, plan);
+    client.send(0);
+    client.handle_datagram(Instant::from_millis(1), input);
+    let events = std::iter::from_fn(|| client.poll_event()).count();
+    assert!(events <= 1);
 }
 
 /// Runs a prober and a server as `input` describes, two bytes per step: probes; lost, duplicated, damaged or foreign

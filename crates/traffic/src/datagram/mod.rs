@@ -1,4 +1,4 @@
-//! Echo of datagrams for the workload `probe`, without use as an amplifier in attacks.
+//! Datagrams for the workloads `probe` and `voice`, without use as an amplifier in attacks.
 //!
 //! The client first sends a hello. The server replies to its source address with a cookie, which only a receiver at
 //! this address learns. Probes with a valid cookie are echoed with the server's timestamps. The server stores only
@@ -7,7 +7,9 @@
 //! - [`wire`] – encoding of datagrams.
 //! - [`echo`] – the server.
 //! - [`prober`] – the client.
+//! - [`call`] – streams in both directions.
 
+pub mod call;
 pub mod echo;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;

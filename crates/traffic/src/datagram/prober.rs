@@ -102,6 +102,12 @@ impl Prober {
         self.cookie.is_some_and(|held| now < held.until)
     }
 
+    /// Returns the cookie, if it is valid.
+    #[must_use]
+    pub fn cookie(&self, now: Instant) -> Option<Cookie> {
+        self.cookie.filter(|held| now < held.until).map(|held| held.cookie)
+    }
+
     /// Returns the number of probes dropped because too many were queued during the handshake.
     #[must_use]
     pub fn overflowed(&self) -> u64 {

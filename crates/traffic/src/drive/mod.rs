@@ -74,6 +74,7 @@ async fn run(shared: &Rc<Shared>, rows: &Rows, mut stop: CancelToken) -> (Busy, 
     let backlog = Rc::new(RefCell::new(Backlog::default()));
     let mut turn = shared.clock.now();
     shared::probe::open(shared);
+    shared::call::open(shared);
     loop {
         shared.with_scheduler(|_, _| {});
         let now = shared.clock.now();

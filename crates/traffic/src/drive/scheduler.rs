@@ -2,6 +2,7 @@
 
 use super::DriveReport;
 use super::load::Load;
+use crate::datagram::call::CallPlan;
 use hdrhistogram::Histogram;
 use netburn_record::{RecordedWorkload, Row};
 use netburn_units::{Duration, Instant};
@@ -85,6 +86,19 @@ impl Scheduler {
         self.drain(index);
     }
 
+    /// A packet of a call arrived at `at`, which is known at `now`.
+    pub(super) fn handle_arrival(&mut self, index: usize, now: Instant, id: RequestId, way: Direction, at: Instant) {
+        self.catch_up(index, now);
+        let watched = &mut self.machines[index].watched;
+        let bytes = watched.machine().config().object_size.as_bytes();
+        match way {
+            Direction::Down => self.report.bytes_down += bytes,
+            Direction::Up => self.report.bytes_up += bytes,
+        }
+        watched.handle_arrival(now, id, way, at, &mut self.rows);
+        self.drain(index);
+    }
+
     /// A datagram was due and the socket's buffer was full.
     pub(super) fn handle_unsent(&mut self) {
         self.report.missed_sends += 1;
@@ -157,6 +171,22 @@ impl Scheduler {
     pub(super) fn kind(&self, index: usize) -> (Kind, Priority) {
         let config = self.machines[index].watched.machine().config();
         (config.kind, config.priority)
+    }
+
+    /// Returns the schedule of a workload that is a call.
+    pub(super) fn call_plan(&self, index: usize) -> Option<CallPlan> {
+        let machine = self.machines[index].watched.machine();
+        let config = machine.config();
+        let [up, down] = machine.first_packets()?;
+        Some(CallPlan {
+            up,
+            down,
+            end: machine.end_of_load(),
+            interval: config.interval?,
+            size: config.object_size,
+            dscp: config.priority.dscp(),
+            timeout: config.timeout,
+        })
     }
 
     /// Handles operations that were due before `now` first. The workload would do so by itself, but then their lateness

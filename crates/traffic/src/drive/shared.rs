@@ -1,7 +1,8 @@
 //! State that all tasks of one driver share: scheduler, connections, and the processing of events.
 //!
-//! An event may start a task ([`job`], [`probe`]), and tasks report events: together they are one unit.
+//! An event may start a task ([`job`], [`probe`], [`call`]), and tasks report events: together they are one unit.
 
+pub(super) mod call;
 mod job;
 pub(super) mod probe;
 
@@ -55,6 +56,7 @@ pub(super) struct Link {
     /// The HTTP/2 connection that requests share.
     pub(super) session: tokio::sync::Mutex<Option<(Session, SampledConnection)>>,
     pub(super) probe_socket: RefCell<Option<Rc<probe::ProbeSocket>>>,
+    pub(super) call_socket: RefCell<Option<Rc<call::CallSocket>>>,
     /// Running requests.
     jobs: RefCell<BTreeMap<RequestId, AbortHandle>>,
 }
@@ -124,6 +126,7 @@ impl Shared {
                     link.jobs.borrow_mut().insert(request.id, job.abort_handle());
                 }
                 Action::Send { id, size, .. } => probe::send(self, index, id, size),
+                Action::SendOneWay { id, direction, .. } => call::send(self, index, id, direction),
                 Action::Cancel(id) => {
                     if let Some(job) = self.forget(index, id) {
                         job.abort();
@@ -192,6 +195,7 @@ impl Link {
             kept: RefCell::default(),
             session: tokio::sync::Mutex::new(None),
             probe_socket: RefCell::default(),
+            call_socket: RefCell::default(),
             jobs: RefCell::default(),
         }
     }

@@ -1,16 +1,21 @@
-//! Socket of the datagram echo.
+//! Socket of the datagrams: echo and calls.
 
 use super::flow::{Flow, clock};
 use super::socket_dscp::SocketDscp;
 use super::worker_state::Worker;
+use crate::datagram::call::server::Outgoing;
+use crate::datagram::call::{self, CallLimits, CallServer};
 use crate::datagram::{Echo, MAX_SIZE, wire};
+use netburn_linux::Monotonic;
 use netburn_linux::datagram::{Received, receive, send};
 use std::cell::{Cell, RefCell};
 use std::io;
+use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 use std::sync::Arc;
 use tokio::io::Interest;
 use tokio::net::UdpSocket;
+use tokio::sync::Notify;
 
 /// Maximum number of queued datagrams with a rate limit. Further ones are dropped.
 const MAX_QUEUED: usize = 1_000;
@@ -21,6 +26,9 @@ struct Socket {
     worker: Rc<Worker>,
     socket: UdpSocket,
     echo: RefCell<Echo>,
+    calls: RefCell<CallServer>,
+    /// A call changed, so the next packet may be due earlier.
+    calls_changed: Notify,
     marking: SocketDscp,
     waiting: Cell<usize>,
 }
@@ -31,9 +39,12 @@ pub(crate) async fn serve(worker: Rc<Worker>, socket: UdpSocket, echo: Echo) {
         worker,
         socket,
         echo: RefCell::new(echo),
+        calls: RefCell::new(CallServer::new(CallLimits::default())),
+        calls_changed: Notify::new(),
         marking: SocketDscp::default(),
         waiting: Cell::new(0),
     });
+    tokio::task::spawn_local(send_packets(Rc::clone(&shared)));
     // One byte more than the maximum, to detect longer datagrams.
     let mut buffer = [0; MAX_SIZE + 1];
     loop {
@@ -51,6 +62,53 @@ pub(crate) async fn serve(worker: Rc<Worker>, socket: UdpSocket, echo: Echo) {
         }
         tokio::task::yield_now().await;
     }
+}
+
+/// Sends the packets of the calls when they are due.
+async fn send_packets(shared: Rc<Socket>) {
+    loop {
+        let next = shared.calls.borrow().poll_timeout();
+        let due = async {
+            match next {
+                Some(at) => {
+                    shared
+                        .worker
+                        .timer_queue
+                        .until(Monotonic::from_nanos(at.as_nanos()))
+                        .await
+                }
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            () = shared.calls_changed.notified() => {}
+            () = due => {}
+        }
+        shared.calls.borrow_mut().handle_timeout(clock());
+        loop {
+            let packet = shared.calls.borrow_mut().poll_transmit();
+            let Some(packet) = packet else { break };
+            if shared.worker.shared.links.is_none() {
+                shared.transmit(packet);
+            } else if shared.waiting.get() < MAX_QUEUED {
+                shared.waiting.set(shared.waiting.get() + 1);
+                tokio::task::spawn_local(take_turn(Rc::clone(&shared), packet));
+            }
+        }
+    }
+}
+
+/// Passes the rate-limited link to the clients.
+async fn take_turn(shared: Rc<Socket>, packet: Outgoing) {
+    let worker = &shared.worker;
+    if let Some((down, _)) = &worker.shared.links {
+        let links = vec![Arc::clone(down)];
+        let mut flow = Flow::new(links, worker.timer_queue.clone(), Arc::clone(&worker.stats));
+        flow.pay(packet.bytes.len() as u64).await;
+        shared.transmit(packet);
+    }
+    shared.waiting.set(shared.waiting.get() - 1);
 }
 
 fn handle(shared: &Rc<Socket>, received: Received, bytes: &mut [u8]) {
@@ -87,19 +145,37 @@ impl Socket {
     /// Creates the reply to a datagram in place, and returns its DSCP.
     fn handle(&self, received: Received, bytes: &mut [u8]) -> Option<u8> {
         let now = clock();
+        if call::wire::is_call(bytes) {
+            let echo = self.echo.borrow();
+            let is_good = |cookie| echo.is_verified(now, received.from, cookie);
+            let mut calls = self.calls.borrow_mut();
+            let is_answered = calls.handle_datagram(now, received.from, received.to, is_good, bytes);
+            self.calls_changed.notify_one();
+            return is_answered.then_some(0);
+        }
         let known = |client| self.worker.shared.admission.is_known(now, client);
         self.echo.borrow_mut().handle_datagram(now, received.from, known, bytes)
     }
 
+    fn transmit(&self, mut packet: Outgoing) {
+        self.send_from(packet.from, packet.to, &mut packet.bytes, packet.dscp);
+    }
+
     fn send(&self, received: Received, bytes: &mut [u8], dscp: u8) {
+        self.send_from(received.to, received.from, bytes, dscp);
+    }
+
+    fn send_from(&self, local: Option<IpAddr>, to: SocketAddr, bytes: &mut [u8], dscp: u8) {
         // Without a DSCP the reply is still valid. With another client's DSCP it is not, so it is dropped.
         if !self.marking.set(&self.socket, dscp) && !self.marking.is_plain() {
             return;
         }
-        wire::stamp_sent(bytes, clock());
+        let now = clock();
+        wire::stamp_sent(bytes, now);
+        call::wire::stamp_sent(bytes, now);
         // A datagram that cannot be sent is lost.
-        let _ = self.socket.try_io(Interest::WRITABLE, || {
-            send(&self.socket, bytes, received.from, received.to)
-        });
+        let _ = self
+            .socket
+            .try_io(Interest::WRITABLE, || send(&self.socket, bytes, to, local));
     }
 }

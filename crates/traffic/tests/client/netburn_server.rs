@@ -1,6 +1,6 @@
 //! The driver with `serve`: both HTTP versions, cleartext and TLS, probes, baseline.
 
-use crate::util::{Left, calls, drive_one, new_calls, runtime};
+use crate::util::{Left, calls, drive_later, drive_one, new_calls, runtime};
 use netburn_record::row::BASELINE;
 use netburn_record::{EventKind, Health, Row};
 use netburn_scenario::plan::Http;
@@ -11,7 +11,7 @@ use netburn_traffic::fetch::permission::{self, Permission};
 use netburn_traffic::server::{Addresses, Server, ServerConfig};
 use netburn_traffic::tls::Identity;
 use netburn_units::{BitRate, ByteSize, Duration, Instant, Seed};
-use netburn_workload::{Config, Failure, Outcome, Priority};
+use netburn_workload::{Config, Direction, Failure, Outcome, Priority};
 use std::net::{SocketAddr, UdpSocket};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -273,6 +273,57 @@ fn a_server_without_echo_causes_timeouts() {
         );
         assert_eq!(left.operations.len(), 30);
     }
+}
+
+fn in_direction(left: &Left, direction: Direction) -> Vec<netburn_workload::Operation> {
+    let is = |operation: &&netburn_workload::Operation| Direction::of_packet(operation.sequence) == direction;
+    left.operations.iter().filter(is).copied().collect()
+}
+
+/// 1.5 s of a call with a packet every 10 ms in each direction. The first packet of a direction is due in the first 20 ms.
+#[test]
+fn a_call_has_packets_in_both_directions() {
+    let server = serve(|_| ());
+    let config = Config {
+        interval: Some(Duration::from_millis(10)),
+        ..Config::voice()
+    };
+    let left = drive_later(&server.target(Http::H1, false), config, 1_500, 3_000);
+    for direction in [Direction::Up, Direction::Down] {
+        let packets = in_direction(&left, direction);
+        assert!((149..=150).contains(&packets.len()), "{direction:?}: {}", packets.len());
+        let arrived: Vec<Duration> = packets.iter().filter_map(|packet| packet.latency()).collect();
+        assert_eq!(arrived.len(), packets.len(), "{direction:?}");
+        // Loopback. A busy test machine may delay some packets.
+        let quick = arrived
+            .iter()
+            .filter(|delay| **delay < Duration::from_millis(50))
+            .count();
+        assert!(quick * 2 > arrived.len(), "{direction:?}: {arrived:?}");
+    }
+    let moved: u64 = left.operations.iter().map(|o| o.bytes).sum();
+    assert_eq!(moved, 172 * left.operations.len() as u64);
+}
+
+/// The link of the server carries 2 Mbit/s: 172 B take 0.7 ms.
+#[test]
+fn a_call_passes_a_rate_limited_server() {
+    let server = serve(|config| config.rate = Some(BitRate::from_mbps(2)));
+    let left = drive_later(&server.target(Http::H1, false), Config::voice(), 1_000, 3_000);
+    assert!(left.operations.len() >= 98);
+    assert_eq!(left.finished(), left.operations.len());
+}
+
+#[test]
+fn the_packets_of_a_call_without_a_server_time_out() {
+    let silent = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let config = Config {
+        timeout: Duration::from_millis(200),
+        ..Config::voice()
+    };
+    let left = drive_one(&Target::new(silent.local_addr().unwrap()), config, 300, 1_000);
+    assert!((28..=30).contains(&left.operations.len()));
+    assert_eq!(left.count(|o| o == Outcome::TimedOut), left.operations.len());
 }
 
 fn idle(target: Target, datagrams: bool) -> Left {

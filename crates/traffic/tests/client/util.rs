@@ -53,6 +53,16 @@ pub(crate) fn drive_one(target: &Target, config: Config, millis: i64, drain: u64
 }
 
 pub(crate) fn drive_until(target: &Target, config: Config, millis: i64, drain: u64, stop: CancelToken) -> Left {
+    drive_at(target, config, millis, drain, RunClock::starting_now(), stop)
+}
+
+/// As [`drive_one`], after a second in which handshakes complete.
+pub(crate) fn drive_later(target: &Target, config: Config, millis: i64, drain: u64) -> Left {
+    let clock = RunClock::starting_at(std::time::Instant::now() + std::time::Duration::from_secs(1));
+    drive_at(target, config, millis, drain, clock, CancelToken::never())
+}
+
+fn drive_at(target: &Target, config: Config, millis: i64, drain: u64, clock: RunClock, stop: CancelToken) -> Left {
     let end = Instant::from_millis(millis);
     let load = Load {
         station: 3,
@@ -68,7 +78,7 @@ pub(crate) fn drive_until(target: &Target, config: Config, millis: i64, drain: u
         target: Arc::new(target.clone()),
     };
     let (rows, mut received) = tokio::sync::mpsc::unbounded_channel();
-    let report = runtime().block_on(drive(vec![load], RunClock::starting_now(), rows, stop));
+    let report = runtime().block_on(drive(vec![load], clock, rows, stop));
     let mut left = Left {
         report,
         ..Left::default()

@@ -1,6 +1,6 @@
 //! Settings of one workload, with all defaults filled in.
 //!
-//! - `presets`: the six built-in workloads.
+//! - `presets`: the seven built-in workloads.
 //! - `validate`: limits of a configuration.
 //! - `names`: text form of kinds, priorities, connections and goals.
 //! - `volume`: number of bytes that a workload moves.
@@ -19,6 +19,15 @@ use netburn_units::{BitRate, ByteSize, Duration};
 /// Minimum time between operations of one workload: 100 µs.
 pub const MIN_PERIOD: Duration = Duration::from_micros(100);
 
+/// Minimum time between the packets of one direction of a call: 5 ms.
+pub const MIN_VOICE_INTERVAL: Duration = Duration::from_millis(5);
+
+/// Maximum time between the packets of one direction of a call: 200 ms.
+pub const MAX_VOICE_INTERVAL: Duration = Duration::from_millis(200);
+
+/// Highest rating R of a goal. Without delay and loss R is 93.2.
+pub const MAX_RATING: u8 = 93;
+
 /// Width of the bins in which bytes are counted, and so the granularity of a rate goal's window and
 /// step: 100 ms.
 pub const BIN: Duration = Duration::from_millis(100);
@@ -30,9 +39,10 @@ pub struct Config {
     pub kind: Kind,
     /// Objects fetched at once in one operation; 1 to 1000. Browsing: 10.
     pub objects: u32,
-    /// Size of one object, or of one datagram (64 B to 1400 B) for `probe`.
+    /// Size of one object. For `probe` (64 B to 1400 B) and `voice` (32 B to 1400 B) the UDP payload
+    /// of one datagram.
     pub object_size: ByteSize,
-    /// Time between operations. `None` for kinds whose next operation starts when the previous one
+    /// Time between operations, for `voice` between the packets of one direction. `None` for kinds whose next operation starts when the previous one
     /// ends (`download`, `upload`).
     pub interval: Option<Duration>,
     /// Maximum deviation of a due time from its grid point, in either direction; at most half of
@@ -69,6 +79,22 @@ pub enum Kind {
     Upload,
     /// A datagram on a fixed grid, echoed by the server.
     Probe,
+    /// Two independent streams of datagrams, station to server and server to station, each on a
+    /// fixed grid with a phase of its own. An operation is one packet; its latency is the one-way
+    /// delay. Packets are numbered alternately: even numbers go up, odd numbers go down
+    /// ([`Direction::of_packet`](crate::Direction::of_packet)).
+    Voice,
+}
+
+impl Kind {
+    /// Returns true if an operation is a datagram: it can be lost, and it uses no connection.
+    #[must_use]
+    pub const fn is_datagram(self) -> bool {
+        match self {
+            Kind::Probe | Kind::Voice => true,
+            Kind::Pages | Kind::Stream | Kind::Calls | Kind::Download | Kind::Upload => false,
+        }
+    }
 }
 
 /// Use of connections.
@@ -149,6 +175,17 @@ pub enum Goal {
     },
     /// The player never stalls.
     NoStall,
+    /// In each direction, the packets of every window of `window`, in steps of `step`, have at least
+    /// this rating with the best fixed playout buffer and G.711 with concealment
+    /// ([`netburn_quality`]).
+    Quality {
+        /// Minimum rating R of the E-model, in points; 1 to 93.
+        at_least: u8,
+        /// Length of the window: 10 s.
+        window: Duration,
+        /// Time from the start of one window to the next: 1 s.
+        step: Duration,
+    },
 }
 
 impl Config {
@@ -157,7 +194,7 @@ impl Config {
     pub fn latency_limit(&self) -> Option<Duration> {
         let limits = self.goals.iter().filter_map(|goal| match goal {
             Goal::Latency { limit } => Some(*limit),
-            Goal::Rate { .. } | Goal::NoStall => None,
+            Goal::Rate { .. } | Goal::NoStall | Goal::Quality { .. } => None,
         });
         limits.min()
     }

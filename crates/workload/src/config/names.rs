@@ -63,6 +63,7 @@ named!(
     Download = "download",
     Upload = "upload",
     Probe = "probe",
+    Voice = "voice",
 );
 
 named!(Connections, "connections", New = "new", Keep = "keep");
@@ -78,7 +79,7 @@ named!(
 
 impl Goal {
     /// Text form in reports: `page load ≤ 500 ms`, `latency ≤ 150 ms`, `every 2 s ≥ 20 Mbit/s`, `no
-    /// stall`.
+    /// stall`, `every 10 s R ≥ 80`.
     #[must_use]
     pub fn describe(&self, kind: Kind) -> String {
         match self {
@@ -86,12 +87,14 @@ impl Goal {
                 let what = match kind {
                     Kind::Pages => "page load",
                     Kind::Probe => "round trip",
+                    Kind::Voice => "one-way delay",
                     Kind::Stream | Kind::Calls | Kind::Download | Kind::Upload => "latency",
                 };
                 format!("{what} ≤ {limit}")
             }
             Goal::Rate { at_least, window, .. } => format!("every {window} ≥ {at_least}"),
             Goal::NoStall => "no stall".to_owned(),
+            Goal::Quality { at_least, window, .. } => format!("every {window} R ≥ {at_least}"),
         }
     }
 }

@@ -1,10 +1,10 @@
-//! The six built-in workloads.
+//! The seven built-in workloads.
 
 use super::{Config, Connections, Goal, Kind, PlayerConfig, Priority};
 use netburn_units::{BitRate, ByteSize, Duration};
 
 /// Names of the built-in workloads.
-pub const PRESETS: [&str; 6] = ["browsing", "4kstream", "voip", "download", "upload", "probe"];
+pub const PRESETS: [&str; 7] = ["browsing", "4kstream", "voip", "download", "upload", "probe", "voice"];
 
 impl Config {
     /// Built-in workload of this name, one of [`PRESETS`].
@@ -17,6 +17,7 @@ impl Config {
             "download" => Some(Self::download()),
             "upload" => Some(Self::upload()),
             "probe" => Some(Self::probe()),
+            "voice" => Some(Self::voice()),
             _ => None,
         }
     }
@@ -131,6 +132,30 @@ impl Config {
             player: None,
             goals: Vec::new(),
             timeout: Duration::from_secs(3),
+        }
+    }
+
+    /// Voice call: in each direction a packet of 172 B every 20 ms (G.711: 160 B of speech and 12 B
+    /// of RTP header, RFC 3551), in the traffic class of voice. Goal: a rating R of 80 ("satisfied"
+    /// in G.107 annex B) in windows of 10 s. A packet that does not arrive within 2 s is lost.
+    #[must_use]
+    pub fn voice() -> Self {
+        Config {
+            kind: Kind::Voice,
+            objects: 1,
+            object_size: ByteSize::from_bytes(172),
+            interval: Some(Duration::from_millis(20)),
+            jitter: Duration::ZERO,
+            connections: Connections::Keep,
+            outstanding: 1000,
+            priority: Priority::Voice,
+            player: None,
+            goals: vec![Goal::Quality {
+                at_least: 80,
+                window: Duration::from_secs(10),
+                step: Duration::from_secs(1),
+            }],
+            timeout: Duration::from_secs(2),
         }
     }
 }

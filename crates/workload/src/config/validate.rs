@@ -1,6 +1,6 @@
 //! Limits of a configuration.
 
-use super::{BIN, Config, Goal, Kind, MIN_PERIOD, PlayerConfig};
+use super::{BIN, Config, Goal, Kind, MAX_RATING, MAX_VOICE_INTERVAL, MIN_PERIOD, MIN_VOICE_INTERVAL, PlayerConfig};
 use netburn_units::{ByteSize, Duration};
 
 /// Invalid configuration: the key as in scenario files, and the problem with its value.
@@ -19,9 +19,11 @@ impl Config {
     ///
     /// Goals by kind:
     ///
-    /// - latency: all kinds except `download` and `upload`, whose objects have no meaningful size
+    /// - latency: all kinds except `download` and `upload`, whose objects have no meaningful size, and
+    ///   `voice`
     /// - rate: `stream`, `download` and `upload`
     /// - no stall: a `stream` with a player
+    /// - quality: `voice`, whose only goal it is
     ///
     /// # Errors
     /// The first invalid value, with its key.
@@ -36,8 +38,13 @@ impl Config {
                 format!("times `objects` is {moved_at_once} requests at once; at most 10000"),
             );
         }
-        if self.timeout < Duration::from_millis(10) || self.timeout > Duration::from_secs(3600) {
-            return wrong("timeout", format!("is {}; 10 ms to 1 h", self.timeout));
+        // A lost packet of a call is outstanding until its timeout.
+        let (longest, text) = match self.kind {
+            Kind::Voice => (Duration::from_secs(2), "2 s"),
+            _ => (Duration::from_secs(3600), "1 h"),
+        };
+        if self.timeout < Duration::from_millis(10) || self.timeout > longest {
+            return wrong("timeout", format!("is {}; 10 ms to {text}", self.timeout));
         }
         match (self.kind, &self.player) {
             (_, None) => {}
@@ -50,6 +57,7 @@ impl Config {
     fn check_objects(&self) -> Result<(), ConfigError> {
         let (objects, size) = match self.kind {
             Kind::Probe => (1, (ByteSize::from_bytes(64), ByteSize::from_bytes(1400))),
+            Kind::Voice => (1, (ByteSize::from_bytes(32), ByteSize::from_bytes(1400))),
             _ => (1000, (ByteSize::from_bytes(1), ByteSize::from_gib(16))),
         };
         within("objects", u64::from(self.objects), 1, objects)?;
@@ -70,11 +78,23 @@ impl Config {
                 return wrong("interval", format!("{why}; use kind `stream` for a fixed rate"));
             }
             (kind, None) => return wrong("interval", format!("or `rate` is required for kind `{kind}`")),
+            (Kind::Voice, Some(every)) if every < MIN_VOICE_INTERVAL || every > MAX_VOICE_INTERVAL => {
+                return wrong(
+                    "interval",
+                    format!("is {every}; {MIN_VOICE_INTERVAL} to {MAX_VOICE_INTERVAL}"),
+                );
+            }
             (_, Some(every)) if every < MIN_PERIOD || every > Duration::from_secs(86_400) => {
                 return wrong("interval", format!("is {every}; {MIN_PERIOD} to 24 h"));
             }
             (_, Some(every)) => every,
         };
+        if self.kind == Kind::Voice && !self.jitter.is_zero() {
+            return wrong(
+                "jitter",
+                "can't be set on kind `voice`, whose packets are due on a fixed grid".to_owned(),
+            );
+        }
         if self.jitter > every / 2 {
             let bound = if every.is_zero() {
                 format!("can't be set on kind `{}`, which has no interval", self.kind)
@@ -129,6 +149,15 @@ fn check_goal(goal: &Goal, kind: Kind, player: bool) -> Result<(), ConfigError> 
         (Goal::Latency { .. }, Kind::Download | Kind::Upload) => {
             wrong("goal", format!("on kind `{kind}` can't be a latency; use a rate"))
         }
+        (Goal::Quality { window, step, .. }, Kind::Voice) if window.is_zero() || step.is_zero() => {
+            wrong("goal", "has a window or step of 0 s; expected more than 0 s".to_owned())
+        }
+        (Goal::Quality { at_least, .. }, Kind::Voice) => within("goal", u64::from(*at_least), 1, u64::from(MAX_RATING)),
+        (Goal::Quality { .. }, _) => wrong(
+            "goal",
+            format!("on kind `{kind}` can't be a rating; only kind `voice` has one"),
+        ),
+        (_, Kind::Voice) => wrong("goal", "on kind `voice` must be a rating".to_owned()),
         (Goal::Latency { limit }, _) if limit.is_zero() => wrong(
             "goal",
             "has an invalid latency: found 0 s, expected more than 0 s".to_owned(),

@@ -4,7 +4,7 @@ use super::{Config, Kind};
 use netburn_units::{BitRate, ByteSize, Duration};
 
 impl Config {
-    /// Content of one operation; for `probe` the datagram in one direction. `None` on overflow.
+    /// Content of one operation; for `probe` and `voice` the datagram in one direction. `None` on overflow.
     #[must_use]
     pub fn operation_size(&self) -> Option<ByteSize> {
         self.object_size.checked_mul(u64::from(self.objects))
@@ -32,6 +32,8 @@ impl Config {
     fn period(&self) -> Option<Duration> {
         match self.kind {
             Kind::Download | Kind::Upload => None,
+            // One packet in each direction.
+            Kind::Voice => self.interval.map(|every| every / 2).filter(|every| !every.is_zero()),
             Kind::Pages | Kind::Stream | Kind::Calls | Kind::Probe => self.interval.filter(|every| !every.is_zero()),
         }
     }

@@ -1,7 +1,7 @@
 //! A checked workload: every call passes through here, and all laws of the machine are verified.
 
 use crate::config::{Config, Connections, Kind};
-use crate::machine::{Action, BACKOFF, Connection, Request, RequestId, Workload};
+use crate::machine::{Action, BACKOFF, Connection, Direction, Request, RequestId, Workload};
 use crate::operation::{Failure, Operation, Outcome, RemoteTimestamps, Stall};
 use netburn_units::{Duration, Instant, Seed};
 use std::collections::BTreeMap;
@@ -21,6 +21,8 @@ pub enum Input {
     Failed(RequestId, Failure),
     /// A datagram was echoed.
     Reply(RequestId, Option<RemoteTimestamps>),
+    /// A packet of a call arrived at a time.
+    Arrival(RequestId, Instant),
 }
 
 /// A [`Workload`] whose outputs are compared with the laws. Panics on a violation.
@@ -85,6 +87,7 @@ impl Checked {
             Input::Finished(id) => self.workload.handle_finished(now, id),
             Input::Failed(id, failure) => self.workload.handle_failed(now, id, failure),
             Input::Reply(id, far) => self.workload.handle_reply(now, id, far),
+            Input::Arrival(id, at) => self.workload.handle_arrival(now, id, at),
         }
         let outputs = self.trace.len();
         let actions = self.drain(input);
@@ -140,6 +143,9 @@ impl Checked {
             Input::Reply(id, _) if self.config.kind == Kind::Probe && self.active.contains_key(&id) => {
                 Some((id.operation, self.config.object_size.as_bytes()))
             }
+            Input::Arrival(id, _) if self.config.kind == Kind::Voice && self.active.contains_key(&id) => {
+                Some((id.operation, self.config.object_size.as_bytes()))
+            }
             _ => None,
         };
         // A finished or failed object ends before a new operation begins, unless the operation has
@@ -155,6 +161,13 @@ impl Checked {
                 Action::Begin(request) => self.check_begin(request, freed),
                 Action::Send { id, due, .. } => {
                     assert_eq!(self.config.kind, Kind::Probe);
+                    assert!(*due >= self.start && *due < self.end && *due <= self.now);
+                    assert!(self.active.insert(*id, None).is_none(), "{id:?} is sent once");
+                    self.begun.insert(id.operation, 0);
+                }
+                Action::SendOneWay { id, due, direction, .. } => {
+                    assert_eq!(self.config.kind, Kind::Voice);
+                    assert_eq!(*direction, Direction::of_packet(id.operation));
                     assert!(*due >= self.start && *due < self.end && *due <= self.now);
                     assert!(self.active.insert(*id, None).is_none(), "{id:?} is sent once");
                     self.begun.insert(id.operation, 0);
@@ -197,7 +210,7 @@ impl Checked {
     }
 
     fn check_begin(&mut self, request: &Request, freed: Option<u32>) {
-        assert_ne!(self.config.kind, Kind::Probe);
+        assert!(!self.config.kind.is_datagram());
         assert!(
             request.due >= self.start && request.due < self.end,
             "due within the run: {request:?}"
@@ -265,7 +278,7 @@ impl Checked {
             Outcome::TimedOut => assert!(finished >= Some(self.config.timeout), "{operation:?}"),
             Outcome::NotStarted | Outcome::Unfinished | Outcome::Cut => assert_eq!(finished, None, "{operation:?}"),
         }
-        if self.config.kind == Kind::Probe {
+        if self.config.kind.is_datagram() {
             self.active.retain(|id, _| id.operation != operation.sequence);
         }
         let left = self.active.keys().any(|id| id.operation == operation.sequence);
@@ -304,6 +317,12 @@ impl Checked {
                     assert!(after.due >= ended, "one after another");
                     assert!(after.due + jitter + jitter >= before.due + every, "never catches up");
                 }
+                (Kind::Voice, Some(every)) => {
+                    // Each direction has its grid; the second begins within an interval of the first.
+                    let point = operations[(number as usize) % 2].due + every * (number / 2);
+                    assert_eq!(after.due, point, "the grids do not drift: {after:?}");
+                    assert!(after.due.since(before.due) < every || number % 2 == 0, "{after:?}");
+                }
                 (Kind::Pages | Kind::Calls | Kind::Probe, Some(every)) => {
                     let point = operations[0].due + every * number;
                     let off = after.due.checked_since(point).or(point.checked_since(after.due));
@@ -333,6 +352,10 @@ impl Checked {
                     .count()
             };
             if operation.outcome == Outcome::NotStarted {
+                // The arrival of a packet of a call may be known after its time.
+                if self.config.kind == Kind::Voice {
+                    continue;
+                }
                 let needed = allowed + usize::from(self.config.kind == Kind::Pages);
                 assert!(outlast(true) >= needed, "{operation:?} had room");
             } else if self.config.kind != Kind::Pages {

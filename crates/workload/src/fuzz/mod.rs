@@ -4,7 +4,7 @@ mod laws;
 
 pub use laws::{Checked, Input};
 
-use crate::config::{Config, Connections, Goal, Kind, PlayerConfig, Priority};
+use crate::config::{Config, Connections, Goal, Kind, MAX_VOICE_INTERVAL, PlayerConfig, Priority};
 use crate::machine::{Action, RequestId};
 use crate::operation::{Failure, RemoteTimestamps};
 use netburn_units::{BitRate, ByteSize, Duration, Instant, Seed};
@@ -55,10 +55,19 @@ fn config(next: &mut impl FnMut() -> u8) -> Config {
         start: Duration::from_millis(1 + u64::from(next())),
         max_buffer: Duration::from_millis(256 + u64::from(next()) * 10),
     };
+    // A call has limits of its own.
+    let (every, jitter, timeout) = match kind {
+        Kind::Voice => (
+            every.min(MAX_VOICE_INTERVAL),
+            Duration::ZERO,
+            timeout.min(Duration::from_secs(2)),
+        ),
+        _ => (every, jitter, timeout),
+    };
     let unthrottled = matches!(kind, Kind::Download | Kind::Upload);
     let config = Config {
         kind,
-        objects: if kind == Kind::Probe { 1 } else { objects },
+        objects: if kind.is_datagram() { 1 } else { objects },
         object_size: ByteSize::from_bytes(size),
         interval: (!unthrottled).then_some(every),
         jitter: if unthrottled { Duration::ZERO } else { jitter },
@@ -69,6 +78,7 @@ fn config(next: &mut impl FnMut() -> u8) -> Config {
         goals: match kind {
             Kind::Download | Kind::Upload => Vec::new(),
             Kind::Stream => vec![Goal::NoStall],
+            Kind::Voice => Config::voice().goals,
             Kind::Pages | Kind::Calls | Kind::Probe => vec![Goal::Latency { limit: goal }],
         },
         timeout,
@@ -128,6 +138,11 @@ impl Run {
                     sent: i64::from(how) + 1,
                 }),
             ),
+            // In the past of a known packet, or of an unknown one.
+            14 if how % 2 == 1 => {
+                let at = self.now.checked_sub(span / 2).unwrap_or(self.now);
+                Input::Arrival(chosen, at)
+            }
             // An ended or unknown request.
             14 => Input::Bytes(self.last, 1),
             // With a clock that goes backwards.

@@ -17,6 +17,18 @@ pub enum Action {
         /// Length.
         size: ByteSize,
     },
+    /// Send one datagram that is not answered: from the station, or from the server to the station.
+    /// Its arrival is [`handle_arrival`](crate::Workload::handle_arrival).
+    SendOneWay {
+        /// Identifies the datagram.
+        id: RequestId,
+        /// Due time.
+        due: Instant,
+        /// Length of the UDP payload.
+        size: ByteSize,
+        /// Direction.
+        direction: Direction,
+    },
     /// Abort a request and close its connection; later inputs about it are ignored. Never for a
     /// datagram.
     Cancel(RequestId),
@@ -66,6 +78,18 @@ pub enum Direction {
     Down,
     /// Uplink: station to server.
     Up,
+}
+
+impl Direction {
+    /// Direction of a packet of a [`Kind::Voice`](crate::Kind::Voice) workload, by its number.
+    #[must_use]
+    pub const fn of_packet(sequence: u64) -> Self {
+        if sequence.is_multiple_of(2) {
+            Direction::Up
+        } else {
+            Direction::Down
+        }
+    }
 }
 
 /// Reason of a timeout.

@@ -67,13 +67,21 @@ impl Workload {
     fn begin(&mut self, sequence: u64, due: Instant) {
         let size = self.config.object_size;
         let mut operation = InFlight::new(sequence, due, self.now);
-        if self.config.kind == Kind::Probe {
+        if self.config.kind.is_datagram() {
             let id = RequestId {
                 operation: sequence,
                 object: 0,
             };
             operation.begin(None);
-            self.actions.push_back(Action::Send { id, due, size });
+            self.actions.push_back(match self.config.kind {
+                Kind::Voice => Action::SendOneWay {
+                    id,
+                    due,
+                    size,
+                    direction: Direction::of_packet(sequence),
+                },
+                _ => Action::Send { id, due, size },
+            });
         } else {
             for object in 0..self.config.objects.max(1) {
                 let slot = match self.config.connections {
@@ -106,7 +114,7 @@ impl Workload {
             return;
         };
         for (id, slot) in operation.awaited() {
-            if self.config.kind != Kind::Probe {
+            if !self.config.kind.is_datagram() {
                 self.actions.push_back(Action::Cancel(id));
             }
             if let Some(slot) = slot {

@@ -45,6 +45,8 @@ pub struct Workload {
     phase: Phase,
     schedule: Schedule,
     first_due: Option<Instant>,
+    /// For a call, time from a packet up to the next packet down.
+    down_after: Option<Duration>,
     /// Number of the next operation.
     sequence: u64,
     in_flight: BTreeMap<u64, InFlight>,
@@ -79,7 +81,7 @@ impl Workload {
     #[must_use]
     pub fn new(config: Config, start: Instant, end: Instant, settle: Instant, seed: Seed, index: u64) -> Self {
         let schedule = Schedule::new(&config, start, seed, index);
-        let plays = config.kind != Kind::Upload && config.kind != Kind::Probe;
+        let plays = config.kind != Kind::Upload && !config.kind.is_datagram();
         Workload {
             start,
             end,
@@ -87,6 +89,7 @@ impl Workload {
             now: Instant::from_nanos(i64::MIN),
             phase: Phase::Running,
             first_due: schedule.next().filter(|due| *due < end),
+            down_after: schedule.second_offset(),
             schedule,
             sequence: 0,
             in_flight: BTreeMap::new(),
@@ -116,6 +119,21 @@ impl Workload {
     #[must_use]
     pub fn first_due(&self) -> Option<Instant> {
         self.first_due
+    }
+
+    /// For a call, due times of the first packet of each direction: up, then down. `None` for other kinds, and if a time is
+    /// at or after the end. The following packets are due one interval after each other.
+    #[must_use]
+    pub fn first_packets(&self) -> Option<[Instant; 2]> {
+        let first = self.first_due?;
+        let down = first.checked_add(self.down_after?)?;
+        (down < self.end).then_some([first, down])
+    }
+
+    /// Time at which the last operation is due at the latest; no operation is due at or after it.
+    #[must_use]
+    pub fn end_of_load(&self) -> Instant {
+        self.end
     }
 
     /// Time from the workload's start to the start of playback; `None` until then, or without a
@@ -180,6 +198,22 @@ impl Workload {
         }
         if last {
             self.end(id.operation, Some(now), Outcome::Finished, None);
+            self.begin_due();
+        }
+    }
+
+    /// A packet of a call arrived at `at`, which may be earlier than `now`: the arrival at the server is known later. The
+    /// operation ends at `at`, or at its start if that is later.
+    pub fn handle_arrival(&mut self, now: Instant, id: RequestId, at: Instant) {
+        let now = self.catch_up(now);
+        if self.config.kind != Kind::Voice {
+            return;
+        }
+        let size = self.config.object_size.as_bytes();
+        if let Some(operation) = self.awaiting(id) {
+            let at = at.min(now).max(operation.progress);
+            operation.received(at, size);
+            self.end(id.operation, Some(at), Outcome::Finished, None);
             self.begin_due();
         }
     }

@@ -22,6 +22,14 @@ pub(super) struct Schedule {
 enum Rhythm {
     /// Fixed grid; jitter moves an operation, never the grid. Contains the grid point of `next`.
     Grid { every: Duration, point: Instant },
+    /// Two grids with the same interval, used in turn. The second one is `offset` later, which is
+    /// less than an interval. `point` is the point of the first grid that was used last.
+    Alternating {
+        every: Duration,
+        point: Instant,
+        offset: Duration,
+        is_second: bool,
+    },
     /// One interval after the previous was due, or when it ended if that was later. Contains the
     /// previous due time before jitter.
     Paced { every: Duration, base: Instant },
@@ -43,6 +51,12 @@ impl Schedule {
         };
         let rhythm = match (config.kind, every) {
             (_, None) => Rhythm::Serial,
+            (Kind::Voice, Some(every)) => Rhythm::Alternating {
+                every,
+                point: first.unwrap_or(start),
+                offset: seed.stream("down phase", index).duration_below(every),
+                is_second: false,
+            },
             (Kind::Stream, Some(every)) => Rhythm::Paced {
                 every,
                 base: first.unwrap_or(start),
@@ -65,9 +79,17 @@ impl Schedule {
         self.next
     }
 
+    /// For alternating grids, time from a point of the first grid to the next one of the second.
+    pub(super) fn second_offset(&self) -> Option<Duration> {
+        match self.rhythm {
+            Rhythm::Alternating { offset, .. } => Some(offset),
+            _ => None,
+        }
+    }
+
     /// Returns true if due times are fixed, independent of the duration of operations.
     pub(super) fn is_fixed(&self) -> bool {
-        matches!(self.rhythm, Rhythm::Grid { .. })
+        matches!(self.rhythm, Rhythm::Grid { .. } | Rhythm::Alternating { .. })
     }
 
     /// Advances the schedule after its next operation was due.
@@ -80,6 +102,21 @@ impl Schedule {
                 }
                 None => None,
             },
+            Rhythm::Alternating {
+                every,
+                point,
+                offset,
+                is_second,
+            } => {
+                *is_second = !*is_second;
+                if *is_second {
+                    point.checked_add(*offset)
+                } else {
+                    let following = point.checked_add(*every);
+                    *point = following.unwrap_or(*point);
+                    following
+                }
+            }
             Rhythm::Paced { .. } | Rhythm::Serial => None,
         };
     }
@@ -87,7 +124,7 @@ impl Schedule {
     /// An operation ended at `now`. Affects only schedules that wait for it.
     pub(super) fn ended(&mut self, now: Instant, well: bool) {
         match &mut self.rhythm {
-            Rhythm::Grid { .. } => {}
+            Rhythm::Grid { .. } | Rhythm::Alternating { .. } => {}
             Rhythm::Paced { every, base } => {
                 self.next = base.checked_add(*every).and_then(|following| {
                     *base = following.max(now);

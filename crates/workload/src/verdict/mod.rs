@@ -1,7 +1,9 @@
 //! From samples to a verdict: [`Tally`] counts, [`judge`] decides, [`worst`] combines.
 
+mod quality;
 mod tally;
 
+pub use quality::quality_windows;
 pub use tally::{Tally, windows};
 
 use crate::config::{BIN, Goal};
@@ -72,6 +74,7 @@ pub struct GoalResult {
 ///
 /// - Latency and rate: pass if at least 99 % are met and the worst sample is within twice the
 ///   limit. Marginal if at least 95 % are met; otherwise fail. Inconclusive without samples.
+/// - Quality: as above, and twice the limit is 10 points of R below it ([`quality_windows`]).
 /// - No stall: pass without a stall, marginal if at most 1 % of the observed time was stalled,
 ///   otherwise fail. `met` is the share of time without a stall. Inconclusive if the player was not
 ///   observed.
@@ -83,11 +86,11 @@ pub struct GoalResult {
 #[must_use]
 pub fn judge(goal: Goal, tally: &Tally) -> GoalResult {
     let (verdict, samples) = match goal {
-        Goal::Latency { .. } | Goal::Rate { .. } => (judge_samples(tally), tally.samples),
+        Goal::Latency { .. } | Goal::Rate { .. } | Goal::Quality { .. } => (judge_samples(tally), tally.samples),
         Goal::NoStall => (judge_stalls(tally), tally.watched.as_nanos() / BIN.as_nanos()),
     };
     let met = match goal {
-        Goal::Latency { .. } | Goal::Rate { .. } => share(tally.met, tally.samples),
+        Goal::Latency { .. } | Goal::Rate { .. } | Goal::Quality { .. } => share(tally.met, tally.samples),
         Goal::NoStall => share(
             tally.watched.saturating_sub(tally.stalled).as_nanos(),
             tally.watched.as_nanos(),

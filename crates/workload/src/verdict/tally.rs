@@ -12,7 +12,8 @@ pub struct Tally {
     /// Number of samples within the limit.
     pub met: u64,
     /// Worst finished sample divided by the limit (for a rate: the limit divided by the worst
-    /// window). Infinite if a window received nothing; `None` without samples.
+    /// window; for a quality: 1 and a tenth for each point of R by which the worst window is below
+    /// the limit). Infinite if a window received nothing; `None` without samples.
     pub worst: Option<f64>,
     /// Number of stalls of the player.
     pub stalls: u64,

@@ -14,6 +14,14 @@ const RATE: Goal = Goal::Rate {
     step: Duration::from_millis(100),
 };
 
+fn rating(at_least: u8) -> Goal {
+    Goal::Quality {
+        at_least,
+        window: Duration::from_secs(10),
+        step: Duration::from_secs(1),
+    }
+}
+
 /// A change of a configuration.
 type Change = fn(&mut Config);
 
@@ -153,7 +161,42 @@ fn impossible_values_are_named_by_their_key() {
             "`goal` has an invalid rate: found 0, expected more than 0",
         ),
     ];
-    for (use_, change, expected) in cases {
+    let voice: &[(&str, Change, &str)] = &[
+        ("voice", |c| c.objects = 2, "`objects` is 2; it must be 1"),
+        (
+            "voice",
+            |c| c.object_size = ByteSize::from_bytes(31),
+            "`object_size` is 31 B; 32 B to 1.4 kB",
+        ),
+        (
+            "voice",
+            |c| c.interval = Some(Duration::from_millis(4)),
+            "`interval` is 4 ms; 5 ms to 200 ms",
+        ),
+        (
+            "voice",
+            |c| c.jitter = Duration::from_millis(1),
+            "`jitter` can't be set on kind `voice`, whose packets are due on a fixed grid",
+        ),
+        (
+            "voice",
+            |c| c.timeout = Duration::from_millis(2001),
+            "`timeout` is 2.001 s; 10 ms to 2 s",
+        ),
+        ("voice", |c| c.goals = vec![rating(0)], "`goal` is 0; 1 to 93"),
+        ("voice", |c| c.goals = vec![rating(94)], "`goal` is 94; 1 to 93"),
+        (
+            "voice",
+            |c| c.goals = vec![LATENCY],
+            "`goal` on kind `voice` must be a rating",
+        ),
+        (
+            "voip",
+            |c| c.goals = vec![rating(80)],
+            "`goal` on kind `calls` can't be a rating; only kind `voice` has one",
+        ),
+    ];
+    for (use_, change, expected) in cases.iter().chain(voice) {
         let mut config = Config::preset(use_).unwrap();
         change(&mut config);
         let error = config.validate().expect_err(expected);
@@ -175,6 +218,11 @@ fn values_at_their_bounds_are_possible() {
         ("probe", |c| c.goals = vec![LATENCY]),
         ("probe", |c| c.object_size = ByteSize::from_bytes(1400)),
         ("probe", |c| c.interval = Some(Duration::from_micros(100))),
+        ("voice", |c| c.object_size = ByteSize::from_bytes(32)),
+        ("voice", |c| c.interval = Some(Duration::from_millis(5))),
+        ("voice", |c| c.interval = Some(Duration::from_millis(200))),
+        ("voice", |c| c.goals = vec![rating(93)]),
+        ("voice", |c| c.goals = Vec::new()),
     ];
     for (use_, change) in cases {
         let mut config = Config::preset(use_).unwrap();
@@ -194,7 +242,10 @@ fn names_round_trip() {
     for connections in Connections::ALL {
         assert_eq!(connections.as_str().parse(), Ok(*connections));
     }
-    assert_eq!(Kind::NAMES, ["pages", "stream", "calls", "download", "upload", "probe"]);
+    assert_eq!(
+        Kind::NAMES,
+        ["pages", "stream", "calls", "download", "upload", "probe", "voice"]
+    );
     assert_eq!(Priority::NAMES, ["background", "best-effort", "video", "voice"]);
     assert_eq!(Connections::NAMES, ["new", "keep"]);
     let error = "Video".parse::<Priority>().unwrap_err();
@@ -222,6 +273,7 @@ fn goals_have_a_text_form() {
         "every 2 s ≥ 20 Mbit/s",
         "no stall",
         "latency ≤ 150 ms",
+        "every 10 s R ≥ 80",
     ];
     assert_eq!(goals, expected);
     assert_eq!(LATENCY.describe(Kind::Probe), "round trip ≤ 150 ms");
@@ -250,6 +302,12 @@ fn the_volume_is_predicted() {
         Config::probe().bytes_expected(minute),
         Some(ByteSize::from_bytes(1200 * 64))
     );
+    // A packet every 20 ms in each direction: 2 · 172 · 8 / 0.02 = 137.6 kbit/s.
+    assert_eq!(
+        Config::voice().bytes_expected(minute),
+        Some(ByteSize::from_bytes(2 * 3000 * 172))
+    );
+    assert_eq!(Config::voice().mean_rate(), Some(BitRate::from_bps(137_600)));
     for config in [Config::download(), Config::upload()] {
         assert_eq!((config.mean_rate(), config.bytes_expected(minute)), (None, None));
     }

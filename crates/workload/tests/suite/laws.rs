@@ -5,7 +5,7 @@ use crate::util::network::Network;
 use netburn_units::{ByteSize, Duration, Seed};
 use netburn_workload::config::PRESETS;
 use netburn_workload::fuzz::check;
-use netburn_workload::{Config, Connections, Kind};
+use netburn_workload::{Config, Connections};
 use proptest::prelude::*;
 use std::path::PathBuf;
 
@@ -56,7 +56,7 @@ fn any_run() -> impl Strategy<Value = (Config, Network, u64)> {
         config.connections = if new { Connections::New } else { Connections::Keep };
         config.outstanding = outstanding;
         config.timeout = Duration::from_millis(timeout);
-        if config.kind != Kind::Probe {
+        if !config.kind.is_datagram() {
             config.object_size = ByteSize::from_kib(kib);
         }
         let mut network = Network::new(round_trip, mbps).driver_lag(Duration::from_millis(lag));
@@ -81,15 +81,15 @@ proptest! {
         let run = network.run(&config, ms(10_000), seed);
         let moved: u64 = run.operations.iter().map(|o| o.bytes).sum();
         let arrived: u64 = run.bins.values().sum();
-        if config.kind != Kind::Probe && network.driver_lag.is_zero() {
+        if !config.kind.is_datagram() && network.driver_lag.is_zero() {
             prop_assert_eq!(moved, arrived, "bytes are conserved");
-        } else if config.kind != Kind::Probe {
+        } else if !config.kind.is_datagram() {
             // Bytes that reach a late driver after the timeout don't count.
             prop_assert!(moved <= arrived);
         }
         let least = network.round_trip + network.time_for(config.object_size.as_bytes() * u64::from(config.objects));
         for operation in &run.operations {
-            if let Some(latency) = operation.latency().filter(|_| config.kind != Kind::Probe) {
+            if let Some(latency) = operation.latency().filter(|_| !config.kind.is_datagram()) {
                 prop_assert!(latency >= least, "faster than the network: {:?}", operation);
                 prop_assert_eq!(operation.bytes, config.object_size.as_bytes() * u64::from(config.objects));
             }

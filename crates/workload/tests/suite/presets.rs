@@ -1,10 +1,10 @@
-//! The six built-in workloads on a modelled network whose latencies have closed forms.
+//! The seven built-in workloads on a modelled network whose latencies have closed forms.
 
 use crate::util::ms;
 use crate::util::network::{Network, PIECE, Run};
 use netburn_units::{ByteSize, Duration, Instant};
 use netburn_workload::{
-    BACKOFF, Config, Goal, Operation, Outcome, PlayerConfig, Tally, Verdict, judge, windows, worst,
+    BACKOFF, Config, Direction, Goal, Operation, Outcome, PlayerConfig, Tally, Verdict, judge, windows, worst,
 };
 
 fn count(run: &Run, outcome: Outcome) -> usize {
@@ -238,6 +238,47 @@ fn probes_measure_round_trips_and_losses() {
             other => panic!("{other:?}"),
         }
     }
+}
+
+/// A round trip of 30 ms is 15 ms each way. In an outage of 1 s, 50 packets of each direction are
+/// lost, and end 2 s after they were due.
+#[test]
+fn calls_have_a_stream_in_each_direction() {
+    let run = Network::new(30, 100)
+        .outage(ms(5_000), ms(6_000))
+        .run(&Config::voice(), ms(20_000), 1);
+    let of = |direction| {
+        run.operations
+            .iter()
+            .filter(move |o| Direction::of_packet(o.sequence) == direction)
+    };
+    for direction in [Direction::Up, Direction::Down] {
+        let packets: Vec<_> = of(direction).collect();
+        assert!((999..=1000).contains(&packets.len()), "one every 20 ms");
+        for pair in packets.windows(2) {
+            assert_eq!(pair[1].due.since(pair[0].due), Duration::from_millis(20));
+        }
+        let lost: Vec<_> = packets.iter().filter(|o| o.outcome == Outcome::TimedOut).collect();
+        assert_eq!(lost.len(), 50);
+        assert!(lost.iter().all(|o| o.finished == Some(o.due + Duration::from_secs(2))));
+        let arrived: Vec<_> = packets.iter().filter_map(|o| o.latency()).collect();
+        assert_eq!(arrived.len() + lost.len(), packets.len());
+        assert!(arrived.iter().all(|latency| *latency == Duration::from_millis(15)));
+    }
+}
+
+/// The phases of both directions are independent of each other, and differ between workloads.
+#[test]
+fn the_directions_of_a_call_have_phases_of_their_own() {
+    let offsets: std::collections::BTreeSet<_> = (0..20)
+        .map(|seed| {
+            let run = Network::new(30, 100).run(&Config::voice(), ms(100), seed);
+            let offset = run.operations[1].due.since(run.operations[0].due);
+            assert!(offset < Duration::from_millis(20));
+            offset
+        })
+        .collect();
+    assert_eq!(offsets.len(), 20);
 }
 
 #[test]

@@ -1,8 +1,11 @@
 //! Verdicts: a table for each rule, with the values at its boundaries.
 
 use Verdict::{Fail, Inconclusive, Marginal, Pass};
+use netburn_quality::Packet;
 use netburn_units::{BitRate, Duration, Instant};
-use netburn_workload::{Failure, Goal, Operation, Outcome, Stall, Tally, Verdict, judge, windows, worst};
+use netburn_workload::{
+    Failure, Goal, Operation, Outcome, Stall, Tally, Verdict, judge, quality_windows, windows, worst,
+};
 use proptest::prelude::*;
 
 const LATENCY: Goal = Goal::Latency {
@@ -13,6 +16,12 @@ const RATE: Goal = Goal::Rate {
     at_least: BitRate::from_mbps(20),
     window: Duration::from_secs(2),
     step: Duration::from_millis(100),
+};
+
+const QUALITY: Goal = Goal::Quality {
+    at_least: 80,
+    window: Duration::from_secs(10),
+    step: Duration::from_secs(1),
 };
 
 fn tally(samples: u64, met: u64, worst: f64) -> Tally {
@@ -387,4 +396,94 @@ proptest! {
             (got, worst) => prop_assert_eq!(got, worst),
         }
     }
+}
+
+const INTERVAL: Duration = Duration::from_millis(20);
+
+/// Packets from 0 to `seconds`, every 20 ms, with the delay that `delay_us` returns for the second.
+fn call(seconds: i64, delay_us: impl Fn(i64) -> Option<u64>) -> Vec<Packet> {
+    let packets = (0..seconds * 50).map(|index| Packet {
+        due: Instant::from_millis(index * 20),
+        delay: delay_us(index / 50).map(Duration::from_micros),
+    });
+    packets.collect()
+}
+
+fn in_call(seconds: i64, delay_us: impl Fn(i64) -> Option<u64>) -> Tally {
+    let end = Instant::from_secs(seconds);
+    quality_windows(&call(seconds, delay_us), INTERVAL, QUALITY, Instant::ZERO, end)
+}
+
+fn close(found: Option<f64>, expected: f64) {
+    assert!(
+        found.is_some_and(|found| (found - expected).abs() < 0.005),
+        "{found:?} is not {expected}"
+    );
+}
+
+/// Packetisation and look-ahead add 23.75 ms: 26.25 ms in the network are 50 ms, R 91.76, and 276.25
+/// ms are 300 ms, R 72.67 (tests of `quality`). In 30 s, 21 windows of 10 s begin. The packets of the
+/// first 10 s are slow, so each of the first 10 windows has slow packets. To leave them out would
+/// cost more than to wait: a tenth of the packets in one run costs 95 · 10 / (10/45 + 25.1) = 37.5
+/// points. The worst window is 7.33 points below 80.
+#[test]
+fn a_window_is_rated_with_its_best_buffer() {
+    let tally = in_call(30, |second| Some(if second < 10 { 276_250 } else { 26_250 }));
+    assert_eq!((tally.samples, tally.met), (21, 11));
+    close(tally.worst, 1.733);
+    let well = in_call(30, |_| Some(26_250));
+    assert_eq!((well.samples, well.met), (21, 21));
+    close(well.worst, 0.0);
+}
+
+/// Without any arrival R is 0, which is 80 points below the limit.
+#[test]
+fn a_window_without_arrivals_has_the_rating_0() {
+    let tally = in_call(10, |_| None);
+    assert_eq!((tally.samples, tally.met), (1, 0));
+    close(tally.worst, 9.0);
+}
+
+#[test]
+fn windows_without_packets_do_not_count() {
+    let packets = call(10, |_| Some(1_000));
+    let windows = |from, to| {
+        quality_windows(
+            &packets,
+            INTERVAL,
+            QUALITY,
+            Instant::from_secs(from),
+            Instant::from_secs(to),
+        )
+    };
+    // Windows begin at 0 to 9 s, and at 10 s.
+    assert_eq!(windows(0, 20).samples, 10);
+    assert_eq!(windows(11, 30).samples, 0);
+    assert_eq!(windows(0, 9).samples, 0, "there is no whole window");
+    assert_eq!(
+        quality_windows(&packets, INTERVAL, LATENCY, Instant::ZERO, Instant::from_secs(20)),
+        Tally::default()
+    );
+}
+
+/// At least 99 % of the windows with R ≥ 80 and none below 70 pass. 95 % are marginal.
+#[test]
+fn quality_has_three_levels() {
+    for (samples, met, worst, expected) in [
+        (300, 300, 1.0, Pass),
+        (300, 297, 2.0, Pass),
+        (300, 297, 2.01, Marginal),
+        (300, 296, 1.5, Marginal),
+        (300, 285, 9.0, Marginal),
+        (300, 284, 1.5, Fail),
+    ] {
+        let judged = judge(QUALITY, &tally(samples, met, worst));
+        assert_eq!(
+            (judged.verdict, judged.provisional),
+            (expected, false),
+            "{met} of {samples}, {worst}"
+        );
+    }
+    assert!(judge(QUALITY, &tally(299, 299, 1.0)).provisional);
+    assert_eq!(judge(QUALITY, &Tally::default()).verdict, Inconclusive);
 }

@@ -27,7 +27,7 @@ impl Analysis<'_> {
         let rate = config.goals.iter().filter_map(|goal| match goal {
             Goal::Rate { at_least, .. } => Some(at_least.as_mbps_f64()),
             Goal::NoStall => Some(config.player?.rate.as_mbps_f64()),
-            Goal::Latency { .. } => None,
+            Goal::Latency { .. } | Goal::Quality { .. } => None,
         });
         if let Some(mbps) = rate.reduce(f64::max) {
             return Some(Need {
@@ -58,7 +58,8 @@ impl Analysis<'_> {
             .workloads
             .iter()
             .map(|workload| &workload.config);
-        let paced = workloads.filter(|config| direction_of(config.kind) == wanted);
+        let sends = |config: &&Config| config.kind == Kind::Voice || direction_of(config.kind) == wanted;
+        let paced = workloads.filter(sends);
         let each = paced
             .filter_map(|config| Some(bytes_at_once(config) as f64 * 8e-6 / config.interval?.as_secs_f64().max(1e-9)));
         each.sum()
@@ -70,7 +71,7 @@ impl Analysis<'_> {
         let config = &self.plan.stations[station].workloads.get(workload)?.config;
         let windows_of_rates = config.goals.iter().filter_map(|goal| match goal {
             Goal::Rate { window, .. } => Some(window.as_secs_f64()),
-            Goal::Latency { .. } | Goal::NoStall => None,
+            Goal::Latency { .. } | Goal::NoStall | Goal::Quality { .. } => None,
         });
         let limit = config
             .latency_limit()

@@ -72,7 +72,7 @@ fn find_for_station(analysis: &Analysis<'_>, station: usize) -> Option<Cause> {
             format!("Roaming interrupts {name}")
         },
         evidence: format!(
-            "{name} {}; {late} of {} late operations and stalls ({}) were around that.",
+            "{name} {}; {late} of {} late operations and stalls ({}) were near these times.",
             happened.join(", and "),
             seen.waits.len(),
             percent(late as f64 / seen.waits.len() as f64)

@@ -1,5 +1,6 @@
 //! Counts of one workload, and one-way delays between two clocks.
 
+use super::voice::VoiceCounter;
 use crate::aggregate::{Counted, EvaluatedTime};
 use crate::health::Clock;
 use crate::row::IntervalRow;
@@ -22,6 +23,8 @@ pub(super) struct WorkloadCounter {
     /// One-way times of probes: departure and arrival by the station's clock, in between by the
     /// server's.
     one_way: Vec<OneWay>,
+    /// Packets of a call.
+    voice: Option<VoiceCounter>,
     evidence: WorkloadEvidence,
 }
 
@@ -49,6 +52,7 @@ impl WorkloadCounter {
             stalls: Vec::new(),
             answered: None,
             one_way: Vec::new(),
+            voice: (config.kind == Kind::Voice).then(VoiceCounter::default),
             evidence: WorkloadEvidence {
                 goals: vec![Tally::default(); config.goals.len()],
                 late: config.latency_limit().map(|_| 0),
@@ -94,6 +98,9 @@ impl WorkloadCounter {
         }
         if self.config.kind == Kind::Probe && latency.is_some() {
             self.answer(operation);
+        }
+        if let Some(voice) = &mut self.voice {
+            voice.packet(operation, counted.latency);
         }
     }
 
@@ -155,7 +162,12 @@ impl WorkloadCounter {
                     *tally = first.map_or(Tally::default(), |first| windows(bins, *goal, first, to));
                 }
                 Goal::NoStall => *tally = watched,
+                Goal::Quality { .. } => {}
             }
+        }
+        if let Some(voice) = self.voice {
+            let (voice, tallies) = voice.finish(&self.config, first, to);
+            (evidence.voice, evidence.goals) = (Some(voice), tallies);
         }
         evidence.watched = watched;
         // Of the same time as `watched`.

@@ -1,10 +1,10 @@
 //! A matrix for a terminal.
 
-use crate::compare::format::{counts, metric_name, share, signed};
+use crate::compare::format::{counts, is_absolute, metric_name, share, signed};
 use crate::sanitise::{sanitise, truncate, wrap};
 use crate::style::{Tone, paint};
 use crate::table::{Cell as TextCell, left, render};
-use netburn_analysis::compare::{Cell, Comparison, Matrix, Side, Unit};
+use netburn_analysis::compare::{Cell, Comparison, Matrix, Side};
 
 /// Text of a cell: `worse: p95 ms +12 %`.
 fn words(matrix: &Matrix, cell: &Cell) -> String {
@@ -19,7 +19,7 @@ pub(in crate::compare) fn detail(matrix: &Matrix, cell: &Cell) -> Option<String>
     let place = cell.metric?;
     let metric = &matrix.comparisons[cell.comparison].metrics[place];
     let by = match metric.share() {
-        Some(of) if metric.key.quantity.unit() != Unit::Share => share(Some(of), metric.key.quantity.unit()),
+        Some(of) if !is_absolute(metric.key.quantity.unit()) => share(Some(of), metric.key.quantity.unit()),
         _ => format!(
             " ({})",
             signed(metric.contrast().difference, metric.key.quantity.unit())

@@ -8,8 +8,11 @@
 //! duration = "4000 s"
 //! ```
 //!
-//! Metrics are `mean delay` and `longest delay` of all receptions, `buffered` (the share of the frames that
-//! waited for a DTIM beacon) and `lost` (frames that a station did not receive).
+//! Metrics:
+//!
+//! - `mean delay`, `longest delay`: of all receptions
+//! - `buffered`: share of the frames that waited for a DTIM beacon
+//! - `lost`: frames that a station did not receive
 
 use super::Metrics;
 use super::phy::time;

@@ -82,7 +82,7 @@ pub struct FadingInput {
     doppler: f64,
     /// Power in dB relative to the mean.
     threshold: f64,
-    /// Independent ways, wavelengths of each, and samples per wavelength.
+    /// Independent paths, wavelengths of each, and samples per wavelength.
     ways: (u64, u32, u32),
 }
 

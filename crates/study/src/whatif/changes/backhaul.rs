@@ -5,8 +5,8 @@ use netburn_analysis::explain::{Cause, Kind};
 use netburn_scenario::plan::{Ap, RadioRef};
 
 impl InterventionBuilder<'_> {
-    /// Proposes a wire, and a radio that serves no station, for the access points of the affected stations and for those
-    /// on the way to the server.
+    /// Proposes a wire, and a radio that serves no station. Both are for the access points of the affected stations, and
+    /// for those between them and the server.
     pub(super) fn backhaul(&mut self, cause: &Cause) {
         let mut units: Vec<&Ap> = Vec::new();
         for name in &cause.stations {

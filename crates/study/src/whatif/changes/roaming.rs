@@ -96,8 +96,8 @@ impl InterventionBuilder<'_> {
         self.propose(Kind::Roaming, label, &[(&key, &higher)]);
     }
 
-    /// Proposes to move the access point that is farthest from the begin of a station's path half of the way to the middle
-    /// of the path.
+    /// Proposes to move the access point that is farthest from the start of a station's path. Its distance to the middle of
+    /// the path is halved.
     fn nearer_access_point(&mut self, name: &str) {
         let Some(station) = self.plan.station(name) else { return };
         let (path, joins) = (&station.air.path, &station.air.joins);
@@ -117,7 +117,7 @@ impl InterventionBuilder<'_> {
         let Some((ap, at)) = second else { return };
         let to = at.towards(middle, 1, 2);
         let label = format!(
-            "{} is half of the way nearer to the middle of {name}'s path, at {to}",
+            "{} is at half of its distance to the middle of {name}'s path, at {to}",
             ap.name
         );
         let key = format!("ap.{}.position", ap.name);

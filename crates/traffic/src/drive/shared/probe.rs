@@ -92,29 +92,39 @@ async fn listen(shared: Rc<Shared>, index: usize, probe_socket: Rc<ProbeSocket>)
     }
 }
 
+/// Opens a socket to the datagram port of the target's server, with the DSCP of a priority.
+pub(super) fn connected_socket(target: &Target, priority: Priority) -> io::Result<UdpSocket> {
+    let to = target.datagrams();
+    let any: IpAddr = match to {
+        SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+        SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+    };
+    let socket = std::net::UdpSocket::bind(SocketAddr::new(any, 0))?;
+    if let Some(interface) = &target.interface {
+        netburn_linux::bind_to_device(&socket, interface)?;
+    }
+    if priority.dscp() != 0 {
+        netburn_linux::set_dscp(&socket, priority.dscp())?;
+    }
+    socket.connect(to)?;
+    socket.set_nonblocking(true)?;
+    UdpSocket::from_std(socket)
+}
+
+/// Returns an unpredictable number.
+pub(super) fn random() -> io::Result<u64> {
+    let mut bytes = [0; 8];
+    SystemRandom::new()
+        .fill(&mut bytes)
+        .map_err(|_| io::Error::other("no random numbers"))?;
+    Ok(u64::from_ne_bytes(bytes))
+}
+
 impl ProbeSocket {
     fn new(target: &Target, priority: Priority, now: Instant, meter: Rc<Meter>) -> io::Result<Self> {
-        let to = target.datagrams();
-        let any: IpAddr = match to {
-            SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
-            SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
-        };
-        let socket = std::net::UdpSocket::bind(SocketAddr::new(any, 0))?;
-        if let Some(interface) = &target.interface {
-            netburn_linux::bind_to_device(&socket, interface)?;
-        }
-        if priority.dscp() != 0 {
-            netburn_linux::set_dscp(&socket, priority.dscp())?;
-        }
-        socket.connect(to)?;
-        socket.set_nonblocking(true)?;
-        let mut token = [0; 8];
-        SystemRandom::new()
-            .fill(&mut token)
-            .map_err(|_| io::Error::other("no random numbers"))?;
         Ok(ProbeSocket {
-            socket: UdpSocket::from_std(socket)?,
-            prober: RefCell::new(Prober::new(now, u64::from_ne_bytes(token)).marked(priority.dscp())),
+            socket: connected_socket(target, priority)?,
+            prober: RefCell::new(Prober::new(now, random()?).marked(priority.dscp())),
             meter,
             changed: Notify::new(),
         })

@@ -142,6 +142,7 @@ enum Event {
     Finished(RequestId),
     Failed(RequestId),
     Reply(RequestId),
+    Arrival(RequestId),
     /// An additional timeout, and the time to the next.
     Wake(Duration),
 }
@@ -177,9 +178,12 @@ impl Driver<'_> {
                 self.later(now + every, event);
                 return;
             }
-            Event::Connected(id) | Event::Bytes(id, _) | Event::Finished(id) | Event::Failed(id) | Event::Reply(id) => {
-                id
-            }
+            Event::Connected(id)
+            | Event::Bytes(id, _)
+            | Event::Finished(id)
+            | Event::Failed(id)
+            | Event::Reply(id)
+            | Event::Arrival(id) => id,
         };
         if !self.watched.active.contains_key(&id) {
             return;
@@ -197,6 +201,7 @@ impl Driver<'_> {
             Event::Finished(id) => Input::Finished(id),
             Event::Failed(id) => Input::Failed(id, Failure::Dial),
             Event::Reply(id) => Input::Reply(id, None),
+            Event::Arrival(id) => Input::Arrival(id, now),
             Event::Wake(_) => Input::Timeout,
         };
         let actions = self.watched.handle(now, input);
@@ -211,6 +216,12 @@ impl Driver<'_> {
                     let lost = self.network.outages.iter().any(|(from, to)| now >= *from && now < *to);
                     if !lost {
                         self.later(now + self.network.round_trip, Event::Reply(id));
+                    }
+                }
+                Action::SendOneWay { id, .. } => {
+                    let lost = self.network.outages.iter().any(|(from, to)| now >= *from && now < *to);
+                    if !lost {
+                        self.later(now + self.network.round_trip / 2, Event::Arrival(id));
                     }
                 }
                 Action::Cancel(id) => {

@@ -68,6 +68,7 @@ fn action(action: &Action) -> String {
             Connection::Kept(slot) => format!("begin {} on {slot}", name(&request.id)),
         },
         Action::Send { id, .. } => format!("send {}", id.operation),
+        Action::SendOneWay { id, direction, .. } => format!("send {} {direction:?}", id.operation),
         Action::Cancel(id) => format!("cancel {}", name(id)),
     }
 }

@@ -1,0 +1,38 @@
+//! Quality of a stream of voice packets, as a listener perceives it.
+//!
+//! - [`packet`] – one packet of a stream: its due time and its one-way delay.
+//! - [`codec`] – codecs by name, with their sensitivity to loss and their own delay.
+//! - [`e_model`] – the rating R of ITU-T G.107 from delay and loss, and MOS from R.
+//! - [`loss`] – runs of lost packets and the burst ratio.
+//! - [`mod@jitter`] – jitter of RFC 3550, and the delay variation between neighbours.
+//! - [`playout`] – the fixed playout buffer that gives the highest R.
+//! - [`mod@gaps`] – parts of a stream in which too many packets are late or lost.
+//! - [`stream`] – all of this for one stream, beside flent's MOS.
+//!
+//! Pure: no clock, no platform float functions. The same input yields the same result on every
+//! platform.
+
+#![deny(
+    clippy::disallowed_macros,
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "a pure crate: clippy.toml lists what it may not use"
+)]
+
+pub mod codec;
+pub mod e_model;
+pub mod gaps;
+pub mod jitter;
+pub mod loss;
+pub mod packet;
+pub mod playout;
+pub mod stream;
+
+pub use codec::Codec;
+pub use e_model::{Impairment, mos, rating};
+pub use gaps::{GAP_WINDOW, Gaps, gaps};
+pub use jitter::{Jitter, jitter, mean_delay_variation};
+pub use loss::LossRuns;
+pub use packet::Packet;
+pub use playout::{Playout, best_fixed_buffer};
+pub use stream::{StreamQuality, flent_rating};

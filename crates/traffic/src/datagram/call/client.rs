@@ -1,0 +1,246 @@
+//! Client side of a call: handshake, clock comparison, packets, requests and reports.
+
+use super::offset::{Exchange, Offset};
+use super::wire::{self, CallDatagram, MAX_AGES, Request};
+use crate::datagram::prober::{Event, Prober};
+use netburn_units::{ByteSize, Duration, Instant};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// Schedule and packets of a call. Times are those of the client's clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CallPlan {
+    /// Due time of the client's packet 0.
+    pub up: Instant,
+    /// Due time of the server's packet 0.
+    pub down: Instant,
+    /// No packet is due at or after this time.
+    pub end: Instant,
+    /// Time between two packets of one direction.
+    pub interval: Duration,
+    /// Length of a packet, 32 B to 1400 B.
+    pub size: ByteSize,
+    /// DSCP of the server's packets, 0 to 63.
+    pub dscp: u8,
+    /// Time after which a packet without an arrival is lost.
+    pub timeout: Duration,
+}
+
+/// Arrival of a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CallEvent {
+    /// The server received a packet of the client.
+    Up {
+        /// Number of the packet.
+        number: u32,
+        /// Time of the arrival, converted to the client's clock.
+        at: Instant,
+    },
+    /// A packet of the server arrived.
+    Down {
+        /// Number of the packet.
+        number: u32,
+        /// Due time by the client's clock, plus the one-way delay.
+        at: Instant,
+    },
+}
+
+/// Interval of requests.
+const RENEWAL: Duration = Duration::from_millis(250);
+/// Interval of attempts to send the first request.
+const RETRY: Duration = Duration::from_millis(20);
+/// Time for which a request allows packets.
+const ALLOWED: Duration = Duration::from_secs(1);
+/// Interval of the clock comparisons before the first request.
+const COMPARISON: Duration = Duration::from_millis(100);
+/// Maximum number of clock comparisons.
+const COMPARISONS: u64 = 50;
+
+/// A call with one server, without its socket.
+///
+/// **Call order:** after every `handle_*` and command, drain [`poll_event`](Self::poll_event) and
+/// [`poll_transmit`](Self::poll_transmit), then wait until [`poll_timeout`](Self::poll_timeout) or the next datagram.
+#[derive(Debug)]
+pub struct CallClient {
+    plan: CallPlan,
+    call: u64,
+    prober: Prober,
+    offset: Offset,
+    /// Clock comparisons: their number, the time of the next, and when those without an answer were sent.
+    compared: u64,
+    compare_at: Instant,
+    comparisons: BTreeMap<u64, Instant>,
+    /// Due time of the server's packet 0, by its clock. Set with the first request.
+    anchor: Option<Instant>,
+    renew_at: Instant,
+    /// Number of the client's next packet.
+    next: u32,
+    /// Packets of the client with an unknown arrival.
+    unknown: BTreeSet<u32>,
+    events: VecDeque<CallEvent>,
+    out: VecDeque<Vec<u8>>,
+}
+
+impl CallClient {
+    /// Creates a client whose handshake begins at `now`. `token` and `call` must be unpredictable.
+    #[must_use]
+    pub fn new(now: Instant, token: u64, call: u64, plan: CallPlan) -> Self {
+        Self {
+            plan,
+            call,
+            prober: Prober::new(now, token),
+            offset: Offset::default(),
+            compared: 0,
+            compare_at: now,
+            comparisons: BTreeMap::new(),
+            anchor: None,
+            renew_at: plan.down.checked_sub(ALLOWED).unwrap_or(plan.down),
+            next: 0,
+            unknown: BTreeSet::new(),
+            events: VecDeque::new(),
+            out: VecDeque::new(),
+        }
+    }
+
+    /// Sends the client's packet of this number. Numbers increase.
+    pub fn send(&mut self, number: u32) {
+        let size = usize::try_from(self.plan.size.as_bytes()).unwrap_or(usize::MAX);
+        self.out.push_back(wire::up(self.call, number, size));
+        self.unknown.insert(number);
+        self.next = self.next.max(number.saturating_add(1));
+    }
+
+    /// Processes a received datagram. Invalid ones and those of other calls are ignored.
+    pub fn handle_datagram(&mut self, now: Instant, bytes: &[u8]) {
+        match wire::read(bytes) {
+            Some(CallDatagram::Down { call, number, due }) if call == self.call => self.arrived(now, number, due),
+            Some(CallDatagram::Report {
+                call,
+                from,
+                stamp,
+                received,
+                sent,
+                ages,
+            }) if call == self.call => {
+                self.offset.put(&Exchange {
+                    sent: stamp,
+                    far_received: received,
+                    far_sent: sent,
+                    received: now,
+                });
+                for (number, age) in wire::ages(from, ages) {
+                    let arrival = received.checked_sub(age).and_then(|at| self.offset.to_client(at));
+                    if let Some(at) = arrival.filter(|_| self.unknown.remove(&number)) {
+                        self.events.push_back(CallEvent::Up { number, at });
+                    }
+                }
+            }
+            Some(_) => {}
+            None => match self.prober.handle_datagram(now, bytes) {
+                Some(Event::Ready) => self.compare_at = now,
+                Some(Event::Echo { id, far }) => {
+                    if let Some(sent) = self.comparisons.remove(&id) {
+                        self.offset.put(&Exchange {
+                            sent,
+                            far_received: Instant::from_nanos(far.received),
+                            far_sent: Instant::from_nanos(far.sent),
+                            received: now,
+                        });
+                    }
+                }
+                None => {}
+            },
+        }
+    }
+
+    /// A packet of the server arrived. Its delay counts from its due time at the server.
+    fn arrived(&mut self, now: Instant, number: u32, due: Instant) {
+        let delay = self.offset.to_server(now).and_then(|now| now.checked_since(due));
+        let planned = self.due(self.plan.down, number);
+        if let Some(at) = planned.and_then(|due| due.checked_add(delay.unwrap_or_default())) {
+            self.events.push_back(CallEvent::Down { number, at });
+        }
+    }
+
+    /// Handles the timeout at `now`.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        if now >= self.prober.poll_timeout().0 {
+            self.prober.handle_timeout(now);
+        }
+        if now >= self.compare_at {
+            self.compare_at = now + COMPARISON;
+            if self.is_comparing() && self.prober.is_ready(now) {
+                self.comparisons.insert(self.compared, now);
+                self.prober.probe(now, self.compared, ByteSize::from_bytes(64));
+                self.compared += 1;
+            }
+        }
+        if now >= self.renew_at {
+            self.request(now);
+            let wait = if self.anchor.is_some() { RENEWAL } else { RETRY };
+            self.renew_at = now + wait;
+        }
+    }
+
+    /// True until the first request, and for a limited number of comparisons.
+    fn is_comparing(&self) -> bool {
+        self.anchor.is_none() && self.compared < COMPARISONS
+    }
+
+    /// Sends a request, unless the handshake is incomplete, the clocks were not compared, or the call is over.
+    fn request(&mut self, now: Instant) {
+        let lost = self.unknown.iter().copied().take_while(|number| {
+            let due = self.due(self.plan.up, *number);
+            due.and_then(|due| due.checked_add(self.plan.timeout))
+                .is_none_or(|at| at < now)
+        });
+        for number in lost.collect::<Vec<_>>() {
+            self.unknown.remove(&number);
+        }
+        let anchor = self.anchor.or_else(|| self.offset.to_server(self.plan.down));
+        let (Some(cookie), Some(anchor)) = (self.prober.cookie(now), anchor) else {
+            return;
+        };
+        if now >= self.plan.end && self.unknown.is_empty() {
+            return;
+        }
+        self.anchor = Some(anchor);
+        let until = (now + ALLOWED).min(self.plan.end);
+        let span = until.checked_since(self.plan.down).unwrap_or_default();
+        let until = span.as_nanos().div_ceil(self.plan.interval.as_nanos().max(1));
+        let from = self.unknown.first().copied().unwrap_or(self.next);
+        let ages = usize::try_from(self.next - from).unwrap_or(MAX_AGES);
+        let request = Request {
+            call: self.call,
+            anchor,
+            interval: self.plan.interval,
+            until: u32::try_from(until).unwrap_or(u32::MAX),
+            from,
+            size: u16::try_from(self.plan.size.as_bytes()).unwrap_or(u16::MAX),
+            dscp: self.plan.dscp,
+            stamp: now,
+        };
+        self.out.push_back(wire::request(cookie, &request, ages));
+    }
+
+    fn due(&self, first: Instant, number: u32) -> Option<Instant> {
+        first.checked_add(self.plan.interval.checked_mul(number.into())?)
+    }
+
+    /// Returns the next arrival.
+    pub fn poll_event(&mut self) -> Option<CallEvent> {
+        self.events.pop_front()
+    }
+
+    /// Returns the next datagram to send.
+    pub fn poll_transmit(&mut self) -> Option<Vec<u8>> {
+        self.prober.poll_transmit().or_else(|| self.out.pop_front())
+    }
+
+    /// Returns the time of the next [`handle_timeout`](Self::handle_timeout).
+    #[must_use]
+    pub fn poll_timeout(&self) -> Instant {
+        let compare = Some(self.compare_at).filter(|_| self.is_comparing());
+        let others = [Some(self.renew_at), compare].into_iter().flatten();
+        others.fold(self.prober.poll_timeout().0, Instant::min)
+    }
+}

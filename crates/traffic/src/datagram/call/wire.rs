@@ -1,0 +1,352 @@
+//! Format of the datagrams of calls. Header and version are those of the [echo](crate::datagram::wire).
+//!
+//! ```text
+//! request (5):   8  cookie (16)  24  call (8)  32  anchor (8)  40  interval, ns (4)  44  until (4)
+//!               48  from (4)  52  size (2)  54  dscp (1)  55  zero (1)
+//!               56  stamp (8)  64  zero (4 · n), n to 334
+//! report  (6):   8  received (8)  16  sent (8)  24  as it came  64  ages, µs (4 · n)
+//! up      (7):   8  call (8)  16  number (4)  20  zero, 32 to 1400 in all
+//! down    (8):   8  call (8)  16  number (4)  20  due (8)  28  zero, 32 to 1400 in all
+//! ```
+//!
+//! `anchor` and `due` are nanoseconds of the server's clock: packet number k of the server is due at
+//! `anchor` + k · `interval`. The server may send packets with numbers below `until`. A report has the
+//! ages of the client's packets `from` to `from` + n − 1: the time from the arrival to `received`, and
+//! 2³² − 1 for a packet that has not arrived.
+
+use crate::dscp::MAX_DSCP;
+use netburn_units::{Duration, Instant};
+
+use crate::datagram::wire::{Cookie, VERSION};
+
+/// Minimum length of a packet of a call in bytes.
+pub const MIN_PACKET: usize = 32;
+/// Maximum length of a datagram in bytes.
+pub const MAX_SIZE: usize = crate::datagram::MAX_SIZE;
+/// Length of a request without ages in bytes.
+pub const REQUEST: usize = 64;
+/// Maximum number of ages in a report.
+pub const MAX_AGES: usize = (MAX_SIZE - REQUEST) / 4;
+/// Range of the interval.
+pub const INTERVALS: std::ops::RangeInclusive<Duration> = Duration::from_millis(5)..=Duration::from_millis(200);
+
+const KIND_REQUEST: u8 = 5;
+const KIND_REPORT: u8 = 6;
+const KIND_UP: u8 = 7;
+const KIND_DOWN: u8 = 8;
+const NEVER: u32 = u32::MAX;
+
+/// Parameters of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Request {
+    /// Number of the call, chosen at random by the client.
+    pub call: u64,
+    /// Due time of the server's packet 0, by the server's clock.
+    pub anchor: Instant,
+    /// Time between two packets.
+    pub interval: Duration,
+    /// The server may send packets with lower numbers.
+    pub until: u32,
+    /// First packet of the client whose arrival is requested.
+    pub from: u32,
+    /// Length of the server's packets in bytes.
+    pub size: u16,
+    /// DSCP of the server's packets, 0 to 63.
+    pub dscp: u8,
+    /// Time at which the client sent the request, by its clock. The report returns it.
+    pub stamp: Instant,
+}
+
+/// A decoded datagram of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CallDatagram<'a> {
+    /// Request for packets and for a report.
+    Request {
+        /// Cookie of the welcome.
+        cookie: Cookie,
+        /// Parameters.
+        request: Request,
+        /// Number of packets whose arrival is requested.
+        ages: usize,
+    },
+    /// Arrivals of the client's packets.
+    Report {
+        /// Number of the call.
+        call: u64,
+        /// First packet.
+        from: u32,
+        /// Stamp of the request.
+        stamp: Instant,
+        /// Time at which the server received the request, by its clock.
+        received: Instant,
+        /// Time at which the server sent the report.
+        sent: Instant,
+        /// Ages of the packets, encoded: see [`ages`].
+        ages: &'a [u8],
+    },
+    /// A packet of the client.
+    Up {
+        /// Number of the call.
+        call: u64,
+        /// Number of the packet, from 0.
+        number: u32,
+    },
+    /// A packet of the server.
+    Down {
+        /// Number of the call.
+        call: u64,
+        /// Number of the packet, from 0.
+        number: u32,
+        /// Its due time by the server's clock.
+        due: Instant,
+    },
+}
+
+/// Returns whether a datagram has a kind that belongs to calls.
+#[must_use]
+pub fn is_call(bytes: &[u8]) -> bool {
+    bytes.len() > 5 && bytes[..4] == *b"NBRN" && (KIND_REQUEST..=KIND_DOWN).contains(&bytes[5])
+}
+
+/// Decodes a datagram; `None` if it is invalid. There must be no reply then.
+#[must_use]
+pub fn read(bytes: &[u8]) -> Option<CallDatagram<'_>> {
+    let valid = is_call(bytes) && bytes[4] == VERSION && bytes.len() <= MAX_SIZE;
+    if !valid || bytes.len() < MIN_PACKET || bytes[6..8] != [0, 0] {
+        return None;
+    }
+    let kind = bytes[5];
+    let is_long = bytes.len() >= REQUEST && (bytes.len() - REQUEST).is_multiple_of(4);
+    match kind {
+        KIND_REQUEST if is_long => {
+            let request = Request {
+                call: long(bytes, 24),
+                anchor: instant(bytes, 32),
+                interval: Duration::from_nanos(word(bytes, 40).into()),
+                until: word(bytes, 44),
+                from: word(bytes, 48),
+                size: u16::from_be_bytes([bytes[52], bytes[53]]),
+                dscp: bytes[54],
+                stamp: instant(bytes, 56),
+            };
+            let is_valid = INTERVALS.contains(&request.interval)
+                && (MIN_PACKET..=MAX_SIZE).contains(&usize::from(request.size))
+                && request.dscp <= MAX_DSCP;
+            is_valid.then(|| CallDatagram::Request {
+                cookie: bytes[8..24].try_into().expect("sixteen bytes"),
+                request,
+                ages: (bytes.len() - REQUEST) / 4,
+            })
+        }
+        KIND_REPORT if is_long => Some(CallDatagram::Report {
+            call: long(bytes, 24),
+            from: word(bytes, 48),
+            stamp: instant(bytes, 56),
+            received: instant(bytes, 8),
+            sent: instant(bytes, 16),
+            ages: &bytes[REQUEST..],
+        }),
+        KIND_UP => Some(CallDatagram::Up {
+            call: long(bytes, 8),
+            number: word(bytes, 16),
+        }),
+        KIND_DOWN => Some(CallDatagram::Down {
+            call: long(bytes, 8),
+            number: word(bytes, 16),
+            due: instant(bytes, 20),
+        }),
+        _ => None,
+    }
+}
+
+/// Encodes a request for the arrivals of `ages` packets, at most [`MAX_AGES`].
+#[must_use]
+pub fn request(cookie: Cookie, request: &Request, ages: usize) -> Vec<u8> {
+    let mut bytes = begin(KIND_REQUEST, REQUEST + 4 * ages.min(MAX_AGES));
+    bytes[8..24].copy_from_slice(&cookie);
+    bytes[24..32].copy_from_slice(&request.call.to_be_bytes());
+    bytes[32..40].copy_from_slice(&request.anchor.as_nanos().to_be_bytes());
+    let interval = u32::try_from(request.interval.as_nanos()).unwrap_or(u32::MAX);
+    bytes[40..44].copy_from_slice(&interval.to_be_bytes());
+    bytes[44..48].copy_from_slice(&request.until.to_be_bytes());
+    bytes[48..52].copy_from_slice(&request.from.to_be_bytes());
+    bytes[52..54].copy_from_slice(&request.size.to_be_bytes());
+    bytes[54] = request.dscp.min(MAX_DSCP);
+    bytes[56..64].copy_from_slice(&request.stamp.as_nanos().to_be_bytes());
+    bytes
+}
+
+/// Converts the request in `bytes` to a report, in place. `age` returns the age of a packet by its
+/// number, or `None` if it has not arrived.
+///
+/// # Panics
+/// When `bytes` is not a request.
+pub fn make_report(bytes: &mut [u8], received: Instant, mut age: impl FnMut(u32) -> Option<Duration>) {
+    let Some(CallDatagram::Request { request, .. }) = read(bytes) else {
+        panic!("only a request becomes a report");
+    };
+    bytes[5] = KIND_REPORT;
+    bytes[8..16].copy_from_slice(&received.as_nanos().to_be_bytes());
+    bytes[16..24].copy_from_slice(&received.as_nanos().to_be_bytes());
+    for (entry, place) in bytes[REQUEST..].chunks_exact_mut(4).zip(0..) {
+        let age = request.from.checked_add(place).and_then(&mut age);
+        let micros = age.map_or(NEVER, |age| {
+            u32::try_from(age.as_nanos() / 1000).unwrap_or(NEVER).min(NEVER - 1)
+        });
+        entry.copy_from_slice(&micros.to_be_bytes());
+    }
+}
+
+/// Writes the sending time of a report; other datagrams stay unchanged.
+pub fn stamp_sent(bytes: &mut [u8], sent: Instant) {
+    if matches!(read(bytes), Some(CallDatagram::Report { .. })) {
+        bytes[16..24].copy_from_slice(&sent.as_nanos().to_be_bytes());
+    }
+}
+
+/// Arrivals in a report: numbers of packets with their ages. Packets that have not arrived are left out.
+pub fn ages(from: u32, encoded: &[u8]) -> impl Iterator<Item = (u32, Duration)> {
+    encoded.chunks_exact(4).zip(0_u32..).filter_map(move |(entry, place)| {
+        let micros = word(entry, 0);
+        let number = from.checked_add(place)?;
+        (micros != NEVER).then(|| (number, Duration::from_micros(micros.into())))
+    })
+}
+
+/// Encodes a packet of the client of `size` bytes, clamped to [`MIN_PACKET`] and [`MAX_SIZE`].
+#[must_use]
+pub fn up(call: u64, number: u32, size: usize) -> Vec<u8> {
+    packet(KIND_UP, call, number, size)
+}
+
+/// Encodes a packet of the server of `size` bytes, clamped to [`MIN_PACKET`] and [`MAX_SIZE`].
+#[must_use]
+pub fn down(call: u64, number: u32, due: Instant, size: usize) -> Vec<u8> {
+    let mut bytes = packet(KIND_DOWN, call, number, size);
+    bytes[20..28].copy_from_slice(&due.as_nanos().to_be_bytes());
+    bytes
+}
+
+fn packet(kind: u8, call: u64, number: u32, size: usize) -> Vec<u8> {
+    let mut bytes = begin(kind, size.clamp(MIN_PACKET, MAX_SIZE));
+    bytes[8..16].copy_from_slice(&call.to_be_bytes());
+    bytes[16..20].copy_from_slice(&number.to_be_bytes());
+    bytes
+}
+
+fn begin(kind: u8, size: usize) -> Vec<u8> {
+    let mut bytes = vec![0; size];
+    bytes[..4].copy_from_slice(b"NBRN");
+    bytes[4] = VERSION;
+    bytes[5] = kind;
+    bytes
+}
+
+fn word(bytes: &[u8], at: usize) -> u32 {
+    u32::from_be_bytes(bytes[at..at + 4].try_into().expect("four bytes"))
+}
+
+fn long(bytes: &[u8], at: usize) -> u64 {
+    u64::from_be_bytes(bytes[at..at + 8].try_into().expect("eight bytes"))
+}
+
+fn instant(bytes: &[u8], at: usize) -> Instant {
+    Instant::from_nanos(long(bytes, at).cast_signed())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const REQUESTED: Request = Request {
+        call: 7,
+        anchor: Instant::from_nanos(-5),
+        interval: Duration::from_millis(20),
+        until: 100,
+        from: 40,
+        size: 172,
+        dscp: 48,
+        stamp: Instant::from_nanos(77),
+    };
+
+    #[test]
+    fn decoding_inverts_encoding() {
+        let mut bytes = request([3; 16], &REQUESTED, 3);
+        assert_eq!(bytes.len(), 76);
+        let expected = CallDatagram::Request {
+            cookie: [3; 16],
+            request: REQUESTED,
+            ages: 3,
+        };
+        assert_eq!(read(&bytes), Some(expected));
+        let received = Instant::from_secs(9);
+        make_report(&mut bytes, received, |number| {
+            (number == 41).then_some(Duration::from_micros(1500))
+        });
+        stamp_sent(&mut bytes, Instant::from_secs(10));
+        assert_eq!(bytes.len(), 76);
+        let Some(CallDatagram::Report {
+            call: 7,
+            from: 40,
+            stamp,
+            received: at,
+            sent,
+            ages: encoded,
+        }) = read(&bytes)
+        else {
+            panic!("{bytes:?}");
+        };
+        assert_eq!((stamp, at, sent), (REQUESTED.stamp, received, Instant::from_secs(10)));
+        assert_eq!(
+            ages(40, encoded).collect::<Vec<_>>(),
+            [(41, Duration::from_micros(1500))]
+        );
+        assert_eq!(read(&up(7, 5, 172)), Some(CallDatagram::Up { call: 7, number: 5 }));
+        let due = Instant::from_nanos(-8);
+        assert_eq!(
+            read(&down(7, 6, due, 40)),
+            Some(CallDatagram::Down {
+                call: 7,
+                number: 6,
+                due
+            })
+        );
+        assert_eq!((up(7, 5, 172).len(), down(7, 6, due, 1).len()), (172, 32));
+    }
+
+    #[test]
+    fn invalid_datagrams_are_rejected() {
+        let good = request([3; 16], &REQUESTED, 1);
+        assert!(read(&good).is_some());
+        let rejected = |change: &dyn Fn(&mut Vec<u8>)| {
+            let mut bytes = good.clone();
+            change(&mut bytes);
+            assert_eq!(read(&bytes), None, "{bytes:?}");
+        };
+        rejected(&|bytes| bytes[0] = b'X');
+        rejected(&|bytes| bytes[4] = 2);
+        rejected(&|bytes| bytes[5] = 9);
+        rejected(&|bytes| bytes[6] = 1);
+        rejected(&|bytes| bytes.truncate(63));
+        rejected(&|bytes| bytes.push(0));
+        rejected(&|bytes| bytes.resize(1404, 0));
+        let with = |wrong: Request| assert_eq!(read(&request([3; 16], &wrong, 1)), None, "{wrong:?}");
+        with(Request {
+            interval: Duration::from_micros(4_999),
+            ..REQUESTED
+        });
+        with(Request {
+            interval: Duration::from_micros(200_001),
+            ..REQUESTED
+        });
+        with(Request { size: 31, ..REQUESTED });
+        with(Request {
+            size: 1401,
+            ..REQUESTED
+        });
+        rejected(&|bytes| bytes[54] = 64);
+        assert_eq!(read(&up(1, 1, 40)[..31]), None);
+        assert_eq!(read(&[]), None);
+        assert_eq!(request([3; 16], &REQUESTED, 9999).len(), 1400);
+    }
+}

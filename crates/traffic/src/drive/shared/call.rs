@@ -1,0 +1,172 @@
+//! Calls of a driver: sockets, packets, and arrivals.
+
+use super::Shared;
+use super::probe::{connected_socket, random};
+use crate::client::{Meter, Target};
+use crate::datagram::MAX_SIZE;
+use crate::datagram::call::{CallClient, CallEvent, CallPlan};
+use netburn_units::{Duration, Instant};
+use netburn_workload::{Direction, Priority, RequestId};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::io;
+use std::rc::Rc;
+use tokio::net::UdpSocket;
+use tokio::sync::Notify;
+
+/// Socket and state of one call.
+pub(in crate::drive) struct CallSocket {
+    socket: UdpSocket,
+    plan: CallPlan,
+    client: RefCell<CallClient>,
+    /// Packets of the server that arrived before their operation was due, because the clocks' offset is not exact.
+    early: RefCell<BTreeMap<u32, Instant>>,
+    meter: Rc<Meter>,
+    /// A packet was sent, so the client's timeout may have changed.
+    changed: Notify,
+}
+
+/// Opens a socket for every call, so that the handshake is complete when the first packet is due.
+pub(in crate::drive) fn open(shared: &Rc<Shared>) {
+    for (index, link) in shared.links.iter().enumerate() {
+        let plan = shared.scheduler.borrow().call_plan(index);
+        let Some(plan) = plan else { continue };
+        let (_, priority) = shared.scheduler.borrow().kind(index);
+        match CallSocket::new(
+            &link.target,
+            priority,
+            plan,
+            shared.clock.now(),
+            Rc::clone(&shared.meter),
+        ) {
+            Ok(call_socket) => {
+                let call_socket = Rc::new(call_socket);
+                *link.call_socket.borrow_mut() = Some(Rc::clone(&call_socket));
+                tokio::task::spawn_local(listen(Rc::clone(shared), index, call_socket));
+            }
+            Err(error) => tracing::warn!(%error, address = %link.target.datagrams(), "no socket for a call"),
+        }
+    }
+}
+
+/// Sends a packet of the station. A packet that cannot be sent never arrives, and times out. The server sends the packets
+/// of the other direction by itself.
+pub(super) fn send(shared: &Rc<Shared>, index: usize, id: RequestId, direction: Direction) {
+    let call_socket = shared.links[index].call_socket.borrow().clone();
+    let number = number_of(id);
+    match (direction, call_socket) {
+        (Direction::Up, Some(call_socket)) => {
+            call_socket.client.borrow_mut().send(number);
+            call_socket.changed.notify_one();
+            if !call_socket.transmit() {
+                shared.scheduler.borrow_mut().handle_unsent();
+            }
+        }
+        (Direction::Up, None) => shared.scheduler.borrow_mut().handle_unsent(),
+        (Direction::Down, Some(call_socket)) => {
+            let early = call_socket.early.borrow_mut().remove(&number);
+            if let Some(at) = early {
+                let shared = Rc::clone(shared);
+                tokio::task::spawn_local(async move { arrived(&shared, index, id, direction, at) });
+            }
+        }
+        (Direction::Down, None) => {}
+    }
+}
+
+fn arrived(shared: &Rc<Shared>, index: usize, id: RequestId, direction: Direction, at: Instant) {
+    shared.with_scheduler(|scheduler, now| scheduler.handle_arrival(index, now, id, direction, at));
+}
+
+fn number_of(id: RequestId) -> u32 {
+    u32::try_from(id.operation / 2).unwrap_or(u32::MAX)
+}
+
+async fn listen(shared: Rc<Shared>, index: usize, call_socket: Rc<CallSocket>) {
+    loop {
+        call_socket.step(&shared.clock).await;
+        let events: Vec<CallEvent> = {
+            let mut client = call_socket.client.borrow_mut();
+            std::iter::from_fn(|| client.poll_event()).collect()
+        };
+        for event in events {
+            let (number, direction, at) = match event {
+                CallEvent::Up { number, at } => (number, Direction::Up, at),
+                CallEvent::Down { number, at } => (number, Direction::Down, at),
+            };
+            if direction == Direction::Down && !call_socket.is_due(shared.clock.now(), number) {
+                call_socket.early.borrow_mut().entry(number).or_insert(at);
+                continue;
+            }
+            let operation = 2 * u64::from(number) + u64::from(direction == Direction::Down);
+            let id = RequestId { operation, object: 0 };
+            arrived(&shared, index, id, direction, at);
+        }
+    }
+}
+
+impl CallSocket {
+    fn new(target: &Target, priority: Priority, plan: CallPlan, now: Instant, meter: Rc<Meter>) -> io::Result<Self> {
+        Ok(CallSocket {
+            socket: connected_socket(target, priority)?,
+            plan,
+            client: RefCell::new(CallClient::new(now, random()?, random()?, plan)),
+            early: RefCell::default(),
+            meter,
+            changed: Notify::new(),
+        })
+    }
+
+    /// Returns whether the operation of a packet of the server has begun.
+    fn is_due(&self, now: Instant, number: u32) -> bool {
+        let since = now.checked_since(self.plan.down).unwrap_or_default();
+        since.as_nanos() > self.plan.interval.as_nanos().saturating_mul(number.into())
+    }
+
+    /// Waits for one event and processes it.
+    async fn step(&self, clock: &crate::clock::RunClock) {
+        self.transmit();
+        let at = self.client.borrow().poll_timeout();
+        let wait = at.checked_since(clock.now()).unwrap_or(Duration::ZERO);
+        tokio::select! {
+            biased;
+            // An error is returned by the next receive.
+            _ = self.socket.readable() => {}
+            () = self.changed.notified() => {}
+            () = tokio::time::sleep(std::time::Duration::from_nanos(wait.as_nanos())) => {
+                self.client.borrow_mut().handle_timeout(clock.now());
+            }
+        }
+        let mut bytes = [0; MAX_SIZE + 1];
+        loop {
+            match self.socket.try_recv(&mut bytes) {
+                Ok(length) => {
+                    // A drive has no limit on received bytes.
+                    let _ = self.meter.add_down(length);
+                    self.client.borrow_mut().handle_datagram(clock.now(), &bytes[..length]);
+                }
+                // No process listens at the port: packets are lost.
+                Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {}
+                Err(_) => break,
+            }
+        }
+        self.transmit();
+    }
+
+    /// Sends pending datagrams. Returns whether the kernel accepted all of them.
+    fn transmit(&self) -> bool {
+        let mut all = true;
+        while let Some(bytes) = self.client.borrow_mut().poll_transmit() {
+            let sent = match self.socket.try_send(&bytes) {
+                // The kernel reports the rejection of an earlier datagram once, and then accepts this one.
+                Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => self.socket.try_send(&bytes),
+                sent => sent,
+            };
+            if let Ok(length) = sent {
+                self.meter.add_up(length);
+            }
+            all &= sent.is_ok();
+        }
+        all
+    }
+}
