@@ -202,7 +202,7 @@ fn headers_of_acknowledgements() {
             2,
         ]);
         frame.extend([0, 80, 1, 187, 0, 0, 0, 0, 0x12, 0x34, 0x56, 0x78]);
-        frame.extend([((20 + options.len()) / 4 << 4) as u8, flags, 0, 0, 0, 0, 0, 0]);
+        frame.extend([(((20 + options.len()) / 4) << 4) as u8, flags, 0, 0, 0, 0, 0, 0]);
         frame.extend(options);
         frame.resize(frame.len() + data, 0x5a);
         Arc::new(Burst::read(&frame).unwrap())

@@ -199,12 +199,8 @@ fn sparse_delays(kind: LineQueue, dscp: u8) -> Vec<Duration> {
     let (mut delays, mut sent) = (Vec::new(), BTreeMap::new());
     for number in 50..500 {
         let now = Instant::from_millis(number * 20);
-        loop {
-            let events = match pacer.poll_timeout().filter(|at| *at < now) {
-                Some(at) => run(&mut pacer, at),
-                None => break,
-            };
-            for (at, event) in events {
+        while let Some(at) = pacer.poll_timeout().filter(|at| *at < now) {
+            for (at, event) in run(&mut pacer, at) {
                 match event {
                     HopEvent::Arrived(packet) if packet.flow == 99 => {
                         delays.push(at.since(sent[&packet.payload.payload.unwrap()]));

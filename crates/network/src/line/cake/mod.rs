@@ -72,7 +72,7 @@ pub struct Cake<P> {
 #[must_use]
 pub fn default_memory(rate: BitRate, rtt: Duration) -> u64 {
     let bytes = u128::from(rate.as_bps()) / 8 * u128::from(rtt.as_nanos()) * 4 / 1_000_000_000;
-    (bytes as u64).max(4 << 20).min(10_240 * 1_514)
+    (bytes as u64).clamp(4 << 20, 10_240 * 1_514)
 }
 
 impl<P> Cake<P> {
