@@ -276,6 +276,7 @@ impl Switch {
                     }
                 }
             }
+            let headers = segment.headers();
             let packet = Packet {
                 length: length as u32,
                 flow,
@@ -283,7 +284,7 @@ impl Switch {
                 ecn,
                 payload: segment,
             };
-            self.network.handle_packet(now, from, to, packet);
+            self.network.handle_packet_with(now, from, to, headers, packet);
         }
     }
 

@@ -1,11 +1,13 @@
-//! Wired path of the Wi-Fi stations: the server's hop, and each access point's WAN link and
-//! forwarding.
+//! Wired path of the Wi-Fi stations: the server's hop, and each access point's WAN link with its queue
+//! disciplines and shapers, and forwarding.
 
 use crate::hop::{Hop, HopEvent};
 use crate::layout::Layout;
+use crate::line::pacer::Pacer;
+use crate::line::policer::Policer;
 use crate::output::NetPacket;
 use netburn_scenario::Plan;
-use netburn_units::Instant;
+use netburn_units::{BitRate, Instant, earlier};
 
 /// Identifies a hop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -20,6 +22,10 @@ pub(crate) enum HopId {
     WanUp(u16),
     /// Forwarding by the access point, both directions together.
     Forwarding(u16),
+    /// Shaper after the WAN link towards an access point.
+    ShaperDown(u16),
+    /// Shaper before the WAN link away from it.
+    ShaperUp(u16),
 }
 
 /// Later than all events.
@@ -28,9 +34,15 @@ const NEVER: Instant = Instant::from_nanos(i64::MAX);
 /// All hops.
 #[derive(Debug)]
 pub(crate) struct Backhaul<P> {
-    /// In the order of [`HopId`].
+    /// In the order of [`HopId`], without shapers.
     hops: Vec<Hop<NetPacket<P>>>,
-    /// Time of the next event of each hop, or [`NEVER`]; a power of two.
+    /// By hop: its queue discipline, if it is not the hop's FIFO.
+    disciplines: Vec<Option<Box<Pacer<P>>>>,
+    /// By hop: its policer. That of a WAN link is at the provider: before the link downlink, after it uplink.
+    policers: Vec<Option<Policer>>,
+    /// Shapers, in the order of [`HopId`]; their places follow those of the hops.
+    shapers: Vec<(HopId, Pacer<P>)>,
+    /// Time of the next event of each hop and shaper, or [`NEVER`]; a power of two.
     dues: Vec<Instant>,
     /// A tournament: entry i is the earlier one of entries 2i and 2i + 1, the lower one of two
     /// equal. The second half has the hops themselves.
@@ -38,7 +50,7 @@ pub(crate) struct Backhaul<P> {
     aps: usize,
 }
 
-impl<P> Backhaul<P> {
+impl<P: std::fmt::Debug + Send + 'static> Backhaul<P> {
     pub(crate) fn new(plan: &Plan, layout: &Layout) -> Self {
         let aps = layout.paths.len();
         let hop = |id: HopId| {
@@ -52,18 +64,71 @@ impl<P> Backhaul<P> {
                 HopId::WanDown(ap) => (layout.paths[usize::from(ap)].wan_down, "wan-down", ap),
                 HopId::WanUp(ap) => (layout.paths[usize::from(ap)].wan_up, "wan-up", ap),
                 HopId::Forwarding(ap) => (layout.paths[usize::from(ap)].forwarding, "forwarding", ap),
+                HopId::ShaperDown(_) | HopId::ShaperUp(_) => unreachable!("shapers are no hops"),
             };
             Hop::new(config, plan.seed.stream(cause, u64::from(index)))
         };
-        let hops: Vec<_> = (0..2 + 3 * aps).map(|place| hop(hop_id(place, aps))).collect();
+        let mut hops: Vec<_> = (0..2 + 3 * aps).map(|place| hop(hop_id(place, aps))).collect();
+        let mut policers: Vec<_> = hops.iter().map(|_| None).collect();
+        let mut disciplines: Vec<_> = hops.iter().map(|_| None).collect();
+        let mut shapers = Vec::new();
+        for (path, ap) in layout.paths.iter().zip(0_u16..) {
+            let links = [HopId::WanDown(ap), HopId::WanUp(ap)].map(|link| place(link, aps));
+            for (link, service) in links.into_iter().zip([&path.service_down, &path.service_up]) {
+                service
+                    .iter()
+                    .for_each(|service| hops[link].set_service(service.clone()));
+            }
+            for (link, policer) in links.into_iter().zip(&path.policers) {
+                policers[link].clone_from(policer);
+            }
+            let ways = [
+                (path.queue_down, HopId::WanDown(ap), HopId::ShaperDown(ap), "cake-down"),
+                (path.queue_up, HopId::WanUp(ap), HopId::ShaperUp(ap), "cake-up"),
+            ];
+            for (config, link, shaper, cause) in ways {
+                let Some(config) = config else { continue };
+                let pacer = Pacer::new(&config, plan.seed.stream(cause, u64::from(ap)));
+                if config.shaper.is_some() {
+                    shapers.push((shaper, pacer));
+                } else {
+                    disciplines[place(link, aps)] = Some(Box::new(pacer));
+                }
+            }
+        }
+        shapers.sort_by_key(|(id, _)| *id);
+        let size = (hops.len() + shapers.len()).next_power_of_two();
         Backhaul {
-            dues: vec![NEVER; hops.len().next_power_of_two()],
-            earliest: tournament(hops.len().next_power_of_two()),
+            dues: vec![NEVER; size],
+            earliest: tournament(size),
             hops,
+            disciplines,
+            policers,
+            shapers,
             aps,
         }
     }
 
+    /// Returns true if the access point has this shaper. Hops always exist.
+    pub(crate) fn has(&self, hop: HopId) -> bool {
+        !matches!(hop, HopId::ShaperDown(_) | HopId::ShaperUp(_)) || self.shaper(hop).is_some()
+    }
+
+    /// Returns true if packets pass without any delay.
+    pub(crate) fn is_passthrough(&self, hop: HopId) -> bool {
+        let place = self.place(hop);
+        self.hops.get(place).is_some_and(Hop::is_passthrough) && self.policers[place].is_none()
+    }
+
+    /// Sets the rate of a WAN link for its queue discipline.
+    pub(crate) fn set_link_rate(&mut self, hop: HopId, rate: BitRate) {
+        let place = self.place(hop);
+        if let Some(discipline) = self.disciplines.get_mut(place).and_then(Option::as_mut) {
+            discipline.set_link_rate(rate);
+        }
+    }
+
+    /// A hop, which is not a shaper.
     pub(crate) fn hop(&mut self, hop: HopId) -> &mut Hop<NetPacket<P>> {
         let place = self.place(hop);
         &mut self.hops[place]
@@ -72,7 +137,21 @@ impl<P> Backhaul<P> {
     /// Offers a packet to a hop. Returns it if the hop's queue is full.
     pub(crate) fn handle_packet(&mut self, now: Instant, hop: HopId, packet: NetPacket<P>) -> Result<(), NetPacket<P>> {
         let place = self.place(hop);
-        let taken = self.hops[place].handle_packet(now, packet.length, packet);
+        if let (HopId::WanDown(_), Some(Some(policer))) = (hop, self.policers.get_mut(place))
+            && !policer.passes(now, packet.length)
+        {
+            return Err(packet);
+        }
+        let taken = if let Some((_, shaper)) = self.shapers.get_mut(place.wrapping_sub(self.hops.len())) {
+            shaper.handle_packet(now, packet);
+            Ok(())
+        } else if let Some(discipline) = &mut self.disciplines[place] {
+            discipline.handle_packet(now, packet);
+            feed(now, discipline, &mut self.hops[place]);
+            Ok(())
+        } else {
+            self.hops[place].handle_packet(now, packet.length, packet)
+        };
         self.update_timeout(place);
         taken
     }
@@ -83,10 +162,12 @@ impl<P> Backhaul<P> {
         Some(self.dues[self.earliest[1]]).filter(|due| *due < NEVER)
     }
 
-    /// Each hop with pending packets, with the lower bound of its next delivery.
+    /// Each hop and shaper with pending packets, with the lower bound of its next delivery.
     pub(crate) fn next_deliveries(&self) -> impl Iterator<Item = (HopId, Instant)> {
         let hops = self.hops.iter().enumerate();
-        hops.filter_map(|(place, hop)| Some((hop_id(place, self.aps), hop.next_delivery()?)))
+        let hops = hops.filter_map(|(place, hop)| Some((hop_id(place, self.aps), hop.next_delivery()?)));
+        let shapers = self.shapers.iter();
+        hops.chain(shapers.filter_map(|(id, shaper)| Some((*id, shaper.poll_timeout()?))))
     }
 
     /// Next event of a hop by `now`: a packet arrived, was lost, or (from the server) left its
@@ -98,20 +179,60 @@ impl<P> Backhaul<P> {
             if at > now || at == NEVER {
                 return None;
             }
-            let hop = &mut self.hops[place];
-            hop.handle_timeout(at);
-            let event = hop.poll_event(at);
+            let (id, event) = match self.shapers.get_mut(place.wrapping_sub(self.hops.len())) {
+                Some((id, shaper)) => {
+                    shaper.handle_timeout(at);
+                    (*id, shaper.poll_event())
+                }
+                None => {
+                    let (id, event) = (hop_id(place, self.aps), self.poll_hop(at, place));
+                    (id, event.map(|(at, event)| (at, self.police_up(at, id, event))))
+                }
+            };
             self.update_timeout(place);
             if let Some((at, event)) = event {
-                return Some((hop_id(place, self.aps), at, event));
+                return Some((id, at, event));
             }
         }
     }
 
-    /// Updates the timeout of a hop after an event.
+    fn poll_hop(&mut self, at: Instant, place: usize) -> Option<(Instant, HopEvent<NetPacket<P>>)> {
+        let hop = &mut self.hops[place];
+        hop.handle_timeout(at);
+        if let Some(discipline) = &mut self.disciplines[place] {
+            feed(at, discipline, hop);
+            if let Some(event) = discipline.poll_event() {
+                return Some(event);
+            }
+        }
+        hop.poll_event(at)
+    }
+
+    /// Applies the policer after a WAN link uplink.
+    fn police_up(&mut self, at: Instant, id: HopId, event: HopEvent<NetPacket<P>>) -> HopEvent<NetPacket<P>> {
+        let HopId::WanUp(ap) = id else { return event };
+        let policer = &mut self.policers[place(HopId::WanUp(ap), self.aps)];
+        let (HopEvent::Arrived(packet), Some(policer)) = (&event, policer) else {
+            return event;
+        };
+        let passes = policer.passes(at, packet.length);
+        match event {
+            HopEvent::Arrived(packet) if !passes => HopEvent::Dropped(packet),
+            event => event,
+        }
+    }
+
+    /// Updates the timeout of a hop or shaper after an event.
     #[inline]
     fn update_timeout(&mut self, place: usize) {
-        let due = self.hops[place].poll_timeout().unwrap_or(NEVER);
+        let due = match self.shapers.get(place.wrapping_sub(self.hops.len())) {
+            Some((_, shaper)) => shaper.poll_timeout(),
+            None => {
+                let dropped = self.disciplines[place].as_ref().and_then(|queue| queue.poll_timeout());
+                earlier(self.hops[place].poll_timeout(), dropped)
+            }
+        };
+        let due = due.unwrap_or(NEVER);
         if self.dues[place] == due {
             return;
         }
@@ -129,14 +250,40 @@ impl<P> Backhaul<P> {
         }
     }
 
+    /// Index of a shaper, if the access point has it.
+    fn shaper(&self, hop: HopId) -> Option<usize> {
+        self.shapers.binary_search_by_key(&hop, |(id, _)| *id).ok()
+    }
+
     fn place(&self, hop: HopId) -> usize {
         match hop {
-            HopId::LinkDown => 0,
-            HopId::LinkUp => 1,
-            HopId::WanDown(ap) => 2 + usize::from(ap),
-            HopId::WanUp(ap) => 2 + self.aps + usize::from(ap),
-            HopId::Forwarding(ap) => 2 + 2 * self.aps + usize::from(ap),
+            HopId::ShaperDown(_) | HopId::ShaperUp(_) => {
+                self.hops.len() + self.shaper(hop).expect("the access point has this shaper")
+            }
+            _ => place(hop, self.aps),
         }
+    }
+}
+
+/// Moves packets from a discipline to its link while that is idle.
+fn feed<P: std::fmt::Debug + Send + 'static>(now: Instant, discipline: &mut Pacer<P>, link: &mut Hop<NetPacket<P>>) {
+    while link.is_idle() {
+        let Some(packet) = discipline.dequeue(now) else { return };
+        if link.handle_packet(now, packet.length, packet).is_err() {
+            unreachable!("an idle hop accepts a packet");
+        }
+    }
+}
+
+/// Index of a hop, for this number of access points.
+fn place(hop: HopId, aps: usize) -> usize {
+    match hop {
+        HopId::LinkDown => 0,
+        HopId::LinkUp => 1,
+        HopId::WanDown(ap) => 2 + usize::from(ap),
+        HopId::WanUp(ap) => 2 + aps + usize::from(ap),
+        HopId::Forwarding(ap) => 2 + 2 * aps + usize::from(ap),
+        HopId::ShaperDown(_) | HopId::ShaperUp(_) => unreachable!("shapers are no hops"),
     }
 }
 

@@ -7,7 +7,7 @@
 
 use crate::broadcasts::{BroadcastStats, GroupFrame, LENGTH};
 use crate::machine::{MESH_CONTROL, Network};
-use crate::output::{Endpoint, Envelope, NetPacket};
+use crate::output::{Endpoint, Envelope, Headers, NetPacket};
 use netburn_medium::aggregation::Framing;
 use netburn_medium::edca::AccessCategory;
 use netburn_medium::packet::{Ecn, NodeId, Packet};
@@ -185,6 +185,7 @@ fn broadcast<P>(flow: u32) -> NetPacket<P> {
         payload: Envelope {
             from: Endpoint::Server,
             to: Endpoint::Server,
+            headers: Headers::default(),
             payload: None,
         },
     }

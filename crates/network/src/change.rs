@@ -85,7 +85,6 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
     fn set_ap(&mut self, now: Instant, ap: usize, setting: ApSetting) {
         let index = ap as u16;
         let both = [HopId::WanDown(index), HopId::WanUp(index)];
-        let rate = |rate: BitRate| move |config: &mut HopConfig| config.rate = Some(rate);
         match setting {
             ApSetting::Queue(kind) => {
                 for radio in (0..self.radios.len())
@@ -102,11 +101,16 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                 }
                 config.rate = Some(forwarding);
             }),
-            ApSetting::WanDown(down) => self.set_hop(both[0], rate(down)),
-            ApSetting::WanUp(up) => self.set_hop(both[1], rate(up)),
+            ApSetting::WanDown(down) => self.set_wan_rate(both[0], down),
+            ApSetting::WanUp(up) => self.set_wan_rate(both[1], up),
             ApSetting::WanDelay(delay) => both.into_iter().for_each(|hop| self.set_delay(hop, delay)),
             ApSetting::WanLoss(loss) => both.into_iter().for_each(|hop| self.set_loss(hop, loss)),
         }
+    }
+
+    fn set_wan_rate(&mut self, hop: HopId, rate: BitRate) {
+        self.set_hop(hop, |config| config.rate = Some(rate));
+        self.backhaul.set_link_rate(hop, rate);
     }
 
     fn set_delay(&mut self, hop: HopId, delay: Duration) {

@@ -2,7 +2,7 @@
 
 use crate::layout::hundredths;
 use crate::machine::Network;
-use crate::output::{DropSite, Endpoint, Envelope, NetPacket};
+use crate::output::{DropSite, Endpoint, Envelope, Headers, NetPacket};
 use crate::roaming::{
     Action, BUSY, Client, ClientEvent, ClientEventKind, Frame, Losses, RoamEvent, Roaming, Surroundings,
 };
@@ -218,6 +218,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             payload: Envelope {
                 from: Endpoint::Station(station),
                 to: Endpoint::Station(station),
+                headers: Headers::default(),
                 payload: None,
             },
         };

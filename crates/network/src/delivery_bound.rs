@@ -15,7 +15,9 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         let hops = self.backhaul.next_deliveries().map(|(wire, at)| match wire {
             HopId::LinkUp => Expected::Delivery.at(at),
             // These packets go to the air.
-            HopId::LinkDown | HopId::WanDown(_) => Expected::Possible.at(self.earliest_delivery(at)),
+            HopId::LinkDown | HopId::WanDown(_) | HopId::ShaperDown(_) => {
+                Expected::Possible.at(self.earliest_delivery(at))
+            }
             _ => Expected::Possible.at(at),
         });
         let stations = self.wired.poll_timeout().map(|at| Expected::Possible.at(at));

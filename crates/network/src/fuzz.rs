@@ -15,7 +15,7 @@ use netburn_scenario::{Document, Plan};
 use netburn_units::{BitRate, Dbm, Duration, Instant, Probability};
 use std::collections::BTreeMap;
 
-/// Two access points, one with a rating and one with a WAN link. Three Wi-Fi stations, one with an
+/// Two access points, one with a rating and a WAN link with queue disciplines. Three Wi-Fi stations, one with an
 /// adapter rate. Two wired stations, one behind a modem.
 const HOUSE: &str = r#"
 [server]
@@ -23,7 +23,7 @@ link = { rate = "200 Mbit/s", delay = "1 ms", loss = "1 %" }
 [ap.one]
 rating = "AC1750"
 forwarding = "150 Mbit/s"
-wan = { down = "50 Mbit/s", up = "10 Mbit/s", delay = "4 ms" }
+wan = { down = "50 Mbit/s", up = "10 Mbit/s", delay = "4 ms", discipline = "cake", shaper_up = "90 %", policer_up = { rate = "8 Mbit/s", burst = "16 KiB" }, outages = [{ start = "20 ms", length = "5 ms" }] }
 [ap.two.radio.5g]
 standard = "802.11n"
 [network.home]

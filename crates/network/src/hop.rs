@@ -2,7 +2,8 @@
 //!
 //! Law: delivered = min(offered, rate), for every delay.
 
-use netburn_scenario::plan::{DEFAULT_QUEUE_TIME, MIN_DEFAULT_QUEUE};
+use crate::link_service::Service;
+use netburn_scenario::plan::{DEFAULT_QUEUE_TIME, Framing, MIN_DEFAULT_QUEUE};
 use netburn_units::{BitRate, ByteSize, Duration, Instant, Probability, Stream, earlier};
 use std::collections::VecDeque;
 
@@ -17,8 +18,8 @@ pub struct HopConfig {
     pub loss: Probability,
     /// Maximum number of queued bytes, without the packet in serialisation.
     pub queue: ByteSize,
-    /// Framing bytes on the wire per packet.
-    pub framing: u32,
+    /// Bytes on the wire of a packet.
+    pub framing: HopFraming,
     /// Minimum time between two interrupts of the receiving card. Packets that arrive in between
     /// are delivered with the next interrupt.
     pub interrupt_interval: Duration,
@@ -27,6 +28,26 @@ pub struct HopConfig {
 /// Framing of an Ethernet packet: header, FCS, preamble and gap (IEEE 802.3 clause 3; 14 + 4 + 8 +
 /// 12 bytes).
 pub const ETHERNET: u32 = 38;
+
+/// Bytes on the wire of a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HopFraming {
+    /// Its length and this number of bytes.
+    Fixed(u32),
+    /// The framing of a line.
+    Line(Framing),
+}
+
+impl HopFraming {
+    /// Bytes on the wire of a packet of `length` bytes.
+    #[must_use]
+    pub const fn bytes(self, length: u32) -> u32 {
+        match self {
+            HopFraming::Fixed(bytes) => length.saturating_add(bytes),
+            HopFraming::Line(framing) => framing.bytes(length),
+        }
+    }
+}
 
 impl HopConfig {
     /// Default queue of a hop: [`DEFAULT_QUEUE_TIME`] at its rate, at least [`MIN_DEFAULT_QUEUE`].
@@ -62,7 +83,7 @@ impl Default for HopConfig {
             delay: Duration::ZERO,
             loss: Probability::ZERO,
             queue: HopConfig::default_queue(None),
-            framing: ETHERNET,
+            framing: HopFraming::Fixed(ETHERNET),
             interrupt_interval: Duration::ZERO,
         }
     }
@@ -99,6 +120,8 @@ pub struct Hop<T> {
     /// Last interrupt of the receiving card.
     interrupt: Option<Instant>,
     lost: VecDeque<(Instant, T)>,
+    /// Outages, and a trace of the capacity, if the hop has them.
+    service: Option<Box<Service>>,
     /// Serialisation ends that were not polled yet, if they are reported.
     sent: Option<VecDeque<Instant>>,
     loss: Stream,
@@ -114,6 +137,8 @@ pub enum HopEvent<T> {
     Arrived(T),
     /// The packet was lost during propagation.
     Lost(T),
+    /// The queue discipline before the hop dropped the packet.
+    Dropped(T),
 }
 
 impl<T> Hop<T> {
@@ -129,6 +154,7 @@ impl<T> Hop<T> {
             in_flight: VecDeque::new(),
             interrupt: None,
             lost: VecDeque::new(),
+            service: None,
             sent: None,
             loss,
             count: HopCount::default(),
@@ -138,6 +164,11 @@ impl<T> Hop<T> {
     /// Enables [`HopEvent::Sent`].
     pub fn report_sent(&mut self) {
         self.sent.get_or_insert_default();
+    }
+
+    /// Sets outages and a trace of the capacity, which replaces the rate.
+    pub fn set_service(&mut self, service: Service) {
+        self.service = Some(Box::new(service));
     }
 
     /// Counters so far.
@@ -152,10 +183,16 @@ impl<T> Hop<T> {
         self.waiting_bytes
     }
 
+    /// Returns true if no packet is in serialisation.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.sending.is_none()
+    }
+
     /// Returns true if packets pass the hop without any delay.
     #[must_use]
     pub fn is_passthrough(&self) -> bool {
-        self.config.is_passthrough() && self.sending.is_none() && self.in_flight.is_empty()
+        self.config.is_passthrough() && self.service.is_none() && self.sending.is_none() && self.in_flight.is_empty()
     }
 
     /// Replaces the settings. Packets in serialisation or propagation are not affected.
@@ -193,7 +230,10 @@ impl<T> Hop<T> {
     pub fn handle_timeout(&mut self, now: Instant) {
         while let Some((at, length, packet)) = self.sending.take_if(|(at, ..)| *at <= now) {
             self.propagate(at, length, packet);
-            if let Some((length, packet)) = self.waiting.pop_front() {
+            // After an outage a hop without a rate sends all waiting packets at once.
+            while self.sending.is_none()
+                && let Some((length, packet)) = self.waiting.pop_front()
+            {
                 self.waiting_bytes -= u64::from(length);
                 self.send(at, length, packet);
             }
@@ -233,15 +273,27 @@ impl<T> Hop<T> {
     }
 
     fn send(&mut self, now: Instant, length: u32, packet: T) {
+        let mut start = now;
+        if let Some(service) = &mut self.service {
+            start = service.available(now);
+            if let Some(end) = service.finish(start, self.config.framing.bytes(length)) {
+                self.sending = Some((end, length, packet));
+                return;
+            }
+            if start > now && self.config.rate.is_none() {
+                self.sending = Some((start, length, packet));
+                return;
+            }
+        }
         let Some(rate) = self.config.rate.filter(|rate| rate.as_bps() > 0) else {
             self.propagate(now, length, packet);
             return;
         };
-        let bits = (u64::from(length) + u64::from(self.config.framing)) * 8;
+        let bits = u64::from(self.config.framing.bytes(length)) * 8;
         let work = u128::from(bits) * 1_000_000_000 + u128::from(self.remainder);
         let nanos = work / u128::from(rate.as_bps());
         self.remainder = (work % u128::from(rate.as_bps())) as u64;
-        self.sending = Some((now + Duration::from_nanos(nanos as u64), length, packet));
+        self.sending = Some((start + Duration::from_nanos(nanos as u64), length, packet));
     }
 
     fn propagate(&mut self, now: Instant, length: u32, packet: T) {
@@ -283,7 +335,7 @@ mod tests {
             delay: Duration::from_millis(delay_ms),
             loss: Probability::ZERO,
             queue: ByteSize::from_bytes(queue),
-            framing: ETHERNET,
+            framing: HopFraming::Fixed(ETHERNET),
             interrupt_interval: Duration::ZERO,
         };
         Hop::new(config, Seed(1).stream("loss", 0))
@@ -434,6 +486,7 @@ mod tests {
                         match left {
                             HopEvent::Sent => reported += 1,
                             HopEvent::Lost(number) => lost.push((number, when.as_nanos())),
+                            HopEvent::Dropped(number) => panic!("{number}: a hop has no discipline"),
                             HopEvent::Arrived(number) => {
                                 assert!(bound.is_some_and(|bound| bound <= when));
                                 arrived.push((number, when.as_nanos()));

@@ -18,6 +18,8 @@
 //! - `layout`: assigns channels, stations and link settings from the plan.
 //! - `backhaul`: the wired path of the Wi-Fi stations. `wired_stations`: the wired stations.
 //! - [`hop`] – one direction of a wire: queue, serialisation, propagation.
+//! - [`line`] – queue disciplines, shapers and policers of WAN links. [`link_service`] – outages, and traces of the
+//!   capacity.
 //! - [`queue`] – transmit queues from their names. `small_queues`: TCP Small Queues of the server.
 //! - `relay`: access points with a wireless backhaul, and the packets that they pass on.
 //! - `meshes`: meshes of 802.11s. `mesh_air`: the same on the air. `mesh_peers`:
@@ -54,6 +56,8 @@ mod error;
 pub mod fuzz;
 pub mod hop;
 mod layout;
+pub mod line;
+pub mod link_service;
 mod machine;
 pub mod mesh;
 mod mesh_air;
@@ -78,6 +82,6 @@ pub use error::NetworkError;
 pub use machine::{Network, Wake};
 pub use mesh_event::{MeshEvent, MeshEventKind};
 pub use observe::{BackhaulHop, LinkStats, RadioStats, StationDelta, StationStats, Traffic};
-pub use output::{DropSite, Endpoint, Output};
+pub use output::{Ack, DropSite, Endpoint, Headers, Output};
 pub use roaming::{ClientEvent, ClientEventKind, roaming_trigger, validation};
 pub use steering::{SteeringReason, validation as steering_validation};

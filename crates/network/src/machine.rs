@@ -9,7 +9,7 @@ use crate::error::NetworkError;
 use crate::layout::{Attachment, Layout, PlacedRadio, UnitLink, WifiStation};
 use crate::meshes::Meshes;
 use crate::observe::{BackhaulHop, LinkStats, RadioStats, StationStats, Traffic, others};
-use crate::output::{Endpoint, Envelope, Output, wrap};
+use crate::output::{Endpoint, Envelope, Headers, Output, wrap};
 use crate::power_save::PowerSaves;
 use crate::queue::QueueConfig;
 use crate::relay::Relays;
@@ -181,8 +181,23 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
     /// # Panics
     /// If an endpoint isn't in the plan.
     pub fn handle_packet(&mut self, now: Instant, from: Endpoint, to: Endpoint, packet: Packet<P>) {
+        self.handle_packet_with(now, from, to, Headers::of_tid(packet.tid), packet);
+    }
+
+    /// Sends a packet whose header fields are known.
+    ///
+    /// # Panics
+    /// If an endpoint isn't in the plan.
+    pub fn handle_packet_with(
+        &mut self,
+        now: Instant,
+        from: Endpoint,
+        to: Endpoint,
+        headers: Headers,
+        packet: Packet<P>,
+    ) {
         self.handle_timeout(now);
-        let packet = wrap(from, to, packet);
+        let packet = wrap(from, to, headers, packet);
         if let Endpoint::Station(station) = to {
             self.down[usize::from(station)].offered += 1;
         }

@@ -8,7 +8,7 @@ use crate::mesh::MeshId;
 use crate::mesh::hwmp::Output as HwmpOutput;
 use crate::mesh_event::MeshEvent;
 use crate::meshes::MeshFrame;
-use crate::output::{DropSite, Endpoint, Envelope, NetPacket};
+use crate::output::{DropSite, Endpoint, Envelope, Headers, NetPacket};
 use netburn_medium::aggregation::Framing;
 use netburn_medium::edca::AccessCategory;
 use netburn_medium::packet::{DropReason, Ecn, MANAGEMENT, NodeId, Packet};
@@ -133,6 +133,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             payload: Envelope {
                 from: Endpoint::Server,
                 to: Endpoint::Server,
+                headers: Headers::default(),
                 payload: None,
             },
         }

@@ -59,7 +59,7 @@ pub enum Output<P> {
 pub enum DropSite {
     /// The queue of the server's own host was full: its TCP is informed immediately.
     Host,
-    /// The queue of a wired hop was full.
+    /// The queue of a wired hop was full, or its queue discipline dropped the packet.
     Wire,
     /// The packet was lost on a wire.
     Lost,
@@ -69,11 +69,93 @@ pub enum DropSite {
     Air(DropReason),
 }
 
+/// Header fields of a packet that the queue disciplines of a WAN link read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Headers {
+    dscp: u8,
+    kind: AckKind,
+    next: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum AckKind {
+    #[default]
+    None,
+    Other,
+    Pure,
+}
+
+/// Acknowledgement of a TCP segment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ack {
+    /// Next expected sequence number, modulo 2³².
+    pub next: u32,
+    /// True for an acknowledgement without data, SACK blocks, ECE, CWR and other flags: a later one of the same flow
+    /// replaces it.
+    pub pure_ack: bool,
+}
+
+impl Headers {
+    /// Header fields of a packet with this DSCP (RFC 2474), 0 to 63, without an acknowledgement.
+    #[must_use]
+    pub const fn new(dscp: u8) -> Self {
+        Headers {
+            dscp,
+            kind: AckKind::None,
+            next: 0,
+        }
+    }
+
+    /// The same with an acknowledgement.
+    #[must_use]
+    pub const fn with_ack(self, ack: Ack) -> Self {
+        Headers {
+            kind: if ack.pure_ack { AckKind::Pure } else { AckKind::Other },
+            next: ack.next,
+            ..self
+        }
+    }
+
+    /// Header fields of a packet of which only the traffic identifier is known: the DSCP is the one that RFC 8325
+    /// section 4.3 maps to it, and of several the one that workloads use.
+    #[must_use]
+    pub const fn of_tid(tid: u8) -> Self {
+        Headers::new(match tid {
+            1 | 2 => 8,
+            3 => 18,
+            4 => 34,
+            5 => 40,
+            6 => 46,
+            7 => 48,
+            _ => 0,
+        })
+    }
+
+    /// DSCP.
+    #[must_use]
+    pub const fn dscp(self) -> u8 {
+        self.dscp
+    }
+
+    /// Acknowledgement, if the packet has one.
+    #[must_use]
+    pub const fn ack(self) -> Option<Ack> {
+        match self.kind {
+            AckKind::None => None,
+            kind => Some(Ack {
+                next: self.next,
+                pure_ack: matches!(kind, AckKind::Pure),
+            }),
+        }
+    }
+}
+
 /// A payload with its source and destination.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Envelope<P> {
     pub(crate) from: Endpoint,
     pub(crate) to: Endpoint,
+    pub(crate) headers: Headers,
     /// `None` for management frames, which stay inside the network.
     pub(crate) payload: Option<P>,
 }
@@ -82,7 +164,7 @@ pub(crate) struct Envelope<P> {
 pub(crate) type NetPacket<P> = Packet<Envelope<P>>;
 
 /// Wraps a packet with its route.
-pub(crate) fn wrap<P>(from: Endpoint, to: Endpoint, packet: Packet<P>) -> NetPacket<P> {
+pub(crate) fn wrap<P>(from: Endpoint, to: Endpoint, headers: Headers, packet: Packet<P>) -> NetPacket<P> {
     Packet {
         length: packet.length,
         flow: packet.flow,
@@ -91,6 +173,7 @@ pub(crate) fn wrap<P>(from: Endpoint, to: Endpoint, packet: Packet<P>) -> NetPac
         payload: Envelope {
             from,
             to,
+            headers,
             payload: Some(packet.payload),
         },
     }
@@ -98,7 +181,7 @@ pub(crate) fn wrap<P>(from: Endpoint, to: Endpoint, packet: Packet<P>) -> NetPac
 
 /// Returns the source, the destination, and the packet as it was sent, except for its mark.
 pub(crate) fn unwrap<P>(packet: NetPacket<P>) -> (Endpoint, Endpoint, Packet<P>) {
-    let Envelope { from, to, payload } = packet.payload;
+    let Envelope { from, to, payload, .. } = packet.payload;
     let packet = Packet {
         length: packet.length,
         flow: packet.flow,

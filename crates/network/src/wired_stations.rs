@@ -204,6 +204,7 @@ impl<P: std::fmt::Debug + Send + 'static> WiredStations<P> {
                     events.push_back((host, WiredEvent::Sent { flow, bytes }));
                 }
                 HopEvent::Lost(packet) => events.push_back((host, WiredEvent::Dropped(DropSite::Lost, packet))),
+                HopEvent::Dropped(packet) => events.push_back((host, WiredEvent::Dropped(DropSite::Wire, packet))),
                 HopEvent::Arrived(packet) => match &mut entry.uplink {
                     None => events.push_back((host, WiredEvent::Up(packet))),
                     Some(uplink) => {
@@ -270,6 +271,7 @@ fn wired_event<P>(event: HopEvent<NetPacket<P>>, arrived: fn(NetPacket<P>) -> Wi
     match event {
         HopEvent::Sent => None,
         HopEvent::Lost(packet) => Some(WiredEvent::Dropped(DropSite::Lost, packet)),
+        HopEvent::Dropped(packet) => Some(WiredEvent::Dropped(DropSite::Wire, packet)),
         HopEvent::Arrived(packet) => Some(arrived(packet)),
     }
 }

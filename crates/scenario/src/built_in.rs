@@ -81,7 +81,8 @@ pub fn load(name_or_path: &str) -> Result<Document, ScenarioError> {
             if text.len() as u64 > MAX_FILE_SIZE {
                 return Err(too_large(name_or_path, text.len() as u64));
             }
-            Document::from_toml(name_or_path, &utf8(name_or_path, text)?)
+            let document = Document::from_toml(name_or_path, &utf8(name_or_path, text)?)?;
+            Ok(document.in_directory(path.parent().unwrap_or(Path::new(""))))
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound || is_word(name_or_path) => {
             let (name, text) = named(name_or_path)

@@ -46,6 +46,8 @@ pub(crate) struct Context {
     pub(crate) problems: Vec<Problem>,
     /// The document is a resolved plan, which may define the built-in workloads.
     pub(crate) resolved: bool,
+    /// Directory of the scenario file; `None` if the document is not from a file.
+    pub(crate) directory: Option<std::path::PathBuf>,
     /// All keys of the file, for suggestions.
     pub(crate) file: Option<FileKeys>,
 }

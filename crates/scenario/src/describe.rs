@@ -1,7 +1,7 @@
 //! Readable summary of a plan.
 
 use crate::environment::Environment;
-use crate::plan::{Ap, Joins, Plan, RadioName, Station, StationLink, Wan};
+use crate::plan::{Ap, Joins, LineQueue, Plan, RadioName, Station, StationLink, Trace, Wan};
 use netburn_medium::config::{LinkQuality, RadioConfig};
 use netburn_units::{BitRate, ByteSize, Duration};
 use netburn_workload::{Config, Goal, Kind};
@@ -137,8 +137,13 @@ fn radio(name: RadioName, config: &RadioConfig) -> String {
 }
 
 fn wan(wan: &Wan) -> String {
-    let rate = |rate: Option<BitRate>| rate.map_or("unlimited".to_owned(), |rate| rate.to_string());
-    let mut text = format!("  WAN link: {} down, {} up", rate(wan.down), rate(wan.up));
+    let rate = |rate: Option<BitRate>, trace: &Option<Trace>| match (rate, trace) {
+        (_, Some(trace)) => format!("a trace of {} on average", trace.mean_rate()),
+        (Some(rate), None) => rate.to_string(),
+        (None, None) => "unlimited".to_owned(),
+    };
+    let (down, up) = (rate(wan.down, &wan.trace_down), rate(wan.up, &wan.trace_up));
+    let mut text = format!("  WAN link: {down} down, {up} up");
     if !wan.delay.is_zero() {
         text.push_str(&format!(", {} one-way delay", wan.delay));
     }
@@ -147,6 +152,28 @@ fn wan(wan: &Wan) -> String {
     }
     if let Some(queue) = wan.queue {
         text.push_str(&format!(", queue of {queue}"));
+    }
+    if let Some(framing) = wan.framing {
+        text.push_str(&format!(", framing of {}", framing.name()));
+    }
+    for (way, policer) in [("down", wan.policer_down), ("up", wan.policer_up)] {
+        if let Some(policer) = policer {
+            text.push_str(&format!(", policer of {} with {} {way}", policer.rate, policer.burst));
+        }
+    }
+    for outage in &wan.outages {
+        text.push_str(&format!(", outage of {} at {}", outage.length, outage.start));
+    }
+    let directions = [
+        ("down", wan.queue_down(), wan.shaped_down()),
+        ("up", wan.queue_up(), wan.shaped_up()),
+    ];
+    for (direction, queue, shaper) in directions {
+        match shaper {
+            Some(rate) => text.push_str(&format!(", {} shaped to {rate} {direction}", queue.name())),
+            None if queue != LineQueue::Fifo => text.push_str(&format!(", {} {direction}", queue.name())),
+            None => {}
+        }
     }
     text
 }

@@ -11,6 +11,7 @@ use crate::problem::{Problem, ScenarioError, Source, position};
 use crate::suggest::{list, nearest, quoted_name};
 use crate::{pattern, resolve};
 use std::borrow::Cow;
+use std::path::{Path, PathBuf};
 
 /// A scenario document that is not resolved yet.
 #[derive(Debug, Clone)]
@@ -20,6 +21,8 @@ pub struct Document {
     name: String,
     root: Node,
     resolved: bool,
+    /// Directory of the file; `None` if the document is not from a file.
+    directory: Option<PathBuf>,
 }
 
 impl Document {
@@ -54,7 +57,14 @@ impl Document {
             name,
             root: Node::new(root, Place::Whole),
             resolved: false,
+            directory: None,
         })
+    }
+
+    /// Sets the directory of the scenario file, to which its paths are relative.
+    pub(crate) fn in_directory(mut self, directory: &Path) -> Self {
+        self.directory = Some(directory.to_owned());
+        self
     }
 
     /// Creates a document from the output of [`Plan::to_json`], or from JSON in the same format.
@@ -68,6 +78,7 @@ impl Document {
             name: "scenario".to_owned(),
             root: Node::from_json(document),
             resolved: true,
+            directory: None,
         }
     }
 
@@ -190,7 +201,7 @@ impl Document {
     /// # Errors
     /// The document is invalid; the error lists every problem.
     pub fn resolve(&self) -> Result<Plan, ScenarioError> {
-        resolve::resolve(&self.root, &self.name, self.resolved)
+        resolve::resolve(&self.root, &self.name, self.resolved, self.directory.as_deref())
             .map_err(|problems| ScenarioError::new(&self.source, problems))
     }
 

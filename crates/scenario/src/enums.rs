@@ -27,7 +27,7 @@ macro_rules! words {
 
         impl FromNode for $kind {
             fn read(node: &Node, cx: &mut Context) -> Option<Self> {
-                scalars::word(node, cx, $table)
+                $crate::scalars::word(node, cx, $table)
             }
 
             fn schema(_: &mut SchemaGenerator) -> Schema {
@@ -42,11 +42,13 @@ macro_rules! words {
             }
 
             fn to_json(&self) -> serde_json::Value {
-                word_of($table, self).into()
+                $crate::enums::word_of($table, self).into()
             }
         }
     };
 }
+
+pub(crate) use words;
 
 /// Returns the word of a value in its table.
 pub(crate) fn word_of<T: PartialEq>(table: &[(&'static str, T)], value: &T) -> &'static str {

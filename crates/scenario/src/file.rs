@@ -7,6 +7,7 @@ use crate::environment::{Environment, MODELLED};
 use crate::goals::AdapterRateSection;
 use crate::keys::Keys;
 use crate::kit::KitSection;
+use crate::line::{CakeSection, OutageSection, PolicerSection};
 use crate::path::Shape;
 use crate::plan::Plan;
 use crate::scalars::{Name, ShortSpan, SomeTime, Span, Text, Whole};
@@ -104,6 +105,9 @@ pub(crate) fn all() -> Vec<SectionEntry> {
         entry::<SteeringSection>("[network.NAME.steering]", MODELLED),
         entry::<ApSection>("[ap.NAME]", MODELLED),
         entry::<WanSection>("[ap.NAME.wan]", MODELLED),
+        entry::<CakeSection>("[ap.NAME.wan.cake]", MODELLED),
+        entry::<PolicerSection>("[ap.NAME.wan.policer_down]", MODELLED),
+        entry::<OutageSection>("[[ap.NAME.wan.outages]]", MODELLED),
         entry::<AqlSection>("[ap.NAME.aql]", MODELLED),
         entry::<RadioSection>("[ap.NAME.radio.RADIO]", MODELLED),
         entry::<KitSection>("[kit.NAME]", MODELLED),

@@ -46,6 +46,7 @@ pub mod fuzz;
 mod goals;
 mod keys;
 mod kit;
+mod line;
 mod node;
 mod path;
 mod pattern;
@@ -61,6 +62,7 @@ mod sections;
 mod signals;
 mod suggest;
 mod toml_text;
+mod trace;
 mod value;
 
 pub use built_in::{MAX_FILE_SIZE, built_in_scenario, built_in_scenarios, load};

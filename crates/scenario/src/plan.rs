@@ -13,13 +13,17 @@ use netburn_workload::Config;
 use std::fmt;
 
 mod change;
+mod line;
 mod radios;
 mod signals;
+mod trace;
 mod wire;
 
 pub use change::{ApSetting, Change, LinkSetting, RadioSetting, Setting, StationSetting};
+pub use line::{Cake, Framing, Isolation, LineQueue, Outage, Policer, ShaperRate, Tins, Wan};
 pub use radios::RadiosError;
 pub use signals::{RadioSignal, SignalPoint};
+pub use trace::{Trace, TraceError};
 pub use wire::StationLink;
 
 /// The resolved scenario.
@@ -355,21 +359,6 @@ impl Mesh {
 /// measured devices (ns-3, `HwmpProtocol`).
 pub const DEFAULT_RELAY_DELAY: Duration = Duration::from_micros(350);
 
-/// WAN link between an access point and the server's link.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Wan {
-    /// Downlink rate; `None`: unlimited.
-    pub down: Option<BitRate>,
-    /// Uplink rate; `None`: unlimited.
-    pub up: Option<BitRate>,
-    /// One-way delay.
-    pub delay: Duration,
-    /// Share of packets lost in each direction.
-    pub loss: Probability,
-    /// Capacity of the queue in each direction; `None`: [`DEFAULT_QUEUE_TIME`] at the rate.
-    pub queue: Option<ByteSize>,
-}
-
 /// One radio. Settings that depend on a rating are `None` until it is decoded; without a rating none are `None`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Radio {
@@ -456,6 +445,8 @@ pub struct StationAir {
     pub queue: QueueKind,
     /// Depth of the driver and hardware queue, per access category.
     pub hardware_queue: HardwareQueue,
+    /// Capacity of the driver's lists in packets, below a queue that does not distinguish receivers; at least 1.
+    pub driver_queue: u16,
     /// Airtime weight; 1 to 65 535. Default: 256, as in Linux.
     pub weight: u16,
     /// Positions that it visits in this order, starting with the load; one if it stays; none if `quality`
@@ -661,6 +652,7 @@ impl Default for StationAir {
             adapter_rate: AdapterRate::default(),
             queue: QueueKind::FqCodel,
             hardware_queue: HardwareQueue::default(),
+            driver_queue: ATH9K_DEPTH,
             weight: 256,
             path: Vec::new(),
             speed: None,

@@ -22,6 +22,7 @@ use crate::places::check_floor;
 use crate::plan::Plan;
 use crate::problem::Problem;
 use std::collections::BTreeSet;
+use std::path::Path;
 
 /// Maximum number of stations in a scenario.
 pub const MAX_STATIONS: usize = 4096;
@@ -42,9 +43,11 @@ struct Names {
 }
 
 /// Resolves a document. `resolved`: it is the output of [`Plan::to_json`], which may define the built-in workloads.
-pub(crate) fn resolve(root: &Node, name: &str, resolved: bool) -> Result<Plan, Vec<Problem>> {
+/// `directory`: that of the file, to which paths are relative.
+pub(crate) fn resolve(root: &Node, name: &str, resolved: bool, directory: Option<&Path>) -> Result<Plan, Vec<Problem>> {
     let mut cx = Context {
         resolved,
+        directory: directory.map(Path::to_owned),
         file: Some(FILE_KEYS),
         ..Context::default()
     };

@@ -5,12 +5,13 @@ use crate::decode::{FromNode, List, Named, OneOrMany, Section};
 use crate::enums::{AqlChoice, BackhaulChoice, PowerSaveChoice, RoamingChoice, SteeringChoice};
 use crate::environment::{FLEET, MODELLED, SIMULATE};
 use crate::goals::{Goals, Rates};
+use crate::line::{CakeSection, OutageSection, PolicerSection};
 use crate::path::is_name;
 use crate::places::{FloorsText, Place, WallText};
 use crate::plan::{
-    Ap, ApSetting, Building, DEFAULT_QUEUE_TIME, Hop, Http, LinkSetting, MIN_DEFAULT_QUEUE, Mesh, MeshRoot, MeshTimers,
-    Network, Radio, RadioName, RadioRef, RadioSetting, Server, Station, StationLink, StationSetting, StationWorkload,
-    Wan,
+    Ap, ApSetting, Building, DEFAULT_QUEUE_TIME, Framing, Hop, Http, LineQueue, LinkSetting, MIN_DEFAULT_QUEUE, Mesh,
+    MeshRoot, MeshTimers, Network, Radio, RadioName, RadioRef, RadioSetting, Server, ShaperRate, Station, StationLink,
+    StationSetting, StationWorkload, Trace, Wan,
 };
 use crate::scalars::{
     Delay, Flag, Name, ObjectSize, Power, QueueBytes, Range, Rate, Ratio, Share, Signal, SizeOrOff, SomeTime, Span,
@@ -185,8 +186,34 @@ section! {
         delay: Delay => delay, changes |value| (ApSetting::WanDelay(value));
         /// Share of packets lost.
         loss: Share => loss, changes |value| (ApSetting::WanLoss(value));
-        /// Capacity of the queue in each direction.
+        /// Capacity of the link's own queue in each direction. It applies to `fifo`, and to the modem and the head end with a `shaper`.
         queue: QueueBytes => queue, default wired_queue("the direction's rate");
+        /// Bytes that the link adds to an IP packet, by the keywords of tc-cake(8). The rates `down` and `up` count them. `raw`: none. `ethernet`: 38 bytes, at least 84. `docsis`: 18 bytes, at least 64. `bridged-ptm`, `pppoe-ptm` (VDSL2): 22 and 30 bytes, and one byte per 64. `pppoe-llcsnap` (40 bytes), `pppoe-vcmux`, `bridged-llcsnap` (32), `pppoa-vcmux` (10), `ipoa-vcmux` (8), `conservative` (48): in ATM cells of 53 bytes with 48 bytes of content.
+        framing: Framing => framing, default "38 bytes per packet, without a minimum";
+        /// Queue discipline: `fifo`, `fq-codel` or `cake`. Without a `shaper` it is that of the link itself. It then acts only in a direction with a rate.
+        discipline: LineQueue => discipline;
+        /// Queue discipline downlink.
+        discipline_down: LineQueue => discipline_down, default "`discipline`";
+        /// Queue discipline uplink.
+        discipline_up: LineQueue => discipline_up, default "`discipline`";
+        /// Shaper of the router (SQM): a share of the link's rate at the start, or a rate. The queue discipline is then in the router, and the link keeps a FIFO with `queue`. Uplink the router is before the link, downlink after it.
+        shaper: ShaperRate => shaper, default "none: the discipline is that of the link itself";
+        /// Shaper downlink.
+        shaper_down: ShaperRate => shaper_down, default "`shaper`";
+        /// Shaper uplink.
+        shaper_up: ShaperRate => shaper_up, default "`shaper`";
+        /// Settings of `cake`.
+        cake: CakeSection => cake;
+        /// Policer of the provider downlink, before the link's queue.
+        policer_down: PolicerSection => policer_down, default "none";
+        /// Policer of the provider uplink, after the link.
+        policer_up: PolicerSection => policer_up, default "none";
+        /// Capacity downlink as a trace in the format of mahimahi, instead of `down`: each line of the file is the time in ms of an opportunity to send 1500 bytes, with the framing. The trace starts with the load, and repeats. The path is relative to the scenario file. A list has the times themselves.
+        trace_down: Trace => trace_down, default "none";
+        /// Capacity uplink as a trace, instead of `up`.
+        trace_up: Trace => trace_up, default "none";
+        /// Times in which the link sends nothing in both directions. The packet in transmission is still sent.
+        outages: List<OutageSection> => outages, default "none";
     }
 }
 
@@ -281,6 +308,8 @@ section! {
         queue: QueueKind => air.queue, changes |value| (StationSetting::Queue(value)), on MODELLED else RealAir;
         /// Depth of the driver and hardware queue: aggregates, frames, a time, or `unlimited`.
         hardware_queue(wifi): HardwareQueue => air.hardware_queue;
+        /// Capacity of the driver's own lists, in packets, as of an access point.
+        driver_queue(wifi): Whole<1, 65535> => air.driver_queue;
         /// Airtime weight of the station; 256 in Linux.
         weight(wifi): Whole<1, 65_535> => air.weight, changes |value| (StationSetting::Weight(value));
         /// Name of the fleet agent that plays this station.

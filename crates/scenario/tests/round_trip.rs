@@ -8,9 +8,9 @@ use netburn_medium::config::{
 use netburn_medium::fading::FadingModel;
 use netburn_medium::geometry::{self, BuildingModel, Position, Wall};
 use netburn_scenario::plan::{
-    Ap, ApSetting, Backhaul, Building, Change, Floors, Hop, Http, Joins, LinkSetting, Mesh, MeshRoot, MeshTimers,
-    Network, Radio, RadioName, RadioRef, RadioSetting, RadioSignal, Server, Setting, SignalPoint, StationAir,
-    StationLink, StationSetting, Wan,
+    Ap, ApSetting, Backhaul, Building, Cake, Change, Floors, Framing, Hop, Http, Isolation, Joins, LineQueue,
+    LinkSetting, Mesh, MeshRoot, MeshTimers, Network, Outage, Policer, Radio, RadioName, RadioRef, RadioSetting,
+    RadioSignal, Server, Setting, ShaperRate, SignalPoint, StationAir, StationLink, StationSetting, Tins, Trace, Wan,
 };
 use netburn_scenario::{Plan, Station, StationWorkload, built_in_workload, json_schema};
 use netburn_tcp::config::{CongestionControl, Tsq, TsqPreset, TsqSettings};
@@ -145,6 +145,83 @@ fn radio(band: Band) -> impl Strategy<Value = Radio> {
     })
 }
 
+/// Framing, queue disciplines and shapers of a WAN link.
+fn wan_queues() -> impl Strategy<Value = Wan> {
+    let kind = || prop::sample::select(vec![LineQueue::Fifo, LineQueue::FqCodel, LineQueue::Cake]);
+    let isolation = || {
+        prop::sample::select(vec![
+            Isolation::Flows,
+            Isolation::Hosts,
+            Isolation::DualSrchost,
+            Isolation::DualDsthost,
+            Isolation::TripleIsolate,
+        ])
+    };
+    let tins = prop::sample::select(vec![
+        Tins::Besteffort,
+        Tins::Diffserv3,
+        Tins::Diffserv4,
+        Tins::Diffserv8,
+    ]);
+    let cake = (
+        tins,
+        isolation(),
+        option::of(isolation()),
+        option::of(isolation()),
+        span(1, MINUTE),
+        any::<bool>(),
+        option::of(size(1, 64 << 30)),
+    );
+    let cake = cake.prop_map(
+        |(tins, isolation, isolation_down, isolation_up, rtt, ack_filter, memory)| Cake {
+            tins,
+            isolation,
+            isolation_down,
+            isolation_up,
+            rtt,
+            ack_filter,
+            memory,
+        },
+    );
+    let share = (1_u32..=1_000_000_000).prop_map(|ppb| ShaperRate::Share(Probability::from_ppb(ppb).expect("a share")));
+    let own = || option::of(rate().prop_map(ShaperRate::Rate));
+    let policer = || option::of((rate(), size(1, 64 << 30)).prop_map(|(rate, burst)| Policer { rate, burst }));
+    let outage = (span(0, MINUTE), span(1, MINUTE)).prop_map(|(start, length)| Outage { start, length });
+    let trace = || {
+        let times = prop::collection::vec(1_u32..100_000, 1..5);
+        option::of(times.prop_map(|mut times| {
+            times.sort_unstable();
+            let lines: Vec<String> = times.iter().map(u32::to_string).collect();
+            Trace::parse(&lines.join("\n")).expect("a trace")
+        }))
+    };
+    (
+        option::of(prop::sample::select(Framing::ALL.to_vec())),
+        (kind(), option::of(kind()), option::of(kind())),
+        (option::of(share), own(), own()),
+        cake,
+        (policer(), policer()),
+        (trace(), trace()),
+        prop::collection::vec(outage, 0..3),
+    )
+        .prop_map(|(framing, kinds, shapers, cake, policers, traces, outages)| Wan {
+            framing,
+            discipline: kinds.0,
+            discipline_down: kinds.1,
+            discipline_up: kinds.2,
+            shaper: shapers.0,
+            shaper_down: shapers.1,
+            shaper_up: shapers.2,
+            cake,
+            policer_down: policers.0,
+            policer_up: policers.1,
+            trace_down: traces.0,
+            trace_up: traces.1,
+            outages,
+            ..Wan::default()
+        })
+}
+
 fn ap(name: &'static str) -> impl Strategy<Value = Ap> {
     let limit = prop_oneof![
         (1..=1_000_000_u32).prop_map(QueueLimit::Packets),
@@ -162,12 +239,17 @@ fn ap(name: &'static str) -> impl Strategy<Value = Ap> {
         share(),
         option::of(size(1, 64 << 30)),
     );
-    let wan = wan.prop_map(|(down, up, delay, loss, queue)| Wan {
+    let wan = (wan, wan_queues()).prop_map(|((down, up, delay, loss, queue), queues)| Wan {
         down,
         up,
         delay,
         loss,
         queue,
+        // A share needs a rate, and a trace excludes one.
+        shaper: queues.shaper.filter(|_| down.or(up).is_some()),
+        trace_down: queues.trace_down.filter(|_| down.is_none()),
+        trace_up: queues.trace_up.filter(|_| up.is_none()),
+        ..queues
     });
     let own = (
         queue(),
@@ -252,6 +334,7 @@ fn air() -> impl Strategy<Value = StationAir> {
             adapter_rate,
             queue,
             hardware_queue,
+            driver_queue: weight,
             weight,
             path: Vec::new(),
             speed: None,

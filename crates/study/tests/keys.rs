@@ -84,6 +84,10 @@ const EXEMPT: &[(&str, &str)] = &[
     ("ServerSection.link", "a section"),
     ("ApSection.radio", "sections"),
     ("ApSection.wan", "a section"),
+    ("WanSection.cake", "a section"),
+    ("WanSection.policer_down", "a section"),
+    ("WanSection.policer_up", "a section"),
+    ("WanSection.outages", "sections"),
     ("StationSection.agent", "has a note on simulate"),
     ("StationSection.label", "has a note on simulate"),
 ];

@@ -9,7 +9,7 @@ use super::icmp::{self, Unreachable};
 use super::ip::{IpPacketInfo, RejectReason, TCP, UDP};
 use super::port::{self, PortField};
 use netburn_medium::packet::Ecn;
-use netburn_network::checksum;
+use netburn_network::{Ack, Headers, checksum};
 use std::sync::Arc;
 
 const IGMP: u8 = 2;
@@ -188,6 +188,21 @@ impl Segment {
         &all[start..all.len().min(start + self.burst.size)]
     }
 
+    /// Returns the header fields that queue disciplines read.
+    #[must_use]
+    pub fn headers(&self) -> Headers {
+        let headers = Headers::new(self.burst.info.dscp);
+        let flags = self.burst.tcp_flags();
+        let transport = self.burst.bytes.get(self.burst.info.transport..).unwrap_or_default();
+        let (true, Some(next)) = (flags & (SYN | ACK) == ACK, transport.get(8..12)) else {
+            return headers;
+        };
+        headers.with_ack(Ack {
+            next: next.iter().fold(0, |number, byte| number << 8 | u32::from(*byte)),
+            pure_ack: flags == ACK && has_only_timestamps(transport),
+        })
+    }
+
     /// Returns whether the segment is a TCP SYN without ACK.
     #[must_use]
     pub fn is_syn(&self) -> bool {
@@ -227,6 +242,27 @@ impl Segment {
 
 const TCP_FIN_PSH: u8 = 0x09;
 const TCP_CWR: u8 = 0x80;
+
+/// Returns whether a TCP packet, from its transport header, has no data and no options but timestamps.
+fn has_only_timestamps(transport: &[u8]) -> bool {
+    let Some(mut options) = transport.get(20..) else {
+        return false;
+    };
+    if usize::from(transport[12] >> 4) * 4 != transport.len() {
+        return false;
+    }
+    while let Some(kind) = options.first() {
+        // End of the list, padding, timestamps (RFC 9293 section 3.2, RFC 7323).
+        let length = match kind {
+            0 => return true,
+            1 => 1,
+            8 => 10,
+            _ => return false,
+        };
+        options = options.get(length..).unwrap_or_default();
+    }
+    true
+}
 
 /// Rewrites a burst's headers for the segments `first` to `last` as one packet with `payload` bytes. It sets
 /// lengths, identification, sequence number, flags, IP checksum and the partial checksum of the transport.

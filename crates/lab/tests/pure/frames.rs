@@ -5,7 +5,7 @@ use netburn_lab::packet::header::{Gso, NEEDS_CHECKSUM};
 use netburn_lab::packet::{Burst, GroCoalescer, IpPacketInfo, RejectReason, VnetHeader};
 use netburn_medium::packet::Ecn;
 use netburn_network::Endpoint::{Server, Station};
-use netburn_network::checksum;
+use netburn_network::{Ack, Headers, checksum};
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -170,4 +170,61 @@ fn separate_datagrams_are_coalesced() {
         .map(|one| one.length())
         .collect();
     assert_eq!(lengths, [128, 128, 68]);
+}
+
+/// The acknowledgement number is at offset 8 of the TCP header, the flags at 13 (RFC 9293 section 3.1). The options are
+/// padding (kind 1) and timestamps (kind 8, 10 bytes); SACK blocks have kind 5, ECE is 0x40.
+#[test]
+fn headers_of_acknowledgements() {
+    let headers = |flags: u8, options: &[u8], data: usize| {
+        let total = 40 + options.len() + data;
+        let mut frame = VnetHeader::default().bytes().to_vec();
+        frame.extend([
+            0x45,
+            46 << 2,
+            0,
+            total as u8,
+            0,
+            0,
+            0x40,
+            0,
+            64,
+            6,
+            0,
+            0,
+            10,
+            0,
+            0,
+            1,
+            10,
+            0,
+            0,
+            2,
+        ]);
+        frame.extend([0, 80, 1, 187, 0, 0, 0, 0, 0x12, 0x34, 0x56, 0x78]);
+        frame.extend([(((20 + options.len()) / 4) << 4) as u8, flags, 0, 0, 0, 0, 0, 0]);
+        frame.extend(options);
+        frame.resize(frame.len() + data, 0x5a);
+        Arc::new(Burst::read(&frame).unwrap())
+            .segments()
+            .next()
+            .unwrap()
+            .headers()
+    };
+    let marked = Headers::new(46);
+    let ack = |pure_ack| {
+        marked.with_ack(Ack {
+            next: 0x1234_5678,
+            pure_ack,
+        })
+    };
+    let timestamps = [1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2];
+    let sack = [1, 1, 5, 10, 0, 0, 0, 1, 0, 0, 0, 2];
+    assert_eq!(headers(0x10, &timestamps, 0), ack(true));
+    assert_eq!(headers(0x10, &[], 0), ack(true));
+    assert_eq!(headers(0x10, &sack, 0), ack(false));
+    assert_eq!(headers(0x50, &timestamps, 0), ack(false));
+    assert_eq!(headers(0x11, &timestamps, 0), ack(false));
+    assert_eq!(headers(0x10, &timestamps, 1), ack(false));
+    assert_eq!(headers(0x12, &timestamps, 0), marked);
 }

@@ -338,7 +338,8 @@ fn idle<P>(busy: &mut Vec<u32>, flows: &mut [Flow<P>], index: u32) {
 
 /// Spreads flows over the hash table, as the kernel's hash does: neighbouring numbers must not
 /// always get different flows (the finaliser of MurmurHash3, 32 bits).
-fn spread(flow: u32) -> u32 {
+#[must_use]
+pub const fn spread(flow: u32) -> u32 {
     let mut hash = flow;
     hash = (hash ^ hash >> 16).wrapping_mul(0x85eb_ca6b);
     hash = (hash ^ hash >> 13).wrapping_mul(0xc2b2_ae35);
@@ -347,6 +348,7 @@ fn spread(flow: u32) -> u32 {
 
 /// Memory of a received packet of this length in the kernel. It consists of the `sk_buff` and of a
 /// buffer for data, headroom and shared info. The size of the buffer is a power of two.
-fn truesize(length: u32) -> u64 {
+#[must_use]
+pub fn truesize(length: u32) -> u64 {
     u64::from((length + 64 + 320).next_power_of_two()) + 256
 }

@@ -26,7 +26,11 @@ pub(crate) use placement::hundredths;
 pub(crate) use units::UnitLink;
 
 use crate::error::NetworkError;
-use crate::hop::HopConfig;
+use crate::hop::{HopConfig, HopFraming};
+use crate::line::cake::CakeConfig;
+use crate::line::pacer::PacerConfig;
+use crate::line::policer::Policer;
+use crate::link_service::Service;
 use crate::queue::QueueConfig;
 use link::Link;
 use netburn_medium::air::{AirConfig, LinkConfig, NodeConfig};
@@ -34,7 +38,7 @@ use netburn_medium::config::{LinkQuality, RadioConfig, RateControl};
 use netburn_medium::edca::EdcaParameters;
 use netburn_medium::packet::NodeId;
 use netburn_medium::rate::RateChoice;
-use netburn_scenario::plan::{Ap, RadioRef};
+use netburn_scenario::plan::{Ap, Isolation, LineQueue, RadioRef, Trace};
 use netburn_scenario::{Plan, plan};
 use netburn_units::{BitRate, Dbm};
 
@@ -88,12 +92,22 @@ pub(crate) struct MobileStation {
 }
 
 /// Wired part of an access point.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct PathConfig {
     pub(crate) wan_down: HopConfig,
     pub(crate) wan_up: HopConfig,
     /// Forwarding in both directions together.
     pub(crate) forwarding: HopConfig,
+    /// Queue discipline downlink, if it is not the FIFO of the link.
+    pub(crate) queue_down: Option<PacerConfig>,
+    /// Queue discipline uplink, likewise.
+    pub(crate) queue_up: Option<PacerConfig>,
+    /// Outages and trace downlink.
+    pub(crate) service_down: Option<Service>,
+    /// Outages and trace uplink.
+    pub(crate) service_up: Option<Service>,
+    /// Policers downlink and uplink.
+    pub(crate) policers: [Option<Policer>; 2],
 }
 
 /// Complete layout.
@@ -233,8 +247,13 @@ fn queues(
             weights: weights(index),
         }
     };
-    let for_station =
-        |wifi_station: &WifiStation| QueueConfig::for_station(plan.stations[wifi_station.station].air.queue);
+    let for_station = |wifi_station: &WifiStation| {
+        let air = &plan.stations[wifi_station.station].air;
+        QueueConfig {
+            depth: air.driver_queue,
+            ..QueueConfig::for_station(air.queue)
+        }
+    };
     let queues: Vec<QueueConfig> = radios
         .iter()
         .enumerate()
@@ -354,18 +373,56 @@ fn hop(hop: &plan::Hop) -> HopConfig {
 }
 
 fn path(ap: &Ap) -> PathConfig {
-    let wan = ap.wan.unwrap_or_default();
-    let way = |rate: Option<BitRate>| HopConfig {
+    let wan = ap.wan.clone().unwrap_or_default();
+    let usual = HopConfig::default();
+    let framing = wan.framing.map_or(usual.framing, HopFraming::Line);
+    let way = |rate: Option<BitRate>, trace: Option<&Trace>| HopConfig {
         rate,
         delay: wan.delay,
         loss: wan.loss,
-        queue: wan.queue.unwrap_or_else(|| HopConfig::default_queue(rate)),
-        ..HopConfig::default()
+        queue: wan
+            .queue
+            .unwrap_or_else(|| HopConfig::default_queue(rate.or(trace.map(Trace::mean_rate)))),
+        framing,
+        ..usual
+    };
+    let cake = |isolation: Option<Isolation>| CakeConfig {
+        tins: wan.cake.tins,
+        isolation: isolation.unwrap_or(wan.cake.isolation),
+        rtt: wan.cake.rtt,
+        ack_filter: wan.cake.ack_filter,
+        memory: wan.cake.memory.map(|size| size.as_bytes()),
+        framing,
+    };
+    let mean = |trace: &Option<Trace>| trace.as_ref().map(Trace::mean_rate);
+    let queue = |kind: LineQueue, shaper: Option<BitRate>, rate: Option<BitRate>, isolation| {
+        let needed = kind != LineQueue::Fifo || shaper.is_some();
+        needed.then(|| PacerConfig {
+            kind,
+            shaper,
+            link: rate.unwrap_or(LINK_RATE),
+            cake: cake(isolation),
+        })
     };
     PathConfig {
-        wan_down: way(wan.down),
-        wan_up: way(wan.up),
+        wan_down: way(wan.down, wan.trace_down.as_ref()),
+        wan_up: way(wan.up, wan.trace_up.as_ref()),
         forwarding: forwarding(ap),
+        queue_down: queue(
+            wan.queue_down(),
+            wan.shaped_down(),
+            wan.down.or(mean(&wan.trace_down)),
+            wan.cake.isolation_down,
+        ),
+        queue_up: queue(
+            wan.queue_up(),
+            wan.shaped_up(),
+            wan.up.or(mean(&wan.trace_up)),
+            wan.cake.isolation_up,
+        ),
+        service_down: Service::new(&wan.outages, wan.trace_down.as_ref()),
+        service_up: Service::new(&wan.outages, wan.trace_up.as_ref()),
+        policers: [wan.policer_down, wan.policer_up].map(|config| config.map(|config| Policer::new(config, framing))),
     }
 }
 
@@ -377,7 +434,7 @@ fn forwarding(ap: &Ap) -> HopConfig {
         queue: ap
             .forwarding_queue
             .unwrap_or_else(|| HopConfig::default_queue(ap.forwarding)),
-        framing: 0,
+        framing: HopFraming::Fixed(0),
         ..HopConfig::default()
     }
 }

@@ -226,6 +226,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                 }
             }
             HopEvent::Lost(packet) => self.drop_packet(at, DropSite::Lost, packet),
+            HopEvent::Dropped(packet) => self.drop_packet(at, DropSite::Wire, packet),
             HopEvent::Arrived(packet) => {
                 self.handle_arrival(at, hop, packet);
                 self.drain_air();
@@ -287,10 +288,14 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                 None => self.send_to_station(now, None, station, packet),
             },
             (HopId::LinkDown, Endpoint::Server) => self.deliver(now, packet),
-            (HopId::WanDown(ap), _) => self.forward_to(now, HopId::Forwarding(ap), packet),
+            (HopId::WanDown(ap), _) if self.backhaul.has(HopId::ShaperDown(ap)) => {
+                self.forward_to(now, HopId::ShaperDown(ap), packet);
+            }
+            (HopId::WanDown(ap) | HopId::ShaperDown(ap), _) => self.forward_to(now, HopId::Forwarding(ap), packet),
+            (HopId::ShaperUp(ap), _) => self.forward_to(now, HopId::WanUp(ap), packet),
             (HopId::WanUp(_), _) => self.forward_to(now, HopId::LinkUp, packet),
             (HopId::Forwarding(ap), _) if !self.relays.is_empty() => self.send_from(now, ap, packet),
-            (HopId::Forwarding(ap), Endpoint::Server) => self.forward_to(now, HopId::WanUp(ap), packet),
+            (HopId::Forwarding(ap), Endpoint::Server) => self.forward_up(now, ap, packet),
             (HopId::Forwarding(ap), Endpoint::Station(station)) => self.send_to_station(now, Some(ap), station, packet),
         }
     }
@@ -304,7 +309,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             (Some(Step::Here) | None, Endpoint::Station(station)) => {
                 self.send_to_station(now, Some(ap), station, packet);
             }
-            (Some(Step::Here) | None, Endpoint::Server) => self.forward_to(now, HopId::WanUp(ap), packet),
+            (Some(Step::Here) | None, Endpoint::Server) => self.forward_up(now, ap, packet),
         }
     }
 
@@ -331,9 +336,20 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         self.forward_to(now, HopId::Forwarding(ap as u16), packet);
     }
 
+    /// Sends a packet of an access point to the server: first to the shaper of its WAN link, if there is one.
+    fn forward_up(&mut self, now: Instant, ap: u16, packet: NetPacket<P>) {
+        let shaper = HopId::ShaperUp(ap);
+        let first = if self.backhaul.has(shaper) {
+            shaper
+        } else {
+            HopId::WanUp(ap)
+        };
+        self.forward_to(now, first, packet);
+    }
+
     /// Offers a packet to a hop, or skips the hop if it is a passthrough.
     fn forward_to(&mut self, now: Instant, hop: HopId, packet: NetPacket<P>) {
-        if self.backhaul.hop(hop).is_passthrough() {
+        if self.backhaul.is_passthrough(hop) {
             self.handle_arrival(now, hop, packet);
         } else if let Err(packet) = self.backhaul.handle_packet(now, hop, packet) {
             self.drop_packet(now, DropSite::Wire, packet);

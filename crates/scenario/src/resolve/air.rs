@@ -2,9 +2,9 @@
 
 use super::Names;
 use crate::decode::{Context, Named, Section, Spanned};
-use crate::plan::{Ap, Backhaul, DEFAULT_SCAN_AWAY, Network, Plan, Radio, RadioName, RadioRef};
+use crate::plan::{Ap, Backhaul, DEFAULT_SCAN_AWAY, Network, Plan, Radio, RadioName, RadioRef, ShaperRate, Wan};
 use crate::scalars::SizeOrOff;
-use crate::sections::{ApSection, NetworkSection, RadioSection};
+use crate::sections::{ApSection, NetworkSection, RadioSection, WanSection};
 use crate::suggest::list;
 use netburn_medium::config::{Band, LinkQuality, RadioConfig, Security, Standard, Steering, SteeringPolicy};
 use netburn_units::{ByteSize, Duration};
@@ -41,7 +41,50 @@ pub(super) fn ap(name: &Spanned<String>, section: &Spanned<ApSection>, cx: &mut 
         ap.queue_limit = ap.queue.default_limit();
     }
     backhaul_quality(&mut ap, section, cx);
+    if let (Some(wan), Some(at)) = (&ap.wan, &section.wan) {
+        check_shapers(wan, &at.value, cx);
+        check_traces(&at.value, cx);
+    }
     ap
+}
+
+/// Checks that a shaper with a share of the link's rate has a rate.
+fn check_shapers(wan: &Wan, section: &WanSection, cx: &mut Context) {
+    let keys = [
+        (&section.shaper, "down", wan.down.or(wan.up)),
+        (&section.shaper_down, "down", wan.down),
+        (&section.shaper_up, "up", wan.up),
+    ];
+    for (at, direction, rate) in keys {
+        let share = at.as_ref().filter(|at| matches!(at.value, ShaperRate::Share(_)));
+        if let (Some(at), None) = (share, rate) {
+            let message = format!("found {} of the link's rate, which is unlimited", found(at.value));
+            let help = format!("add `{direction} = \"50 Mbit/s\"`, or use a rate instead of a share");
+            cx.problem_at(at, message, help);
+        }
+    }
+}
+
+/// Checks that a direction has a rate or a trace, and not both.
+fn check_traces(section: &WanSection, cx: &mut Context) {
+    let ways = [
+        (&section.trace_down, section.down.is_some(), "down"),
+        (&section.trace_up, section.up.is_some(), "up"),
+    ];
+    for (trace, rate, way) in ways {
+        if let (Some(at), true) = (trace, rate) {
+            let message = format!("`trace_{way}` and `{way}` exclude each other");
+            cx.problem_at(at, message, "remove one of them".to_owned());
+        }
+    }
+}
+
+/// A shaper's rate as it is written.
+fn found(rate: ShaperRate) -> String {
+    match rate {
+        ShaperRate::Share(share) => share.to_string(),
+        ShaperRate::Rate(rate) => rate.to_string(),
+    }
 }
 
 /// Checks the scans of an access point.

@@ -81,7 +81,7 @@ fn arguments_are_checked_like_keys() {
     document.set("ap.home.wan.down", "50 Mbit/s").unwrap();
     document.set("ap.home.wan.up", "10 Mbit/s").unwrap();
     let plan = document.resolve().unwrap();
-    assert_eq!(plan.aps[0].wan.unwrap().up.unwrap().to_string(), "10 Mbit/s");
+    assert_eq!(plan.aps[0].wan.as_ref().unwrap().up.unwrap().to_string(), "10 Mbit/s");
 }
 
 #[test]

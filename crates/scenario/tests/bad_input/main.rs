@@ -2,6 +2,7 @@
 
 mod arguments;
 mod backhaul;
+mod lines;
 mod network;
 mod places;
 mod text;

@@ -5,7 +5,8 @@ use super::gro::MergedSegment;
 use super::payload::{End, Payload, TCP_HEADERS, UDP_HEADERS, length};
 use super::payload_pool::PayloadId;
 use netburn_medium::packet::{DropReason, Ecn, Packet};
-use netburn_network::{DropSite, Endpoint as Place, Output};
+use netburn_network::{Ack, DropSite, Endpoint as Place, Headers, Output};
+use netburn_tcp::segment::Flags;
 use netburn_tcp::{Packet as Segment, Transmit};
 use netburn_units::{ByteSize, Instant};
 use netburn_workload::{Direction, RemoteTimestamps, RequestId};
@@ -249,7 +250,8 @@ impl World {
             };
             let (from, to) = (end.place(station), end.other().place(station));
             self.capture(self.now, from, to, &packet, false);
-            self.network.handle_packet(self.now, from, to, packet);
+            let headers = headers(tid, &segment.segment);
+            self.network.handle_packet_with(self.now, from, to, headers, packet);
             self.take_arrivals();
         }
     }
@@ -282,4 +284,16 @@ impl World {
     pub(super) fn set_timer(&mut self, slot: usize, end: End, at: Option<Instant>) {
         self.endpoints_due.set(2 * slot + end.index(), at);
     }
+}
+
+/// Header fields of a segment that queue disciplines read.
+fn headers(tid: u8, segment: &netburn_tcp::Segment) -> Headers {
+    let headers = Headers::of_tid(tid);
+    if !segment.flags.contains(Flags::ACK) || segment.flags.contains(Flags::SYN) {
+        return headers;
+    }
+    headers.with_ack(Ack {
+        next: segment.ack as u32,
+        pure_ack: segment.length == 0 && segment.flags == Flags::ACK && segment.sack.as_slice().is_empty(),
+    })
 }

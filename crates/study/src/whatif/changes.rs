@@ -182,11 +182,15 @@ impl<'a> InterventionBuilder<'a> {
                 (Some(link), _) => Some((format!("station.{name}.link.queue"), link.up)),
                 (None, Some((ap, _))) => ap
                     .wan
+                    .as_ref()
                     .and_then(|wan| Some((format!("ap.{}.wan.queue", ap.name), wan.up?))),
                 (None, None) => None,
             };
             if let Some((key, rate)) = &link {
                 self.short_queue(Kind::UploadBloat, key, *rate);
+            }
+            if let (None, Some((ap, _))) = (&station.link, self.place(name)) {
+                self.sqm(Kind::UploadBloat, ap);
             }
             if station.link.is_none() {
                 let max = link.map(|(_, rate)| rate.as_bps() * CAP_PERCENT / 100 / uploads.max(1));
@@ -203,10 +207,11 @@ impl<'a> InterventionBuilder<'a> {
     fn download_bloat(&mut self, cause: &Cause) {
         for name in &cause.by {
             let Some((ap, _)) = self.place(name) else { continue };
-            let line = ap.wan.and_then(|wan| wan.down);
+            let line = ap.wan.as_ref().and_then(|wan| wan.down);
             if let Some(rate) = line {
                 self.short_queue(Kind::DownloadBloat, &format!("ap.{}.wan.queue", ap.name), rate);
             }
+            self.sqm(Kind::DownloadBloat, ap);
             self.queue(Kind::DownloadBloat, ap);
             self.other_radio(Kind::DownloadBloat, name);
             let share = line.map(|rate| rate.as_bps() * CAP_PERCENT / 100 / cause.by.len().max(1) as u64);

@@ -87,7 +87,7 @@ struct Place {
 
 fn place(analysis: &Analysis<'_>, group: &Group, affected: &[usize]) -> Option<Place> {
     let ap = analysis.ap_of(group);
-    if let Some((ap, rate)) = ap.and_then(|ap| Some((ap, ap.wan?.down?))) {
+    if let Some((ap, rate)) = ap.and_then(|ap| Some((ap, ap.wan.as_ref()?.down?))) {
         let line = analysis.line(&analysis.stations_of(&ap.name), Direction::Down, rate);
         if line.full >= FULL_SHARE {
             return Some(Place {

@@ -94,7 +94,7 @@ fn is_full(analysis: &Analysis<'_>, station: usize) -> bool {
     let airtime = analysis.airtime(group, &analysis.bad_bins(&[station]));
     let wan = analysis
         .ap_of(group)
-        .and_then(|ap| Some((analysis.stations_of(&ap.name), ap.wan?)));
+        .and_then(|ap| Some((analysis.stations_of(&ap.name), ap.wan.as_ref()?)));
     airtime.is_some_and(|airtime| airtime.used() >= BUSY_CHANNEL)
         || wan.is_some_and(|(stations, wan)| {
             full(&stations, Direction::Down, wan.down) || full(&stations, Direction::Up, wan.up)

@@ -53,7 +53,7 @@ fn lines(analysis: &Analysis<'_>) -> Vec<StationsBehind> {
         }
     };
     for ap in &analysis.plan.aps {
-        if let Some(wan) = ap.wan {
+        if let Some(wan) = &ap.wan {
             let rates = [(Direction::Down, wan.down), (Direction::Up, wan.up)];
             add(format!("{}'s link", ap.name), &analysis.stations_of(&ap.name), rates);
         }

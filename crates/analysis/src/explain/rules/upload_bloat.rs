@@ -114,7 +114,7 @@ fn full_line(analysis: &Analysis<'_>, station: usize) -> Option<String> {
     let (stations, rate) = match analysis.group_of(station) {
         Some(group) => {
             let ap = analysis.ap_of(group)?;
-            (analysis.stations_of(&ap.name), ap.wan?.up?)
+            (analysis.stations_of(&ap.name), ap.wan.as_ref()?.up?)
         }
         None => {
             let link = analysis.plan.stations[station].link.as_ref()?;

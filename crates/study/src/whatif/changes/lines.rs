@@ -2,6 +2,7 @@
 
 use super::{InterventionBuilder, written};
 use netburn_analysis::explain::{Cause, Kind};
+use netburn_scenario::plan::Ap;
 use netburn_units::{BitRate, Duration};
 
 /// Factors by which a slow link's rate is increased.
@@ -9,7 +10,36 @@ const RATE_FACTORS: [u64; 2] = [2, 4];
 /// One-way delay of a server in the same region.
 const NEAR_SERVER_DELAY: Duration = Duration::from_millis(5);
 
+/// Share of the link's rate to which a shaper limits it, as OpenWrt's guide to SQM advises.
+const SQM_SHARE: &str = "90 %";
+
 impl InterventionBuilder<'_> {
+    /// Proposes a shaper with CAKE below the rate of an access point's WAN link (SQM), in the direction of the cause.
+    pub(super) fn sqm(&mut self, cause: Kind, ap: &Ap) {
+        let Some(wan) = &ap.wan else { return };
+        let (way, rate, isolation) = match cause {
+            Kind::UploadBloat => ("up", wan.up, "dual-srchost"),
+            _ => ("down", wan.down, "dual-dsthost"),
+        };
+        if rate.is_none() {
+            return;
+        }
+        let key = |name: &str| format!("ap.{}.wan.{name}_{way}", ap.name);
+        let label = format!(
+            "{}'s router shapes the {way}link to {SQM_SHARE} of its rate with CAKE (SQM)",
+            ap.name
+        );
+        self.propose(
+            cause,
+            label,
+            &[
+                (&key("discipline"), "cake"),
+                (&key("shaper"), SQM_SHARE),
+                (&key("cake.isolation"), isolation),
+            ],
+        );
+    }
+
     pub(super) fn slow_line(&mut self, cause: &Cause) {
         for (name, rates) in self.lines(cause) {
             for times in RATE_FACTORS {
@@ -36,7 +66,7 @@ impl InterventionBuilder<'_> {
             };
             let (of, rates) = match (&station.link, self.place(name)) {
                 (Some(link), _) => (name, vec![("down", Some(link.down)), ("up", Some(link.up))]),
-                (None, Some((ap, _))) => match ap.wan {
+                (None, Some((ap, _))) => match &ap.wan {
                     Some(wan) => (&ap.name, vec![("down", wan.down), ("up", wan.up)]),
                     None => continue,
                 },
@@ -126,7 +156,7 @@ impl InterventionBuilder<'_> {
                     delay: link.delay,
                     loss: link.loss.as_ppb() > 0,
                 },
-                (None, Some((ap, _))) => match ap.wan {
+                (None, Some((ap, _))) => match &ap.wan {
                     Some(wan) => Hop {
                         key: format!("ap.{}.wan", ap.name),
                         delay: wan.delay,

@@ -75,6 +75,7 @@ workload = ["download", "upload"]
         of(Kind::UploadBloat),
         [
             "ap.home.wan.queue=25000 B",
+            "ap.home.wan.discipline_up=cake ap.home.wan.shaper_up=90 % ap.home.wan.cake.isolation_up=dual-srchost",
             "station.tv.adapter_rate={ up = \"8 Mbit/s\", transfer = 20 }",
             "station.tv.cc=bbr",
         ]
@@ -83,6 +84,7 @@ workload = ["download", "upload"]
         of(Kind::DownloadBloat),
         [
             "ap.home.wan.queue=125000 B",
+            "ap.home.wan.discipline_down=cake ap.home.wan.shaper_down=90 % ap.home.wan.cake.isolation_down=dual-dsthost",
             "ap.home.queue=airtime",
             "station.tv.joins=home.2g",
             "station.tv.adapter_rate={ up = \"5 Mbit/s\", down = \"40 Mbit/s\", transfer = 20 }",
