@@ -9,7 +9,9 @@ use crate::terminal::{eprint_message, print_stdout};
 use netburn_fleet::hub::advertised;
 use netburn_protocol::join_url::{JoinUrl, ParseJoinUrlError, is_token};
 use netburn_traffic::consent::fleet::FleetKey;
-use netburn_traffic::server::{Addresses, Limits, MAX_OBJECT, Server, ServerConfig, ServerError, Terms};
+use netburn_traffic::server::{
+    Addresses, Limits, MAX_OBJECT, RPM_OBJECT, RpmClients, Server, ServerConfig, ServerError, Terms,
+};
 use netburn_traffic::tls::Identity;
 use std::net::SocketAddr;
 
@@ -24,6 +26,7 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<ExitStatus, CliError> {
     let config = config(args)?;
     let fingerprint = config.tls.as_ref().map(Identity::fingerprint);
     let consent = config.consent.clone();
+    let rpm = config.rpm;
     // A lower limit of the system is not an error.
     let _ = netburn_linux::process::raise_open_files();
     let runtime = runtime::here()?;
@@ -41,6 +44,9 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<ExitStatus, CliError> {
         }
         if let Some(fingerprint) = fingerprint {
             eprint_message(&format!("certificate SHA-256 {}", hex(&fingerprint)));
+        }
+        if let Some(line) = rpm_line(rpm, server.addresses()) {
+            eprint_message(&line);
         }
         let handle = server.handle();
         server.run(async move { signals.next().await }).await.map_err(unbound)?;
@@ -75,7 +81,25 @@ fn config(args: &ServeArgs) -> Result<ServerConfig, CliError> {
         consents: !args.no_consent,
         operator: args.operator.clone().unwrap_or(config.consent.operator),
     };
+    config.rpm = rpm(args, &config)?;
     Ok(config)
+}
+
+/// Clients that may run responsiveness tests. These tests need TLS and large objects.
+fn rpm(args: &ServeArgs, config: &ServerConfig) -> Result<RpmClients, CliError> {
+    let object = config.limits.object;
+    let (tls, large) = (config.tls.is_some(), object >= RPM_OBJECT);
+    match args.rpm.map(RpmClients::from) {
+        None if config.consent.consents && tls && large => Ok(RpmClients::Local),
+        None | Some(RpmClients::None) => Ok(RpmClients::None),
+        Some(_) if !tls => Err(CliError::Usage(
+            "--rpm: missing certificate, expected TLS\nhelp: add --tls, or --cert and --key".to_owned(),
+        )),
+        Some(_) if !large => Err(CliError::Usage(format!(
+            "--rpm: found --object {object}, expected at least {RPM_OBJECT}\nhelp: remove --object"
+        ))),
+        Some(clients) => Ok(clients),
+    }
 }
 
 /// The fleet from a file with a token, or from an address to join.
@@ -161,6 +185,17 @@ fn urls(addresses: &Addresses) -> String {
         }
     }
     urls
+}
+
+/// The URL for responsiveness tests, and who may use it; `None` if no client may.
+fn rpm_line(clients: RpmClients, addresses: &Addresses) -> Option<String> {
+    let who = match clients {
+        RpmClients::None => return None,
+        RpmClients::Local => "local clients",
+        RpmClients::All => "all clients",
+    };
+    let url = usable(*addresses.https.first()?);
+    Some(format!("responsiveness tests of {who}: https://{url}/.well-known/nq"))
 }
 
 /// Address at which clients reach a listener; an unspecified address is replaced by the most likely one.

@@ -4,9 +4,9 @@
 //! - [`codec`] – codecs by name, with their sensitivity to loss and their own delay.
 //! - [`e_model`] – the rating R of ITU-T G.107 from delay and loss, and MOS from R.
 //! - [`loss`] – runs of lost packets and the burst ratio.
-//! - [`jitter`] – jitter of RFC 3550, and the delay variation between neighbours.
+//! - [`mod@jitter`] – jitter of RFC 3550, and the delay variation between neighbours.
 //! - [`playout`] – the fixed playout buffer that gives the highest R.
-//! - [`gaps`] – parts of a stream in which too many packets are late or lost.
+//! - [`mod@gaps`] – parts of a stream in which too many packets are late or lost.
 //! - [`stream`] – all of this for one stream, beside flent's MOS.
 //!
 //! Pure: no clock, no platform float functions. The same input yields the same result on every

@@ -8,6 +8,7 @@
 //!   needs.
 //! - [`fairness`] – Jain's index.
 //! - [`bootstrap`] – confidence intervals over repeated runs, from a seed.
+//! - [`rpm`] – responsiveness under load, from the times of probes.
 //!
 //! Two sets of runs, before and after a change:
 //!
@@ -39,6 +40,7 @@ pub mod metric_change;
 pub mod pairs;
 pub mod percentile;
 pub mod ranks;
+pub mod rpm;
 pub mod shift;
 
 pub use bootstrap::{Interval, interval};

@@ -34,6 +34,20 @@ impl Client {
             Client::V6(bits) => bits == (Ipv6Addr::LOCALHOST.to_bits() >> 64) as u64,
         }
     }
+
+    /// Returns whether the address is not routed on the internet: loopback, private (RFC 1918), unique local (RFC 4193)
+    /// or link-local (RFC 3927, RFC 4291 §2.5.6).
+    #[must_use]
+    pub fn is_local(self) -> bool {
+        self.is_loopback()
+            || match self {
+                Client::V4(v4) => v4.is_private() || v4.is_link_local(),
+                Client::V6(bits) => {
+                    let address = Ipv6Addr::from_bits(u128::from(bits) << 64);
+                    address.is_unique_local() || address.is_unicast_link_local()
+                }
+            }
+    }
 }
 
 /// A rate limit per client: the generic cell rate algorithm (ITU-T I.371), with one instant of state per client.
@@ -138,6 +152,47 @@ mod tests {
         assert_eq!(at("::ffff:192.0.2.1"), at("192.0.2.1"));
         assert!(at("127.8.9.1").is_loopback() && at("::1").is_loopback());
         assert!(!at("192.0.2.1").is_loopback() && !at("fe80::1").is_loopback());
+    }
+
+    /// Each range's first and last address, and the addresses beside it.
+    #[test]
+    fn local_clients_have_addresses_that_the_internet_does_not_route() {
+        let is_local = |text: &str| Client::at(text.parse().unwrap()).is_local();
+        for address in [
+            "127.0.0.1",
+            "::1",
+            "10.0.0.0",
+            "10.255.255.255",
+            "172.16.0.0",
+            "172.31.255.255",
+            "192.168.0.0",
+            "192.168.255.255",
+            "169.254.0.1",
+            "::ffff:192.168.1.1",
+            "fc00::1",
+            "fdff:ffff::1",
+            "fe80::1",
+            "febf::1",
+        ] {
+            assert!(is_local(address), "{address}");
+        }
+        for address in [
+            "9.255.255.255",
+            "11.0.0.0",
+            "172.15.255.255",
+            "172.32.0.0",
+            "192.167.255.255",
+            "192.169.0.0",
+            "169.253.255.255",
+            "100.64.0.1",
+            "2001:db8::1",
+            "fbff::1",
+            "fe00::1",
+            "fec0::1",
+            "ff02::1",
+        ] {
+            assert!(!is_local(address), "{address}");
+        }
     }
 
     proptest! {

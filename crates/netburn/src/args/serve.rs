@@ -1,7 +1,7 @@
 //! `netburn serve`.
 
-use clap::Args;
-use netburn_traffic::server::{PORT, TLS_PORT};
+use clap::{Args, ValueEnum};
+use netburn_traffic::server::{PORT, RpmClients, TLS_PORT};
 use netburn_units::{BitRate, ByteSize, Duration};
 use std::net::{IpAddr, SocketAddr};
 use std::num::NonZeroUsize;
@@ -42,14 +42,17 @@ pub(crate) struct ServeArgs {
     /// Don't echo datagrams
     #[arg(long)]
     pub(crate) no_datagrams: bool,
+    /// Clients that may run responsiveness tests (RPM) over TLS [default: local]
+    #[arg(long, value_name = "CLIENTS")]
+    pub(crate) rpm: Option<Rpm>,
     /// Number of threads [default: number of processors]
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<NonZeroUsize>,
     /// Operator name to publish in the consent document
     #[arg(long, value_name = "TEXT", help_heading = "Consent")]
     pub(crate) operator: Option<String>,
-    /// Reject load tests
-    #[arg(long, conflicts_with = "operator", help_heading = "Consent")]
+    /// Reject load tests, and responsiveness tests
+    #[arg(long, conflicts_with_all = ["operator", "rpm"], help_heading = "Consent")]
     pub(crate) no_consent: bool,
     /// Fleet whose members may send load tests: file that starts with its token, or its join address
     #[arg(
@@ -64,6 +67,27 @@ pub(crate) struct ServeArgs {
     /// Serve one run of the controller that started this process
     #[arg(long, hide = true)]
     pub(crate) join: bool,
+}
+
+/// Clients that may run responsiveness tests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Rpm {
+    /// No client
+    None,
+    /// Clients with loopback, private or link-local addresses
+    Local,
+    /// All clients
+    All,
+}
+
+impl From<Rpm> for RpmClients {
+    fn from(rpm: Rpm) -> Self {
+        match rpm {
+            Rpm::None => RpmClients::None,
+            Rpm::Local => RpmClients::Local,
+            Rpm::All => RpmClients::All,
+        }
+    }
 }
 
 /// Limits of clients. Limits per client do not apply to clients on the loopback device.
@@ -97,7 +121,7 @@ pub(crate) struct LimitArgs {
     /// Timeout of a client that neither reads nor sends a byte [default: 30s]
     #[arg(long, value_name = "TIME")]
     pub(crate) stall_time: Option<Duration>,
-    /// Maximum number of streams of one HTTP/2 connection [default: 128]
+    /// Maximum number of streams of one HTTP/2 connection [default: 512]
     #[arg(long, value_name = "N")]
     pub(crate) streams: Option<u32>,
     /// Maximum number of echoed datagrams per second and client [default: 2000]

@@ -67,6 +67,42 @@ fn a_server_with_tls_prints_its_fingerprint() {
     assert!(printed.is_some_and(|hex| hex.len() == 64), "{}", ended.stderr);
 }
 
+/// Without another option, responsiveness tests need a certificate and consent.
+#[test]
+fn responsiveness_tests_are_permitted_by_options() {
+    let bench = Bench::new();
+    let tls = ["--listen", "127.0.0.1:0", "--listen-tls", "127.0.0.1:0"];
+    for (more, status, printed) in [
+        (
+            &[][..],
+            "200",
+            Some("responsiveness tests of local clients: https://127.0.0.1:"),
+        ),
+        (
+            &["--rpm", "all"],
+            "200",
+            Some("responsiveness tests of all clients: https://127.0.0.1:"),
+        ),
+        (&["--rpm", "none"], "404", None),
+        (&["--no-consent"], "404", None),
+        (&["--object", "1GiB"], "404", None),
+    ] {
+        let args: Vec<&str> = tls.iter().chain(more).copied().collect();
+        let (server, urls) = serving(&bench, &args);
+        for path in ["/.well-known/nq", "/config"] {
+            let answer = get(&urls[0], path);
+            assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{more:?}: {answer}");
+        }
+        assert_eq!(get(&urls[0], "/").contains("/.well-known/nq"), printed.is_some());
+        server.signal("TERM");
+        let ended = server.finish().expect(0);
+        match printed {
+            Some(line) => assert!(ended.stderr.contains(line), "{}", ended.stderr),
+            None => assert!(!ended.stderr.contains("responsiveness"), "{}", ended.stderr),
+        }
+    }
+}
+
 #[test]
 fn an_address_in_use_is_named() {
     let bench = Bench::new();
@@ -80,6 +116,15 @@ fn an_address_in_use_is_named() {
         (&["--rate", "100"], "unit"),
         (&["--cert", "nowhere.pem", "--key", "nowhere.key"], "nowhere"),
         (&["--cert", "nowhere.pem"], "--key"),
+        (
+            &["--rpm", "all"],
+            "--rpm: missing certificate, expected TLS\nhelp: add --tls, or --cert and --key",
+        ),
+        (
+            &["--rpm", "local", "--tls", "--object", "1GiB"],
+            "--rpm: found --object 1 GiB, expected at least 8 GiB\nhelp: remove --object",
+        ),
+        (&["--rpm", "all", "--no-consent"], "--no-consent"),
     ] {
         let ended = crate::support::finish(bench.netburn(["serve"].iter().chain(args))).expect(2);
         assert!(ended.stderr.contains(printed), "{args:?}: {}", ended.stderr);

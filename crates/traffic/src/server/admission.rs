@@ -132,6 +132,11 @@ impl Admission {
 }
 
 impl AdmissionPermit {
+    /// Returns the client of the connection.
+    pub(crate) fn client(&self) -> Client {
+        self.client
+    }
+
     /// Returns whether the client may send another request now.
     pub(crate) fn allow_request(&self) -> bool {
         self.client.is_loopback() || self.admission.lock().requests.allow(clock(), self.client)

@@ -35,12 +35,27 @@ pub struct ServerConfig {
     pub limits: Limits,
     /// Consent to load tests.
     pub consent: Terms,
+    /// Clients that may use the endpoints of responsiveness tests. The endpoints need a TLS identity, and objects of at
+    /// least [`RPM_OBJECT`]. Default: none.
+    pub rpm: RpmClients,
     /// Fleet to which the server proves its membership. Default `None`.
     pub fleet: Option<FleetKey>,
     /// Number of stations whose content is counted: those of the present run. Default 0.
     pub stations: usize,
     /// Number of threads. Default `None`: one per processor.
     pub threads: Option<NonZeroUsize>,
+}
+
+/// Clients that may use the endpoints of responsiveness tests (RPM). Such clients do not read the consent document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum RpmClients {
+    /// No client.
+    #[default]
+    None,
+    /// Clients with loopback, private or link-local addresses.
+    Local,
+    /// All clients.
+    All,
 }
 
 /// Consent of a server to load tests.
@@ -75,7 +90,8 @@ pub struct Limits {
     pub stall_time: Duration,
     /// Maximum size of an object in each direction. Default and maximum 16 GiB.
     pub object: ByteSize,
-    /// Simultaneous streams of an HTTP/2 connection. Default 128.
+    /// Simultaneous streams of an HTTP/2 connection. Default 512: a responsiveness test sends 100 probes per second
+    /// on few connections.
     pub streams: u32,
     /// Limits of datagrams.
     pub datagrams: EchoLimits,
@@ -98,6 +114,7 @@ impl Default for ServerConfig {
             datagrams: true,
             limits: Limits::default(),
             consent: Terms::default(),
+            rpm: RpmClients::None,
             fleet: None,
             stations: 0,
             threads: None,
@@ -126,11 +143,14 @@ impl Default for Limits {
             idle_time: Duration::from_secs(75),
             stall_time: Duration::from_secs(30),
             object: MAX_OBJECT,
-            streams: 128,
+            streams: 512,
             datagrams: EchoLimits::default(),
         }
     }
 }
+
+/// Minimum of [`Limits::object`] for responsiveness tests: the draft's size of the large object.
+pub const RPM_OBJECT: ByteSize = ByteSize::from_gib(8);
 
 /// Maximum size of an object, regardless of the limits.
 pub const MAX_OBJECT: ByteSize = ByteSize::from_gib(16);

@@ -41,8 +41,8 @@ async fn serve(worker: Rc<Worker>, stream: TcpStream, peer: SocketAddr, tls: boo
     // Errors of a connection appear in the client's measurements.
     let _ = match worker.shared.admission.admit(Client::at(peer.ip())) {
         // Boxed, because the future for TLS is larger than that for cleartext.
-        Ok(permit) if tls => Box::pin(serve_tls(ConnectionContext::new(worker, permit, stream), socket)).await,
-        Ok(permit) => serve_clear(ConnectionContext::new(worker, permit, stream), socket).await,
+        Ok(permit) if tls => Box::pin(serve_tls(ConnectionContext::new(worker, permit, stream, true), socket)).await,
+        Ok(permit) => serve_clear(ConnectionContext::new(worker, permit, stream, false), socket).await,
         Err(denied) => reject(&worker, socket, denied, tls).await,
     };
 }

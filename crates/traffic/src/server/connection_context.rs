@@ -3,9 +3,11 @@
 use super::admission::AdmissionPermit;
 use super::congestion_control::SocketControl;
 use super::flow::Flow;
+use super::request::Origin;
 use super::response::{ExtraField, Response};
 use super::socket_dscp::SocketDscp;
 use super::stats::Stats;
+use super::unsent_limit::UnsentLimit;
 use super::worker_state::Worker;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -20,11 +22,14 @@ pub(crate) struct ConnectionContext {
     stream: Arc<TcpStream>,
     marking: SocketDscp,
     control: SocketControl,
+    unsent: UnsentLimit,
+    /// True if the connection uses TLS.
+    tls: bool,
 }
 
 impl ConnectionContext {
     /// State of a connection that was admitted.
-    pub(crate) fn new(worker: Rc<Worker>, permit: AdmissionPermit, stream: Arc<TcpStream>) -> Self {
+    pub(crate) fn new(worker: Rc<Worker>, permit: AdmissionPermit, stream: Arc<TcpStream>, tls: bool) -> Self {
         let (mut down, mut up) = (Vec::new(), Vec::new());
         for (d, u) in permit.links.iter().chain(&worker.shared.links) {
             down.push(Arc::clone(d));
@@ -40,6 +45,8 @@ impl ConnectionContext {
             stream,
             marking: SocketDscp::default(),
             control: SocketControl::default(),
+            unsent: UnsentLimit::default(),
+            tls,
         }
     }
 
@@ -52,6 +59,20 @@ impl ConnectionContext {
     /// Sets the congestion control of the connection, or its default for `None`.
     pub(crate) fn control(&self, name: Option<&str>) {
         self.control.set(&*self.stream, name, &self.worker.shared.controls);
+    }
+
+    /// Limits the unsent data of the connection, according to its rate. Content that is sent for some time calls this
+    /// repeatedly.
+    pub(crate) fn limit_unsent(&self) {
+        self.unsent.update(&*self.stream);
+    }
+
+    /// Returns the origin of the connection's requests.
+    pub(crate) fn origin(&self) -> Origin {
+        Origin {
+            client: self.permit.client(),
+            tls: self.tls,
+        }
     }
 
     /// Returns the response to a request above the limit, and counts it.

@@ -1,12 +1,16 @@
 //! Fuzz checks of the server's parsers.
 
-use super::MAX_OBJECT;
 use super::http1::head::{Framing, find_end, leading_line_ends, parse};
+use super::request::{Origin, Route};
 use super::response::Body;
-use super::route::{Route, Site};
+use super::route::Site;
+use super::rpm::Endpoints;
+use super::{MAX_OBJECT, RpmClients};
 use crate::consent::Consent;
 use crate::consent::fleet::FleetKey;
+use crate::limiter::Client;
 use bytes::Bytes;
+use std::net::Ipv4Addr;
 
 /// Maximum length of a head in the check, in bytes.
 const LIMIT: usize = 2048;
@@ -45,8 +49,13 @@ pub fn check_request(input: &[u8]) {
             .map(|consent| (FleetKey::new("token"), consent)),
         page: Bytes::from_static(b"page"),
         object: MAX_OBJECT.as_bytes(),
+        rpm: Endpoints::new(RpmClients::All, 4483, MAX_OBJECT),
     };
-    if let Route::Response(response) = site.route(&head.request) {
+    let origin = Origin {
+        client: Client::at(Ipv4Addr::LOCALHOST.into()),
+        tls: true,
+    };
+    if let Route::Response(response) = site.route(&head.request, origin) {
         assert!((200..506).contains(&response.status));
         assert!(response.sent_length() <= response.length && response.length <= MAX_OBJECT.as_bytes());
         if let Body::Content(from) = response.body {

@@ -2,8 +2,9 @@
 
 use super::connection_context::ConnectionContext;
 use super::flow::{Flow, clock};
+use super::request::{Method, Request, Route};
 use super::response::{ALWAYS, Body, Response};
-use super::route::{Method, Request, Route};
+use super::rpm::Resource;
 use super::socket::into_std;
 use super::stats::Stats;
 use crate::frames::Bounded;
@@ -18,6 +19,7 @@ use std::cell::Cell;
 use std::future::poll_fn;
 use std::io;
 use std::rc::Rc;
+use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::timeout;
 
@@ -29,6 +31,18 @@ const CONNECTION_WINDOW: u32 = 1 << 20;
 const SEND_AHEAD: u64 = 256 << 10;
 /// Maximum number of bytes of an unused body that are received.
 const DROPPED_REST: usize = 4 << 20;
+/// Receive windows of a connection with an upload of a responsiveness test, and of its streams: at 32 ms they permit
+/// 1 Gbit/s per stream.
+const WIDE_STREAM_WINDOW: u32 = 4 << 20;
+const WIDE_CONNECTION_WINDOW: u32 = 16 << 20;
+/// Time after which the streams' window is announced again.
+const WINDOW_RETRY: Duration = Duration::from_millis(10);
+/// Maximum number of connections with these windows, which limits the memory for unprocessed data to 1 GiB. A test has
+/// at most 16 connections.
+pub(crate) const WIDE_CONNECTIONS: usize = 64;
+/// Idle timeout of a connection whose only request was that of a probe: some clients use a new connection for each
+/// probe, 100 per second, and never close it.
+const PROBE_IDLE: Duration = Duration::from_secs(2);
 /// Time to close the connection after the last stream.
 const GOODBYE: Duration = Duration::from_secs(2);
 
@@ -46,6 +60,8 @@ struct Stream {
     up: Flow,
     /// Station of the request.
     station: Option<u16>,
+    /// True if the connection's unsent data is limited, for a responsiveness test.
+    limits_unsent: bool,
 }
 
 /// Serves a connection to its end.
@@ -69,8 +85,16 @@ pub(crate) async fn serve(context: ConnectionContext, io: impl AsyncRead + Async
         streams: Cell::new(0),
         last: Cell::new(clock()),
     });
+    let site = &context.worker.shared.site;
+    // A probe is a connection whose only request was for the small object.
+    let (mut requests, mut probe) = (0_u64, false);
+    // Permit for wide windows, and whether the streams' window has yet to be announced.
+    let (mut wide, mut widens) = (None, false);
     loop {
+        // An error means that the client has not acknowledged the previous settings yet.
+        widens = widens && connection.set_initial_window_size(WIDE_STREAM_WINDOW).is_err();
         let patience = match activity.streams.get() {
+            0 if probe => limits.idle_time.min(PROBE_IDLE),
             0 => limits.idle_time,
             _ => limits.stall_time,
         };
@@ -79,18 +103,37 @@ pub(crate) async fn serve(context: ConnectionContext, io: impl AsyncRead + Async
             connection.graceful_shutdown();
             break;
         }
-        match timeout(into_std(patience - quiet), connection.accept()).await {
+        let recheck = match (widens, probe) {
+            (true, _) => WINDOW_RETRY,
+            // The timeout is shorter as soon as the stream of a probe ends.
+            (false, true) => PROBE_IDLE,
+            (false, false) => patience,
+        };
+        let wait = (patience - quiet).min(recheck);
+        match timeout(into_std(wait), connection.accept()).await {
             // No new stream; progress of existing streams is checked above.
             Err(_) => {}
             Ok(None) => return Ok(()),
             Ok(Some(request)) => {
                 let (request, respond) = request.map_err(io::Error::other)?;
+                let resource = site.rpm_resource(request.uri().path(), context.origin());
+                requests += 1;
+                probe = requests == 1 && resource == Some(Resource::Small);
+                // With a rate limit, data waits in the windows.
+                if resource == Some(Resource::Upload) && wide.is_none() && !context.up.is_capped() {
+                    wide = Arc::clone(&context.worker.shared.wide).try_acquire_owned().ok();
+                    widens = wide.is_some();
+                    if widens {
+                        connection.set_target_window_size(WIDE_CONNECTION_WINDOW);
+                    }
+                }
                 let stream = Stream {
                     down: context.down.clone(),
                     up: context.up.clone(),
                     context: Rc::clone(&context),
                     activity: Rc::clone(&activity),
                     station: None,
+                    limits_unsent: resource.is_some(),
                 };
                 activity.streams.set(activity.streams.get() + 1);
                 stream.moved();
@@ -119,9 +162,11 @@ impl Stream {
         let asked = clock();
         let (head, body) = request.into_parts();
         let field = |name: HeaderName| head.headers.get(name).map(HeaderValue::as_bytes);
+        let authority = head.uri.authority().map(|authority| authority.as_str().as_bytes());
         let request = Request {
             method: Method::named(head.method.as_str()),
             path: head.uri.path_and_query().map_or("", PathAndQuery::as_str),
+            authority: authority.or_else(|| field(header::HOST)),
             range: field(header::RANGE),
             if_range: head.headers.contains_key(header::IF_RANGE),
         };
@@ -134,14 +179,14 @@ impl Stream {
             self.context.control(Some(name));
         }
         let route = if self.context.permit.allow_request() {
-            self.context.worker.shared.site.route(&request)
+            self.context.worker.shared.site.route(&request, self.context.origin())
         } else {
             Route::Response(self.context.too_many_requests())
         };
         let mut body = body;
         let done = match route {
             Route::Response(response) => self.send(&response, &mut respond, asked).await,
-            Route::Sink => match self.take(&head.headers, &mut body).await {
+            Route::Sink(most) => match self.take(&head.headers, &mut body, most).await {
                 Ok(response) => self.send(&response, &mut respond, clock()).await,
                 Err(error) => Err(error),
             },
@@ -167,14 +212,18 @@ impl Stream {
         }
     }
 
-    /// Receives a body and returns the response.
-    async fn take(&mut self, fields: &HeaderMap, body: &mut RecvStream) -> Result<Response, StreamError> {
-        let most = self.context.worker.shared.site.object;
+    /// Receives a body of at most `most` bytes and returns the response.
+    async fn take(
+        &mut self,
+        fields: &HeaderMap,
+        body: &mut RecvStream,
+        most: Option<u64>,
+    ) -> Result<Response, StreamError> {
         let too_large = || Response::text(413, "the body is larger than this server accepts");
         let said = fields
             .get(header::CONTENT_LENGTH)
             .and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
-        if said.is_some_and(|length| length > most) {
+        if most.is_some_and(|most| said.is_some_and(|length| length > most)) {
             return Ok(too_large());
         }
         self.up.interrupt();
@@ -187,7 +236,7 @@ impl Stream {
             let worker = &self.context.worker;
             Stats::add(&worker.stats.bytes_up, count as u64);
             worker.shared.tally.up(self.station, count as u64);
-            if total > most {
+            if most.is_some_and(|most| total > most) {
                 return Ok(too_large());
             }
             self.up.pay(count as u64).await;
@@ -229,6 +278,9 @@ impl Stream {
         let stall = into_std(self.context.worker.shared.limits.stall_time);
         self.down.interrupt();
         while left > 0 {
+            if self.limits_unsent {
+                self.context.limit_unsent();
+            }
             stream.reserve_capacity(left.min(SEND_AHEAD) as usize);
             if stream.capacity() == 0 {
                 self.down.interrupt();

@@ -20,18 +20,21 @@ mod http2;
 mod listen;
 mod range;
 mod registry;
+mod request;
 mod response;
 mod route;
+mod rpm;
 mod socket;
 mod socket_dscp;
 mod station_bytes;
 mod stats;
 mod timed_stream;
 mod timer_queue;
+mod unsent_limit;
 mod worker;
 mod worker_state;
 
-pub use config::{Limits, MAX_OBJECT, PORT, ServerConfig, TLS_PORT, Terms};
+pub use config::{Limits, MAX_OBJECT, PORT, RPM_OBJECT, RpmClients, ServerConfig, TLS_PORT, Terms};
 pub use congestion_control::has_congestion_control;
 pub use handle::ServerHandle;
 pub use registry::Connection;
@@ -48,7 +51,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 use worker::{Sockets, Start};
 use worker_state::{Shared, Workers};
 
@@ -135,6 +138,7 @@ impl Server {
             links: config.rate.map(|rate| (link(rate), link(rate))),
             admission: Admission::new(limits.clone()),
             registry: registry::Registry::default(),
+            wide: Arc::new(Semaphore::new(http2::WIDE_CONNECTIONS)),
             watching: tokio::sync::watch::Sender::new(false),
             stats: (0..threads).map(|_| Arc::default()).collect(),
             tally: station_bytes::StationBytes::new(config.stations),
@@ -228,11 +232,23 @@ fn site(config: &ServerConfig, limits: &Limits, addresses: &Addresses) -> Result
         requests_per_second: Some(limits.requests_per_client),
         rate_bps: limits.rate_per_client.map(netburn_units::BitRate::as_bps),
     };
+    let rpm = addresses
+        .https
+        .first()
+        .and_then(|address| rpm::Endpoints::new(config.rpm, address.port(), limits.object));
+    let nq = match &rpm {
+        Some(_) => format!(
+            "GET  {:27} URLs for responsiveness tests (RPM), as JSON\n",
+            rpm::CONFIGURATION[0]
+        ),
+        None => String::new(),
+    };
     let page = format!(
         "This is netburn {version}, a server that moves bytes to measure networks with.\n\n\
          GET  /bytes/SIZE            SIZE bytes, as in /bytes/128KiB or /bytes/1000000, at most {most}\n\
          POST /sink                  takes a body, counts it and drops it\n\
-         GET  {path}   who agrees to this, and the limits\n\n\
+         GET  {path}   who agrees to this, and the limits\n\
+         {nq}\n\
          Operator: {operator}\n",
         version = consent.version,
         most = limits.object,
@@ -243,6 +259,7 @@ fn site(config: &ServerConfig, limits: &Limits, addresses: &Addresses) -> Result
         consent: consent.to_json().into(),
         fleet: config.fleet.clone().map(|key| (key, consent)),
         page: page.into(),
+        rpm,
         object: limits.object.as_bytes(),
     })
 }

@@ -11,6 +11,11 @@ pub(crate) const ALWAYS: [(&str, &str); 3] = [
     ("timing-allow-origin", "*"),
 ];
 
+/// Methods of resources that can be read.
+pub(crate) const READ: &str = "GET, HEAD";
+/// Method of resources that receive a body.
+pub(crate) const WRITE: &str = "POST";
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Response {
     /// Status code.
@@ -117,6 +122,15 @@ impl Response {
     }
 }
 
+pub(crate) fn not_allowed(methods: &'static str) -> Response {
+    Response::text(405, format!("supported methods: {methods}")).with(ExtraField::Allow(methods))
+}
+
+/// Returns the response to a preflight request. All origins have the same permissions.
+pub(crate) fn preflight(methods: &'static str) -> Response {
+    Response::text(200, format!("supported methods: {methods}")).with(ExtraField::Preflight(methods))
+}
+
 /// Returns the reason phrase of a status code that this server uses.
 pub(crate) fn reason(status: u16) -> &'static str {
     match status {
@@ -124,6 +138,7 @@ pub(crate) fn reason(status: u16) -> &'static str {
         200 => "OK",
         206 => "Partial Content",
         400 => "Bad Request",
+        403 => "Forbidden",
         404 => "Not Found",
         405 => "Method Not Allowed",
         408 => "Request Timeout",

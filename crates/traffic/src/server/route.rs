@@ -1,7 +1,9 @@
 //! Routes of the server and their responses.
 
 use super::range::{self, Range};
-use super::response::{ExtraField, Response};
+use super::request::{Method, Origin, Request, Route};
+use super::response::{ExtraField, READ, Response, WRITE, not_allowed, preflight};
+use super::rpm::{Endpoints, Resource};
 use crate::consent::fleet::{self, FleetKey};
 use crate::consent::{self, Consent};
 use crate::dscp;
@@ -15,54 +17,6 @@ pub(crate) fn asks_to_close(path: &str) -> bool {
         .is_some_and(|(_, query)| query.split('&').any(|part| part == "close"))
 }
 
-/// A request, independently of the HTTP version.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Request<'a> {
-    pub(crate) method: Method,
-    /// Path and query of the target.
-    pub(crate) path: &'a str,
-    /// `Range` field.
-    pub(crate) range: Option<&'a [u8]>,
-    /// True if there is an `If-Range` field.
-    pub(crate) if_range: bool,
-}
-
-/// Methods that the server distinguishes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Method {
-    Get,
-    Head,
-    Post,
-    /// Preflight request of a browser.
-    Options,
-    /// Another method of HTTP.
-    Other,
-    /// Not a method of HTTP.
-    Unknown,
-}
-
-impl Method {
-    pub(crate) fn named(name: &str) -> Self {
-        match name {
-            "GET" => Method::Get,
-            "HEAD" => Method::Head,
-            "POST" => Method::Post,
-            "OPTIONS" => Method::Options,
-            "PUT" | "DELETE" | "CONNECT" | "TRACE" | "PATCH" => Method::Other,
-            _ => Method::Unknown,
-        }
-    }
-}
-
-/// Result of routing a request.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Route {
-    /// This response, regardless of the request's body.
-    Response(Response),
-    /// The body is received, counted and discarded.
-    Sink,
-}
-
 /// Content of the server.
 #[derive(Debug, Clone)]
 pub(crate) struct Site {
@@ -74,15 +28,20 @@ pub(crate) struct Site {
     pub(crate) page: Bytes,
     /// Maximum size of an object.
     pub(crate) object: u64,
+    /// Endpoints of responsiveness tests.
+    pub(crate) rpm: Option<Endpoints>,
 }
 
 /// Path before an object's size.
 const BYTES: &str = "/bytes/";
-const READ: &str = "GET, HEAD";
-const WRITE: &str = "POST";
 
 impl Site {
-    pub(crate) fn route(&self, request: &Request<'_>) -> Route {
+    /// Returns the resource of a responsiveness test at `path`, if this client may use it.
+    pub(crate) fn rpm_resource(&self, path: &str, origin: Origin) -> Option<Resource> {
+        self.rpm.as_ref()?.resource(path, origin)
+    }
+
+    pub(crate) fn route(&self, request: &Request<'_>, origin: Origin) -> Route {
         let (path, query) = request.path.split_once('?').unwrap_or((request.path, ""));
         if request.method == Method::Unknown {
             return Route::Response(Response::text(501, "unknown method"));
@@ -90,10 +49,13 @@ impl Site {
         if let Err(unfit) = dscp::requested_dscp(request.path).and(dscp::control(request.path)) {
             return Route::Response(Response::text(400, unfit.to_string()));
         }
+        if let Some(route) = self.rpm.as_ref().and_then(|rpm| rpm.route(request, origin)) {
+            return route;
+        }
         let found = match path {
             "/" => Response::page(200, "text/plain; charset=utf-8", self.page.clone()),
             consent::PATH => Response::page(200, "application/json", self.consent_to(query)),
-            "/sink" if request.method == Method::Post => return Route::Sink,
+            "/sink" if request.method == Method::Post => return Route::Sink(Some(self.object)),
             "/sink" if request.method == Method::Options => return Route::Response(preflight(WRITE)),
             "/sink" => return Route::Response(not_allowed(WRITE)),
             path => match path.strip_prefix(BYTES) {
@@ -166,15 +128,6 @@ impl Site {
     }
 }
 
-fn not_allowed(methods: &'static str) -> Response {
-    Response::text(405, format!("supported methods: {methods}")).with(ExtraField::Allow(methods))
-}
-
-/// Returns the response to a preflight request. All origins have the same permissions.
-fn preflight(methods: &'static str) -> Response {
-    Response::text(200, format!("supported methods: {methods}")).with(ExtraField::Preflight(methods))
-}
-
 /// Parses a size in a path: bytes, or with a unit as in [`ByteSize`], without a space.
 fn read_size(text: &str) -> Option<u64> {
     if text.bytes().all(|b| b.is_ascii_digit()) {
@@ -189,6 +142,7 @@ fn read_size(text: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limiter::Client;
     use crate::server::response::Body;
 
     fn site() -> Site {
@@ -197,6 +151,14 @@ mod tests {
             fleet: None,
             page: Bytes::from_static(b"hello"),
             object: 16 << 30,
+            rpm: None,
+        }
+    }
+
+    fn origin() -> Origin {
+        Origin {
+            client: Client::at(std::net::Ipv4Addr::LOCALHOST.into()),
+            tls: false,
         }
     }
 
@@ -204,12 +166,13 @@ mod tests {
         let request = Request {
             method,
             path,
+            authority: None,
             range: range.map(str::as_bytes),
             if_range: false,
         };
-        match site().route(&request) {
+        match site().route(&request, origin()) {
             Route::Response(response) => response,
-            Route::Sink => panic!("{path} is a sink"),
+            Route::Sink(_) => panic!("{path} is a sink"),
         }
     }
 
@@ -316,11 +279,12 @@ mod tests {
         let request = Request {
             method: Method::Get,
             path: "/bytes/9",
+            authority: None,
             range: Some(b"bytes=1-2"),
             if_range: true,
         };
         assert!(matches!(
-            site().route(&request),
+            site().route(&request, origin()),
             Route::Response(Response {
                 status: 200,
                 length: 9,
@@ -352,9 +316,10 @@ mod tests {
         let post = Request {
             method: Method::Post,
             path: "/sink?x",
+            authority: None,
             range: None,
             if_range: false,
         };
-        assert_eq!(site().route(&post), Route::Sink);
+        assert_eq!(site().route(&post, origin()), Route::Sink(Some(16 << 30)));
     }
 }

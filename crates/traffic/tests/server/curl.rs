@@ -5,7 +5,7 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 
 /// Returns the output of curl with these arguments and this input.
-fn curl(arguments: &[&str], input: &[u8]) -> Vec<u8> {
+pub(crate) fn curl(arguments: &[&str], input: &[u8]) -> Vec<u8> {
     let mut child = Command::new("curl")
         .args(["--silent", "--show-error", "--noproxy", "*", "--max-time", "60"])
         .args(arguments)

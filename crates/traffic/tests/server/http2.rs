@@ -11,10 +11,14 @@ use std::future::Future;
 /// Initial window of HTTP/2 (RFC 9113 §6.9.2).
 const NARROW: u32 = 65_535;
 /// Window for everything that these tests leave unread.
-const WIDE: u32 = 1 << 30;
+pub(crate) const WIDE: u32 = 1 << 30;
 
 /// Runs `work` with a connection to the server with a receive window of `window` bytes.
-fn with_connection<F: Future<Output = ()>>(served: &Served, window: u32, work: impl FnOnce(SendRequest<Bytes>) -> F) {
+pub(crate) fn with_connection<F: Future<Output = ()>>(
+    served: &Served,
+    window: u32,
+    work: impl FnOnce(SendRequest<Bytes>) -> F,
+) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -32,7 +36,7 @@ fn with_connection<F: Future<Output = ()>>(served: &Served, window: u32, work: i
     });
 }
 
-async fn ask(send: &SendRequest<Bytes>, method: Method, path: &str) -> Response<h2::RecvStream> {
+pub(crate) async fn ask(send: &SendRequest<Bytes>, method: Method, path: &str) -> Response<h2::RecvStream> {
     let request = Request::builder()
         .method(method)
         .uri(format!("http://test{path}"))
@@ -42,7 +46,7 @@ async fn ask(send: &SendRequest<Bytes>, method: Method, path: &str) -> Response<
     send.send_request(request, true).unwrap().0.await.unwrap()
 }
 
-async fn read(response: Response<h2::RecvStream>) -> Vec<u8> {
+pub(crate) async fn read(response: Response<h2::RecvStream>) -> Vec<u8> {
     let mut body = response.into_body();
     let mut all = Vec::new();
     while let Some(piece) = body.data().await {

@@ -10,4 +10,5 @@ mod http2;
 mod invalid_requests;
 mod pages;
 mod rate_limits;
+mod rpm;
 mod util;

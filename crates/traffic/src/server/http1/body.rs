@@ -14,13 +14,13 @@ const ROOM: usize = 4 << 10;
 const TOO_LARGE: Rejection = Rejection(413, "the body is larger than this server accepts");
 
 impl Http1 {
-    /// Receives a whole body and returns its length.
+    /// Receives a whole body of at most `most` bytes and returns its length.
     pub(super) async fn take_body(
         &mut self,
         framing: Framing,
+        most: Option<u64>,
         expects_continue: bool,
     ) -> io::Result<Result<u64, Rejection>> {
-        let most = self.context.worker.shared.site.object;
         match framing {
             Framing::None => {
                 return Ok(Err(Rejection(
@@ -28,7 +28,7 @@ impl Http1 {
                     "missing Content-Length or chunked Transfer-Encoding",
                 )));
             }
-            Framing::Length(length) if length > most => return Ok(Err(TOO_LARGE)),
+            Framing::Length(length) if most.is_some_and(|most| length > most) => return Ok(Err(TOO_LARGE)),
             Framing::Length(_) | Framing::Chunked => {}
         }
         if expects_continue && self.buffer.is_empty() {
@@ -62,7 +62,7 @@ impl Http1 {
         Ok(length)
     }
 
-    async fn take_chunked(&mut self, most: u64) -> io::Result<Result<u64, Rejection>> {
+    async fn take_chunked(&mut self, most: Option<u64>) -> io::Result<Result<u64, Rejection>> {
         let mut decoder = Decoder::new();
         let mut total = 0;
         loop {
@@ -72,7 +72,7 @@ impl Http1 {
             self.buffer.drain(..decoded.taken);
             self.took(decoded.content).await;
             total += decoded.content;
-            if total.saturating_add(decoder.ahead()) > most {
+            if most.is_some_and(|most| total.saturating_add(decoder.ahead()) > most) {
                 return Ok(Err(TOO_LARGE));
             }
             if decoder.is_done() {

@@ -1,8 +1,8 @@
 //! Strict parser of the head of an HTTP/1 request (RFC 9112). It rejects ambiguous requests, so that proxies and this
 //! server always agree about the end of a request.
 
+use crate::server::request::{Method, Request};
 use crate::server::response::Response;
-use crate::server::route::{Method, Request};
 
 /// Maximum number of fields in a head.
 const MAX_FIELDS: usize = 100;
@@ -120,6 +120,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Head<'_>, Rejection> {
         request: Request {
             method,
             path: path_of(target)?,
+            authority: seen.host,
             range: seen.range,
             if_range: seen.if_range,
         },
@@ -166,6 +167,7 @@ fn path_of(target: &str) -> Result<&str, Rejection> {
 #[derive(Debug, Default)]
 struct Fields<'b> {
     hosts: usize,
+    host: Option<&'b [u8]>,
     length: Option<u64>,
     chunked: bool,
     close: bool,
@@ -195,6 +197,7 @@ impl<'b> Fields<'b> {
                 {
                     return Err(Rejection(400, "invalid Host field"));
                 }
+                self.host = Some(value);
             }
             14 if name.eq_ignore_ascii_case("content-length") => {
                 if self.length.is_some() {

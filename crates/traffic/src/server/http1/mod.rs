@@ -6,8 +6,9 @@ mod response;
 
 use super::connection_context::ConnectionContext;
 use super::flow::clock;
+use super::request::Route;
 use super::response::{Body, Response};
-use super::route::{self, Route};
+use super::route;
 use super::stats::Stats;
 use super::timed_stream::TimedStream;
 use crate::{dscp, station_label};
@@ -88,7 +89,11 @@ impl Http1 {
             .mark(dscp::requested_dscp(head.request.path).ok().flatten().unwrap_or(0));
         self.context.control(dscp::control(head.request.path).ok().flatten());
         let route = if self.context.permit.allow_request() {
-            self.context.worker.shared.site.route(&head.request)
+            self.context
+                .worker
+                .shared
+                .site
+                .route(&head.request, self.context.origin())
         } else {
             Route::Response(self.context.too_many_requests())
         };
@@ -154,7 +159,7 @@ impl Http1 {
                 Framing::None | Framing::Length(0) => (response, request.after, asked),
                 _ => (response, After::Close, asked),
             },
-            Route::Sink => match self.take_body(request.framing, request.expects_continue).await? {
+            Route::Sink(most) => match self.take_body(request.framing, most, request.expects_continue).await? {
                 Ok(count) => (Response::text(200, count.to_string()), request.after, clock()),
                 Err(rejection) => (rejection.into(), After::Close, clock()),
             },
