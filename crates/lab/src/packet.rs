@@ -7,6 +7,7 @@
 //! - [`gro`] – coalescing of consecutive segments for the receiving kernel.
 //! - [`icmp`] – destination unreachable messages.
 //! - [`port`] – replacement of ports.
+//! - [`reorder`] – grouping of packets by flow before they are coalesced.
 
 pub mod burst;
 pub mod ethernet;
@@ -15,6 +16,7 @@ pub mod header;
 pub mod icmp;
 pub mod ip;
 pub mod port;
+pub mod reorder;
 
 pub use burst::{Burst, Segment};
 pub use gro::GroCoalescer;

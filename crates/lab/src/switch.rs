@@ -4,6 +4,7 @@ use crate::active_flows::{ActiveFlows, TcpFlow};
 use crate::address;
 use crate::credit::{Credit, Sender};
 use crate::packet::icmp::Unreachable;
+use crate::packet::reorder::group_by_flow;
 use crate::packet::{Burst, GroCoalescer, IpPacketInfo, RejectReason, Segment};
 use crate::refused_connections::{RefusalReply, RefusedConnection, RefusedConnections};
 use crate::send_budget::{ConnectionPacing, SendBudget};
@@ -15,6 +16,9 @@ use netburn_units::{Duration, Instant};
 use std::collections::{BTreeMap, VecDeque};
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
+
+/// Maximum number of packets that are grouped by flow: the weight of the kernel's NAPI poll (`NAPI_POLL_WEIGHT`).
+const MAX_BATCH: usize = 64;
 
 /// A modelled network between kernels.
 ///
@@ -39,7 +43,9 @@ pub struct Switch {
     /// Length of the link header of each packet in bytes.
     framing: u64,
     coalescer: GroCoalescer,
-    /// Packet that could not be coalesced with those before it.
+    /// Packets that arrived at one time at one receiver, in the order of delivery.
+    batch: VecDeque<Arrival>,
+    /// Packet that arrived after the batch.
     next: Option<Arrival>,
     counters: ForwardingCounters,
     captured: Vec<CapturedPacket>,
@@ -141,6 +147,7 @@ impl Switch {
             known: vec![None; stations],
             framing: 0,
             coalescer: GroCoalescer::default(),
+            batch: VecDeque::new(),
             next: None,
             counters: ForwardingCounters::default(),
             captured: Vec::new(),
@@ -370,18 +377,15 @@ impl Switch {
         if self.injected_due().is_some_and(|at| at <= self.now) {
             return self.injected();
         }
-        let first = match self.next.take() {
-            Some(arrival) => arrival,
-            None => self.arrival()?,
-        };
+        let first = self.next_of_batch()?;
         let (at, from, to) = (first.at, first.from, first.to);
         let (info, asks) = (*first.packet.payload.info(), first.packet.payload.is_syn());
         self.coalescer.push(first.packet.payload, first.packet.ecn);
-        while let Some(arrival) = self.arrival() {
+        while let Some(arrival) = self.next_of_batch() {
             // A slightly later arrival is due as well if the driver is late.
             let same = arrival.from == from && arrival.to == to;
             if !same || !self.coalescer.accepts(&arrival.packet.payload, arrival.packet.ecn) {
-                self.next = Some(arrival);
+                self.batch.push_front(arrival);
                 break;
             }
             self.coalescer.push(arrival.packet.payload, arrival.packet.ecn);
@@ -457,6 +461,25 @@ impl Switch {
     #[must_use]
     pub fn target(&self, station: u16) -> u64 {
         self.credits[usize::from(station)].target()
+    }
+
+    /// Returns the next packet for a kernel. Packets that arrive at one time at one receiver are grouped by flow.
+    fn next_of_batch(&mut self) -> Option<Arrival> {
+        if self.batch.is_empty() {
+            let mut next = self.next.take().or_else(|| self.arrival());
+            while let Some(arrival) = next.take() {
+                let same =
+                    |first: &Arrival| first.at == arrival.at && first.from == arrival.from && first.to == arrival.to;
+                if self.batch.len() == MAX_BATCH || self.batch.front().is_some_and(|first| !same(first)) {
+                    self.next = Some(arrival);
+                    break;
+                }
+                self.batch.push_back(arrival);
+                next = self.arrival();
+            }
+            group_by_flow(self.batch.make_contiguous(), |arrival| arrival.packet.flow);
+        }
+        self.batch.pop_front()
     }
 
     /// Returns the next packet that reaches its receiver. Updates credits for packets that left or were dropped before.

@@ -40,6 +40,8 @@ const REPORT_INTERVAL: Duration = Duration::from_millis(100);
 const PRIORITY: i32 = 10;
 /// Maximum number of frames read from one device before the next device is read.
 const MAX_FRAMES_PER_READ: usize = 64;
+/// Maximum time for which frames are read before due packets are delivered.
+const READ_LIMIT: Duration = Duration::from_micros(100);
 /// Size of the frame buffer: a 64 KiB packet and its headers.
 const FRAME_BUFFER: usize = 66 * 1024;
 /// Maximum number of standstills that become events of the record.
@@ -184,7 +186,8 @@ impl Forwarder {
             }
             self.wait.wait(until, &mut ready)?;
             self.check_standstill();
-            let mut frames = 0;
+            let (mut frames, mut delivered_at) = (0, Monotonic::now());
+            done = false;
             for number in &ready {
                 if *number == WAKE_TOKEN {
                     if !self.run_commands() {
@@ -193,9 +196,13 @@ impl Forwarder {
                 } else {
                     frames += self.read(*number as usize)?;
                 }
+                if Monotonic::now() >= delivered_at + READ_LIMIT {
+                    done |= self.deliver_due()?;
+                    delivered_at = Monotonic::now();
+                }
             }
             self.moderator.on_poll(Monotonic::now(), frames);
-            done = self.deliver_due()?;
+            done |= self.deliver_due()?;
             self.resume()?;
         }
     }
@@ -317,11 +324,16 @@ impl Forwarder {
         self.running = Some(running);
     }
 
-    /// Reads the frames that a node's kernel has sent, as many as the switch can accept. Returns their number.
+    /// Reads the frames that a node's kernel has sent, as many as the switch can accept, and for [`READ_LIMIT`] at
+    /// most. Returns their number.
     fn read(&mut self, number: usize) -> io::Result<u32> {
+        let until = Monotonic::now() + READ_LIMIT;
         let port = &mut self.ports[number];
         let mut frames = 0;
         for _ in 0..MAX_FRAMES_PER_READ {
+            if Monotonic::now() >= until {
+                break;
+            }
             if let (Some(running), Backpressure::TunQueue) = (&self.running, port.backpressure)
                 && !running.switch.can_accept(port.end)
             {

@@ -6,7 +6,7 @@
 //! - TCP segments with consecutive sequence numbers and otherwise equal headers
 //! - datagrams of one flow with the same length; the last may be shorter
 //!
-//! All other packets pass unchanged. Packets are never reordered.
+//! All other packets pass unchanged. Packets of a flow are never reordered; see [`reorder`](super::reorder).
 
 use super::burst::{Burst, Segment, make_headers, mark};
 use super::header::{Gso, NEEDS_CHECKSUM, VnetHeader};

@@ -1,12 +1,15 @@
 //! Invariants of frames.
 
+use netburn_lab::Switch;
 use netburn_lab::fuzz::{check_frame, datagram, stream};
 use netburn_lab::packet::header::{Gso, NEEDS_CHECKSUM};
 use netburn_lab::packet::{Burst, GroCoalescer, IpPacketInfo, RejectReason, VnetHeader};
 use netburn_medium::packet::Ecn;
 use netburn_network::Endpoint::{Server, Station};
 use netburn_network::{Ack, Headers, checksum};
+use netburn_units::{Duration, Instant};
 use proptest::prelude::*;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 proptest! {
@@ -227,4 +230,38 @@ fn headers_of_acknowledgements() {
     assert_eq!(headers(0x11, &timestamps, 0), ack(false));
     assert_eq!(headers(0x10, &timestamps, 1), ack(false));
     assert_eq!(headers(0x12, &timestamps, 0), marked);
+}
+
+/// Two connections have ten segments each, and a fair queue alternates between them. The receiver gets one write of each
+/// connection for an A-MPDU, as from its own GRO.
+#[test]
+fn segments_of_alternating_connections_in_one_aggregate_are_coalesced() {
+    let text = "baseline = \"0s\"\n[ap.a]\nqueue = \"fq-codel\"\n[ap.a.radio.5g]\nstandard = \"802.11n\"\n[station.one]\n\
+                joins = \"a.5g\"\nstandard = \"802.11n\"\nmcs = 7\nstreams = 1\nworkload = \"download\"\n";
+    let plan = netburn_scenario::Document::from_toml("one.toml", text)
+        .unwrap()
+        .resolve()
+        .unwrap();
+    let mut switch = Switch::new(&plan).unwrap();
+    for number in 0..10 {
+        for v6 in [false, true] {
+            let mut segment = stream(Server, Station(0), 1 + number * 1_400, 1_400, 1_400, v6);
+            // Segments with the PSH flag are not coalesced with later ones.
+            segment[10 + if v6 { 40 } else { 20 } + 13] &= !8;
+            switch.handle_frame(Instant::ZERO, Server, &segment);
+        }
+    }
+    switch.handle_timeout(Instant::ZERO + Duration::from_secs(1));
+    let mut writes = BTreeMap::new();
+    while let Some(delivery) = switch.poll_delivery() {
+        let (header, packet) = VnetHeader::read(delivery.frame).unwrap();
+        let segments = (packet.len() - usize::from(header.header_length)) / 1_400;
+        writes.entry(delivery.at).or_insert(Vec::new()).push(segments);
+    }
+    assert_eq!(writes.values().flatten().sum::<usize>(), 20);
+    assert!(
+        writes.values().any(|segments| segments.iter().sum::<usize>() >= 10),
+        "no aggregate: {writes:?}"
+    );
+    assert!(writes.values().all(|segments| segments.len() <= 2), "{writes:?}");
 }
