@@ -213,7 +213,7 @@ section! {
         load: scalars::Part => load, default "70 %";
         /// Use of a channel up to which a station is asked to move to it: `load`.
         target_load: scalars::Part => target_load, default "50 %";
-        /// Disassociation of a station that does not move: `usteer` after 10 s, `dawn` after 15.4 s.
+        /// Disassociation of a station that does not move: `usteer` after 10.24 s (10 s without an answer), `dawn` after 15.36 s.
         disassociate: Flag => disassociate, default "`true`";
     }
 }
