@@ -188,8 +188,11 @@ export function draw(figure, chart) {
       ctx.setLineDash([]);
       ctx.strokeStyle = colour("--card");
       ctx.lineWidth = 4 * devicePixelRatio;
-      ctx.strokeText(level.label, bbox.left + bbox.width - 4 * devicePixelRatio, y - 5 * devicePixelRatio);
-      ctx.fillText(level.label, bbox.left + bbox.width - 4 * devicePixelRatio, y - 5 * devicePixelRatio);
+      // Above the line, or below it if the line is at the upper edge.
+      const offset = y - bbox.top > 16 * devicePixelRatio ? -5 : 14;
+      const [right, baseline] = [bbox.left + bbox.width - 4 * devicePixelRatio, y + offset * devicePixelRatio];
+      ctx.strokeText(level.label, right, baseline);
+      ctx.fillText(level.label, right, baseline);
     }
     ctx.setLineDash([]);
     ctx.font = `${10 * devicePixelRatio}px system-ui, sans-serif`;
