@@ -69,6 +69,7 @@ export function config(section) {
     jitter: section.jitter === undefined ? 0 : duration(section.jitter),
     connections: section.connections ?? "keep",
     outstanding: section.outstanding ?? 1,
+    streams: section.streams ?? 1,
     priority: section.priority ?? "best-effort",
     cc: section.cc ?? null,
     player: player ? { start: duration(player.start), rate: rate(player.rate), maxBuffer: duration(player.max_buffer) } : null,
@@ -82,6 +83,16 @@ const KINDS = ["pages", "stream", "calls", "download", "upload", "probe", "voice
 /** Returns whether a workload with these settings sends datagrams, which a browser does not have. */
 export function isDatagram({ kind }) {
   return kind === "probe" || kind === "voice";
+}
+
+/** Returns whether a workload with these settings is a bulk transfer: large objects without an interval. */
+export function isBulk({ kind }) {
+  return kind === "download" || kind === "upload";
+}
+
+/** The maximum number of operations in progress, at least 1. */
+export function maxInFlight(config) {
+  return Math.max(isBulk(config) ? config.streams : config.outstanding, 1);
 }
 
 /** Checks that the traffic pattern is known and the values are within the bounds of scenarios. */
@@ -98,12 +109,13 @@ function check(config) {
   within("objects", 1, 1000);
   within("objectSize", 1, 2 ** 34);
   within("outstanding", 1, 1000);
+  within("streams", 1, 1000);
   within("timeout", 1e7, 3600e9);
   within("jitter", 0, 86400e9);
   if (config.cc !== null && !/^[a-z0-9_-]{1,15}$/.test(config.cc)) {
     throw new Error(`invalid name of a congestion control: \`${config.cc}\``);
   }
-  if (config.objects * config.outstanding > 10000) {
+  if (config.objects * maxInFlight(config) > 10000) {
     throw new Error("more than 10000 simultaneous requests");
   }
   if (config.interval === null && !["download", "upload"].includes(config.kind)) {
@@ -122,6 +134,7 @@ export function idleWorkload() {
     jitter: 0,
     connections: "keep",
     outstanding: 8,
+    streams: 1,
     priority: "best-effort",
     cc: null,
     player: null,

@@ -4,6 +4,7 @@
 // After each `handle…` call, drain `pollAction`, `pollOperation` and `pollStall`, then sleep until `pollTimeout`. A late call
 // is allowed: the machine processes all times up to `now` in order, and latency counts from the due time.
 
+import { maxInFlight } from "./plan.js";
 import { Player } from "./player.js";
 import { Schedule } from "./schedule.js";
 import { Slots } from "./slots.js";
@@ -183,7 +184,7 @@ export class Workload {
     this.schedule.advance();
     const sequence = this.sequence;
     this.sequence += 1;
-    if (this.inFlight.size < Math.max(this.config.outstanding, 1)) {
+    if (this.inFlight.size < maxInFlight(this.config)) {
       this.begin(sequence, due);
     } else if (this.config.kind === "pages" && !this.queued) {
       this.queued = { sequence, due };
@@ -316,12 +317,12 @@ export class Workload {
       this.operations.push(notStarted(saved.queued.sequence, saved.queued.due, "not_started"));
     }
     for (let due = this.nextDue(); due !== null && due < now; due = this.nextDue()) {
-      this.schedule.advance();
       // This schedule continues at the end of an operation, and no operation is in progress.
-      if (this.schedule.next === null) {
-        this.schedule.next = now;
+      if (!this.schedule.isFixed()) {
+        this.schedule.postpone(now);
         break;
       }
+      this.schedule.advance();
       this.operations.push(notStarted(this.sequence, due, "not_started"));
       this.sequence += 1;
     }

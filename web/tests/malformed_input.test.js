@@ -66,6 +66,8 @@ test("only known workloads within bounds are accepted", () => {
     { objects: "many" },
     { outstanding: 1e6 },
     { objects: 1000, outstanding: 11 },
+    { streams: 1001 },
+    { kind: "download", objects: 11, streams: 1000 },
     { object_size: "17 GiB" },
     { object_size: "0 B" },
     { timeout: "1 ms" },

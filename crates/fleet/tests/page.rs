@@ -152,6 +152,7 @@ fn scenario(random: &mut Stream) -> String {
     match kind {
         "pages" => workload += &format!("objects = {}\n", 1 + random.below(4)),
         "calls" => workload += &format!("outstanding = {}\n", 1 + random.below(4)),
+        "download" | "upload" => workload += &format!("streams = {}\n", 1 + random.below(4)),
         "stream" => {
             let (rate, start) = (1 + random.below(40), 1 + random.below(1500));
             let acquire = start + random.below(3000);

@@ -238,6 +238,9 @@ fn workload_summary(config: &Config) -> String {
     let what = match (config.kind, config.objects) {
         (Kind::Probe, _) => format!("a datagram of {}", config.object_size),
         (Kind::Voice, _) => format!("a packet of {} in each direction", config.object_size),
+        (Kind::Download | Kind::Upload, _) if config.streams > 1 => {
+            format!("{} streams of objects of {}", config.streams, config.object_size)
+        }
         (Kind::Download | Kind::Upload, _) => format!("objects of {}", config.object_size),
         (_, 1) => format!("an object of {}", config.object_size),
         (_, objects) => format!("{objects} objects of {}", config.object_size),

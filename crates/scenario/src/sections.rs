@@ -362,6 +362,8 @@ section! {
         connections: Connections => config.connections, default "that of the kind", kinds [Pages, Stream, Calls, Download, Upload];
         /// Maximum number of operations in flight. Further operations that are due count as misses. For `calls` and `probe`.
         outstanding: Whole<1, 10_000> => config.outstanding, default "that of the kind", kinds [Calls, Probe];
+        /// Number of TCP connections at once (`download`, `upload`). Each has its own sequence of objects.
+        streams: Whole<1, 1000> => config.streams, default "1", kinds [Download, Upload];
         /// Priority of the packets in both directions: DSCP (8, 0, 40, 48), access category, and band of `pfifo-fast`. The page of the workloads shows where packets are marked.
         priority: Priority => config.priority;
         /// TCP congestion control of the workload in both directions: `reno`, `cubic`, `bbr`, or another one of the operating system. Not for `probe` and `voice`.

@@ -437,6 +437,9 @@ fn config() -> impl Strategy<Value = Config> {
         if matches!(kind, Kind::Calls | Kind::Probe) {
             config.outstanding = outstanding;
         }
+        if kind.is_bulk() {
+            config.streams = objects;
+        }
         if !kind.is_datagram() {
             config.connections = if new { Connections::New } else { Connections::Keep };
         }

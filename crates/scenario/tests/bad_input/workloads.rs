@@ -78,13 +78,20 @@ fn workloads() {
         ],
     );
     own(
-        "kind = \"download\"\nobjects = 5\ninterval = \"1 s\"\njitter = \"1 s\"\noutstanding = 3\nplayer = {}",
+        "kind = \"download\"\nobjects = 5\ninterval = \"1 s\"\njitter = \"1 s\"\noutstanding = 3\nplayer = {}\nstreams = 0",
         &[
             "4:11: workload.mine.objects: a workload of kind `download` has no `objects`; remove it; it applies to `pages`",
             "5:12: workload.mine.interval: a workload of kind `download` has no `interval`; remove it; it applies to `pages`, `stream`, `calls`, `probe`, `voice`",
             "6:10: workload.mine.jitter: a workload of kind `download` has no `jitter`; remove it; it applies to `pages`, `calls`, `probe`",
             "7:15: workload.mine.outstanding: a workload of kind `download` has no `outstanding`; remove it; it applies to `calls`, `probe`",
             "8:10: workload.mine.player: a workload of kind `download` has no `player`; remove it; it applies to `stream`",
+            "9:11: workload.mine.streams: `0` is out of range; expected a whole number, 1 to 1000",
+        ],
+    );
+    own(
+        "kind = \"calls\"\nstreams = 2",
+        &[
+            "4:11: workload.mine.streams: a workload of kind `calls` has no `streams`; remove it; it applies to `download`, `upload`",
         ],
     );
     wrong(

@@ -51,8 +51,11 @@ pub struct Config {
     /// Use of connections: one per object, or persistent ones.
     pub connections: Connections,
     /// Maximum number of operations in flight; further ones that are due count as not started
-    /// (`pages`: one more is queued).
+    /// (`pages`: one more is queued). Not for `download` and `upload`, which have `streams`.
     pub outstanding: u32,
+    /// Number of independent sequences of objects, for `download` and `upload`; 1 to 1000. Each has
+    /// one object in flight, on a connection of its own. Default 1.
+    pub streams: u32,
     /// Traffic class: DSCP, access category and band of the packets.
     pub priority: Priority,
     /// Video player that consumes the bytes, for `stream`.
@@ -87,6 +90,15 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// Returns true for bulk transfers: large objects without an interval.
+    #[must_use]
+    pub const fn is_bulk(self) -> bool {
+        match self {
+            Kind::Download | Kind::Upload => true,
+            Kind::Pages | Kind::Stream | Kind::Calls | Kind::Probe | Kind::Voice => false,
+        }
+    }
+
     /// Returns true if an operation is a datagram: it can be lost, and it uses no connection.
     #[must_use]
     pub const fn is_datagram(self) -> bool {
@@ -189,6 +201,18 @@ pub enum Goal {
 }
 
 impl Config {
+    /// Maximum number of operations in flight: `streams` of a bulk transfer, otherwise `outstanding`.
+    /// At least 1.
+    #[must_use]
+    pub fn max_in_flight(&self) -> u32 {
+        let most = if self.kind.is_bulk() {
+            self.streams
+        } else {
+            self.outstanding
+        };
+        most.max(1)
+    }
+
     /// The strictest latency goal; `None` without one.
     #[must_use]
     pub fn latency_limit(&self) -> Option<Duration> {

@@ -33,6 +33,7 @@ impl Config {
             jitter: Duration::from_millis(500),
             connections: Connections::New,
             outstanding: 1,
+            streams: 1,
             priority: Priority::BestEffort,
             player: None,
             goals: vec![Goal::Latency {
@@ -54,6 +55,7 @@ impl Config {
             jitter: Duration::ZERO,
             connections: Connections::Keep,
             outstanding: 1,
+            streams: 1,
             priority: Priority::BestEffort,
             player: Some(PlayerConfig::default()),
             goals: vec![
@@ -80,6 +82,7 @@ impl Config {
             jitter: Duration::ZERO,
             connections: Connections::Keep,
             outstanding: 8,
+            streams: 1,
             priority: Priority::BestEffort,
             player: None,
             goals: vec![Goal::Latency {
@@ -100,6 +103,7 @@ impl Config {
             jitter: Duration::ZERO,
             connections: Connections::Keep,
             outstanding: 1,
+            streams: 1,
             priority: Priority::BestEffort,
             player: None,
             goals: Vec::new(),
@@ -128,6 +132,7 @@ impl Config {
             jitter: Duration::ZERO,
             connections: Connections::Keep,
             outstanding: 1000,
+            streams: 1,
             priority: Priority::BestEffort,
             player: None,
             goals: Vec::new(),
@@ -148,6 +153,7 @@ impl Config {
             jitter: Duration::ZERO,
             connections: Connections::Keep,
             outstanding: 1000,
+            streams: 1,
             priority: Priority::Voice,
             player: None,
             goals: vec![Goal::Quality {

@@ -8,7 +8,7 @@ use netburn_units::{ByteSize, Duration};
 #[error("`{key}` {problem}")]
 pub struct ConfigError {
     /// Key of the invalid value: `objects`, `object_size`, `interval`, `jitter`, `outstanding`,
-    /// `player`, `goal`, `timeout`.
+    /// `streams`, `player`, `goal`, `timeout`.
     pub key: &'static str,
     /// Problem, and the valid range.
     pub problem: String,
@@ -31,10 +31,18 @@ impl Config {
         self.check_objects()?;
         self.check_period()?;
         within("outstanding", u64::from(self.outstanding), 1, 1000)?;
-        let moved_at_once = u64::from(self.objects) * u64::from(self.outstanding);
-        if moved_at_once > 10_000 {
+        within("streams", u64::from(self.streams), 1, 1000)?;
+        if self.streams > 1 && !self.kind.is_bulk() {
             return wrong(
-                "outstanding",
+                "streams",
+                format!("is for kinds `download` and `upload`, not `{}`", self.kind),
+            );
+        }
+        let moved_at_once = u64::from(self.objects) * u64::from(self.max_in_flight());
+        if moved_at_once > 10_000 {
+            let key = if self.kind.is_bulk() { "streams" } else { "outstanding" };
+            return wrong(
+                key,
                 format!("times `objects` is {moved_at_once} requests at once; at most 10000"),
             );
         }

@@ -73,6 +73,7 @@ fn config(next: &mut impl FnMut() -> u8) -> Config {
         jitter: if unthrottled { Duration::ZERO } else { jitter },
         connections,
         outstanding,
+        streams: if unthrottled { outstanding } else { 1 },
         priority: Priority::BestEffort,
         player: (kind == Kind::Stream).then_some(player),
         goals: match kind {

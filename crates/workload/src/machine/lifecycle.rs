@@ -55,7 +55,7 @@ impl Workload {
         self.sequence += 1;
         if self.overloaded && self.schedule.is_fixed() {
             self.operations.push_back(not_begun(sequence, due, Outcome::NotStarted));
-        } else if self.in_flight.len() < self.config.outstanding.max(1) as usize {
+        } else if self.in_flight.len() < self.config.max_in_flight() as usize {
             self.begin(sequence, due);
         } else if self.config.kind == Kind::Pages && self.waiting.is_none() {
             self.waiting = Some((sequence, due));

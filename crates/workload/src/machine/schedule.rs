@@ -2,6 +2,8 @@
 
 use crate::config::{Config, Kind, MIN_PERIOD};
 use netburn_units::{Duration, Instant, Seed, Stream};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 /// Delay of a workload without an interval (`download`, `upload`) after a failure, so that it
 /// doesn't flood a dead server.
@@ -33,8 +35,8 @@ enum Rhythm {
     /// One interval after the previous was due, or when it ended if that was later. Contains the
     /// previous due time before jitter.
     Paced { every: Duration, base: Instant },
-    /// When the previous operation ends.
-    Serial,
+    /// In each of the streams, when its previous operation ends. Contains the due times after `next`.
+    Serial { later: BinaryHeap<Reverse<Instant>> },
 }
 
 impl Schedule {
@@ -50,7 +52,9 @@ impl Schedule {
             }
         };
         let rhythm = match (config.kind, every) {
-            (_, None) => Rhythm::Serial,
+            (_, None) => Rhythm::Serial {
+                later: (1..config.max_in_flight()).map(|_| Reverse(start)).collect(),
+            },
             (Kind::Voice, Some(every)) => Rhythm::Alternating {
                 every,
                 point: first.unwrap_or(start),
@@ -117,7 +121,8 @@ impl Schedule {
                     following
                 }
             }
-            Rhythm::Paced { .. } | Rhythm::Serial => None,
+            Rhythm::Serial { later } => later.pop().map(|Reverse(due)| due),
+            Rhythm::Paced { .. } => None,
         };
     }
 
@@ -131,7 +136,11 @@ impl Schedule {
                     jittered(*base, self.jitter, &mut self.random).map(|due| due.max(now))
                 });
             }
-            Rhythm::Serial => self.next = if well { Some(now) } else { now.checked_add(BACKOFF) },
+            Rhythm::Serial { later } => {
+                let due = if well { Some(now) } else { now.checked_add(BACKOFF) };
+                later.extend(due.into_iter().chain(self.next).map(Reverse));
+                self.next = later.pop().map(|Reverse(due)| due);
+            }
         }
     }
 }

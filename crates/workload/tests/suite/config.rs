@@ -31,6 +31,18 @@ fn impossible_values_are_named_by_their_key() {
         ("browsing", |c| c.objects = 0, "`objects` is 0; 1 to 1000"),
         ("browsing", |c| c.objects = 1001, "`objects` is 1001; 1 to 1000"),
         ("probe", |c| c.objects = 2, "`objects` is 2; it must be 1"),
+        ("upload", |c| c.streams = 0, "`streams` is 0; 1 to 1000"),
+        ("download", |c| c.streams = 1001, "`streams` is 1001; 1 to 1000"),
+        (
+            "browsing",
+            |c| c.streams = 2,
+            "`streams` is for kinds `download` and `upload`, not `pages`",
+        ),
+        (
+            "download",
+            |c| (c.streams, c.objects) = (1000, 11),
+            "`streams` times `objects` is 11000 requests at once; at most 10000",
+        ),
         (
             "voip",
             |c| c.object_size = ByteSize::ZERO,

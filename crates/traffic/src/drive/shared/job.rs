@@ -177,10 +177,10 @@ async fn over_h2(
                 }
                 return Ok(answer);
             }
-            Err(ExchangeError::Idle) if !fresh && own.is_none() => give_up(shared, index, &session).await,
+            Err(ExchangeError::Idle) if !fresh && own.is_none() => give_up(shared, index, request, &session).await,
             Err(broken) => {
                 if own.is_none() && !matches!(broken, ExchangeError::Response(_)) {
-                    give_up(shared, index, &session).await;
+                    give_up(shared, index, request, &session).await;
                 }
                 return Err(failure(&broken));
             }
@@ -197,7 +197,7 @@ async fn begin(shared: &Rc<Shared>, index: usize, priority: Priority) -> Result<
     Ok((session, watched))
 }
 
-/// Returns the connection that a load's requests share, and opens it if necessary. Requests that wait for it continue when
+/// Returns the connection that a load's requests share, for a bulk transfer that of the stream, and opens it if necessary. Requests that wait for it continue when
 /// it is ready.
 async fn shared_session(
     shared: &Rc<Shared>,
@@ -205,13 +205,13 @@ async fn shared_session(
     request: &Request,
     fresh: &mut bool,
 ) -> Result<Session, Failure> {
-    let link = &shared.links[index];
-    if let Ok(open) = link.session.try_lock()
+    let shared_session = shared.links[index].session(request);
+    if let Ok(open) = shared_session.try_lock()
         && let Some((session, _)) = &*open
     {
         return Ok(session.clone());
     }
-    let mut open = link.session.lock().await;
+    let mut open = shared_session.lock().await;
     let session = match &*open {
         Some((session, _)) => session.clone(),
         None => {
@@ -226,8 +226,9 @@ async fn shared_session(
 }
 
 /// Stops using this connection.
-async fn give_up(shared: &Rc<Shared>, index: usize, session: &Session) {
-    let mut open = shared.links[index].session.lock().await;
+async fn give_up(shared: &Rc<Shared>, index: usize, request: &Request, session: &Session) {
+    let shared_session = shared.links[index].session(request);
+    let mut open = shared_session.lock().await;
     if open.as_ref().is_some_and(|(current, _)| current.is_same(session)) {
         *open = None;
     }
