@@ -70,6 +70,11 @@ export function config(section) {
     connections: section.connections ?? "keep",
     outstanding: section.outstanding ?? 1,
     streams: section.streams ?? 1,
+    activity: {
+      start: duration(section.start ?? "0 s"),
+      stop: section.stop === undefined ? null : duration(section.stop),
+      repeat: section.repeat === undefined ? null : duration(section.repeat),
+    },
     priority: section.priority ?? "best-effort",
     cc: section.cc ?? null,
     player: player ? { start: duration(player.start), rate: rate(player.rate), maxBuffer: duration(player.max_buffer) } : null,
@@ -77,6 +82,10 @@ export function config(section) {
     timeout: duration(section.timeout ?? "30 s"),
   });
 }
+
+/** The minimum length of a window in which a workload runs, and the minimum time between the begins of two (ns). */
+const MIN_WINDOW = 1e8;
+const MIN_REPEAT = 1e9;
 
 const KINDS = ["pages", "stream", "calls", "download", "upload", "probe", "voice"];
 
@@ -118,6 +127,13 @@ function check(config) {
   if (config.objects * maxInFlight(config) > 10000) {
     throw new Error("more than 10000 simultaneous requests");
   }
+  const { start, stop, repeat } = config.activity;
+  if (stop !== null && stop - start < MIN_WINDOW) {
+    throw new Error(`\`stop\` is too early: found ${stop}, expected at least ${start + MIN_WINDOW}`);
+  }
+  if (repeat !== null && (stop === null || repeat < Math.max(stop - start, MIN_REPEAT))) {
+    throw new Error(`invalid \`repeat\`: found ${repeat}`);
+  }
   if (config.interval === null && !["download", "upload"].includes(config.kind)) {
     throw new Error(`missing \`interval\` for ${config.kind}`);
   }
@@ -135,6 +151,7 @@ export function idleWorkload() {
     connections: "keep",
     outstanding: 8,
     streams: 1,
+    activity: { start: 0, stop: null, repeat: null },
     priority: "best-effort",
     cc: null,
     player: null,

@@ -19,15 +19,25 @@ export class Schedule {
     const serial = config.kind === "download" || config.kind === "upload" || config.interval === null;
     this.interval = serial ? 0 : Math.max(config.interval, MIN_INTERVAL);
     this.mode = serial ? "serial" : config.kind === "stream" ? "paced" : "grid";
-    const first = serial ? start : start + Stream.forCause(seed, "phase", index).below(this.interval);
+    /** The time from the begin of a window to its first due time. */
+    this.phase = serial ? 0 : Stream.forCause(seed, "phase", index).below(this.interval);
+    this.streams = maxInFlight(config);
+    const first = start + this.phase;
     /** The due time of `next` without jitter. */
     this.point = first;
     /** The next due time; `null` while it depends on an operation in progress. */
     this.next = first;
     /** In serial mode, the due times after `next`. */
-    this.later = serial ? Array(maxInFlight(config) - 1).fill(start) : [];
+    this.later = serial ? Array(this.streams - 1).fill(start) : [];
     this.jitter = Math.min(config.jitter, Math.floor(this.interval / 2));
     this.random = Stream.forCause(seed, "jitter", index);
+  }
+
+  /** Starts again with a window that begins at `from`. */
+  restart(from) {
+    this.point = from + this.phase;
+    this.next = this.point;
+    this.later = this.mode === "serial" ? Array(this.streams - 1).fill(from) : [];
   }
 
   /** Advances to the following due time: the operation at `next` has become due. */

@@ -161,6 +161,13 @@ fn scenario(random: &mut Stream) -> String {
         }
         _ => {}
     }
+    if random.below(2) == 0 {
+        let (start, length) = (random.below(1500), 100 + random.below(900));
+        workload += &format!("start = \"{start} ms\"\nstop = \"{} ms\"\n", start + length);
+        if kind != "stream" && random.below(2) == 0 {
+            workload += &format!("repeat = \"{} ms\"\n", 1000 + random.below(500));
+        }
+    }
     if matches!(kind, "pages" | "calls") && random.below(2) == 0 {
         workload += "connections = \"new\"\n";
     }
@@ -283,6 +290,7 @@ fn wake(why: Wake) -> &'static str {
         Wake::Due => "due",
         Wake::Timeout => "time-out",
         Wake::Stall => "stall",
+        Wake::Pause => "pause",
         Wake::End => "end",
         Wake::Settle => "settle",
     }

@@ -4,6 +4,7 @@ use crate::environment::Environment;
 use crate::plan::{Ap, Joins, LineQueue, Plan, RadioName, Station, StationLink, Trace, Wan};
 use netburn_medium::config::{LinkQuality, RadioConfig};
 use netburn_units::{BitRate, ByteSize, Duration};
+use netburn_workload::config::Activity;
 use netburn_workload::{Config, Goal, Kind};
 
 impl Plan {
@@ -261,7 +262,22 @@ fn workload_summary(config: &Config) -> String {
     } else {
         format!("goal: {}", goals.join(", "))
     };
-    format!("{what} {when}{up}; {good}")
+    format!("{what} {when}{up}{}; {good}", active(config.activity))
+}
+
+/// The times in which a workload runs: `, from 5 s until 10 s, each 20 s`.
+fn active(activity: Activity) -> String {
+    let mut text = String::new();
+    if !activity.start.is_zero() {
+        text.push_str(&format!(", from {}", activity.start));
+    }
+    if let Some(stop) = activity.stop {
+        text.push_str(&format!(", until {stop}"));
+    }
+    if let Some(repeat) = activity.repeat {
+        text.push_str(&format!(", each {repeat}"));
+    }
+    text
 }
 
 /// Formats a size in decimal units: `8.1 GB`.

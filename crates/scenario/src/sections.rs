@@ -364,6 +364,12 @@ section! {
         outstanding: Whole<1, 10_000> => config.outstanding, default "that of the kind", kinds [Calls, Probe];
         /// Number of TCP connections at once (`download`, `upload`). Each has its own sequence of objects.
         streams: Whole<1, 1000> => config.streams, default "1", kinds [Download, Upload];
+        /// Begin of the workload, counted from the start of the load. The station's `start` and `stop` limit it as well.
+        start: Span => config.activity.start;
+        /// End of the workload. No new operation begins; the objects of `download` and `upload` are cancelled. Only the time from `start` to `stop` is judged.
+        stop: SomeTime => config.activity.stop, default "the end of the station's load";
+        /// Period in which the time from `start` to `stop` is repeated, at least 1 s. Each begins in the same way. Not for `stream` and `voice`.
+        repeat: SomeTime => config.activity.repeat, default "none: the workload runs once", kinds [Pages, Calls, Download, Upload, Probe];
         /// Priority of the packets in both directions: DSCP (8, 0, 40, 48), access category, and band of `pfifo-fast`. The page of the workloads shows where packets are marked.
         priority: Priority => config.priority;
         /// TCP congestion control of the workload in both directions: `reno`, `cubic`, `bbr`, or another one of the operating system. Not for `probe` and `voice`.

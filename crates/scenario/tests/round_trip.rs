@@ -14,7 +14,8 @@ use netburn_scenario::plan::{
 };
 use netburn_scenario::{Plan, Station, StationWorkload, built_in_workload, json_schema};
 use netburn_tcp::config::{CongestionControl, Tsq, TsqPreset, TsqSettings};
-use netburn_units::{BitRate, ByteSize, Db, Dbm, Distance, Duration, Probability, Seed, Speed};
+use netburn_units::{BitRate, ByteSize, Db, Dbm, Distance, Duration, Instant, Probability, Seed, Speed};
+use netburn_workload::config::Activity;
 use netburn_workload::{Config, Connections, Goal, Kind, PlayerConfig, Priority};
 use proptest::option;
 use proptest::prelude::*;
@@ -440,6 +441,16 @@ fn config() -> impl Strategy<Value = Config> {
         if kind.is_bulk() {
             config.streams = objects;
         }
+        if new && goal {
+            let start = Duration::from_millis(u64::from(objects));
+            config.activity = Activity {
+                start,
+                stop: Some(start + Duration::from_millis(size)),
+                repeat: kind
+                    .can_repeat()
+                    .then(|| Duration::from_millis(size.max(1000) + u64::from(objects))),
+            };
+        }
         if !kind.is_datagram() {
             config.connections = if new { Connections::New } else { Connections::Keep };
         }
@@ -663,7 +674,15 @@ fn plan() -> impl Strategy<Value = Plan> {
             }
             for (_, config) in workloads {
                 used += 1;
-                let of = StationWorkload::new(format!("w{used}"), config);
+                let mut of = StationWorkload::new(format!("w{used}"), config);
+                // A workload must run in the load of its station.
+                let load = (
+                    Instant::ZERO + station.start,
+                    Instant::ZERO + station.end(plan.duration),
+                );
+                if of.config.windows(load.0, load.1).next().is_none() {
+                    of.config.activity = Activity::default();
+                }
                 let cc = station.cc.clone().filter(|_| !of.config.kind.is_datagram());
                 station.workloads.push(StationWorkload { cc, ..of });
             }

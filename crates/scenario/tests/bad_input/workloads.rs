@@ -94,6 +94,46 @@ fn workloads() {
             "4:11: workload.mine.streams: a workload of kind `calls` has no `streams`; remove it; it applies to `download`, `upload`",
         ],
     );
+    own(
+        "kind = \"pages\"\nstart = \"60 s\"",
+        &[
+            "4:9: workload.mine.start: `start` is not before the end of the load (`duration` is 1 min); use an earlier `start`",
+        ],
+    );
+    own(
+        "kind = \"pages\"\nstart = \"20 s\"\nstop = \"10 s\"",
+        &["5:8: workload.mine.stop: `stop` (10 s) is not after `start` (20 s); expected at least 20.1 s"],
+    );
+    own(
+        "kind = \"pages\"\nstart = \"20 s\"\nstop = \"20.05 s\"",
+        &["5:8: workload.mine.stop: 50 ms from `start` to `stop` is too short; expected at least 20.1 s"],
+    );
+    own(
+        "kind = \"pages\"\nrepeat = \"10 s\"",
+        &["4:10: workload.mine.repeat: `repeat` without `stop`; add a `stop`, which ends the part that is repeated"],
+    );
+    own(
+        "kind = \"pages\"\nstart = \"5 s\"\nstop = \"16 s\"\nrepeat = \"10 s\"",
+        &[
+            "6:10: workload.mine.repeat: `repeat` (10 s) is shorter than the time from `start` to `stop`; expected at least 11 s",
+        ],
+    );
+    own(
+        "kind = \"pages\"\nstop = \"0.5 s\"\nrepeat = \"0.9 s\"",
+        &["5:10: workload.mine.repeat: 900 ms is too short; expected at least 1 s"],
+    );
+    own(
+        "kind = \"stream\"\nstop = \"5 s\"\nrepeat = \"10 s\"",
+        &[
+            "5:10: workload.mine.repeat: a workload of kind `stream` has no `repeat`; remove it; it applies to `pages`, `calls`, `download`, `upload`, `probe`",
+        ],
+    );
+    wrong(
+        "[station.tv]\nstop = \"10 s\"\nworkload = [\"probe\", \"mine\"]\n[workload.mine]\nkind = \"pages\"\nstart = \"20 s\"\n",
+        &[
+            "3:22: station.tv.workload: `mine` never runs on this station, whose load is from 0 s to 10 s; change `start` and `stop` of the workload or of the station",
+        ],
+    );
     wrong(
         "[station.tv]\n[workload.voip]\nkind = \"calls\"\n",
         &[

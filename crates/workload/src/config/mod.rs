@@ -1,20 +1,23 @@
 //! Settings of one workload, with all defaults filled in.
 //!
+//! - `activity`: times in which a workload runs.
 //! - `presets`: the seven built-in workloads.
 //! - `validate`: limits of a configuration.
 //! - `names`: text form of kinds, priorities, connections and goals.
 //! - `volume`: number of bytes that a workload moves.
 
+mod activity;
 mod names;
 mod presets;
 mod validate;
 mod volume;
 
+pub use activity::{Activity, MIN_REPEAT, MIN_WINDOW, Window, Windows};
 pub use names::UnknownName;
 pub use presets::PRESETS;
 pub use validate::ConfigError;
 
-use netburn_units::{BitRate, ByteSize, Duration};
+use netburn_units::{BitRate, ByteSize, Duration, Instant};
 
 /// Minimum time between operations of one workload: 100 µs.
 pub const MIN_PERIOD: Duration = Duration::from_micros(100);
@@ -56,6 +59,8 @@ pub struct Config {
     /// Number of independent sequences of objects, for `download` and `upload`; 1 to 1000. Each has
     /// one object in flight, on a connection of its own. Default 1.
     pub streams: u32,
+    /// Times in which the workload runs. Default: the whole load of its station.
+    pub activity: Activity,
     /// Traffic class: DSCP, access category and band of the packets.
     pub priority: Priority,
     /// Video player that consumes the bytes, for `stream`.
@@ -96,6 +101,15 @@ impl Kind {
         match self {
             Kind::Download | Kind::Upload => true,
             Kind::Pages | Kind::Stream | Kind::Calls | Kind::Probe | Kind::Voice => false,
+        }
+    }
+
+    /// Returns true if the workload can run in several windows. A player and a call run once.
+    #[must_use]
+    pub const fn can_repeat(self) -> bool {
+        match self {
+            Kind::Pages | Kind::Calls | Kind::Download | Kind::Upload | Kind::Probe => true,
+            Kind::Stream | Kind::Voice => false,
         }
     }
 
@@ -211,6 +225,18 @@ impl Config {
             self.outstanding
         };
         most.max(1)
+    }
+
+    /// Windows in which the workload runs, in a load of its station from `start` to `end`: see
+    /// [`Activity::windows`].
+    #[must_use]
+    pub fn windows(&self, start: Instant, end: Instant) -> Windows {
+        let repeat = self.activity.repeat.filter(|_| self.kind.can_repeat());
+        Activity {
+            repeat,
+            ..self.activity
+        }
+        .windows(start, end)
     }
 
     /// The strictest latency goal; `None` without one.

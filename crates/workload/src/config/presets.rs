@@ -1,6 +1,6 @@
 //! The seven built-in workloads.
 
-use super::{Config, Connections, Goal, Kind, PlayerConfig, Priority};
+use super::{Activity, Config, Connections, Goal, Kind, PlayerConfig, Priority};
 use netburn_units::{BitRate, ByteSize, Duration};
 
 /// Names of the built-in workloads.
@@ -34,6 +34,7 @@ impl Config {
             connections: Connections::New,
             outstanding: 1,
             streams: 1,
+            activity: Activity::default(),
             priority: Priority::BestEffort,
             player: None,
             goals: vec![Goal::Latency {
@@ -56,6 +57,7 @@ impl Config {
             connections: Connections::Keep,
             outstanding: 1,
             streams: 1,
+            activity: Activity::default(),
             priority: Priority::BestEffort,
             player: Some(PlayerConfig::default()),
             goals: vec![
@@ -83,6 +85,7 @@ impl Config {
             connections: Connections::Keep,
             outstanding: 8,
             streams: 1,
+            activity: Activity::default(),
             priority: Priority::BestEffort,
             player: None,
             goals: vec![Goal::Latency {
@@ -104,6 +107,7 @@ impl Config {
             connections: Connections::Keep,
             outstanding: 1,
             streams: 1,
+            activity: Activity::default(),
             priority: Priority::BestEffort,
             player: None,
             goals: Vec::new(),
@@ -133,6 +137,7 @@ impl Config {
             connections: Connections::Keep,
             outstanding: 1000,
             streams: 1,
+            activity: Activity::default(),
             priority: Priority::BestEffort,
             player: None,
             goals: Vec::new(),
@@ -154,6 +159,7 @@ impl Config {
             connections: Connections::Keep,
             outstanding: 1000,
             streams: 1,
+            activity: Activity::default(),
             priority: Priority::Voice,
             player: None,
             goals: vec![Goal::Quality {

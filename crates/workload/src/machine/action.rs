@@ -101,7 +101,9 @@ pub enum Wake {
     Timeout,
     /// The player's buffer becomes empty.
     Stall,
-    /// End of the run: no new operation begins.
+    /// End of a window that is not the last one: no new operation begins before the next window.
+    Pause,
+    /// End of the last window: no new operation begins.
     End,
     /// End of the drain: operations in flight are settled.
     Settle,

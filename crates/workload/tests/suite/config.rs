@@ -35,6 +35,26 @@ fn impossible_values_are_named_by_their_key() {
         ("download", |c| c.streams = 1001, "`streams` is 1001; 1 to 1000"),
         (
             "browsing",
+            |c| (c.activity.start, c.activity.stop) = (Duration::from_secs(2), Some(Duration::from_secs(1))),
+            "`stop` is 1 s; at least 100 ms after `start`, which is 2 s",
+        ),
+        (
+            "upload",
+            |c| c.activity.repeat = Some(Duration::from_secs(1)),
+            "`repeat` needs a `stop`",
+        ),
+        (
+            "upload",
+            |c| (c.activity.stop, c.activity.repeat) = (Some(Duration::from_secs(3)), Some(Duration::from_secs(2))),
+            "`repeat` is 2 s; at least 3 s",
+        ),
+        (
+            "voice",
+            |c| (c.activity.stop, c.activity.repeat) = (Some(Duration::from_secs(1)), Some(Duration::from_secs(2))),
+            "`repeat` can't be set on kind `voice`",
+        ),
+        (
+            "browsing",
             |c| c.streams = 2,
             "`streams` is for kinds `download` and `upload`, not `pages`",
         ),
