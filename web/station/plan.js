@@ -76,6 +76,7 @@ export function config(section) {
       repeat: section.repeat === undefined ? null : duration(section.repeat),
     },
     priority: section.priority ?? "best-effort",
+    dscp: section.dscp ?? DSCP[section.priority] ?? 0,
     cc: section.cc ?? null,
     player: player ? { start: duration(player.start), rate: rate(player.rate), maxBuffer: duration(player.max_buffer) } : null,
     goals,
@@ -86,6 +87,9 @@ export function config(section) {
 /** The minimum length of a window in which a workload runs, and the minimum time between the begins of two (ns). */
 const MIN_WINDOW = 1e8;
 const MIN_REPEAT = 1e9;
+
+/** The DSCP of each priority (RFC 2474). */
+const DSCP = { background: 8, "best-effort": 0, video: 40, voice: 48 };
 
 const KINDS = ["pages", "stream", "calls", "download", "upload", "probe", "voice"];
 
@@ -119,6 +123,7 @@ function check(config) {
   within("objectSize", 1, 2 ** 34);
   within("outstanding", 1, 1000);
   within("streams", 1, 1000);
+  within("dscp", 0, 63);
   within("timeout", 1e7, 3600e9);
   within("jitter", 0, 86400e9);
   if (config.cc !== null && !/^[a-z0-9_-]{1,15}$/.test(config.cc)) {
@@ -153,6 +158,7 @@ export function idleWorkload() {
     streams: 1,
     activity: { start: 0, stop: null, repeat: null },
     priority: "best-effort",
+    dscp: 0,
     cc: null,
     player: null,
     goals: [],

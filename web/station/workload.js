@@ -224,8 +224,8 @@ export class Workload {
       operation.left += 1;
       const direction = config.kind === "upload" ? "up" : "down";
       const id = { operation: sequence, object };
-      const { objectSize: size, priority, cc } = config;
-      this.actions.push({ do: "begin", id, due, slot, direction, size, priority, cc });
+      const { objectSize: size, priority, dscp, cc } = config;
+      this.actions.push({ do: "begin", id, due, slot, direction, size, priority, dscp, cc });
     }
     this.inFlight.set(sequence, operation);
   }

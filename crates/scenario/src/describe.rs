@@ -256,13 +256,17 @@ fn workload_summary(config: &Config) -> String {
     } else {
         ""
     };
+    let mark = config.dscp.map_or_else(String::new, |dscp| match dscp.name() {
+        Some(name) => format!(", marked {name}"),
+        None => format!(", marked with DSCP {}", dscp.value()),
+    });
     let goals: Vec<String> = config.goals.iter().map(goal).collect();
     let good = if goals.is_empty() {
         "no goal".to_owned()
     } else {
         format!("goal: {}", goals.join(", "))
     };
-    format!("{what} {when}{up}{}; {good}", active(config.activity))
+    format!("{what} {when}{up}{}{mark}; {good}", active(config.activity))
 }
 
 /// The times in which a workload runs: `, from 5 s until 10 s, each 20 s`.

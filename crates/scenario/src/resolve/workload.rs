@@ -95,6 +95,12 @@ fn workload(section: &Spanned<WorkloadSection>, duration: Duration, cx: &mut Con
     }
     check_goals(config, section, kind, cx);
     check_activity(config.activity, section, duration, cx);
+    if let (Some(dscp), Some(_)) = (&section.dscp, &section.priority)
+        && !cx.resolved
+    {
+        let help = "remove one of them".to_owned();
+        cx.problem_at(dscp, "`dscp` and `priority` exclude each other", help);
+    }
     // An invalid definition is not used. Stations that refer to it cause no second report.
     (cx.problems.len() == before).then_some(workload)
 }

@@ -128,6 +128,34 @@ fn workloads() {
             "5:10: workload.mine.repeat: a workload of kind `stream` has no `repeat`; remove it; it applies to `pages`, `calls`, `download`, `upload`, `probe`",
         ],
     );
+    own(
+        "kind = \"download\"\ndscp = 64",
+        &["4:8: workload.mine.dscp: `64` is out of range; expected a DSCP, 0 to 63, or a name such as `\"EF\"`"],
+    );
+    own(
+        "kind = \"download\"\ndscp = -1",
+        &["4:8: workload.mine.dscp: `-1` is out of range; expected a DSCP, 0 to 63, or a name such as `\"EF\"`"],
+    );
+    own(
+        "kind = \"download\"\ndscp = \"AF14\"",
+        &[
+            "4:8: workload.mine.dscp: unknown DSCP `AF14`; did you mean `AF11`? Expected 0 to 63, or one of `CS0`, `DF`, `LE`, `CS1`, `AF11`, `AF12`, `AF13`, `CS2`, `AF21`, `AF22`, `AF23`, `CS3`, `AF31`, `AF32`, `AF33`, `CS4`, `AF41`, `AF42`, `AF43`, `CS5`, `VA`, `EF`, `CS6`, `CS7`",
+        ],
+    );
+    own(
+        "kind = \"download\"\ndscp = true",
+        &["4:8: workload.mine.dscp: found `true`, expected a DSCP, 0 to 63, or a name such as `\"EF\"`"],
+    );
+    own(
+        "kind = \"download\"\npriority = \"video\"\ndscp = 40",
+        &["5:8: workload.mine.dscp: `dscp` and `priority` exclude each other; remove one of them"],
+    );
+    wrong(
+        "[station.tv]\n[ap.x]\ndscp_mapping = \"rfc8235\"\n[ap.x.radio.5g]\n",
+        &[
+            "3:16: ap.x.dscp_mapping: unknown value `rfc8235`; did you mean `rfc8325`? Expected one of `rfc8325`, `upper-three-bits`",
+        ],
+    );
     wrong(
         "[station.tv]\nstop = \"10 s\"\nworkload = [\"probe\", \"mine\"]\n[workload.mine]\nkind = \"pages\"\nstart = \"20 s\"\n",
         &[

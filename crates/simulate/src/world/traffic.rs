@@ -69,7 +69,7 @@ impl World {
             serial,
             client,
             station,
-            tid: request.priority.tid(),
+            marking: request.marking,
             kept,
             stage: Stage::Dialling,
             exchanges: Vec::new(),
@@ -93,6 +93,7 @@ impl World {
         });
         self.connections[slot] = Some(connection);
         self.slots.push(slot as u32);
+        self.marks.push(request.marking.dscp);
         self.counters.connections += 1;
         if let Some(number) = kept {
             self.clients[client].kept.insert(number, slot);

@@ -1,23 +1,26 @@
 //! Settings of one workload, with all defaults filled in.
 //!
 //! - `activity`: times in which a workload runs.
+//! - `marking`: DSCP and TID of the packets.
 //! - `presets`: the seven built-in workloads.
 //! - `validate`: limits of a configuration.
 //! - `names`: text form of kinds, priorities, connections and goals.
 //! - `volume`: number of bytes that a workload moves.
 
 mod activity;
+mod marking;
 mod names;
 mod presets;
 mod validate;
 mod volume;
 
 pub use activity::{Activity, MIN_REPEAT, MIN_WINDOW, Window, Windows};
+pub use marking::Marking;
 pub use names::UnknownName;
 pub use presets::PRESETS;
 pub use validate::ConfigError;
 
-use netburn_units::{BitRate, ByteSize, Duration, Instant};
+use netburn_units::{BitRate, ByteSize, Dscp, Duration, Instant};
 
 /// Minimum time between operations of one workload: 100 µs.
 pub const MIN_PERIOD: Duration = Duration::from_micros(100);
@@ -63,6 +66,8 @@ pub struct Config {
     pub activity: Activity,
     /// Traffic class: DSCP, access category and band of the packets.
     pub priority: Priority,
+    /// DSCP of the packets, instead of that of `priority`. Access category and band follow from it.
+    pub dscp: Option<Dscp>,
     /// Video player that consumes the bytes, for `stream`.
     pub player: Option<PlayerConfig>,
     /// Goals. Empty: no verdict.

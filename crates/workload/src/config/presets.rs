@@ -36,6 +36,7 @@ impl Config {
             streams: 1,
             activity: Activity::default(),
             priority: Priority::BestEffort,
+            dscp: None,
             player: None,
             goals: vec![Goal::Latency {
                 limit: Duration::from_millis(500),
@@ -59,6 +60,7 @@ impl Config {
             streams: 1,
             activity: Activity::default(),
             priority: Priority::BestEffort,
+            dscp: None,
             player: Some(PlayerConfig::default()),
             goals: vec![
                 Goal::Rate {
@@ -87,6 +89,7 @@ impl Config {
             streams: 1,
             activity: Activity::default(),
             priority: Priority::BestEffort,
+            dscp: None,
             player: None,
             goals: vec![Goal::Latency {
                 limit: Duration::from_millis(150),
@@ -109,6 +112,7 @@ impl Config {
             streams: 1,
             activity: Activity::default(),
             priority: Priority::BestEffort,
+            dscp: None,
             player: None,
             goals: Vec::new(),
             timeout: Duration::from_secs(30),
@@ -139,6 +143,7 @@ impl Config {
             streams: 1,
             activity: Activity::default(),
             priority: Priority::BestEffort,
+            dscp: None,
             player: None,
             goals: Vec::new(),
             timeout: Duration::from_secs(3),
@@ -161,6 +166,7 @@ impl Config {
             streams: 1,
             activity: Activity::default(),
             priority: Priority::Voice,
+            dscp: None,
             player: None,
             goals: vec![Goal::Quality {
                 at_least: 80,

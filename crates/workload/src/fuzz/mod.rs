@@ -80,6 +80,7 @@ fn config(next: &mut impl FnMut() -> u8) -> Config {
         activity,
         streams: if unthrottled { outstanding } else { 1 },
         priority: Priority::BestEffort,
+        dscp: None,
         player: (kind == Kind::Stream).then_some(player),
         goals: match kind {
             Kind::Download | Kind::Upload => Vec::new(),

@@ -103,7 +103,7 @@ impl Workload {
                         _ => Direction::Down,
                     },
                     size,
-                    priority: self.config.priority,
+                    marking: self.config.marking(),
                 }));
             }
         }

@@ -1,6 +1,6 @@
 //! Limits of a configuration, text form of its parts, and its volume.
 
-use netburn_units::{BitRate, ByteSize, Duration};
+use netburn_units::{BitRate, ByteSize, Dscp, Duration};
 use netburn_workload::config::PRESETS;
 use netburn_workload::{Config, Connections, Goal, Kind, PlayerConfig, Priority};
 
@@ -352,4 +352,15 @@ fn classes_carry_their_dscp() {
         Priority::ALL.iter().map(|p| p.dscp()).collect::<Vec<_>>(),
         [8, 0, 40, 48]
     );
+}
+
+/// EF (46) has user priority 6 (RFC 8325 figure 1). A DSCP replaces that of the priority.
+#[test]
+fn a_dscp_replaces_that_of_the_priority() {
+    let mut config = Config::voice();
+    assert_eq!((config.marking().dscp, config.marking().tid), (48, 6));
+    config.dscp = Dscp::new(46);
+    assert_eq!((config.marking().dscp, config.marking().tid), (46, 6));
+    config.dscp = Dscp::new(0);
+    assert_eq!(config.marking(), Priority::BestEffort.marking());
 }

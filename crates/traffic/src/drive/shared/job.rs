@@ -7,7 +7,7 @@ use crate::drive::sample::{SampledConnection, Sampler};
 use crate::pace::VirtualLink;
 use crate::{client, dscp, station_label};
 use netburn_scenario::plan::Http;
-use netburn_workload::{Connection, Direction, Failure, Priority, Request, RequestId};
+use netburn_workload::{Connection, Direction, Failure, Request, RequestId};
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -62,7 +62,7 @@ async fn object(shared: &Rc<Shared>, index: usize, request: &Request) -> Result<
 fn ask<'a>(link: &'a Link, request: &Request, station: u16) -> client::Request<'a> {
     let size = request.size.as_bytes();
     let marked = |path| {
-        let path = dscp::request_dscp(path, request.priority, link.target.answers_cc.as_deref());
+        let path = dscp::request_dscp(path, request.marking.dscp, link.target.answers_cc.as_deref());
         if link.target.labelled {
             station_label::labelled(path, station)
         } else {
@@ -124,15 +124,15 @@ async fn over_h1(
 }
 
 async fn dial(shared: &Rc<Shared>, index: usize, request: &Request) -> Result<IdleConnection, Failure> {
-    let stream = connect(shared, index, request.priority).await?;
+    let stream = connect(shared, index, request.marking.dscp).await?;
     shared.event(index, |machine, now| machine.handle_connected(now, request.id));
     let watched = shared.watch(index, stream.socket());
     Ok(IdleConnection { watched, stream })
 }
 
-async fn connect(shared: &Rc<Shared>, index: usize, priority: Priority) -> Result<Stream, Failure> {
+async fn connect(shared: &Rc<Shared>, index: usize, dscp: u8) -> Result<Stream, Failure> {
     let link = &shared.links[index];
-    let dialled = async { Stream::dial(&link.target, link.tls()?, priority, &shared.meter).await };
+    let dialled = async { Stream::dial(&link.target, link.tls()?, dscp, &shared.meter).await };
     dialled.await.map_err(|error| {
         tracing::debug!(%error, address = %link.target.address, "can't connect");
         Failure::Dial
@@ -164,7 +164,7 @@ async fn over_h2(
     loop {
         let (session, own) = match request.connection {
             Connection::New => {
-                let (session, watched) = begin(shared, index, request.priority).await?;
+                let (session, watched) = begin(shared, index, request.marking.dscp).await?;
                 shared.event(index, |machine, now| machine.handle_connected(now, request.id));
                 (session, Some(watched))
             }
@@ -188,8 +188,8 @@ async fn over_h2(
     }
 }
 
-async fn begin(shared: &Rc<Shared>, index: usize, priority: Priority) -> Result<(Session, SampledConnection), Failure> {
-    let stream = connect(shared, index, priority).await?;
+async fn begin(shared: &Rc<Shared>, index: usize, dscp: u8) -> Result<(Session, SampledConnection), Failure> {
+    let stream = connect(shared, index, dscp).await?;
     let watched = shared.watch(index, stream.socket());
     // Paced workloads are not limited, and would only be delayed by small windows.
     let limit = shared.limit.filter(|_| shared.links[index].yields);
@@ -216,7 +216,7 @@ async fn shared_session(
         Some((session, _)) => session.clone(),
         None => {
             *fresh = true;
-            let begun = begin(shared, index, request.priority).await?;
+            let begun = begin(shared, index, request.marking.dscp).await?;
             open.insert(begun).0.clone()
         }
     };
