@@ -17,9 +17,9 @@ export function notes(assignment, resolution) {
     "a browser may delay timers and requests of a page in the background; the events contain these periods",
   ];
   for (const { name, workloads } of assignment.stations) {
-    const marked = workloads.filter(({ config }) => !isDatagram(config) && config.priority !== "best-effort");
+    const marked = workloads.filter(({ config }) => !isDatagram(config) && config.dscp !== 0);
     for (const workload of marked) {
-      list.push(`a browser cannot set a DSCP: for ${workload.name} of ${name}, only the server's responses have its priority`);
+      list.push(`a browser cannot set a DSCP: for ${workload.name} of ${name}, only the server's responses have it`);
     }
     for (const workload of workloads.filter(({ config }) => !isDatagram(config) && config.cc)) {
       const { cc } = workload.config;

@@ -69,7 +69,14 @@ export function config(section) {
     jitter: section.jitter === undefined ? 0 : duration(section.jitter),
     connections: section.connections ?? "keep",
     outstanding: section.outstanding ?? 1,
+    streams: section.streams ?? 1,
+    activity: {
+      start: duration(section.start ?? "0 s"),
+      stop: section.stop === undefined ? null : duration(section.stop),
+      repeat: section.repeat === undefined ? null : duration(section.repeat),
+    },
     priority: section.priority ?? "best-effort",
+    dscp: section.dscp ?? DSCP[section.priority] ?? 0,
     cc: section.cc ?? null,
     player: player ? { start: duration(player.start), rate: rate(player.rate), maxBuffer: duration(player.max_buffer) } : null,
     goals,
@@ -77,11 +84,28 @@ export function config(section) {
   });
 }
 
+/** The minimum length of a window in which a workload runs, and the minimum time between the begins of two (ns). */
+const MIN_WINDOW = 1e8;
+const MIN_REPEAT = 1e9;
+
+/** The DSCP of each priority (RFC 2474). */
+const DSCP = { background: 8, "best-effort": 0, video: 40, voice: 48 };
+
 const KINDS = ["pages", "stream", "calls", "download", "upload", "probe", "voice"];
 
 /** Returns whether a workload with these settings sends datagrams, which a browser does not have. */
 export function isDatagram({ kind }) {
   return kind === "probe" || kind === "voice";
+}
+
+/** Returns whether a workload with these settings is a bulk transfer: large objects without an interval. */
+export function isBulk({ kind }) {
+  return kind === "download" || kind === "upload";
+}
+
+/** The maximum number of operations in progress, at least 1. */
+export function maxInFlight(config) {
+  return Math.max(isBulk(config) ? config.streams : config.outstanding, 1);
 }
 
 /** Checks that the traffic pattern is known and the values are within the bounds of scenarios. */
@@ -98,13 +122,22 @@ function check(config) {
   within("objects", 1, 1000);
   within("objectSize", 1, 2 ** 34);
   within("outstanding", 1, 1000);
+  within("streams", 1, 1000);
+  within("dscp", 0, 63);
   within("timeout", 1e7, 3600e9);
   within("jitter", 0, 86400e9);
   if (config.cc !== null && !/^[a-z0-9_-]{1,15}$/.test(config.cc)) {
     throw new Error(`invalid name of a congestion control: \`${config.cc}\``);
   }
-  if (config.objects * config.outstanding > 10000) {
+  if (config.objects * maxInFlight(config) > 10000) {
     throw new Error("more than 10000 simultaneous requests");
+  }
+  const { start, stop, repeat } = config.activity;
+  if (stop !== null && stop - start < MIN_WINDOW) {
+    throw new Error(`\`stop\` is too early: found ${stop}, expected at least ${start + MIN_WINDOW}`);
+  }
+  if (repeat !== null && (stop === null || repeat < Math.max(stop - start, MIN_REPEAT))) {
+    throw new Error(`invalid \`repeat\`: found ${repeat}`);
   }
   if (config.interval === null && !["download", "upload"].includes(config.kind)) {
     throw new Error(`missing \`interval\` for ${config.kind}`);
@@ -122,7 +155,10 @@ export function idleWorkload() {
     jitter: 0,
     connections: "keep",
     outstanding: 8,
+    streams: 1,
+    activity: { start: 0, stop: null, repeat: null },
     priority: "best-effort",
+    dscp: 0,
     cc: null,
     player: null,
     goals: [],

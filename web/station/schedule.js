@@ -1,5 +1,6 @@
 // Due times of a workload's operations, in whole nanoseconds since the run began.
 
+import { maxInFlight } from "./plan.js";
 import { Stream } from "./seed.js";
 
 /** Delay after a failure of a workload without an interval, to limit the load on a failing server: 1 s. */
@@ -12,19 +13,31 @@ export class Schedule {
    * The first due time is at a random phase within one interval after `start`. Without an interval, it is `start`.
    *
    * There are three modes. Grid: fixed points in time; jitter moves an operation, not the grid. Paced: one interval after
-   * the last due time, or at the end of the last operation if that is later. Serial: at the end of the last operation.
+   * the last due time, or at the end of the last operation if that is later. Serial: in each of the workload's streams, at the end of the last operation.
    */
   constructor(config, start, seed, index) {
     const serial = config.kind === "download" || config.kind === "upload" || config.interval === null;
     this.interval = serial ? 0 : Math.max(config.interval, MIN_INTERVAL);
     this.mode = serial ? "serial" : config.kind === "stream" ? "paced" : "grid";
-    const first = serial ? start : start + Stream.forCause(seed, "phase", index).below(this.interval);
+    /** The time from the begin of a window to its first due time. */
+    this.phase = serial ? 0 : Stream.forCause(seed, "phase", index).below(this.interval);
+    this.streams = maxInFlight(config);
+    const first = start + this.phase;
     /** The due time of `next` without jitter. */
     this.point = first;
     /** The next due time; `null` while it depends on an operation in progress. */
     this.next = first;
+    /** In serial mode, the due times after `next`. */
+    this.later = serial ? Array(this.streams - 1).fill(start) : [];
     this.jitter = Math.min(config.jitter, Math.floor(this.interval / 2));
     this.random = Stream.forCause(seed, "jitter", index);
+  }
+
+  /** Starts again with a window that begins at `from`. */
+  restart(from) {
+    this.point = from + this.phase;
+    this.next = this.point;
+    this.later = this.mode === "serial" ? Array(this.streams - 1).fill(from) : [];
   }
 
   /** Advances to the following due time: the operation at `next` has become due. */
@@ -33,7 +46,7 @@ export class Schedule {
       this.point += this.interval;
       this.next = this.jittered(this.point);
     } else {
-      this.next = null;
+      this.next = this.takeLater();
     }
   }
 
@@ -43,8 +56,33 @@ export class Schedule {
       this.point = Math.max(this.point + this.interval, now);
       this.next = Math.max(this.jittered(this.point), now);
     } else if (this.mode === "serial") {
-      this.next = succeeded ? now : now + BACKOFF;
+      this.later.push(succeeded ? now : now + BACKOFF);
+      if (this.next !== null) {
+        this.later.push(this.next);
+      }
+      this.next = this.takeLater();
     }
+  }
+
+  /** Returns true if due times are fixed, independent of the duration of operations. */
+  isFixed() {
+    return this.mode === "grid";
+  }
+
+  /** Moves due times before `now` to `now`. */
+  postpone(now) {
+    this.next = this.next === null ? null : Math.max(this.next, now);
+    this.later = this.later.map((due) => Math.max(due, now));
+  }
+
+  /** Removes the earliest due time of `later`; `null` without any. */
+  takeLater() {
+    if (this.later.length === 0) {
+      return null;
+    }
+    const earliest = Math.min(...this.later);
+    this.later.splice(this.later.indexOf(earliest), 1);
+    return earliest;
   }
 
   /** `point` plus a uniformly distributed offset in the closed range −`jitter` to `jitter`. */
@@ -54,12 +92,13 @@ export class Schedule {
 
   /** The state as plain data for `restore`. */
   save() {
-    return { point: this.point, next: this.next, random: this.random.save() };
+    return { point: this.point, next: this.next, later: [...this.later], random: this.random.save() };
   }
 
   restore(saved) {
     this.point = saved.point;
     this.next = saved.next;
+    this.later = [...saved.later];
     this.random = Stream.restored(saved.random);
   }
 }

@@ -4,8 +4,6 @@ import { UploadContent } from "./upload_content.js";
 
 /** The Fetch priority of each traffic class. It orders a browser's requests and does not set a DSCP. */
 const PRIORITY = { background: "low", "best-effort": "auto", video: "high", voice: "high" };
-/** The DSCP of each traffic class (RFC 2474) that a request asks the server to use in its response. Best effort has none. */
-const DSCP = { background: 8, video: 40, voice: 48 };
 
 /**
  * Transfers objects between this page and the server at `origin` (`http://192.168.1.5:4480`). Each request has an `observer`
@@ -20,10 +18,11 @@ export class Transfers {
     this.count = 0;
   }
 
-  /** Starts the transfer `{station, direction, size, priority, cc, slot}`. Returns a function that aborts it. */
+  /** Starts the transfer `{station, direction, size, priority, dscp, cc, slot}`. Returns a function that aborts it. */
   begin(request, observer) {
     this.count += 1;
-    const dscp = DSCP[request.priority];
+    const { dscp } = request;
+    // A request asks the server to use this DSCP in its response.
     const parameters = [
       ...(dscp ? [`dscp=${dscp}`] : []),
       ...(request.cc ? [`cc=${request.cc}`] : []),

@@ -4,27 +4,34 @@
 // After each `handle…` call, drain `pollAction`, `pollOperation` and `pollStall`, then sleep until `pollTimeout`. A late call
 // is allowed: the machine processes all times up to `now` in order, and latency counts from the due time.
 
+import { isBulk, maxInFlight } from "./plan.js";
 import { Player } from "./player.js";
 import { Schedule } from "./schedule.js";
 import { Slots } from "./slots.js";
+import { windows } from "./windows.js";
 
 export class Workload {
   /** The arguments `{config, start, end, settle, seed, index}` are those of the Rust function `Workload::new`. */
   constructor({ config, start, end, settle, seed, index }) {
     this.config = config;
-    this.start = start;
-    this.end = end;
-    this.settle = Math.max(settle, end);
+    this.windows = windows(config.activity, start, end);
+    /** The number of the current window; between two windows, that of the next one. */
+    this.window = 0;
+    /** The end of the last window. */
+    this.end = this.windows.at(-1)?.to ?? end;
+    this.stopsEarly = this.end < end;
+    this.settle = this.end + Math.max(settle - end, 0);
+    this.start = this.windows[0]?.from ?? this.end;
     this.now = -Infinity;
     this.phase = "running";
-    this.schedule = new Schedule(config, start, seed, index);
+    this.schedule = new Schedule(config, this.start, seed, index);
     this.sequence = 0;
     /** Operations in progress, by sequence number in ascending order. */
     this.inFlight = new Map();
     /** A page that became due while other pages were loading. */
     this.queued = null;
     this.slots = new Slots();
-    this.player = config.player && config.kind === "stream" ? new Player(config.player, start) : null;
+    this.player = config.player && config.kind === "stream" ? new Player(config.player, this.start) : null;
     this.actions = [];
     this.operations = [];
   }
@@ -106,7 +113,7 @@ export class Workload {
     if (this.phase === "settled") {
       return null;
     }
-    const phaseEnd = this.phase === "running" ? { at: this.end, why: "end" } : { at: this.settle, why: "settle" };
+    const phaseEnd = this.phaseEnd();
     let first = null;
     // Of simultaneous events, the first in this list comes first: a timeout makes room for an operation that becomes due.
     const wakes = [
@@ -121,6 +128,20 @@ export class Workload {
       }
     }
     return first;
+  }
+
+  /** The end of the current window, of the load, or of the drain time. */
+  phaseEnd() {
+    if (this.phase !== "running") {
+      return { at: this.settle, why: "settle" };
+    }
+    const { end } = this;
+    const to = this.windowEnd();
+    return to < end ? { at: to, why: "pause" } : { at: end, why: "end" };
+  }
+
+  windowEnd() {
+    return Math.min(this.windows[this.window]?.to ?? this.end, this.end);
   }
 
   isSettled() {
@@ -144,6 +165,8 @@ export class Workload {
         return this.handleOperationTimeout(at);
       case "stall":
         return this.player.handleTimeout(at);
+      case "pause":
+        return this.pause();
       case "end":
         return this.stop();
       default:
@@ -160,7 +183,7 @@ export class Workload {
 
   nextDue() {
     const due = this.schedule.next;
-    return this.phase === "running" && due !== null && due < this.end ? due : null;
+    return this.phase === "running" && due !== null && due < this.windowEnd() ? due : null;
   }
 
   nextOperationTimeout() {
@@ -183,7 +206,7 @@ export class Workload {
     this.schedule.advance();
     const sequence = this.sequence;
     this.sequence += 1;
-    if (this.inFlight.size < Math.max(this.config.outstanding, 1)) {
+    if (this.inFlight.size < maxInFlight(this.config)) {
       this.begin(sequence, due);
     } else if (this.config.kind === "pages" && !this.queued) {
       this.queued = { sequence, due };
@@ -201,8 +224,8 @@ export class Workload {
       operation.left += 1;
       const direction = config.kind === "upload" ? "up" : "down";
       const id = { operation: sequence, object };
-      const { objectSize: size, priority, cc } = config;
-      this.actions.push({ do: "begin", id, due, slot, direction, size, priority, cc });
+      const { objectSize: size, priority, dscp, cc } = config;
+      this.actions.push({ do: "begin", id, due, slot, direction, size, priority, dscp, cc });
     }
     this.inFlight.set(sequence, operation);
   }
@@ -239,13 +262,57 @@ export class Workload {
     }
   }
 
-  /** The end of the load: no operation starts any more, including a queued page. */
-  stop() {
-    this.phase = "draining";
+  /** The end of a window that is not the last one. */
+  pause() {
+    const at = this.windowEnd();
+    this.dropQueued(at);
+    this.cancelBulk(at);
+    this.window += 1;
+    this.schedule.restart(this.windows[this.window].from);
+  }
+
+  /** A queued page does not start after the end of its window. */
+  dropQueued(at) {
     if (this.queued) {
       const { sequence, due } = this.queued;
       this.queued = null;
-      this.operations.push(notStarted(sequence, due, this.outcomeAtEnd(due, this.end)));
+      this.operations.push(notStarted(sequence, due, this.outcomeAtEnd(due, at)));
+    }
+  }
+
+  /** Skips operations that were due before `now`, and windows that have ended. No operation is in progress. */
+  skipTo(now) {
+    while (this.phase === "running") {
+      const due = this.nextDue();
+      const over = this.phaseEnd();
+      if (due === null && over.why === "pause" && over.at <= now) {
+        this.pause();
+      } else if (due === null || due >= now) {
+        return;
+      } else if (this.schedule.isFixed()) {
+        this.schedule.advance();
+        this.operations.push(notStarted(this.sequence, due, "not_started"));
+        this.sequence += 1;
+      } else {
+        // This schedule continues at the end of an operation.
+        this.schedule.postpone(now);
+      }
+    }
+  }
+
+  /** Ends the objects of a bulk transfer at the end of a window. Other operations in progress can finish. */
+  cancelBulk(at) {
+    if (isBulk(this.config)) {
+      this.endAll(at);
+    }
+  }
+
+  /** The end of the load: no operation starts any more, including a queued page. */
+  stop() {
+    this.phase = "draining";
+    this.dropQueued(this.end);
+    if (this.stopsEarly) {
+      this.cancelBulk(this.end);
     }
     this.player?.stop(this.end);
     this.settleIfIdle();
@@ -259,10 +326,15 @@ export class Workload {
 
   /** The end of the drain time: operations in progress do not finish. */
   settleAll() {
-    for (const { sequence, due } of [...this.inFlight.values()]) {
-      this.endOperation(sequence, null, this.outcomeAtEnd(due, this.settle));
-    }
+    this.endAll(this.settle);
     this.settleIfIdle();
+  }
+
+  /** Ends all operations in progress, which cannot finish any more at `at`. */
+  endAll(at) {
+    for (const { sequence, due } of [...this.inFlight.values()]) {
+      this.endOperation(sequence, null, this.outcomeAtEnd(due, at));
+    }
   }
 
   /** The outcome of an operation that is not finished at `at`: `unfinished` if it is older than its goal, else `cut`. */
@@ -293,10 +365,10 @@ export class Workload {
 
   /** The state as plain data for `restore`. Drain the outputs first. */
   save() {
-    const { phase, sequence, queued, end, settle } = this;
+    const { phase, sequence, queued, end, settle, window } = this;
     const inFlight = [...this.inFlight.values()].map((operation) => ended(operation, null, null));
     const player = this.player?.save() ?? null;
-    return { phase, sequence, queued, end, settle, inFlight, player, schedule: this.schedule.save() };
+    return { phase, sequence, queued, end, settle, window, inFlight, player, schedule: this.schedule.save() };
   }
 
   /**
@@ -304,8 +376,8 @@ export class Workload {
    * not started. Call it on an unused machine that was created with the same arguments.
    */
   restore(saved, now) {
-    const { phase, sequence, end, settle } = saved;
-    Object.assign(this, { phase, sequence, end, settle, now });
+    const { phase, sequence, end, settle, window } = saved;
+    Object.assign(this, { phase, sequence, end, settle, window, now });
     this.schedule.restore(saved.schedule);
     this.player?.restore(saved.player);
     for (const operation of saved.inFlight) {
@@ -315,16 +387,7 @@ export class Workload {
     if (saved.queued) {
       this.operations.push(notStarted(saved.queued.sequence, saved.queued.due, "not_started"));
     }
-    for (let due = this.nextDue(); due !== null && due < now; due = this.nextDue()) {
-      this.schedule.advance();
-      // This schedule continues at the end of an operation, and no operation is in progress.
-      if (this.schedule.next === null) {
-        this.schedule.next = now;
-        break;
-      }
-      this.operations.push(notStarted(this.sequence, due, "not_started"));
-      this.sequence += 1;
-    }
+    this.skipTo(now);
     this.settleIfIdle();
     this.handleTimeout(now);
   }

@@ -128,6 +128,7 @@ test("the order and the seed of a plan are preserved for all names", () => {
   const { config } = station.workloads[1];
   assert.deepEqual([config.interval, config.outstanding, config.objectSize], [131072000, 8, 16384]);
   assert.deepEqual(config.goals, [{ kind: "latency", limit: 15e7 }]);
+  assert.equal(config.dscp, 48, "that of the priority");
   const ofProbe = notes(assignment, 1e5).filter((note) => note.includes("9 of 7"));
   assert.deepEqual(ofProbe, ["9 of 7 is skipped: a browser has no datagrams"], "and no note about its priority");
   assert.ok(notes(assignment, 1e5).some((note) => note.includes("steps by 100 µs")));
@@ -150,18 +151,18 @@ test("a request contains the DSCP of its response and its station", () => {
     throw new TypeError("no network");
   };
   const transfers = new Transfers("http://server", null, { fetch, XMLHttpRequest });
-  const begin = (direction, priority, slot, cc = null) =>
-    transfers.begin({ station: 3, direction, priority, slot, cc, size: 9 }, { failed() {}, bytes() {} });
-  begin("down", "best-effort", 0);
-  begin("down", "best-effort", null);
-  begin("down", "video", 0);
-  begin("down", "voice", null);
-  begin("up", "best-effort", 0);
-  begin("up", "best-effort", null);
-  begin("up", "background", 0);
-  begin("up", "voice", null);
-  begin("up", "video", 0, "bbr");
-  begin("down", "best-effort", null, "reno");
+  const begin = (direction, dscp, slot, cc = null) =>
+    transfers.begin({ station: 3, direction, priority: "best-effort", dscp, slot, cc, size: 9 }, { failed() {}, bytes() {} });
+  begin("down", 0, 0);
+  begin("down", 0, null);
+  begin("down", 40, 0);
+  begin("down", 48, null);
+  begin("up", 0, 0);
+  begin("up", 0, null);
+  begin("up", 8, 0);
+  begin("up", 48, null);
+  begin("up", 40, 0, "bbr");
+  begin("down", 0, null, "reno");
   assert.deepEqual(
     requested.map((url) => url.slice("http://server".length)),
     ["/bytes/9?n=1", "/bytes/9?n=2&close", "/bytes/9?n=3&dscp=40", "/bytes/9?n=4&dscp=48&close"]

@@ -152,6 +152,7 @@ fn scenario(random: &mut Stream) -> String {
     match kind {
         "pages" => workload += &format!("objects = {}\n", 1 + random.below(4)),
         "calls" => workload += &format!("outstanding = {}\n", 1 + random.below(4)),
+        "download" | "upload" => workload += &format!("streams = {}\n", 1 + random.below(4)),
         "stream" => {
             let (rate, start) = (1 + random.below(40), 1 + random.below(1500));
             let acquire = start + random.below(3000);
@@ -159,6 +160,13 @@ fn scenario(random: &mut Stream) -> String {
             workload += &format!("player = {{ {player} }}\ngoal = \"no stall\"\n");
         }
         _ => {}
+    }
+    if random.below(2) == 0 {
+        let (start, length) = (random.below(1500), 100 + random.below(900));
+        workload += &format!("start = \"{start} ms\"\nstop = \"{} ms\"\n", start + length);
+        if kind != "stream" && random.below(2) == 0 {
+            workload += &format!("repeat = \"{} ms\"\n", 1000 + random.below(500));
+        }
     }
     if matches!(kind, "pages" | "calls") && random.below(2) == 0 {
         workload += "connections = \"new\"\n";
@@ -282,6 +290,7 @@ fn wake(why: Wake) -> &'static str {
         Wake::Due => "due",
         Wake::Timeout => "time-out",
         Wake::Stall => "stall",
+        Wake::Pause => "pause",
         Wake::End => "end",
         Wake::Settle => "settle",
     }

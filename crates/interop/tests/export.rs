@@ -6,7 +6,10 @@ mod util;
 use netburn_interop::export::csv_rows::{COLUMNS, Cell, csv_rows};
 use netburn_interop::export::flent::{Test, files};
 use netburn_interop::export::{csv, json, junit, openmetrics, parquet};
-use netburn_record::{Bssid, LinkRow, Recorder, Row, Run, RunStatus, Sink, recover};
+use netburn_record::{Bssid, IntervalRow, LinkRow, Recorder, Row, Run, RunStatus, Sink, recover};
+use netburn_scenario::Plan;
+use netburn_units::{Dscp, Duration};
+use netburn_workload::{Config, Outcome};
 use serde_json::Value;
 use std::io::Read;
 use std::path::Path;
@@ -233,6 +236,102 @@ fn flent_series_match_a_calculation_by_hand() {
     );
     assert_eq!(streams["raw_values"]["HTTP latency"][0]["val"], 200.0);
     assert_eq!(parsed(Some(Test::Fair))["results"]["TCP upload BE laptop"][15], 0.0);
+}
+
+/// Two workloads with the mark EF and one without receive 10, 20 and 5 Mbit/s, one with CS1 sends 8. Steps have 200 ms, so
+/// 10 Mbit/s are 250 kB. The probes take 2 ms (EF), 4 ms (first unmarked one) and 9 ms (the second one, as ICMP).
+#[test]
+fn series_of_rrul_have_the_names_of_their_marks() {
+    let marked = |config: Config, dscp| Config {
+        dscp: Dscp::new(dscp),
+        ..config
+    };
+    let workloads = [
+        ("down-ef", marked(Config::download(), 46)),
+        ("more-ef", marked(Config::download(), 46)),
+        ("down", Config::download()),
+        ("up-bk", marked(Config::upload(), 8)),
+        ("probe-ef", marked(Config::probe(), 46)),
+        ("probe", Config::probe()),
+        ("ping", Config::probe()),
+    ];
+    let plan = Plan {
+        duration: Duration::from_secs(1),
+        baseline: Duration::from_secs(1),
+        stations: vec![util::station("laptop", &workloads)],
+        ..Plan::new("rrul")
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let mut recorder = Recorder::create(&folder.path().join("run"), header(plan)).unwrap();
+    for bin in 0..10 {
+        for (workload, mbps) in [(0, 10), (1, 20), (2, 5)] {
+            recorder.put(&util::interval(0, workload, bin * 100, mbps * 12_500)).unwrap();
+        }
+        recorder
+            .put(&Row::Interval(IntervalRow {
+                station: 0,
+                workload: 3,
+                at: ms(bin * 100),
+                bytes_down: 0,
+                bytes_up: 8 * 12_500,
+            }))
+            .unwrap();
+        for (workload, took) in [(4, 2), (5, 4), (6, 9)] {
+            let took = Duration::from_millis(took);
+            let row = util::operation(0, workload, bin as u64, ms(bin * 100 + 10), Outcome::Finished, took);
+            recorder.put(&row).unwrap();
+        }
+    }
+    let run = recorder.finish(&RunStatus::Complete).unwrap();
+    for (test, names) in [
+        (
+            Test::Rrul,
+            [
+                ("TCP download EF", 30.0),
+                ("TCP download BE", 5.0),
+                ("TCP download avg", 17.5),
+                ("TCP download sum", 35.0),
+                ("TCP upload BK", 8.0),
+                ("TCP upload sum", 8.0),
+                ("TCP totals", 43.0),
+                ("Ping (ms) UDP EF", 2.0),
+                ("Ping (ms) UDP BE", 4.0),
+                ("Ping (ms) ICMP", 9.0),
+                ("Ping (ms) avg", 5.0),
+            ],
+        ),
+        (
+            Test::RrulBe,
+            [
+                ("TCP download BE", 10.0),
+                ("TCP download BE2", 20.0),
+                ("TCP download BE3", 5.0),
+                ("TCP download sum", 35.0),
+                ("TCP upload BE", 8.0),
+                ("TCP upload avg", 8.0),
+                ("TCP totals", 43.0),
+                ("Ping (ms) UDP BE1", 2.0),
+                ("Ping (ms) UDP BE2", 4.0),
+                ("Ping (ms) UDP BE3", 9.0),
+                ("Ping (ms) avg", 5.0),
+            ],
+        ),
+    ] {
+        let mut text = String::new();
+        let packed = files(&run, Some(test)).unwrap().remove(0).bytes;
+        flate2::read::GzDecoder::new(&packed[..])
+            .read_to_string(&mut text)
+            .unwrap();
+        let file: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(file["metadata"]["NAME"], test.name());
+        for (name, value) in names {
+            // The load begins 1 s after the file, and has five steps.
+            let values = file["results"][name].as_array().unwrap_or_else(|| panic!("{name}: {text}"));
+            let found: Vec<f64> = values[5..10].iter().map(|value| value.as_f64().unwrap()).collect();
+            assert_eq!(found, [value; 5], "{name}");
+            assert!(values[..5].iter().chain(&values[10..]).all(Value::is_null), "{name}");
+        }
+    }
 }
 
 #[test]

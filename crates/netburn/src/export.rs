@@ -65,6 +65,8 @@ fn flent(run: &Run, test: Option<FlentTest>, out: Option<&Path>) -> Result<(), C
         FlentTest::RttFairVarDown => Test::FairDown,
         FlentTest::RttFairVar => Test::Fair,
         FlentTest::TcpNdown => Test::Downloads,
+        FlentTest::Rrul => Test::Rrul,
+        FlentTest::RrulBe => Test::RrulBe,
     });
     let out = out.unwrap_or(Path::new("."));
     let files = export::flent::files(run, test).map_err(|error| halted(out, &error))?;

@@ -59,6 +59,7 @@ mod layout;
 pub mod line;
 pub mod link_service;
 mod machine;
+mod mappings;
 pub mod mesh;
 mod mesh_air;
 mod mesh_event;

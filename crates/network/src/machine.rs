@@ -7,6 +7,7 @@ use crate::broadcasts::Broadcasts;
 use crate::change_schedule::ChangeSchedule;
 use crate::error::NetworkError;
 use crate::layout::{Attachment, Layout, PlacedRadio, UnitLink, WifiStation};
+use crate::mappings::Mappings;
 use crate::meshes::Meshes;
 use crate::observe::{BackhaulHop, LinkStats, RadioStats, StationStats, Traffic, others};
 use crate::output::{Endpoint, Envelope, Headers, Output, wrap};
@@ -45,6 +46,7 @@ pub struct Network<P> {
     /// Station of each node after the radios.
     station_of_node: Vec<u16>,
     pub(crate) wired: WiredStations<P>,
+    mappings: Option<Mappings>,
     /// By station.
     pub(crate) attachments: Vec<Attachment>,
     /// By node.
@@ -150,6 +152,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         let mut network = Network {
             air,
             has_timers,
+            mappings: Mappings::from_plan(plan),
             roaming,
             steering,
             power_saves,
@@ -197,7 +200,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         packet: Packet<P>,
     ) {
         self.handle_timeout(now);
-        let packet = wrap(from, to, headers, packet);
+        let mut packet = wrap(from, to, headers, packet);
         if let Endpoint::Station(station) = to {
             self.down[usize::from(station)].offered += 1;
         }
@@ -207,6 +210,9 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                 self.up[usize::from(station)].offered += 1;
                 match self.attachments[usize::from(station)] {
                     Attachment::Air(index) => {
+                        if let Some(mappings) = &self.mappings {
+                            mappings.at_station(station, &mut packet);
+                        }
                         if let Some(packet) = self.hold(now, index, packet) {
                             self.wake_to_send(now, index);
                             let at = &self.wifi_stations[index];

@@ -7,7 +7,8 @@ use netburn_record::{
     RunStatus, Sink, Summary,
 };
 use netburn_scenario::Plan;
-use netburn_units::{Duration, Instant};
+use netburn_units::{BitRate, Duration, Instant};
+use netburn_workload::config::Activity;
 use netburn_workload::{Config, Direction, Failure, Goal, Outcome, RemoteTimestamps, Verdict};
 use util::{event, good_rows, header, health, interval, ms, operation, sentences, station};
 
@@ -159,6 +160,42 @@ fn throughput_is_content_over_the_evaluated_time() {
     assert_eq!(part.stations[0].throughput_mbps, 80.0);
     // 20 MB, but over the whole ten seconds.
     assert_eq!(part.totals.throughput_mbps, 16.0);
+}
+
+/// A download from 5 s to 10 s, again from 25 s and 45 s on, with 10 Mbit/s in these times (125 kB in 100 ms) and nothing
+/// between. The warm-up ends at 6 s: 4 + 5 + 5 = 14 s are judged, with 10 Mbit/s. The goal of 8 Mbit/s holds in every
+/// window of 2 s in steps of 100 ms: 21 + 31 + 31 windows.
+#[test]
+fn only_the_time_in_which_a_workload_runs_is_judged() {
+    let mut config = Config::download();
+    config.goals = vec![Goal::Rate {
+        at_least: BitRate::from_mbps(8),
+        window: Duration::from_secs(2),
+        step: took(100),
+    }];
+    config.activity = Activity {
+        start: Duration::from_secs(5),
+        stop: Some(Duration::from_secs(10)),
+        repeat: Some(Duration::from_secs(20)),
+    };
+    let mut plan = plan("download", config, 60);
+    plan.warmup = Duration::from_secs(6);
+    let mut rows = Vec::new();
+    for (sequence, begin) in (0..).zip([5000, 25_000, 45_000]) {
+        rows.push(operation(0, 0, sequence, ms(begin), Outcome::Cut, Duration::ZERO));
+        rows.extend((0..50).map(|bin| interval(0, 0, begin + bin * 100, 125_000)));
+        // Bytes on the way when the window ended.
+        rows.push(interval(0, 0, begin + 5000, 7_000_000));
+    }
+    let summary = summary(plan, &rows, &RunStatus::Complete);
+    let workload = &summary.stations[0].workloads[0];
+    assert!(
+        (workload.throughput_mbps - 10.0).abs() < 1e-9,
+        "{}",
+        workload.throughput_mbps
+    );
+    let goal = &workload.goals[0];
+    assert_eq!((goal.samples, goal.met, goal.verdict), (83, Some(1.0), Verdict::Pass));
 }
 
 fn stream(rows: &[Row]) -> Summary {

@@ -4,6 +4,7 @@ use crate::environment::Environment;
 use crate::plan::{Ap, Joins, LineQueue, Plan, RadioName, Station, StationLink, Trace, Wan};
 use netburn_medium::config::{LinkQuality, RadioConfig};
 use netburn_units::{BitRate, ByteSize, Duration};
+use netburn_workload::config::Activity;
 use netburn_workload::{Config, Goal, Kind};
 
 impl Plan {
@@ -238,6 +239,9 @@ fn workload_summary(config: &Config) -> String {
     let what = match (config.kind, config.objects) {
         (Kind::Probe, _) => format!("a datagram of {}", config.object_size),
         (Kind::Voice, _) => format!("a packet of {} in each direction", config.object_size),
+        (Kind::Download | Kind::Upload, _) if config.streams > 1 => {
+            format!("{} streams of objects of {}", config.streams, config.object_size)
+        }
         (Kind::Download | Kind::Upload, _) => format!("objects of {}", config.object_size),
         (_, 1) => format!("an object of {}", config.object_size),
         (_, objects) => format!("{objects} objects of {}", config.object_size),
@@ -252,13 +256,32 @@ fn workload_summary(config: &Config) -> String {
     } else {
         ""
     };
+    let mark = config.dscp.map_or_else(String::new, |dscp| match dscp.name() {
+        Some(name) => format!(", marked {name}"),
+        None => format!(", marked with DSCP {}", dscp.value()),
+    });
     let goals: Vec<String> = config.goals.iter().map(goal).collect();
     let good = if goals.is_empty() {
         "no goal".to_owned()
     } else {
         format!("goal: {}", goals.join(", "))
     };
-    format!("{what} {when}{up}; {good}")
+    format!("{what} {when}{up}{}{mark}; {good}", active(config.activity))
+}
+
+/// The times in which a workload runs: `, from 5 s until 10 s, each 20 s`.
+fn active(activity: Activity) -> String {
+    let mut text = String::new();
+    if !activity.start.is_zero() {
+        text.push_str(&format!(", from {}", activity.start));
+    }
+    if let Some(stop) = activity.stop {
+        text.push_str(&format!(", until {stop}"));
+    }
+    if let Some(repeat) = activity.repeat {
+        text.push_str(&format!(", each {repeat}"));
+    }
+    text
 }
 
 /// Formats a size in decimal units: `8.1 GB`.

@@ -16,7 +16,7 @@ use netburn_medium::config::{
 use netburn_medium::fading::FadingModel;
 use netburn_medium::geometry::BuildingModel;
 use netburn_tcp::config::{CongestionControl, Tsq, TsqPreset, TsqSettings};
-use netburn_units::{ByteSize, Duration};
+use netburn_units::{ByteSize, DscpMapping, Duration};
 use netburn_workload::{Connections, Kind, Priority};
 use schemars::{Schema, SchemaGenerator, json_schema};
 
@@ -102,6 +102,9 @@ words!(Connections, CONNECTIONS, ["new" => Connections::New, "keep" => Connectio
 words!(Priority, PRIORITIES, [
     "background" => Priority::Background, "best-effort" => Priority::BestEffort,
     "video" => Priority::Video, "voice" => Priority::Voice,
+]);
+words!(DscpMapping, DSCP_MAPPINGS, [
+    "rfc8325" => DscpMapping::Rfc8325, "upper-three-bits" => DscpMapping::UpperThreeBits,
 ]);
 words!(Standard, STANDARDS, [
     Standard::B.name() => Standard::B, Standard::A.name() => Standard::A, Standard::G.name() => Standard::G,

@@ -3,8 +3,9 @@
 use crate::environment::Environment;
 use crate::plan::Plan;
 use crate::resolve::operation_size;
-use netburn_units::{BitRate, ByteSize, Duration};
+use netburn_units::{BitRate, ByteSize, Duration, Instant};
 use netburn_workload::{Config, Kind};
+use std::ops::Range;
 
 /// Estimated content bytes of all runs of a plan, both directions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,6 +66,7 @@ impl Plan {
         for station in &self.stations {
             let end = station.end(self.duration);
             let span = end.saturating_sub(station.start);
+            let load = Instant::ZERO + station.start..Instant::ZERO + end;
             let (mut to, mut from) = (Demand::default(), Demand::default());
             for workload in &station.workloads {
                 let config = &workload.config;
@@ -72,11 +74,11 @@ impl Plan {
                     Kind::Download => to.max = None,
                     Kind::Upload => from.max = None,
                     Kind::Probe | Kind::Voice => {
-                        let scheduled = scheduled(config, span);
+                        let scheduled = scheduled(config, &load);
                         to.add(scheduled);
                         from.add(scheduled);
                     }
-                    Kind::Pages | Kind::Stream | Kind::Calls => to.add(scheduled(config, span)),
+                    Kind::Pages | Kind::Stream | Kind::Calls => to.add(scheduled(config, &load)),
                 }
             }
             // A wired link limits its station only where links are modelled.
@@ -103,11 +105,14 @@ impl Plan {
     }
 }
 
-/// Content of all operations due in `span`. The first one is due within the first interval, so each started interval has
-/// one operation.
-fn scheduled(config: &Config, span: Duration) -> u128 {
-    let interval = config.interval.map_or(0, Duration::as_nanos);
-    let operations = span.as_nanos().div_ceil(interval.max(1));
+/// Content of all operations due in a station's load. In each window the first one is due within the first interval, so
+/// each started interval has one operation.
+fn scheduled(config: &Config, load: &Range<Instant>) -> u128 {
+    let interval = config.interval.map_or(0, Duration::as_nanos).max(1);
+    let windows = config.windows(load.start, load.end);
+    let operations: u64 = windows
+        .map(|window| window.length().as_nanos().div_ceil(interval))
+        .sum();
     u128::from(operations) * u128::from(operation_size(config).as_bytes())
 }
 
@@ -124,6 +129,7 @@ fn size(bytes: u128) -> ByteSize {
 mod tests {
     use super::*;
     use crate::plan::{Station, StationLink, StationWorkload};
+    use netburn_workload::config::Activity;
 
     fn plan(workloads: &[(&str, Config)]) -> Plan {
         let mut station = Station::new("all");
@@ -149,6 +155,19 @@ mod tests {
                 max: Some(pages)
             }
         );
+    }
+
+    /// From 10 s on, 6 s in each 20 s: windows at 10, 30 and 50 s with two pages each.
+    #[test]
+    fn windows_of_browsing_have_pages_of_their_own() {
+        let mut config = Config::browsing();
+        config.activity = Activity {
+            start: Duration::from_secs(10),
+            stop: Some(Duration::from_secs(16)),
+            repeat: Some(Duration::from_secs(20)),
+        };
+        let bytes = plan(&[("browsing", config)]).bytes_expected(Environment::Fleet);
+        assert_eq!(bytes.scheduled, ByteSize::from_kib(3 * 2 * 10 * 128));
     }
 
     #[test]

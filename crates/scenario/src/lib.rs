@@ -35,6 +35,7 @@ mod change;
 mod decode;
 mod describe;
 mod document;
+mod dscp;
 pub mod effect;
 mod encode;
 mod enums;

@@ -8,7 +8,7 @@ use netburn_medium::fading::FadingModel;
 use netburn_medium::geometry::{self, Position};
 use netburn_medium::queue::driver::ATH9K_DEPTH;
 use netburn_tcp::config::{CongestionControl, Tsq};
-use netburn_units::{BitRate, ByteSize, Db, Dbm, Distance, Duration, Probability, Seed, Speed};
+use netburn_units::{BitRate, ByteSize, Db, Dbm, Distance, DscpMapping, Duration, Probability, Seed, Speed};
 use netburn_workload::Config;
 use std::fmt;
 
@@ -256,6 +256,8 @@ pub struct Ap {
     pub forwarding_queue: Option<ByteSize>,
     /// WAN link; `None`: the access point is next to the server's link.
     pub wan: Option<Wan>,
+    /// Mapping from the DSCP of the packets that it sends over the air to their user priority.
+    pub dscp_mapping: DscpMapping,
     /// Position in the building.
     pub position: Option<Position>,
     /// Time between two scans of its radios; `None`: it does not scan.
@@ -449,6 +451,8 @@ pub struct StationAir {
     pub driver_queue: u16,
     /// Airtime weight; 1 to 65 535. Default: 256, as in Linux.
     pub weight: u16,
+    /// Mapping from the DSCP of the packets that it sends to their user priority.
+    pub dscp_mapping: DscpMapping,
     /// Positions that it visits in this order, starting with the load; one if it stays; none if `quality`
     /// describes the link.
     pub path: Vec<Position>,
@@ -580,6 +584,7 @@ impl Ap {
             forwarding: None,
             forwarding_queue: None,
             wan: None,
+            dscp_mapping: DscpMapping::default(),
             position: None,
             scan_interval: None,
             scan_away: None,
@@ -654,6 +659,7 @@ impl Default for StationAir {
             hardware_queue: HardwareQueue::default(),
             driver_queue: ATH9K_DEPTH,
             weight: 256,
+            dscp_mapping: DscpMapping::default(),
             path: Vec::new(),
             speed: None,
             signals: Vec::new(),

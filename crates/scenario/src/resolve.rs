@@ -123,7 +123,7 @@ fn plan(root: &Node, file: &Scenario, name: &str, cx: &mut Context) -> Plan {
     }
     let defined = file.workload.as_ref();
     let defined = defined.filter(|defined| !too_many(defined, MAX_SECTIONS, "workloads", cx));
-    let own = workload::definitions(defined, cx);
+    let own = workload::definitions(defined, plan.duration, cx);
     if let Some(stations) = &file.station
         && !too_many(stations, MAX_STATIONS, "stations", cx)
     {

@@ -27,6 +27,7 @@ use netburn_medium::config::{
 use netburn_medium::fading::FadingModel;
 use netburn_medium::geometry::BuildingModel;
 use netburn_tcp::config::{CongestionControl, Tsq};
+use netburn_units::{Dscp, DscpMapping};
 use netburn_workload::{Config, Connections, PlayerConfig, Priority};
 
 section! {
@@ -130,6 +131,8 @@ section! {
         slow_stations: Flag => slow_stations;
         /// Depth of the driver and hardware queue, per access category of a radio: aggregates, frames, a time, or `unlimited`. ath9k uses two aggregates.
         hardware_queue: HardwareQueue => hardware_queue;
+        /// Mapping from the DSCP of a packet to its access category on the air. `rfc8325`: RFC 8325, as Linux since 6.8; other code points by their upper three bits. `upper-three-bits`: as Linux before 6.8 and many access points; EF is then video, and AF1x, AF2x and CS2 are background.
+        dscp_mapping: DscpMapping => dscp_mapping;
         /// Capacity of the driver's own lists, in packets, between `fifo`, `pfifo-fast` or `fq-codel` and the hardware. ath9k held 123 before Linux 4.11. Use 1 for a driver without such lists, whose firmware takes packets directly from the queue.
         driver_queue: Whole<1, 65535> => driver_queue;
         /// Airtime queue limits: `true` for Linux's values (5 ms, 12 ms, 24 ms), or your own. In Linux each driver enables them; ath9k does not.
@@ -312,6 +315,8 @@ section! {
         driver_queue(wifi): Whole<1, 65535> => air.driver_queue;
         /// Airtime weight of the station; 256 in Linux.
         weight(wifi): Whole<1, 65_535> => air.weight, changes |value| (StationSetting::Weight(value));
+        /// Mapping from the DSCP of the station's packets to their access category, as of an access point.
+        dscp_mapping(wifi): DscpMapping => air.dscp_mapping;
         /// Name of the fleet agent that plays this station.
         agent: Text => agent, default "any", on FLEET else FleetOnly;
         /// Label of the fleet agents that can play this station.
@@ -362,8 +367,18 @@ section! {
         connections: Connections => config.connections, default "that of the kind", kinds [Pages, Stream, Calls, Download, Upload];
         /// Maximum number of operations in flight. Further operations that are due count as misses. For `calls` and `probe`.
         outstanding: Whole<1, 10_000> => config.outstanding, default "that of the kind", kinds [Calls, Probe];
+        /// Number of TCP connections at once (`download`, `upload`). Each has its own sequence of objects.
+        streams: Whole<1, 1000> => config.streams, default "1", kinds [Download, Upload];
+        /// Begin of the workload, counted from the start of the load. The station's `start` and `stop` limit it as well.
+        start: Span => config.activity.start;
+        /// End of the workload. No new operation begins; the objects of `download` and `upload` are cancelled. Only the time from `start` to `stop` is judged.
+        stop: SomeTime => config.activity.stop, default "the end of the station's load";
+        /// Period in which the time from `start` to `stop` is repeated, at least 1 s. Each begins in the same way. Not for `stream` and `voice`.
+        repeat: SomeTime => config.activity.repeat, default "none: the workload runs once", kinds [Pages, Calls, Download, Upload, Probe];
         /// Priority of the packets in both directions: DSCP (8, 0, 40, 48), access category, and band of `pfifo-fast`. The page of the workloads shows where packets are marked.
         priority: Priority => config.priority;
+        /// DSCP of the packets in both directions, instead of `priority`: 0 to 63, or a name (`CS0` to `CS7`, `AF11` to `AF43`, `EF`, `VA`, `LE`, `DF`). The access category follows from it: see `dscp_mapping`. The band of `pfifo-fast` follows from the access category.
+        dscp: Dscp => config.dscp, default "that of `priority`";
         /// TCP congestion control of the workload in both directions: `reno`, `cubic`, `bbr`, or another one of the operating system. Not for `probe` and `voice`.
         cc: CongestionControl => cc, default "`station.*.cc` and `server.cc`", kinds [Pages, Stream, Calls, Download, Upload];
         /// Video player that consumes the data (`stream`).

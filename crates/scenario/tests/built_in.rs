@@ -41,6 +41,13 @@ fn settings_in_comments_are_valid() {
         ("call-and-download", "ap.home.queue", "fq-codel"),
         ("call-and-download", "workload.call.priority", "voice"),
         ("call-and-download", "workload.call.goal", "R 70"),
+        ("rrul", "ap.home.dscp_mapping", "upper-three-bits"),
+        ("rrul", "ap.home.wan.discipline", "cake"),
+        ("tcp-8up", "workload.load.streams", "1"),
+        ("tcp-8down", "workload.load.streams", "1"),
+        ("voip-rrul", "workload.call.priority", "voice"),
+        ("square-wave", "workload.wave.cc", "bbr"),
+        ("square-wave", "workload.wave.streams", "4"),
         ("penalty-box", "station.slow-1.joins", "home.5g"),
         (
             "small-queues-usb",

@@ -14,7 +14,8 @@ use netburn_scenario::plan::{
 };
 use netburn_scenario::{Plan, Station, StationWorkload, built_in_workload, json_schema};
 use netburn_tcp::config::{CongestionControl, Tsq, TsqPreset, TsqSettings};
-use netburn_units::{BitRate, ByteSize, Db, Dbm, Distance, Duration, Probability, Seed, Speed};
+use netburn_units::{BitRate, ByteSize, Db, Dbm, Distance, Dscp, DscpMapping, Duration, Instant, Probability, Seed, Speed};
+use netburn_workload::config::Activity;
 use netburn_workload::{Config, Connections, Goal, Kind, PlayerConfig, Priority};
 use proptest::option;
 use proptest::prelude::*;
@@ -277,6 +278,11 @@ fn ap(name: &'static str) -> impl Strategy<Value = Ap> {
             forwarding,
             forwarding_queue: rated.then(|| ByteSize::from_kib(512)),
             wan,
+            dscp_mapping: if rated {
+                DscpMapping::UpperThreeBits
+            } else {
+                DscpMapping::Rfc8325
+            },
             position: None,
             scan_interval: rated.then_some(Duration::from_secs(120)),
             scan_away: rated.then_some(Duration::from_millis(70)),
@@ -336,6 +342,11 @@ fn air() -> impl Strategy<Value = StationAir> {
             hardware_queue,
             driver_queue: weight,
             weight,
+            dscp_mapping: if weight % 3 == 0 {
+                DscpMapping::UpperThreeBits
+            } else {
+                DscpMapping::Rfc8325
+            },
             path: Vec::new(),
             speed: None,
             signals: Vec::new(),
@@ -420,6 +431,9 @@ fn config() -> impl Strategy<Value = Config> {
             Priority::Video,
             Priority::Voice,
         ][priority];
+        if config.priority == Priority::BestEffort && new {
+            config.dscp = Dscp::new((size % 64) as u8);
+        }
         if kind == Kind::Pages {
             config.objects = objects;
         }
@@ -436,6 +450,19 @@ fn config() -> impl Strategy<Value = Config> {
         }
         if matches!(kind, Kind::Calls | Kind::Probe) {
             config.outstanding = outstanding;
+        }
+        if kind.is_bulk() {
+            config.streams = objects;
+        }
+        if new && goal {
+            let start = Duration::from_millis(u64::from(objects));
+            config.activity = Activity {
+                start,
+                stop: Some(start + Duration::from_millis(size)),
+                repeat: kind
+                    .can_repeat()
+                    .then(|| Duration::from_millis(size.max(1000) + u64::from(objects))),
+            };
         }
         if !kind.is_datagram() {
             config.connections = if new { Connections::New } else { Connections::Keep };
@@ -660,7 +687,12 @@ fn plan() -> impl Strategy<Value = Plan> {
             }
             for (_, config) in workloads {
                 used += 1;
-                let of = StationWorkload::new(format!("w{used}"), config);
+                let mut of = StationWorkload::new(format!("w{used}"), config);
+                // A workload must run in the load of its station.
+                let load = (Instant::ZERO + station.start, Instant::ZERO + station.end(plan.duration));
+                if of.config.windows(load.0, load.1).next().is_none() {
+                    of.config.activity = Activity::default();
+                }
                 let cc = station.cc.clone().filter(|_| !of.config.kind.is_datagram());
                 station.workloads.push(StationWorkload { cc, ..of });
             }

@@ -262,8 +262,8 @@ fn defaults_of_workloads_are_those_of_the_resolver() {
             "calls",
             &["object_size", "connections", "outstanding", "goal", "timeout"],
         ),
-        ("download", &["object_size", "connections", "timeout"]),
-        ("upload", &["object_size", "connections", "timeout"]),
+        ("download", &["object_size", "connections", "streams", "timeout"]),
+        ("upload", &["object_size", "connections", "streams", "timeout"]),
         ("probe", &["object_size", "interval", "outstanding", "timeout"]),
     ];
     for (kind, keys) in keys {

@@ -28,8 +28,8 @@ pub struct CapturedPacket {
     pub arrived: bool,
     /// Length as an IPv4 packet in bytes.
     pub length: u32,
-    /// TID of its traffic class.
-    pub tid: u8,
+    /// DSCP, 0 to 63.
+    pub dscp: u8,
     /// ECN field.
     pub ecn: Ecn,
     /// Port of the station.

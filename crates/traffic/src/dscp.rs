@@ -5,7 +5,6 @@
 //! contains the DSCP for three reasons. Marks may be changed in the network, the server's system may not report them,
 //! and pages in a browser cannot set any.
 
-use netburn_workload::Priority;
 use std::borrow::Cow;
 
 /// Maximum DSCP: six bits (RFC 2474 §3).
@@ -29,9 +28,9 @@ pub(crate) enum QueryError {
     CongestionControl,
 }
 
-/// Adds the DSCP of a priority and the congestion control to `path`, which has no query. Best effort needs no DSCP.
-pub(crate) fn request_dscp<'a>(path: Cow<'a, str>, priority: Priority, control: Option<&str>) -> Cow<'a, str> {
-    match (priority.dscp(), control) {
+/// Adds the DSCP and the congestion control to `path`, which has no query. CS0 needs no parameter.
+pub(crate) fn request_dscp<'a>(path: Cow<'a, str>, dscp: u8, control: Option<&str>) -> Cow<'a, str> {
+    match (dscp, control) {
         (0, None) => path,
         (dscp, None) => format!("{path}?{QUERY}{dscp}").into(),
         (0, Some(name)) => format!("{path}?{CONTROL}{name}").into(),
@@ -76,14 +75,15 @@ mod tests {
 
     #[test]
     fn a_requested_dscp_is_parsed() {
-        for (priority, path) in [
-            (Priority::Background, "/sink?dscp=8"),
-            (Priority::BestEffort, "/sink"),
-            (Priority::Video, "/sink?dscp=40"),
-            (Priority::Voice, "/sink?dscp=48"),
+        for (dscp, path) in [
+            (8, "/sink?dscp=8"),
+            (0, "/sink"),
+            (40, "/sink?dscp=40"),
+            (48, "/sink?dscp=48"),
+            (63, "/sink?dscp=63"),
         ] {
-            assert_eq!(request_dscp("/sink".into(), priority, None), path);
-            let dscp = Some(priority.dscp()).filter(|dscp| *dscp != 0);
+            assert_eq!(request_dscp("/sink".into(), dscp, None), path);
+            let dscp = Some(dscp).filter(|dscp| *dscp != 0);
             assert_eq!(requested_dscp(path), Ok(dscp));
         }
         assert_eq!(requested_dscp("/bytes/5?n=1&dscp=63&close"), Ok(Some(63)));
@@ -93,16 +93,10 @@ mod tests {
 
     #[test]
     fn a_requested_congestion_control_is_parsed() {
-        for (priority, path) in [
-            (Priority::BestEffort, "/sink?cc=bbr"),
-            (Priority::Video, "/sink?dscp=40&cc=bbr"),
-        ] {
-            assert_eq!(request_dscp("/sink".into(), priority, Some("bbr")), path);
+        for (dscp, path) in [(0, "/sink?cc=bbr"), (40, "/sink?dscp=40&cc=bbr")] {
+            assert_eq!(request_dscp("/sink".into(), dscp, Some("bbr")), path);
             assert_eq!(control(path), Ok(Some("bbr")));
-            assert_eq!(
-                requested_dscp(path),
-                Ok(Some(priority.dscp()).filter(|dscp| *dscp != 0))
-            );
+            assert_eq!(requested_dscp(path), Ok(Some(dscp).filter(|dscp| *dscp != 0)));
         }
         assert_eq!(control("/bytes/5?n=1&cc=tcp_x-9&close"), Ok(Some("tcp_x-9")));
         assert_eq!(control("/bytes/cc=a?ccc=a&CC=a"), Ok(None));

@@ -6,6 +6,7 @@
 //! - [`Dbm`] – power, in hundredths of a decibel-milliwatt; [`Db`]: a ratio, in hundredths of a decibel.
 //! - [`Probability`] – a probability or a share, in parts per billion.
 //! - [`Distance`] – millimetres; [`Speed`]: millimetres per second.
+//! - [`Dscp`] – code point of a packet; [`DscpMapping`]: the user priority of 802.11 for it.
 //! - [`Seed`] and [`Stream`]: random numbers, one named stream per cause. An additional draw in one
 //!   stream changes nothing in the others.
 //!
@@ -25,6 +26,7 @@
 
 mod decimal;
 mod distance;
+mod dscp;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
 mod power;
@@ -38,6 +40,7 @@ mod time;
 
 pub use decimal::format_decimal;
 pub use distance::Distance;
+pub use dscp::{Dscp, DscpMapping};
 pub use power::{Db, Dbm};
 pub use probability::Probability;
 pub use quantity::QuantityError;

@@ -150,7 +150,7 @@ impl Station<'_> {
             Cell::Number(after.and_then(quality)),
             Cell::Text(self.link.map(warning).unwrap_or_default()),
             Cell::Number(Some(counted.evaluated.as_secs_f64())),
-            Cell::Count(u64::from(config.objects) * u64::from(config.outstanding)),
+            Cell::Count(u64::from(config.objects) * u64::from(config.max_in_flight())),
             Cell::Count(counted.finished),
             Cell::Number(Some(counted.bytes / 1e6)),
             Cell::Number(counted.length.map(|(mean, _)| mean / 1e3)),

@@ -1,9 +1,10 @@
 //! Export as flent data files, version 4, for flent's plots and tables.
 //!
-//! flent identifies a file by the test that wrote it. Three of its tests resemble a run:
+//! flent identifies a file by the test that wrote it. Five of its tests resemble a run:
 //!
 //! - `rtt_fair_var_down`: downloads and a ping for every station. `rtt_fair_var`: uploads, too.
 //! - `tcp_ndown`: downloads as N streams, all pings as one series, page loads as HTTP latency.
+//! - `rrul`: downloads, uploads and probes by their marks, for the scenario `rrul`. `rrul_be`: the same by their order.
 //!
 //! The ping of a station is its probe or, without a probe, the operations of its calls. A station
 //! with neither has no ping. Before the load it is always the idle probe. `NOTE` names the choice. As
@@ -11,6 +12,7 @@
 //! with a colon from its plots; netburn's names have none.
 
 mod document;
+mod rrul;
 mod series;
 
 use super::{Error, each};
@@ -31,6 +33,10 @@ pub enum Test {
     Fair,
     /// `tcp_ndown`.
     Downloads,
+    /// `rrul`.
+    Rrul,
+    /// `rrul_be`.
+    RrulBe,
 }
 
 /// One data file.
@@ -50,6 +56,8 @@ impl Test {
             Test::FairDown => "rtt_fair_var_down",
             Test::Fair => "rtt_fair_var",
             Test::Downloads => "tcp_ndown",
+            Test::Rrul => "rrul",
+            Test::RrulBe => "rrul_be",
         }
     }
 }

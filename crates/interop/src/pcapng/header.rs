@@ -8,7 +8,6 @@ use netburn_medium::packet::Ecn;
 use netburn_network::checksum::{add, pseudo, sum};
 use netburn_tcp::Segment;
 use netburn_tcp::segment::Flags;
-use netburn_workload::Priority;
 use std::net::Ipv4Addr;
 
 /// Window scale factor, as a shift count (RFC 7323 §2).
@@ -25,8 +24,8 @@ pub struct ModelPacket<'a> {
     pub ports: [u16; 2],
     /// Length as an IPv4 packet in bytes.
     pub length: u32,
-    /// TID of its traffic class.
-    pub tid: u8,
+    /// DSCP, 0 to 63.
+    pub dscp: u8,
     /// ECN field.
     pub ecn: Ecn,
     /// The TCP segment; `None` for a UDP datagram.
@@ -47,7 +46,7 @@ pub fn header(packet: &ModelPacket<'_>) -> Vec<u8> {
         Ecn::Ect0 => 2,
         Ecn::Ce => 3,
     };
-    let mut ip = vec![0x45, dscp(packet.tid) << 2 | ecn];
+    let mut ip = vec![0x45, packet.dscp << 2 | ecn];
     ip.extend(length.to_be_bytes());
     // Not to be fragmented; 64 hops.
     ip.extend([0, 0, 0x40, 0, 64, protocol, 0, 0]);
@@ -144,17 +143,6 @@ fn udp(length: u32, ports: [u16; 2]) -> Vec<u8> {
     .concat()
 }
 
-/// The DSCP of the class that has this TID.
-fn dscp(tid: u8) -> u8 {
-    let class = match tid {
-        1 => Priority::Background,
-        5 => Priority::Video,
-        6 => Priority::Voice,
-        _ => Priority::BestEffort,
-    };
-    class.dscp()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -166,7 +154,7 @@ mod tests {
             to: Ipv4Addr::new(198, 18, 0, 1),
             ports: [5000, 4480],
             length: 92,
-            tid: 6,
+            dscp: 48,
             ecn: Ecn::NotEct,
             segment: None,
         };

@@ -1,6 +1,7 @@
 //! Properties of an IP packet (RFC 791, RFC 8200) that determine its destination and its flow.
 
 use netburn_medium::packet::Ecn;
+use netburn_units::DscpMapping;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Protocol number of TCP.
@@ -167,18 +168,10 @@ impl IpPacketInfo {
         flow & TCP_FLOW != 0
     }
 
-    /// Returns the traffic identifier for the DSCP (RFC 8325, section 4.3, as Linux maps it since 6.8).
+    /// Returns the traffic identifier for the DSCP, as Linux maps it.
     #[must_use]
     pub const fn tid(&self) -> u8 {
-        match self.dscp {
-            44 | 46 => 6,
-            40 => 5,
-            24 | 26 | 28 | 30 | 32 | 34 | 36 | 38 => 4,
-            18 | 20 | 22 => 3,
-            1 | 8 => 1,
-            48 | 56 => 7,
-            _ => 0,
-        }
+        DscpMapping::Rfc8325.user_priority(self.dscp)
     }
 }
 

@@ -32,6 +32,10 @@ pub(crate) enum FlentTest {
     RttFairVar,
     /// Download throughput of each station as one of N streams, all pings as one series, page loads as HTTP latency
     TcpNdown,
+    /// Downloads, uploads and probes by their marks, as of the scenario rrul
+    Rrul,
+    /// Downloads, uploads and probes by their order, as of the scenarios rrul-be and rrul-house
+    RrulBe,
 }
 
 /// Import data files of other tools as runs

@@ -90,7 +90,7 @@ fn model_packet(packet: &CapturedPacket) -> ModelPacket<'_> {
         to: v4(packet.to),
         ports,
         length: packet.length,
-        tid: packet.tid,
+        dscp: packet.dscp,
         ecn: packet.ecn,
         segment: match &packet.content {
             PacketContent::Segment(segment) => Some(segment),

@@ -47,7 +47,9 @@ const PROPERTIES: [Property; 14] = [
             .mean_rate()
             .map_or("as fast as possible".to_owned(), |rate| rate.to_string())
     }),
-    ("operations in flight", |config| format!("up to {}", config.outstanding)),
+    ("operations in flight", |config| {
+        format!("up to {}", config.max_in_flight())
+    }),
     ("connections", |config| match (config.kind, config.connections) {
         (Kind::Probe | Kind::Voice, _) => "–".to_owned(),
         (_, Connections::New) => "a new one for each request".to_owned(),

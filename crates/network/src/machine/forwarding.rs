@@ -301,7 +301,10 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
     }
 
     /// Sends a packet from an access point to the next one, to its station, or to the server.
-    fn send_from(&mut self, now: Instant, ap: u16, packet: NetPacket<P>) {
+    fn send_from(&mut self, now: Instant, ap: u16, mut packet: NetPacket<P>) {
+        if let Some(mappings) = &self.mappings {
+            mappings.at_ap(usize::from(ap), &mut packet);
+        }
         match (self.next_step(usize::from(ap), &packet), packet.payload.to) {
             (Some(Step::Air(from, to)), _) => self.air.handle_packet(now, from, to, packet),
             (Some(Step::Mesh(target)), _) => self.send_in_mesh(now, usize::from(ap), target, packet),
@@ -315,13 +318,16 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
 
     /// Last hop to a station: over the air or over its wire.
     /// `ap`: access point that the packet has reached.
-    fn send_to_station(&mut self, now: Instant, ap: Option<u16>, station: u16, packet: NetPacket<P>) {
+    fn send_to_station(&mut self, now: Instant, ap: Option<u16>, station: u16, mut packet: NetPacket<P>) {
         match self.attachments[usize::from(station)] {
             Attachment::Air(index) => {
                 let at = &self.wifi_stations[index];
                 let (mut radio, mut node) = (at.radio, at.node);
+                let ap = ap.map_or(at.ap, usize::from);
+                if let Some(mappings) = &self.mappings {
+                    mappings.at_ap(ap, &mut packet);
+                }
                 if self.has_timers {
-                    let ap = ap.map_or(at.ap, usize::from);
                     (radio, node) = self.roaming.route(index, ap, &self.air).unwrap_or((radio, node));
                     self.count_waiting(node);
                 }

@@ -1,8 +1,8 @@
 //! Upper bounds that follow from the plan: counts by time, and sizes.
 
 use netburn_units::{BitRate, Duration};
-use netburn_workload::Config;
 use netburn_workload::config::BIN;
+use netburn_workload::{BACKOFF, Config};
 
 /// The highest rate that one workload of one station can have: 1 Tbit/s, more than any network card carries.
 pub const MAX_RATE: BitRate = BitRate::from_mbps(1_000_000);
@@ -83,13 +83,15 @@ impl Limits {
     /// Limits of a workload.
     pub(super) fn from_config(config: &Config) -> Limits {
         let size = config.operation_size().map_or(u64::MAX, |size| size.as_bytes());
-        let at_once = u64::from(config.objects) * u64::from(config.outstanding);
+        let at_once = u64::from(config.objects) * u64::from(config.max_in_flight());
+        let streams = u64::from(config.streams.max(1));
         let period = config.interval.filter(|every| !every.is_zero());
         Limits {
             operations: Pace {
-                burst: BURST,
+                // All streams can fail at once, and again after each backoff. Successful ones share the rate.
+                burst: BURST + FACTOR * (streams - 1),
                 count: FACTOR,
-                every: period.unwrap_or_else(|| shortest(size)),
+                every: period.unwrap_or_else(|| shortest(size).min(BACKOFF / streams)),
             },
             connections: Pace {
                 burst: BURST + FACTOR * at_once,

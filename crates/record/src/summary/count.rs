@@ -55,7 +55,7 @@ impl Counter {
             workloads: station
                 .workloads
                 .iter()
-                .map(|w| WorkloadCounter::new(&w.config))
+                .map(|w| WorkloadCounter::new(&w.config, Instant::ZERO + station.start))
                 .collect(),
             claim: Claim::default(),
         });

@@ -55,6 +55,8 @@ pub(crate) struct StationEvidence {
 /// One workload's part.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct WorkloadEvidence {
+    /// Evaluated time in which the workload runs.
+    pub(crate) judged: Duration,
     pub(crate) counts: Counts,
     /// From due to end in ns, of those that finished.
     pub(crate) latency: Vec<u64>,
@@ -212,6 +214,7 @@ impl StationEvidence {
 
 impl WorkloadEvidence {
     fn add(&mut self, other: WorkloadEvidence) {
+        self.judged += other.judged;
         self.counts.add(&other.counts);
         self.latency.extend(other.latency);
         self.lengths.add(&other.lengths);

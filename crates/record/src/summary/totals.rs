@@ -7,7 +7,7 @@ use netburn_workload::config::BIN;
 /// Totals of one workload of one station, over its evaluated operations and time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WorkloadTotals {
-    /// The station's evaluated time.
+    /// Evaluated time in which the workload runs.
     pub evaluated: Duration,
     /// Operations that count.
     pub operations: u64,
@@ -24,15 +24,14 @@ pub struct WorkloadTotals {
 impl WorkloadTotals {
     /// Totals of a station's workloads, in the plan's order.
     pub(crate) fn of_station(station: &StationEvidence) -> Vec<WorkloadTotals> {
-        let of = |workload| WorkloadTotals::new(station.judged, workload);
-        station.workloads.iter().map(of).collect()
+        station.workloads.iter().map(WorkloadTotals::new).collect()
     }
 
-    fn new(evaluated: Duration, counted: &WorkloadEvidence) -> Self {
+    fn new(counted: &WorkloadEvidence) -> Self {
         let finished = counted.latency.len() as f64;
         let total: f64 = counted.latency.iter().map(|nanos| *nanos as f64).sum();
         WorkloadTotals {
-            evaluated,
+            evaluated: counted.judged,
             operations: counted.counts.all(),
             finished: counted.counts.finished,
             bytes: (counted.moved / u128::from(BIN.as_nanos())) as f64,

@@ -159,7 +159,7 @@ fn judge_station(
         .into_iter()
         .zip(&station.workloads)
         .zip(evidence.workloads)
-        .map(|((name, workload), counted)| judge_workload(name, &workload.config, counted, evidence.judged))
+        .map(|((name, workload), counted)| judge_workload(name, &workload.config, counted))
         .collect();
     let mut reasons = quality_issues;
     let verdict = if reasons.is_empty() {
@@ -198,7 +198,7 @@ fn unjudged_goals(judged: &WorkloadSummary) -> Vec<QualityIssue> {
         .collect()
 }
 
-fn judge_workload(name: String, config: &Config, of: WorkloadEvidence, judged: Duration) -> WorkloadSummary {
+fn judge_workload(name: String, config: &Config, of: WorkloadEvidence) -> WorkloadSummary {
     let goals: Vec<GoalSummary> = config
         .goals
         .iter()
@@ -251,7 +251,7 @@ fn judge_workload(name: String, config: &Config, of: WorkloadEvidence, judged: D
         unfinished: counts.unfinished,
         timeouts: counts.timed_out,
         not_started: counts.not_started,
-        throughput_mbps: mbps(of.moved, judged),
+        throughput_mbps: mbps(of.moved, of.judged),
         latency_ms: LatencyMs::from(&Distribution::from_samples(of.latency, counts.unbounded())),
         dial_ms: distribution(of.dial, of.undialled),
         first_byte_ms: if of.first_byte.is_empty() {

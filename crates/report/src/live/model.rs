@@ -84,6 +84,10 @@ impl Model {
         for (s, station) in plan.stations.iter().enumerate() {
             for (w, workload) in station.workloads.iter().enumerate() {
                 let stop = station.stop.unwrap_or(plan.duration).min(plan.duration);
+                let mut active = workload
+                    .config
+                    .windows(Instant::ZERO + station.start, Instant::ZERO + stop);
+                let last = active.last_window();
                 let window = workload.config.interval.unwrap_or(WINDOW).clamp(WINDOW, MAX_WINDOW);
                 // Twice the window is always enough, for any order of the rows.
                 let kept = 2 * (window.as_nanos() / BIN.as_nanos()) as u32;
@@ -91,8 +95,8 @@ impl Model {
                     station: u16::try_from(s).unwrap_or(u16::MAX),
                     workload: u16::try_from(w).unwrap_or(u16::MAX),
                     label: [sanitise(&station.name), sanitise(&workload.name)],
-                    starts: Instant::ZERO + station.start,
-                    stops: Instant::ZERO + stop,
+                    starts: active.next().map_or(Instant::ZERO + station.start, |first| first.from),
+                    stops: last.map_or(Instant::ZERO + stop, |last| last.to),
                     window,
                     bytes: Recent::new(BIN, kept),
                 });

@@ -10,6 +10,7 @@ use crate::problem::Problem;
 use crate::sections::StationSection;
 use crate::suggest::list;
 use netburn_medium::config::{Band, LinkQuality, RateControl, Standard};
+use netburn_units::Instant;
 
 /// Maximum number of workloads of one station.
 const MAX_STATION_WORKLOADS: usize = 64;
@@ -54,6 +55,7 @@ pub(super) fn station(
         let message = format!("`stop` ({}) is not after `start` ({})", stop.0, station.start);
         cx.problem_at(stop, message, "use a later `stop`".to_owned());
     }
+    check_windows(&station, section, plan, cx);
     if let (Some(_), Some(label)) = (&section.agent, &section.label) {
         cx.problem_at(
             label,
@@ -72,6 +74,28 @@ pub(super) fn station(
         air(&mut station.air, name, section, plan, names, cx);
     }
     station
+}
+
+/// Reports workloads that never run, because the station's load is at other times.
+fn check_windows(station: &Station, section: &StationSection, plan: &Plan, cx: &mut Context) {
+    let end = station.end(plan.duration);
+    if end <= station.start {
+        // Reported at `start` or `stop`.
+        return;
+    }
+    let at = |since| Instant::ZERO + since;
+    for used in section.workload.iter().flat_map(|list| &list.0) {
+        let workload = station.workloads.iter().find(|workload| workload.name == used.0);
+        let Some(workload) = workload else { continue };
+        if workload.config.windows(at(station.start), at(end)).next().is_none() {
+            let message = format!(
+                "`{}` never runs on this station, whose load is from {} to {end}",
+                used.0, station.start
+            );
+            let help = "change `start` and `stop` of the workload or of the station".to_owned();
+            cx.problem_at(used, message, help);
+        }
+    }
 }
 
 fn workloads(section: &StationSection, own: &Definitions, names: &Names, cx: &mut Context) -> Vec<StationWorkload> {

@@ -7,7 +7,7 @@ use crate::sections::{PlayerSection, WorkloadSection};
 use crate::suggest::list;
 use netburn_tcp::config::CongestionControl;
 use netburn_units::{BitRate, ByteSize, Duration};
-use netburn_workload::config::{MAX_VOICE_INTERVAL, MIN_VOICE_INTERVAL};
+use netburn_workload::config::{Activity, MAX_VOICE_INTERVAL, MIN_REPEAT, MIN_VOICE_INTERVAL, MIN_WINDOW};
 use netburn_workload::{Config, Goal, Kind, PlayerConfig};
 
 /// Workloads that a station can use.
@@ -55,7 +55,11 @@ pub(crate) fn preset(kind: Kind) -> Config {
     }
 }
 
-pub(super) fn definitions(section: Option<&Spanned<Named<WorkloadSection>>>, cx: &mut Context) -> Definitions {
+pub(super) fn definitions(
+    section: Option<&Spanned<Named<WorkloadSection>>>,
+    duration: Duration,
+    cx: &mut Context,
+) -> Definitions {
     let mut definitions = Definitions::default();
     for (name, section) in section.iter().flat_map(|named| &named.0) {
         if Definitions::BUILT_IN.contains(&name.as_str()) && !cx.resolved {
@@ -67,7 +71,7 @@ pub(super) fn definitions(section: Option<&Spanned<Named<WorkloadSection>>>, cx:
             );
             continue;
         }
-        if let Some(workload) = workload(section, cx) {
+        if let Some(workload) = workload(section, duration, cx) {
             definitions
                 .own
                 .insert(name.value.clone(), (workload.config, workload.cc));
@@ -76,7 +80,7 @@ pub(super) fn definitions(section: Option<&Spanned<Named<WorkloadSection>>>, cx:
     definitions
 }
 
-fn workload(section: &Spanned<WorkloadSection>, cx: &mut Context) -> Option<StationWorkload> {
+fn workload(section: &Spanned<WorkloadSection>, duration: Duration, cx: &mut Context) -> Option<StationWorkload> {
     let before = cx.problems.len();
     let kind = section.kind.as_ref()?.value;
     let mut workload = StationWorkload::new("", preset(kind));
@@ -90,6 +94,13 @@ fn workload(section: &Spanned<WorkloadSection>, cx: &mut Context) -> Option<Stat
         check_player(player, config, cx);
     }
     check_goals(config, section, kind, cx);
+    check_activity(config.activity, section, duration, cx);
+    if let (Some(dscp), Some(_)) = (&section.dscp, &section.priority)
+        && !cx.resolved
+    {
+        let help = "remove one of them".to_owned();
+        cx.problem_at(dscp, "`dscp` and `priority` exclude each other", help);
+    }
     // An invalid definition is not used. Stations that refer to it cause no second report.
     (cx.problems.len() == before).then_some(workload)
 }
@@ -199,6 +210,47 @@ fn jitter(config: &mut Config, section: &WorkloadSection, cx: &mut Context) {
         }
         (None, Some(max)) => config.jitter = config.jitter.min(max),
         _ => {}
+    }
+}
+
+/// Reports times in which the workload can't run.
+fn check_activity(activity: Activity, section: &WorkloadSection, duration: Duration, cx: &mut Context) {
+    let start = activity.start;
+    if let Some(at) = section.start.as_ref().filter(|_| start >= duration) {
+        let message = format!("`start` is not before the end of the load (`duration` is {duration})");
+        cx.problem_at(at, message, "use an earlier `start`".to_owned());
+        return;
+    }
+    let length = activity.stop.map(|stop| stop.saturating_sub(start));
+    if let (Some(at), Some(length)) = (&section.stop, length)
+        && length < MIN_WINDOW
+    {
+        let message = if length.is_zero() {
+            format!("`stop` ({}) is not after `start` ({start})", at.0)
+        } else {
+            format!("{length} from `start` to `stop` is too short")
+        };
+        cx.problem_at(at, message, format!("expected at least {}", start + MIN_WINDOW));
+        return;
+    }
+    let Some(repeat) = &section.repeat else { return };
+    match length {
+        None => {
+            let help = "add a `stop`, which ends the part that is repeated".to_owned();
+            cx.problem_at(repeat, "`repeat` without `stop`", help);
+        }
+        Some(length) if repeat.0 < length => {
+            let message = format!(
+                "`repeat` ({}) is shorter than the time from `start` to `stop`",
+                repeat.0
+            );
+            cx.problem_at(repeat, message, format!("expected at least {}", length.max(MIN_REPEAT)));
+        }
+        Some(length) if repeat.0 < MIN_REPEAT => {
+            let help = format!("expected at least {}", length.max(MIN_REPEAT));
+            cx.problem_at(repeat, format!("{} is too short", repeat.0), help);
+        }
+        Some(_) => {}
     }
 }
 

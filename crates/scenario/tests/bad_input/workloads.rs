@@ -78,13 +78,88 @@ fn workloads() {
         ],
     );
     own(
-        "kind = \"download\"\nobjects = 5\ninterval = \"1 s\"\njitter = \"1 s\"\noutstanding = 3\nplayer = {}",
+        "kind = \"download\"\nobjects = 5\ninterval = \"1 s\"\njitter = \"1 s\"\noutstanding = 3\nplayer = {}\nstreams = 0",
         &[
             "4:11: workload.mine.objects: a workload of kind `download` has no `objects`; remove it; it applies to `pages`",
             "5:12: workload.mine.interval: a workload of kind `download` has no `interval`; remove it; it applies to `pages`, `stream`, `calls`, `probe`, `voice`",
             "6:10: workload.mine.jitter: a workload of kind `download` has no `jitter`; remove it; it applies to `pages`, `calls`, `probe`",
             "7:15: workload.mine.outstanding: a workload of kind `download` has no `outstanding`; remove it; it applies to `calls`, `probe`",
             "8:10: workload.mine.player: a workload of kind `download` has no `player`; remove it; it applies to `stream`",
+            "9:11: workload.mine.streams: `0` is out of range; expected a whole number, 1 to 1000",
+        ],
+    );
+    own(
+        "kind = \"calls\"\nstreams = 2",
+        &[
+            "4:11: workload.mine.streams: a workload of kind `calls` has no `streams`; remove it; it applies to `download`, `upload`",
+        ],
+    );
+    own(
+        "kind = \"pages\"\nstart = \"60 s\"",
+        &[
+            "4:9: workload.mine.start: `start` is not before the end of the load (`duration` is 1 min); use an earlier `start`",
+        ],
+    );
+    own(
+        "kind = \"pages\"\nstart = \"20 s\"\nstop = \"10 s\"",
+        &["5:8: workload.mine.stop: `stop` (10 s) is not after `start` (20 s); expected at least 20.1 s"],
+    );
+    own(
+        "kind = \"pages\"\nstart = \"20 s\"\nstop = \"20.05 s\"",
+        &["5:8: workload.mine.stop: 50 ms from `start` to `stop` is too short; expected at least 20.1 s"],
+    );
+    own(
+        "kind = \"pages\"\nrepeat = \"10 s\"",
+        &["4:10: workload.mine.repeat: `repeat` without `stop`; add a `stop`, which ends the part that is repeated"],
+    );
+    own(
+        "kind = \"pages\"\nstart = \"5 s\"\nstop = \"16 s\"\nrepeat = \"10 s\"",
+        &[
+            "6:10: workload.mine.repeat: `repeat` (10 s) is shorter than the time from `start` to `stop`; expected at least 11 s",
+        ],
+    );
+    own(
+        "kind = \"pages\"\nstop = \"0.5 s\"\nrepeat = \"0.9 s\"",
+        &["5:10: workload.mine.repeat: 900 ms is too short; expected at least 1 s"],
+    );
+    own(
+        "kind = \"stream\"\nstop = \"5 s\"\nrepeat = \"10 s\"",
+        &[
+            "5:10: workload.mine.repeat: a workload of kind `stream` has no `repeat`; remove it; it applies to `pages`, `calls`, `download`, `upload`, `probe`",
+        ],
+    );
+    own(
+        "kind = \"download\"\ndscp = 64",
+        &["4:8: workload.mine.dscp: `64` is out of range; expected a DSCP, 0 to 63, or a name such as `\"EF\"`"],
+    );
+    own(
+        "kind = \"download\"\ndscp = -1",
+        &["4:8: workload.mine.dscp: `-1` is out of range; expected a DSCP, 0 to 63, or a name such as `\"EF\"`"],
+    );
+    own(
+        "kind = \"download\"\ndscp = \"AF14\"",
+        &[
+            "4:8: workload.mine.dscp: unknown DSCP `AF14`; did you mean `AF11`? Expected 0 to 63, or one of `CS0`, `DF`, `LE`, `CS1`, `AF11`, `AF12`, `AF13`, `CS2`, `AF21`, `AF22`, `AF23`, `CS3`, `AF31`, `AF32`, `AF33`, `CS4`, `AF41`, `AF42`, `AF43`, `CS5`, `VA`, `EF`, `CS6`, `CS7`",
+        ],
+    );
+    own(
+        "kind = \"download\"\ndscp = true",
+        &["4:8: workload.mine.dscp: found `true`, expected a DSCP, 0 to 63, or a name such as `\"EF\"`"],
+    );
+    own(
+        "kind = \"download\"\npriority = \"video\"\ndscp = 40",
+        &["5:8: workload.mine.dscp: `dscp` and `priority` exclude each other; remove one of them"],
+    );
+    wrong(
+        "[station.tv]\n[ap.x]\ndscp_mapping = \"rfc8235\"\n[ap.x.radio.5g]\n",
+        &[
+            "3:16: ap.x.dscp_mapping: unknown value `rfc8235`; did you mean `rfc8325`? Expected one of `rfc8325`, `upper-three-bits`",
+        ],
+    );
+    wrong(
+        "[station.tv]\nstop = \"10 s\"\nworkload = [\"probe\", \"mine\"]\n[workload.mine]\nkind = \"pages\"\nstart = \"20 s\"\n",
+        &[
+            "3:22: station.tv.workload: `mine` never runs on this station, whose load is from 0 s to 10 s; change `start` and `stop` of the workload or of the station",
         ],
     );
     wrong(

@@ -105,17 +105,19 @@ impl World {
     }
 
     fn send_datagram(&mut self, client: usize, size: ByteSize, payload: Payload, from: Place, to: Place) {
+        let marking = self.clients[client].watched.machine().config().marking();
         let packet = Packet {
             length: size.as_bytes() as u32 + UDP_HEADERS,
             // Different from every connection's flows.
             flow: u32::MAX - client as u32,
-            tid: self.clients[client].watched.machine().config().priority.tid(),
+            tid: marking.tid,
             ecn: Ecn::NotEct,
             payload: self.payloads.put(payload),
         };
         self.counters.packets += 1;
         self.capture(self.now, from, to, &packet, false);
-        self.network.handle_packet(self.now, from, to, packet);
+        let headers = Headers::new(marking.dscp);
+        self.network.handle_packet_with(self.now, from, to, headers, packet);
         self.take_arrivals();
     }
 
@@ -164,7 +166,10 @@ impl World {
         self.counters.packets += 1;
         let to = Place::Station(station);
         self.capture(self.now, Place::Server, to, &back, false);
-        self.network.handle_packet(self.now, Place::Server, to, back);
+        let dscp = self.clients[client as usize].watched.machine().config().marking().dscp;
+        let headers = Headers::new(dscp);
+        self.network
+            .handle_packet_with(self.now, Place::Server, to, headers, back);
     }
 
     /// Sends a probe from its station.
@@ -228,7 +233,7 @@ impl World {
         let Some(connection) = &mut self.connections[slot] else {
             return;
         };
-        let (serial, tid, station) = (connection.serial, connection.tid, connection.station);
+        let (serial, marking, station) = (connection.serial, connection.marking, connection.station);
         let ecn = if transmit.ect { Ecn::Ect0 } else { Ecn::NotEct };
         for index in 0..transmit.packets {
             let segment = transmit.packet(index);
@@ -240,7 +245,7 @@ impl World {
             let packet = Packet {
                 length: length(&segment).max(TCP_HEADERS),
                 flow: serial << 1 | end.index() as u32,
-                tid,
+                tid: marking.tid,
                 ecn,
                 payload: self.payloads.put(Payload::Segment {
                     connection: serial,
@@ -250,7 +255,7 @@ impl World {
             };
             let (from, to) = (end.place(station), end.other().place(station));
             self.capture(self.now, from, to, &packet, false);
-            let headers = headers(tid, &segment.segment);
+            let headers = headers(marking.dscp, &segment.segment);
             self.network.handle_packet_with(self.now, from, to, headers, packet);
             self.take_arrivals();
         }
@@ -287,8 +292,8 @@ impl World {
 }
 
 /// Header fields of a segment that queue disciplines read.
-fn headers(tid: u8, segment: &netburn_tcp::Segment) -> Headers {
-    let headers = Headers::of_tid(tid);
+fn headers(dscp: u8, segment: &netburn_tcp::Segment) -> Headers {
+    let headers = Headers::new(dscp);
     if !segment.flags.contains(Flags::ACK) || segment.flags.contains(Flags::SYN) {
         return headers;
     }

@@ -37,15 +37,19 @@ impl World {
     /// Captures a packet that leaves an endpoint or has arrived at one.
     pub(super) fn capture(&mut self, at: Instant, from: Place, to: Place, packet: &Packet<PayloadId>, arrived: bool) {
         let Some(captured) = &mut self.captured else { return };
-        let (port, content) = match *self.payloads.get(packet.payload) {
+        let (port, dscp, content) = match *self.payloads.get(packet.payload) {
             Payload::Segment {
                 connection,
                 ref segment,
                 ..
-            } => (port(connection), PacketContent::Segment(segment.segment)),
+            } => {
+                let dscp = self.marks.get(connection as usize).copied().unwrap_or(0);
+                (port(connection), dscp, PacketContent::Segment(segment.segment))
+            }
             Payload::Probe { client, id, .. } | Payload::OneWay { client, id, .. } => {
                 let number = (client % u32::from(u16::MAX - PROBES)) as u16;
-                (PROBES + number, PacketContent::Datagram(id.operation))
+                let dscp = self.clients[client as usize].watched.machine().config().marking().dscp;
+                (PROBES + number, dscp, PacketContent::Datagram(id.operation))
             }
         };
         captured.push(CaptureEvent::Packet(CapturedPacket {
@@ -54,7 +58,7 @@ impl World {
             to,
             arrived,
             length: packet.length,
-            tid: packet.tid,
+            dscp,
             ecn: packet.ecn,
             port,
             content,

@@ -5,6 +5,7 @@ use super::lane::{Key, Lane};
 use super::payload::End;
 use netburn_tcp::Endpoint;
 use netburn_units::Instant;
+use netburn_workload::Marking;
 use std::collections::VecDeque;
 
 #[derive(Debug)]
@@ -14,7 +15,7 @@ pub(crate) struct Connection {
     /// Index of its client.
     pub(crate) client: usize,
     pub(crate) station: u16,
-    pub(crate) tid: u8,
+    pub(crate) marking: Marking,
     /// Number of the persistent connection in the workload, if it is persistent.
     pub(crate) kept: Option<u32>,
     pub(crate) stage: Stage,

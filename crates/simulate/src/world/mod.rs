@@ -54,6 +54,8 @@ pub(crate) struct World {
     free: Vec<usize>,
     /// Slot of each connection number.
     slots: Vec<u32>,
+    /// DSCP of each connection number.
+    marks: Vec<u8>,
     /// By twice the slot plus the end.
     endpoints_due: Deadlines,
     /// Ready endpoints, which may have something to send or an event; each occurs once.
@@ -113,6 +115,7 @@ impl World {
             connections: Vec::new(),
             free: Vec::new(),
             slots: Vec::new(),
+            marks: Vec::new(),
             endpoints_due: Deadlines::new(0),
             ready: Vec::new(),
             is_ready: Vec::new(),

@@ -30,8 +30,8 @@ impl World {
     fn begin(&mut self, client: usize, request: &Request) {
         let kept = match request.connection {
             Wanted::New => None,
-            // HTTP/2: all requests of a workload share one persistent connection.
-            Wanted::Kept(_) if self.framing.most > 1 => Some(0),
+            // HTTP/2: the requests of a workload share one persistent connection. Each stream of a bulk transfer has its own.
+            Wanted::Kept(_) if self.framing.most > 1 && !self.is_bulk(client) => Some(0),
             Wanted::Kept(number) => Some(number),
         };
         let open = kept.and_then(|number| self.clients[client].kept.get(&number).copied());
@@ -46,6 +46,10 @@ impl World {
         connection.exchanges.push(exchange);
         self.clients[client].requests.insert(request.id, slot);
         self.send_requests(slot);
+    }
+
+    fn is_bulk(&self, client: usize) -> bool {
+        self.clients[client].watched.machine().config().kind.is_bulk()
     }
 
     /// Opens a connection.
@@ -65,7 +69,7 @@ impl World {
             serial,
             client,
             station,
-            tid: request.priority.tid(),
+            marking: request.marking,
             kept,
             stage: Stage::Dialling,
             exchanges: Vec::new(),
@@ -89,6 +93,7 @@ impl World {
         });
         self.connections[slot] = Some(connection);
         self.slots.push(slot as u32);
+        self.marks.push(request.marking.dscp);
         self.counters.connections += 1;
         if let Some(number) = kept {
             self.clients[client].kept.insert(number, slot);

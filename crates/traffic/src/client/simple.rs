@@ -4,7 +4,6 @@ use super::exchange::{ExchangeError, Method, Request, Response, TransferObserver
 use super::h2::Session;
 use super::{Length, Meter, Stream, Target, h1, tls};
 use netburn_scenario::plan::Http;
-use netburn_workload::Priority;
 use std::borrow::Cow;
 use std::rc::Rc;
 use std::time::Duration;
@@ -59,7 +58,7 @@ pub async fn request(
         let tls = tls.map_err(RequestError::Dial)?;
         // TLS certificates, heads and framing of an unknown server have no limit of their own.
         let meter = Rc::new(Meter::receiving(2 * limit as u64 + MAX_OVERHEAD));
-        let dialled = Stream::dial(target, tls.as_ref(), Priority::BestEffort, &meter).await;
+        let dialled = Stream::dial(target, tls.as_ref(), 0, &meter).await;
         let mut stream = dialled.map_err(RequestError::Dial)?;
         let request = Request {
             method,

@@ -1,7 +1,6 @@
 //! Socket of a TCP connection: connected with a target's options, with reads and writes that avoid copies.
 
 use super::{Meter, Target};
-use netburn_workload::Priority;
 use socket2::SockRef;
 use std::io::{self, Read};
 use std::net::SocketAddr;
@@ -19,13 +18,13 @@ pub struct Socket {
 }
 
 impl Socket {
-    /// Connects to the target's address with its interface, its congestion control and the priority's DSCP, without
+    /// Connects to the target's address with its interface, its congestion control and a DSCP (0 to 63), without
     /// Nagle's algorithm (RFC 9293 §3.7.4). `meter` counts the bytes.
     ///
     /// # Errors
     /// An I/O error when an option is not permitted or the connection fails. The kernel's timeout is about two minutes;
     /// callers have their own.
-    pub async fn dial(target: &Target, priority: Priority, meter: &Rc<Meter>) -> io::Result<Socket> {
+    pub async fn dial(target: &Target, dscp: u8, meter: &Rc<Meter>) -> io::Result<Socket> {
         let socket = match target.address {
             SocketAddr::V4(_) => TcpSocket::new_v4()?,
             SocketAddr::V6(_) => TcpSocket::new_v6()?,
@@ -37,8 +36,8 @@ impl Socket {
         if let Some(cc) = &target.cc {
             netburn_linux::set_congestion_control(&socket, cc)?;
         }
-        if priority.dscp() != 0 {
-            netburn_linux::set_dscp(&socket, priority.dscp())?;
+        if dscp != 0 {
+            netburn_linux::set_dscp(&socket, dscp)?;
         }
         let stream = socket.connect(target.address).await?;
         if let Some(cc) = &target.cc {

@@ -1,7 +1,6 @@
 //! Byte stream of a connection, in cleartext or over TLS.
 
 use super::{Meter, Socket, Target, tls};
-use netburn_workload::Priority;
 use rustls::ClientConfig;
 use std::io;
 use std::pin::Pin;
@@ -22,17 +21,17 @@ pub enum Stream {
 }
 
 impl Stream {
-    /// Connects to the target, with TLS if configured. `tls` is the target's [`tls::config`].
+    /// Connects to the target, with TLS if configured. `tls` is the target's [`tls::config`]. `dscp`: 0 to 63.
     ///
     /// # Errors
     /// An I/O error when the connection or the TLS handshake fails.
     pub async fn dial(
         target: &Target,
         tls: Option<&Arc<ClientConfig>>,
-        priority: Priority,
+        dscp: u8,
         meter: &Rc<Meter>,
     ) -> io::Result<Stream> {
-        let socket = Socket::dial(target, priority, meter).await?;
+        let socket = Socket::dial(target, dscp, meter).await?;
         let Some(config) = tls else {
             return Ok(Stream::Plain(socket));
         };

@@ -6,7 +6,7 @@ use crate::datagram::call::CallPlan;
 use hdrhistogram::Histogram;
 use netburn_record::{RecordedWorkload, Row};
 use netburn_units::{Duration, Instant};
-use netburn_workload::{Action, Deadlines, Direction, Kind, Outcome, Priority, RequestId, Wake, Workload};
+use netburn_workload::{Action, Deadlines, Direction, Kind, Outcome, RequestId, Wake, Workload};
 use std::collections::VecDeque;
 
 /// An operation that could not start and was due at least this long ago counts as missed by the driver.
@@ -167,10 +167,10 @@ impl Scheduler {
         (watched.station(), watched.workload())
     }
 
-    /// Returns the traffic pattern and the priority of a workload.
-    pub(super) fn kind(&self, index: usize) -> (Kind, Priority) {
+    /// Returns the traffic pattern of a workload and the DSCP of its packets.
+    pub(super) fn kind(&self, index: usize) -> (Kind, u8) {
         let config = self.machines[index].watched.machine().config();
-        (config.kind, config.priority)
+        (config.kind, config.marking().dscp)
     }
 
     /// Returns the schedule of a workload that is a call.
@@ -184,7 +184,7 @@ impl Scheduler {
             end: machine.end_of_load(),
             interval: config.interval?,
             size: config.object_size,
-            dscp: config.priority.dscp(),
+            dscp: config.marking().dscp,
             timeout: config.timeout,
         })
     }

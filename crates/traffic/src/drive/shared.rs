@@ -15,7 +15,7 @@ use crate::clock::RunClock;
 use netburn_record::row::BASELINE;
 use netburn_record::{EventKind, EventRow, Row};
 use netburn_units::{BitRate, Instant};
-use netburn_workload::{Action, Kind, RequestId, Workload};
+use netburn_workload::{Action, Connection, Request, RequestId, Workload};
 use rustls::ClientConfig;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -53,13 +53,18 @@ pub(super) struct Link {
     pub(super) tls: Option<io::Result<Arc<ClientConfig>>>,
     /// Idle connections for reuse.
     pub(super) kept: RefCell<BTreeMap<u32, IdleConnection>>,
-    /// The HTTP/2 connection that requests share.
-    pub(super) session: tokio::sync::Mutex<Option<(Session, SampledConnection)>>,
+    /// HTTP/2 connections that requests share. Each stream of a bulk transfer has one, another workload has number 0.
+    sessions: RefCell<BTreeMap<u32, Rc<SharedSession>>>,
+    /// True if each stream has its own HTTP/2 connection.
+    is_bulk: bool,
     pub(super) probe_socket: RefCell<Option<Rc<probe::ProbeSocket>>>,
     pub(super) call_socket: RefCell<Option<Rc<call::CallSocket>>>,
-    /// Running requests.
-    jobs: RefCell<BTreeMap<RequestId, AbortHandle>>,
+    /// Running requests, with the number of the HTTP/2 connection that each shares.
+    jobs: RefCell<BTreeMap<RequestId, (AbortHandle, u32)>>,
 }
+
+/// An HTTP/2 connection that requests share; `None` before it is opened. The lock is held while it is opened.
+pub(super) type SharedSession = tokio::sync::Mutex<Option<(Session, SampledConnection)>>;
 
 /// An open connection and its sampling.
 pub(super) struct IdleConnection {
@@ -123,14 +128,15 @@ impl Shared {
             match action {
                 Action::Begin(request) => {
                     let job = spawn_local(job::run(Rc::clone(self), index, request));
-                    link.jobs.borrow_mut().insert(request.id, job.abort_handle());
+                    let running = (job.abort_handle(), link.session_number(&request));
+                    link.jobs.borrow_mut().insert(request.id, running);
                 }
                 Action::Send { id, size, .. } => probe::send(self, index, id, size),
                 Action::SendOneWay { id, direction, .. } => call::send(self, index, id, direction),
                 Action::Cancel(id) => {
-                    if let Some(job) = self.forget(index, id) {
+                    if let Some((job, session)) = self.forget(index, id) {
                         job.abort();
-                        link.distrust_session();
+                        link.distrust_session(session);
                     }
                 }
             }
@@ -143,7 +149,7 @@ impl Shared {
     }
 
     /// A request has ended.
-    pub(super) fn forget(&self, index: usize, id: RequestId) -> Option<AbortHandle> {
+    pub(super) fn forget(&self, index: usize, id: RequestId) -> Option<(AbortHandle, u32)> {
         self.links[index].jobs.borrow_mut().remove(&id)
     }
 
@@ -181,7 +187,8 @@ impl Link {
         let target = &load.target;
         let rejected_cc = target.cc.clone().filter(|name| is_rejected(target, name));
         Link {
-            yields: matches!(load.machine.config().kind, Kind::Download | Kind::Upload) || load.workload == BASELINE,
+            yields: load.machine.config().kind.is_bulk() || load.workload == BASELINE,
+            is_bulk: load.machine.config().kind.is_bulk(),
             authority: target.authority(),
             tls: target.tls.as_ref().map(|trust| tls::config(trust, target.http)),
             target: match &rejected_cc {
@@ -193,18 +200,33 @@ impl Link {
             },
             rejected_cc,
             kept: RefCell::default(),
-            session: tokio::sync::Mutex::new(None),
+            sessions: RefCell::default(),
             probe_socket: RefCell::default(),
             call_socket: RefCell::default(),
             jobs: RefCell::default(),
         }
     }
 
+    /// Number of the HTTP/2 connection of a request on a persistent connection.
+    fn session_number(&self, request: &Request) -> u32 {
+        match request.connection {
+            Connection::Kept(slot) if self.is_bulk => slot,
+            Connection::Kept(_) | Connection::New => 0,
+        }
+    }
+
+    /// HTTP/2 connection of a request on a persistent connection.
+    pub(super) fn session(&self, request: &Request) -> Rc<SharedSession> {
+        let number = self.session_number(request);
+        Rc::clone(self.sessions.borrow_mut().entry(number).or_default())
+    }
+
     /// A request was cancelled: its HTTP/2 connection may be dead without an error, so new requests use another one.
     /// The other streams continue.
-    fn distrust_session(&self) {
+    fn distrust_session(&self, number: u32) {
+        let sessions = self.sessions.borrow();
         // The lock is held while another connection is opened.
-        if let Ok(mut session) = self.session.try_lock() {
+        if let Some(mut session) = sessions.get(&number).and_then(|session| session.try_lock().ok()) {
             *session = None;
         }
     }

@@ -11,7 +11,7 @@ use netburn_traffic::fetch::permission::{self, Permission};
 use netburn_traffic::server::{Addresses, Server, ServerConfig};
 use netburn_traffic::tls::Identity;
 use netburn_units::{BitRate, ByteSize, Duration, Instant, Seed};
-use netburn_workload::{Config, Direction, Failure, Outcome, Priority};
+use netburn_workload::{Config, Direction, Failure, Outcome};
 use std::net::{SocketAddr, UdpSocket};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -219,14 +219,14 @@ fn a_limited_server_is_measured_at_its_rate() {
 }
 
 #[test]
-fn packets_carry_the_priority() {
+fn packets_carry_the_dscp() {
     let server = serve(|_| ());
     let target = server.target(Http::H1, false);
-    // CS6 is 110000 (RFC 2474 §4.2.2.2), the upper six bits of the field.
-    let wanted = [(Priority::Voice, 0xc0), (Priority::BestEffort, 0)];
+    // The upper six bits of the field: CS6 is 110000 (RFC 2474 §4.2.2.2), EF 101110 (RFC 3246 §2.7).
+    let wanted = [(48, 0xc0), (46, 0xb8), (0, 0)];
     runtime().block_on(async {
-        for (priority, field) in wanted {
-            let socket = Socket::dial(&target, priority, &std::rc::Rc::default()).await.unwrap();
+        for (dscp, field) in wanted {
+            let socket = Socket::dial(&target, dscp, &std::rc::Rc::default()).await.unwrap();
             assert_eq!(socket2::SockRef::from(socket.tcp()).tos_v4().unwrap(), field);
         }
     });

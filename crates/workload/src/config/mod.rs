@@ -1,20 +1,26 @@
 //! Settings of one workload, with all defaults filled in.
 //!
+//! - `activity`: times in which a workload runs.
+//! - `marking`: DSCP and TID of the packets.
 //! - `presets`: the seven built-in workloads.
 //! - `validate`: limits of a configuration.
 //! - `names`: text form of kinds, priorities, connections and goals.
 //! - `volume`: number of bytes that a workload moves.
 
+mod activity;
+mod marking;
 mod names;
 mod presets;
 mod validate;
 mod volume;
 
+pub use activity::{Activity, MIN_REPEAT, MIN_WINDOW, Window, Windows};
+pub use marking::Marking;
 pub use names::UnknownName;
 pub use presets::PRESETS;
 pub use validate::ConfigError;
 
-use netburn_units::{BitRate, ByteSize, Duration};
+use netburn_units::{BitRate, ByteSize, Dscp, Duration, Instant};
 
 /// Minimum time between operations of one workload: 100 µs.
 pub const MIN_PERIOD: Duration = Duration::from_micros(100);
@@ -51,10 +57,17 @@ pub struct Config {
     /// Use of connections: one per object, or persistent ones.
     pub connections: Connections,
     /// Maximum number of operations in flight; further ones that are due count as not started
-    /// (`pages`: one more is queued).
+    /// (`pages`: one more is queued). Not for `download` and `upload`, which have `streams`.
     pub outstanding: u32,
+    /// Number of independent sequences of objects, for `download` and `upload`; 1 to 1000. Each has
+    /// one object in flight, on a connection of its own. Default 1.
+    pub streams: u32,
+    /// Times in which the workload runs. Default: the whole load of its station.
+    pub activity: Activity,
     /// Traffic class: DSCP, access category and band of the packets.
     pub priority: Priority,
+    /// DSCP of the packets, instead of that of `priority`. Access category and band follow from it.
+    pub dscp: Option<Dscp>,
     /// Video player that consumes the bytes, for `stream`.
     pub player: Option<PlayerConfig>,
     /// Goals. Empty: no verdict.
@@ -87,6 +100,24 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// Returns true for bulk transfers: large objects without an interval.
+    #[must_use]
+    pub const fn is_bulk(self) -> bool {
+        match self {
+            Kind::Download | Kind::Upload => true,
+            Kind::Pages | Kind::Stream | Kind::Calls | Kind::Probe | Kind::Voice => false,
+        }
+    }
+
+    /// Returns true if the workload can run in several windows. A player and a call run once.
+    #[must_use]
+    pub const fn can_repeat(self) -> bool {
+        match self {
+            Kind::Pages | Kind::Calls | Kind::Download | Kind::Upload | Kind::Probe => true,
+            Kind::Stream | Kind::Voice => false,
+        }
+    }
+
     /// Returns true if an operation is a datagram: it can be lost, and it uses no connection.
     #[must_use]
     pub const fn is_datagram(self) -> bool {
@@ -189,6 +220,30 @@ pub enum Goal {
 }
 
 impl Config {
+    /// Maximum number of operations in flight: `streams` of a bulk transfer, otherwise `outstanding`.
+    /// At least 1.
+    #[must_use]
+    pub fn max_in_flight(&self) -> u32 {
+        let most = if self.kind.is_bulk() {
+            self.streams
+        } else {
+            self.outstanding
+        };
+        most.max(1)
+    }
+
+    /// Windows in which the workload runs, in a load of its station from `start` to `end`: see
+    /// [`Activity::windows`].
+    #[must_use]
+    pub fn windows(&self, start: Instant, end: Instant) -> Windows {
+        let repeat = self.activity.repeat.filter(|_| self.kind.can_repeat());
+        Activity {
+            repeat,
+            ..self.activity
+        }
+        .windows(start, end)
+    }
+
     /// The strictest latency goal; `None` without one.
     #[must_use]
     pub fn latency_limit(&self) -> Option<Duration> {

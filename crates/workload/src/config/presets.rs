@@ -1,6 +1,6 @@
 //! The seven built-in workloads.
 
-use super::{Config, Connections, Goal, Kind, PlayerConfig, Priority};
+use super::{Activity, Config, Connections, Goal, Kind, PlayerConfig, Priority};
 use netburn_units::{BitRate, ByteSize, Duration};
 
 /// Names of the built-in workloads.
@@ -33,7 +33,10 @@ impl Config {
             jitter: Duration::from_millis(500),
             connections: Connections::New,
             outstanding: 1,
+            streams: 1,
+            activity: Activity::default(),
             priority: Priority::BestEffort,
+            dscp: None,
             player: None,
             goals: vec![Goal::Latency {
                 limit: Duration::from_millis(500),
@@ -54,7 +57,10 @@ impl Config {
             jitter: Duration::ZERO,
             connections: Connections::Keep,
             outstanding: 1,
+            streams: 1,
+            activity: Activity::default(),
             priority: Priority::BestEffort,
+            dscp: None,
             player: Some(PlayerConfig::default()),
             goals: vec![
                 Goal::Rate {
@@ -80,7 +86,10 @@ impl Config {
             jitter: Duration::ZERO,
             connections: Connections::Keep,
             outstanding: 8,
+            streams: 1,
+            activity: Activity::default(),
             priority: Priority::BestEffort,
+            dscp: None,
             player: None,
             goals: vec![Goal::Latency {
                 limit: Duration::from_millis(150),
@@ -100,7 +109,10 @@ impl Config {
             jitter: Duration::ZERO,
             connections: Connections::Keep,
             outstanding: 1,
+            streams: 1,
+            activity: Activity::default(),
             priority: Priority::BestEffort,
+            dscp: None,
             player: None,
             goals: Vec::new(),
             timeout: Duration::from_secs(30),
@@ -128,7 +140,10 @@ impl Config {
             jitter: Duration::ZERO,
             connections: Connections::Keep,
             outstanding: 1000,
+            streams: 1,
+            activity: Activity::default(),
             priority: Priority::BestEffort,
+            dscp: None,
             player: None,
             goals: Vec::new(),
             timeout: Duration::from_secs(3),
@@ -148,7 +163,10 @@ impl Config {
             jitter: Duration::ZERO,
             connections: Connections::Keep,
             outstanding: 1000,
+            streams: 1,
+            activity: Activity::default(),
             priority: Priority::Voice,
+            dscp: None,
             player: None,
             goals: vec![Goal::Quality {
                 at_least: 80,

@@ -1,6 +1,9 @@
 //! Limits of a configuration.
 
-use super::{BIN, Config, Goal, Kind, MAX_RATING, MAX_VOICE_INTERVAL, MIN_PERIOD, MIN_VOICE_INTERVAL, PlayerConfig};
+use super::{
+    Activity, BIN, Config, Goal, Kind, MAX_RATING, MAX_VOICE_INTERVAL, MIN_PERIOD, MIN_REPEAT, MIN_VOICE_INTERVAL,
+    MIN_WINDOW, PlayerConfig,
+};
 use netburn_units::{ByteSize, Duration};
 
 /// Invalid configuration: the key as in scenario files, and the problem with its value.
@@ -8,7 +11,7 @@ use netburn_units::{ByteSize, Duration};
 #[error("`{key}` {problem}")]
 pub struct ConfigError {
     /// Key of the invalid value: `objects`, `object_size`, `interval`, `jitter`, `outstanding`,
-    /// `player`, `goal`, `timeout`.
+    /// `streams`, `stop`, `repeat`, `player`, `goal`, `timeout`.
     pub key: &'static str,
     /// Problem, and the valid range.
     pub problem: String,
@@ -30,11 +33,20 @@ impl Config {
     pub fn validate(&self) -> Result<(), ConfigError> {
         self.check_objects()?;
         self.check_period()?;
+        self.check_activity()?;
         within("outstanding", u64::from(self.outstanding), 1, 1000)?;
-        let moved_at_once = u64::from(self.objects) * u64::from(self.outstanding);
-        if moved_at_once > 10_000 {
+        within("streams", u64::from(self.streams), 1, 1000)?;
+        if self.streams > 1 && !self.kind.is_bulk() {
             return wrong(
-                "outstanding",
+                "streams",
+                format!("is for kinds `download` and `upload`, not `{}`", self.kind),
+            );
+        }
+        let moved_at_once = u64::from(self.objects) * u64::from(self.max_in_flight());
+        if moved_at_once > 10_000 {
+            let key = if self.kind.is_bulk() { "streams" } else { "outstanding" };
+            return wrong(
+                key,
                 format!("times `objects` is {moved_at_once} requests at once; at most 10000"),
             );
         }
@@ -104,6 +116,27 @@ impl Config {
             return wrong("jitter", bound);
         }
         Ok(())
+    }
+
+    fn check_activity(&self) -> Result<(), ConfigError> {
+        let Activity { start, stop, repeat } = self.activity;
+        let length = stop.map(|stop| stop.saturating_sub(start));
+        if let (Some(stop), Some(length)) = (stop, length)
+            && length < MIN_WINDOW
+        {
+            let text = format!("is {stop}; at least {MIN_WINDOW} after `start`, which is {start}");
+            return wrong("stop", text);
+        }
+        let Some(repeat) = repeat else { return Ok(()) };
+        match length {
+            _ if !self.kind.can_repeat() => wrong("repeat", format!("can't be set on kind `{}`", self.kind)),
+            None => wrong("repeat", "needs a `stop`".to_owned()),
+            Some(length) if repeat < length || repeat < MIN_REPEAT => {
+                let text = format!("is {repeat}; at least {}", length.max(MIN_REPEAT));
+                wrong("repeat", text)
+            }
+            Some(_) => Ok(()),
+        }
     }
 
     fn check_goals(&self) -> Result<(), ConfigError> {

@@ -1,6 +1,6 @@
 //! A checked workload: every call passes through here, and all laws of the machine are verified.
 
-use crate::config::{Config, Connections, Kind};
+use crate::config::{Activity, Config, Connections, Kind};
 use crate::machine::{Action, BACKOFF, Connection, Direction, Request, RequestId, Workload};
 use crate::operation::{Failure, Operation, Outcome, RemoteTimestamps, Stall};
 use netburn_units::{Duration, Instant, Seed};
@@ -131,6 +131,29 @@ impl Checked {
         }
     }
 
+    /// Windows of the load, in order, computed one after another.
+    fn windows(&self) -> Vec<(Instant, Instant)> {
+        let Activity { start, stop, repeat } = self.config.activity;
+        let mut windows = Vec::new();
+        let mut begin = start;
+        loop {
+            // A workload that does not start later starts with its station, also before 0.
+            let from = if begin.is_zero() {
+                self.start
+            } else {
+                self.start.max(Instant::ZERO + begin)
+            };
+            let to = stop.map_or(self.end, |stop| self.end.min(Instant::ZERO + begin + (stop - start)));
+            if from < to {
+                windows.push((from, to));
+            }
+            match repeat {
+                Some(repeat) if Instant::ZERO + begin + repeat < self.end => begin += repeat,
+                _ => return windows,
+            }
+        }
+    }
+
     fn drain(&mut self, input: Input) -> Vec<Action> {
         let mut actions = Vec::new();
         while let Some(action) = self.workload.poll_action() {
@@ -177,6 +200,12 @@ impl Checked {
                 }
             }
         }
+        // A request can begin in the call of an input about it, whose driver has guessed its number.
+        if let Input::Finished(id) | Input::Failed(id, _) = input
+            && !actions.contains(&Action::Cancel(id))
+        {
+            self.active.remove(&id);
+        }
         while let Some(operation) = self.workload.poll_operation() {
             self.trace.push(format!("{operation:?}"));
             // Bytes for an operation that has timed out or was settled before don't count; a reply
@@ -199,7 +228,7 @@ impl Checked {
             self.trace.push(format!("{stall:?}"));
             self.stalls.push(stall);
         }
-        let allowed = self.config.outstanding.max(1) as usize;
+        let allowed = self.config.max_in_flight() as usize;
         assert!(
             self.begun.len() <= allowed,
             "{} of {allowed} outstanding",
@@ -290,29 +319,44 @@ impl Checked {
         assert_eq!(twice, None, "an operation ends once");
     }
 
-    /// Checks that due times follow the schedule.
+    /// Checks that due times follow the schedule: in each window from its begin on, and nowhere else.
     fn check_dues(&self) {
-        let operations: Vec<&Operation> = self.ended.values().collect();
+        let all: Vec<&Operation> = self.ended.values().collect();
         assert_eq!(
-            operations.first().map(|o| o.due),
+            all.first().map(|o| o.due),
             self.workload.first_due(),
             "the first due instant is known"
         );
+        let mut phase = None;
+        let mut checked = 0;
+        for (from, to) in self.windows() {
+            let operations: Vec<&Operation> = all.iter().copied().filter(|o| o.due >= from && o.due < to).collect();
+            if let Some(first) = operations.first() {
+                let since = first.due.since(from);
+                assert_eq!(
+                    *phase.get_or_insert(since),
+                    since,
+                    "windows begin in the same way: {first:?}"
+                );
+            }
+            checked += operations.len();
+            self.check_window(from, &operations);
+        }
+        assert_eq!(checked, all.len(), "an operation is due in no window");
+    }
+
+    fn check_window(&self, from: Instant, operations: &[&Operation]) {
+        if self.config.kind.is_bulk() || self.config.interval.is_none() {
+            self.check_streams(from, operations);
+            return;
+        }
         let jitter = self.config.jitter;
         for (number, pair) in (1..).zip(operations.windows(2)) {
             let (before, after) = (pair[0], pair[1]);
             assert!(after.due >= before.due, "in the order of falling due");
             let ended = before.finished.unwrap_or(before.due);
             match (self.config.kind, self.config.interval) {
-                (Kind::Download | Kind::Upload, _) | (_, None) => {
-                    let well = before.outcome == Outcome::Finished;
-                    let pause = if well { Duration::ZERO } else { BACKOFF };
-                    assert_eq!(
-                        after.due,
-                        ended + pause,
-                        "when the last ends, or a while after a failure"
-                    );
-                }
+                (Kind::Download | Kind::Upload, _) | (_, None) => unreachable!("they have no interval"),
                 (Kind::Stream, Some(every)) => {
                     assert!(after.due >= ended, "one after another");
                     assert!(after.due + jitter + jitter >= before.due + every, "never catches up");
@@ -335,13 +379,42 @@ impl Checked {
         }
     }
 
+    /// Checks that each stream continues when its operation ends, or a while after a failure: every due time after the
+    /// first ones belongs to one operation that ended before.
+    fn check_streams(&self, from: Instant, operations: &[&Operation]) {
+        let first = self.config.max_in_flight() as usize;
+        let mut expected = vec![from; first];
+        for (index, operation) in operations.iter().enumerate() {
+            let place = expected.iter().position(|due| *due == operation.due);
+            let place = place.unwrap_or_else(|| panic!("no stream continues at {operation:?}: {expected:?}"));
+            expected.swap_remove(place);
+            assert!(
+                index == 0 || operation.due >= operations[index - 1].due,
+                "in the order of falling due"
+            );
+            if let Some(finished) = operation.finished {
+                let well = operation.outcome == Outcome::Finished;
+                expected.push(finished + if well { Duration::ZERO } else { BACKOFF });
+            }
+        }
+    }
+
     /// Checks that an operation is not started only because too many were outstanding when it was
     /// due.
     fn check_outstanding(&self) {
-        let allowed = self.config.outstanding.max(1) as usize;
+        let allowed = self.config.max_in_flight() as usize;
         let operations: Vec<&Operation> = self.ended.values().collect();
+        let windows = self.windows();
         for (index, operation) in operations.iter().enumerate() {
-            let earlier = || operations[..index].iter().filter(|o| o.outcome != Outcome::NotStarted);
+            // Bulk transfers are cancelled at the end of a window.
+            let cancelled = windows
+                .iter()
+                .filter(|(_, to)| self.config.kind.is_bulk() && *to <= operation.due);
+            let since = cancelled.last().map_or(self.start, |(_, to)| *to);
+            let earlier = || {
+                let earlier = operations[..index].iter();
+                earlier.filter(|o| o.outcome != Outcome::NotStarted && o.due >= since)
+            };
             // Ends at the same instant may have come before or after.
             let outlast = |at_least: bool| {
                 earlier()

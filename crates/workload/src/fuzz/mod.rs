@@ -4,7 +4,9 @@ mod laws;
 
 pub use laws::{Checked, Input};
 
-use crate::config::{Config, Connections, Goal, Kind, MAX_VOICE_INTERVAL, PlayerConfig, Priority};
+use crate::config::{
+    Activity, Config, Connections, Goal, Kind, MAX_VOICE_INTERVAL, MIN_REPEAT, PlayerConfig, Priority,
+};
 use crate::machine::{Action, RequestId};
 use crate::operation::{Failure, RemoteTimestamps};
 use netburn_units::{BitRate, ByteSize, Duration, Instant, Seed};
@@ -44,7 +46,9 @@ fn config(next: &mut impl FnMut() -> u8) -> Config {
     let kind = Kind::ALL[usize::from(next()) % Kind::ALL.len()];
     let every = Duration::from_millis(20 + u64::from(next()) * 4);
     let jitter = every / 2 * u64::from(next() % 5) / 4;
-    let objects = 1 + u32::from(next() % 4);
+    let chosen = next();
+    let objects = 1 + u32::from(chosen % 4);
+    let activity = activity(chosen / 4, kind);
     let size = 64 + u64::from(next()) * 5;
     let outstanding = 1 + u32::from(next() % 9);
     let timeout = Duration::from_millis(10 + u64::from(next()) * 10);
@@ -73,7 +77,10 @@ fn config(next: &mut impl FnMut() -> u8) -> Config {
         jitter: if unthrottled { Duration::ZERO } else { jitter },
         connections,
         outstanding,
+        activity,
+        streams: if unthrottled { outstanding } else { 1 },
         priority: Priority::BestEffort,
+        dscp: None,
         player: (kind == Kind::Stream).then_some(player),
         goals: match kind {
             Kind::Download | Kind::Upload => Vec::new(),
@@ -85,6 +92,24 @@ fn config(next: &mut impl FnMut() -> u8) -> Config {
     };
     assert_eq!(config.validate(), Ok(()), "the decoder makes only valid configurations");
     config
+}
+
+/// Windows from 6 bits; 0: the default. A load has up to 5.1 s.
+fn activity(bits: u8, kind: Kind) -> Activity {
+    let start = Duration::from_millis(u64::from(bits % 4) * 330);
+    let length = Duration::from_millis(100 + u64::from(bits / 4 % 4) * 300);
+    let stop = (bits != 0).then_some(start + length);
+    // Equal to the length, or with a gap.
+    let repeat = match bits / 16 {
+        0 => None,
+        1 => Some(length.max(MIN_REPEAT)),
+        more => Some(MIN_REPEAT + Duration::from_millis(u64::from(more) * 70)),
+    };
+    Activity {
+        start,
+        stop,
+        repeat: repeat.filter(|_| kind.can_repeat()),
+    }
 }
 
 struct Run {

@@ -1,6 +1,6 @@
 //! Interface between a workload and its driver.
 
-use crate::config::Priority;
+use crate::config::Marking;
 use netburn_units::{ByteSize, Instant};
 
 /// Command to the driver.
@@ -47,8 +47,8 @@ pub struct Request {
     pub direction: Direction,
     /// Size of the object.
     pub size: ByteSize,
-    /// Traffic class of its packets.
-    pub priority: Priority,
+    /// Marking of its packets.
+    pub marking: Marking,
 }
 
 /// An operation's number and the object's number within it.
@@ -101,7 +101,9 @@ pub enum Wake {
     Timeout,
     /// The player's buffer becomes empty.
     Stall,
-    /// End of the run: no new operation begins.
+    /// End of a window that is not the last one: no new operation begins before the next window.
+    Pause,
+    /// End of the last window: no new operation begins.
     End,
     /// End of the drain: operations in flight are settled.
     Settle,

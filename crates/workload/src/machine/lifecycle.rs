@@ -3,7 +3,7 @@
 use super::action::{Action, Connection, Direction, Request, RequestId, Wake};
 use super::in_flight::InFlight;
 use super::{Phase, Workload};
-use crate::config::{Connections, Kind};
+use crate::config::{Connections, Kind, Window};
 use crate::operation::{Operation, Outcome, RemoteTimestamps};
 use netburn_units::Instant;
 
@@ -27,6 +27,7 @@ impl Workload {
                     player.handle_timeout(at);
                 }
             }
+            Wake::Pause => self.pause(),
             Wake::End => self.stop(),
             Wake::Settle => self.settle(),
         }
@@ -41,7 +42,8 @@ impl Workload {
 
     pub(super) fn next_due(&self) -> Option<Instant> {
         let running = self.phase == Phase::Running;
-        self.schedule.next().filter(|due| running && *due < self.end)
+        let end = self.window.to.min(self.end);
+        self.schedule.next().filter(|due| running && *due < end)
     }
 
     pub(super) fn next_timeout(&self) -> Option<Instant> {
@@ -55,7 +57,7 @@ impl Workload {
         self.sequence += 1;
         if self.overloaded && self.schedule.is_fixed() {
             self.operations.push_back(not_begun(sequence, due, Outcome::NotStarted));
-        } else if self.in_flight.len() < self.config.outstanding.max(1) as usize {
+        } else if self.in_flight.len() < self.config.max_in_flight() as usize {
             self.begin(sequence, due);
         } else if self.config.kind == Kind::Pages && self.waiting.is_none() {
             self.waiting = Some((sequence, due));
@@ -101,7 +103,7 @@ impl Workload {
                         _ => Direction::Down,
                     },
                     size,
-                    priority: self.config.priority,
+                    marking: self.config.marking(),
                 }));
             }
         }
@@ -138,17 +140,44 @@ impl Workload {
         }
     }
 
-    /// End of the run: no new operation begins, and the queued one is dropped.
+    /// End of a window that is not the last one.
+    fn pause(&mut self) {
+        let at = self.window.to;
+        self.drop_waiting(at);
+        self.cancel_bulk(at);
+        self.window = self.upcoming.next().unwrap_or(Window {
+            from: self.end,
+            to: self.end,
+        });
+        self.schedule.restart(self.window.from);
+    }
+
+    /// End of the last window: no new operation begins.
     fn stop(&mut self) {
         self.phase = Phase::Draining;
-        if let Some((sequence, due)) = self.waiting.take() {
-            let outcome = self.final_outcome(due, self.end);
-            self.operations.push_back(not_begun(sequence, due, outcome));
+        self.drop_waiting(self.end);
+        if self.stops_early {
+            self.cancel_bulk(self.end);
         }
         if let Some(player) = &mut self.player {
             player.stop(self.end);
         }
         self.settle_if_idle();
+    }
+
+    /// Drops the queued operation at the end of a window.
+    fn drop_waiting(&mut self, at: Instant) {
+        if let Some((sequence, due)) = self.waiting.take() {
+            let outcome = self.final_outcome(due, at);
+            self.operations.push_back(not_begun(sequence, due, outcome));
+        }
+    }
+
+    /// Ends the objects of a bulk transfer at the end of a window. Other operations in flight can finish.
+    fn cancel_bulk(&mut self, at: Instant) {
+        if self.config.kind.is_bulk() {
+            self.end_all(at);
+        }
     }
 
     fn settle_if_idle(&mut self) {
@@ -159,16 +188,21 @@ impl Workload {
 
     /// End of the drain: operations in flight don't finish.
     fn settle(&mut self) {
+        self.end_all(self.settle);
+        self.settle_if_idle();
+    }
+
+    /// Ends all operations in flight, which can't finish any more at `at`.
+    fn end_all(&mut self, at: Instant) {
         for (sequence, due) in self
             .in_flight
             .values()
             .map(|o| (o.sequence(), o.due()))
             .collect::<Vec<_>>()
         {
-            let outcome = self.final_outcome(due, self.settle);
+            let outcome = self.final_outcome(due, at);
             self.end(sequence, None, outcome, None);
         }
-        self.settle_if_idle();
     }
 
     /// Outcome of an operation that can't finish any more at `at`: a goal miss if it is older than

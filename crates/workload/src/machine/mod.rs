@@ -15,7 +15,7 @@ mod slots;
 pub use action::{Action, Connection, Direction, Request, RequestId, Wake};
 pub use schedule::BACKOFF;
 
-use crate::config::{Config, Kind};
+use crate::config::{Config, Kind, Window, Windows};
 use crate::operation::{Failure, Operation, Outcome, RemoteTimestamps, Stall};
 use crate::player::Player;
 use in_flight::InFlight;
@@ -38,8 +38,15 @@ use std::collections::{BTreeMap, VecDeque};
 pub struct Workload {
     config: Config,
     start: Instant,
+    /// End of the last window.
     end: Instant,
     settle: Instant,
+    /// True if the last window ends before the load of the station.
+    stops_early: bool,
+    /// Current window; between two windows the next one.
+    window: Window,
+    /// Windows after the current one.
+    upcoming: Windows,
     /// Latest time of an input.
     now: Instant,
     phase: Phase,
@@ -71,26 +78,45 @@ enum Phase {
 }
 
 impl Workload {
-    /// Creates a workload that runs from `start` to `end` and then has until `settle` (`end` +
-    /// drain) to finish the operations in flight. Its first due time is a random phase within one
-    /// interval of `start` (`start` itself without an interval). Phase and jitter come from `seed`;
-    /// `index` distinguishes the workloads of a run.
+    /// Creates a workload of a station whose load is from `start` to `end`, and which then has until
+    /// `settle` (`end` + drain) to finish the operations in flight. It runs in the
+    /// [windows](Config::windows) of this time; `settle` moves with the end of the last one.
+    ///
+    /// Its first due time is a random phase within one interval of the begin of the window (the
+    /// begin itself without an interval). The phase is the same in each window. Phase and jitter
+    /// come from `seed`; `index` distinguishes the workloads of a run.
+    ///
+    /// At the end of a window no new operation begins, and a queued page is dropped. Operations in
+    /// flight can finish, except objects of a bulk transfer: they are cancelled, unless the window
+    /// ends with the load of the station.
     ///
     /// The configuration should have passed [`Config::validate`]; invalid values are clamped,
     /// without a panic.
     #[must_use]
     pub fn new(config: Config, start: Instant, end: Instant, settle: Instant, seed: Seed, index: u64) -> Self {
+        let mut upcoming = config.windows(start, end);
+        let drain = settle.checked_since(end).unwrap_or_default();
+        let (load_end, end) = (end, upcoming.last_window().map_or(end, |last| last.to));
+        // Without a window nothing is due.
+        let window = upcoming.next().unwrap_or(Window { from: end, to: end });
+        let start = window.from;
         let schedule = Schedule::new(&config, start, seed, index);
+        // The first window can be shorter than the phase. The later ones have one length, except the last.
+        let mut windows = std::iter::once(window).chain(upcoming.clone()).take(2);
+        let first_due = windows.find_map(|window| schedule.due_in(window));
         let plays = config.kind != Kind::Upload && !config.kind.is_datagram();
         Workload {
             start,
             end,
-            settle: settle.max(end),
+            settle: end.checked_add(drain).unwrap_or(settle),
+            stops_early: end < load_end,
             now: Instant::from_nanos(i64::MIN),
             phase: Phase::Running,
-            first_due: schedule.next().filter(|due| *due < end),
+            first_due,
             down_after: schedule.second_offset(),
             schedule,
+            window,
+            upcoming,
             sequence: 0,
             in_flight: BTreeMap::new(),
             waiting: None,
@@ -109,7 +135,7 @@ impl Workload {
         &self.config
     }
 
-    /// Start time: the base of its first due time and of [`startup`](Self::startup).
+    /// Begin of the first window: the base of its first due time and of [`startup`](Self::startup).
     #[must_use]
     pub fn start(&self) -> Instant {
         self.start
@@ -274,6 +300,7 @@ impl Workload {
     #[must_use]
     pub fn poll_timeout(&self) -> Option<(Instant, Wake)> {
         let over = match self.phase {
+            Phase::Running if self.window.to < self.end => (self.window.to, Wake::Pause),
             Phase::Running => (self.end, Wake::End),
             Phase::Draining => (self.settle, Wake::Settle),
             Phase::Settled => return None,

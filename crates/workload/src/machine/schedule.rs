@@ -1,7 +1,9 @@
 //! Due times of operations.
 
-use crate::config::{Config, Kind, MIN_PERIOD};
+use crate::config::{Config, Kind, MIN_PERIOD, Window};
 use netburn_units::{Duration, Instant, Seed, Stream};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 /// Delay of a workload without an interval (`download`, `upload`) after a failure, so that it
 /// doesn't flood a dead server.
@@ -14,6 +16,8 @@ pub(super) struct Schedule {
     /// Next due time; `None` while it depends on an operation in flight, or beyond the range of
     /// time.
     next: Option<Instant>,
+    /// Time from the begin of a window to its first due time.
+    phase: Duration,
     jitter: Duration,
     random: Stream,
 }
@@ -33,8 +37,11 @@ enum Rhythm {
     /// One interval after the previous was due, or when it ended if that was later. Contains the
     /// previous due time before jitter.
     Paced { every: Duration, base: Instant },
-    /// When the previous operation ends.
-    Serial,
+    /// In each of the streams, when its previous operation ends. Contains the due times after `next`.
+    Serial {
+        streams: u32,
+        later: BinaryHeap<Reverse<Instant>>,
+    },
 }
 
 impl Schedule {
@@ -42,15 +49,16 @@ impl Schedule {
     /// is `start`.
     pub(super) fn new(config: &Config, start: Instant, seed: Seed, index: u64) -> Self {
         let every = config.interval.map(|every| every.max(MIN_PERIOD));
-        let (first, every) = match (config.kind, every) {
-            (Kind::Download | Kind::Upload, _) | (_, None) => (Some(start), None),
-            (_, Some(every)) => {
-                let phase = seed.stream("phase", index).duration_below(every);
-                (start.checked_add(phase), Some(every))
-            }
+        let (phase, every) = match (config.kind, every) {
+            (Kind::Download | Kind::Upload, _) | (_, None) => (Duration::ZERO, None),
+            (_, Some(every)) => (seed.stream("phase", index).duration_below(every), Some(every)),
         };
+        let first = start.checked_add(phase);
         let rhythm = match (config.kind, every) {
-            (_, None) => Rhythm::Serial,
+            (_, None) => Rhythm::Serial {
+                streams: config.max_in_flight(),
+                later: (1..config.max_in_flight()).map(|_| Reverse(start)).collect(),
+            },
             (Kind::Voice, Some(every)) => Rhythm::Alternating {
                 every,
                 point: first.unwrap_or(start),
@@ -69,8 +77,29 @@ impl Schedule {
         Schedule {
             rhythm,
             next: first,
+            phase,
             jitter: config.jitter.min(every.unwrap_or_default() / 2),
             random: seed.stream("jitter", index),
+        }
+    }
+
+    /// First due time in a window, if the window contains it.
+    pub(super) fn due_in(&self, window: Window) -> Option<Instant> {
+        window.from.checked_add(self.phase).filter(|due| *due < window.to)
+    }
+
+    /// Starts again with a window that begins at `from`.
+    pub(super) fn restart(&mut self, from: Instant) {
+        self.next = from.checked_add(self.phase);
+        let first = self.next.unwrap_or(from);
+        match &mut self.rhythm {
+            Rhythm::Grid { point, .. } => *point = first,
+            Rhythm::Alternating { point, is_second, .. } => (*point, *is_second) = (first, false),
+            Rhythm::Paced { base, .. } => *base = first,
+            Rhythm::Serial { later, streams } => {
+                later.clear();
+                later.extend((1..*streams).map(|_| Reverse(from)));
+            }
         }
     }
 
@@ -117,7 +146,8 @@ impl Schedule {
                     following
                 }
             }
-            Rhythm::Paced { .. } | Rhythm::Serial => None,
+            Rhythm::Serial { later, .. } => later.pop().map(|Reverse(due)| due),
+            Rhythm::Paced { .. } => None,
         };
     }
 
@@ -131,7 +161,11 @@ impl Schedule {
                     jittered(*base, self.jitter, &mut self.random).map(|due| due.max(now))
                 });
             }
-            Rhythm::Serial => self.next = if well { Some(now) } else { now.checked_add(BACKOFF) },
+            Rhythm::Serial { later, .. } => {
+                let due = if well { Some(now) } else { now.checked_add(BACKOFF) };
+                later.extend(due.into_iter().chain(self.next).map(Reverse));
+                self.next = later.pop().map(|Reverse(due)| due);
+            }
         }
     }
 }

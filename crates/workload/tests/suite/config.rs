@@ -1,6 +1,6 @@
 //! Limits of a configuration, text form of its parts, and its volume.
 
-use netburn_units::{BitRate, ByteSize, Duration};
+use netburn_units::{BitRate, ByteSize, Dscp, Duration};
 use netburn_workload::config::PRESETS;
 use netburn_workload::{Config, Connections, Goal, Kind, PlayerConfig, Priority};
 
@@ -31,6 +31,38 @@ fn impossible_values_are_named_by_their_key() {
         ("browsing", |c| c.objects = 0, "`objects` is 0; 1 to 1000"),
         ("browsing", |c| c.objects = 1001, "`objects` is 1001; 1 to 1000"),
         ("probe", |c| c.objects = 2, "`objects` is 2; it must be 1"),
+        ("upload", |c| c.streams = 0, "`streams` is 0; 1 to 1000"),
+        ("download", |c| c.streams = 1001, "`streams` is 1001; 1 to 1000"),
+        (
+            "browsing",
+            |c| (c.activity.start, c.activity.stop) = (Duration::from_secs(2), Some(Duration::from_secs(1))),
+            "`stop` is 1 s; at least 100 ms after `start`, which is 2 s",
+        ),
+        (
+            "upload",
+            |c| c.activity.repeat = Some(Duration::from_secs(1)),
+            "`repeat` needs a `stop`",
+        ),
+        (
+            "upload",
+            |c| (c.activity.stop, c.activity.repeat) = (Some(Duration::from_secs(3)), Some(Duration::from_secs(2))),
+            "`repeat` is 2 s; at least 3 s",
+        ),
+        (
+            "voice",
+            |c| (c.activity.stop, c.activity.repeat) = (Some(Duration::from_secs(1)), Some(Duration::from_secs(2))),
+            "`repeat` can't be set on kind `voice`",
+        ),
+        (
+            "browsing",
+            |c| c.streams = 2,
+            "`streams` is for kinds `download` and `upload`, not `pages`",
+        ),
+        (
+            "download",
+            |c| (c.streams, c.objects) = (1000, 11),
+            "`streams` times `objects` is 11000 requests at once; at most 10000",
+        ),
         (
             "voip",
             |c| c.object_size = ByteSize::ZERO,
@@ -320,4 +352,15 @@ fn classes_carry_their_dscp() {
         Priority::ALL.iter().map(|p| p.dscp()).collect::<Vec<_>>(),
         [8, 0, 40, 48]
     );
+}
+
+/// EF (46) has user priority 6 (RFC 8325 figure 1). A DSCP replaces that of the priority.
+#[test]
+fn a_dscp_replaces_that_of_the_priority() {
+    let mut config = Config::voice();
+    assert_eq!((config.marking().dscp, config.marking().tid), (48, 6));
+    config.dscp = Dscp::new(46);
+    assert_eq!((config.marking().dscp, config.marking().tid), (46, 6));
+    config.dscp = Dscp::new(0);
+    assert_eq!(config.marking(), Priority::BestEffort.marking());
 }

@@ -1,5 +1,6 @@
 //! Behaviour of a workload, from single rules to whole runs.
 
+mod activity;
 mod config;
 mod laws;
 mod player;

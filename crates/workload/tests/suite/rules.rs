@@ -493,3 +493,62 @@ fn a_stream_feeds_its_player_and_the_stall_begins_to_the_nanosecond() {
         ],
     );
 }
+
+/// Two streams: each begins its next object when its own ended, a failed one 1 s later. Neither waits for the other. An
+/// object uses the lowest free connection.
+#[test]
+fn streams_are_independent_sequences() {
+    let config = Config {
+        streams: 2,
+        ..Config::download()
+    };
+    play(
+        &config,
+        3000,
+        0,
+        &[
+            ("both begin at once", 0, "wake", "begin 0.0 on 0, begin 1.0 on 1"),
+            (
+                "the second ends",
+                400,
+                "finished 1.0",
+                "begin 2.0 on 1, 1 finished in 400 ms",
+            ),
+            ("the first fails", 500, "failed 0.0", "0 failed"),
+            (
+                "the second goes on",
+                900,
+                "finished 2.0",
+                "begin 3.0 on 0, 2 finished in 500 ms",
+            ),
+            ("the first waits for a second", 1499, "wake", ""),
+            ("and goes on", 1500, "wake", "begin 4.0 on 1"),
+            (
+                "both are cut at the end",
+                3000,
+                "wake",
+                "cancel 3.0, cancel 4.0, 3 cut, 4 cut",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn streams_that_fail_together_continue_together() {
+    let config = Config {
+        streams: 3,
+        connections: Connections::New,
+        ..Config::upload()
+    };
+    play(
+        &config,
+        2000,
+        0,
+        &[
+            ("all begin", 0, "wake", "begin 0.0 new, begin 1.0 new, begin 2.0 new"),
+            ("one fails", 5, "failed 2.0", "2 failed"),
+            ("another one", 5, "failed 0.0", "0 failed"),
+            ("both are due 1 s later", 1005, "wake", "begin 3.0 new, begin 4.0 new"),
+        ],
+    );
+}

@@ -1,6 +1,7 @@
 //! The JSON document with flent's keys.
 
 use super::Test;
+use super::rrul::Naming;
 use super::series::{Ping, Series, StationSeries};
 use crate::export::DATELESS;
 use netburn_record::Run;
@@ -65,6 +66,8 @@ pub(super) fn document(run: &Run, test: Test, of: &Series, number: Option<u32>) 
     let parameters = match test {
         Test::FairDown | Test::Fair => page.fair(test == Test::Fair, &names),
         Test::Downloads => page.downloads(&names),
+        Test::Rrul => page.rrul(&plan.stations, Naming::Mark),
+        Test::RrulBe => page.rrul(&plan.stations, Naming::Order),
     };
     let name = format!("{}-{}.{}.flent.gz", test.name(), time.replace(':', ""), fit(&title));
     let local = match run.header().host.name.as_str() {
@@ -85,7 +88,7 @@ pub(super) fn document(run: &Run, test: Test, of: &Series, number: Option<u32>) 
         "STEP_SIZE": seconds(of.step),
         "TEST_PARAMETERS": parameters,
         "SERIES_META": page.units,
-        "NOTE": note(run, of),
+        "NOTE": note(run, test, of),
         "DATA_FILENAME": name,
         "NETBURN": {
             "version": run.header().version,
@@ -105,10 +108,14 @@ pub(super) fn document(run: &Run, test: Test, of: &Series, number: Option<u32>) 
 }
 
 /// Information that the names of the series do not contain.
-fn note(run: &Run, of: &Series) -> String {
+fn note(run: &Run, test: Test, of: &Series) -> String {
     let header = run.header();
     let mut note = format!("netburn {}, environment {}", header.version, header.environment);
-    for (station, series) in header.plan.stations.iter().zip(&of.stations) {
+    if matches!(test, Test::Rrul | Test::RrulBe) {
+        note.push_str("; pings before the load: idle probes without a mark");
+    }
+    let by_station = !matches!(test, Test::Rrul | Test::RrulBe);
+    for (station, series) in header.plan.stations.iter().zip(&of.stations).filter(|_| by_station) {
         let what = match &series.of {
             Some(workload) => format!("latency of its {workload}"),
             None => "none".to_owned(),
@@ -121,8 +128,8 @@ fn note(run: &Run, of: &Series) -> String {
     note
 }
 
-struct Page<'a> {
-    of: &'a Series,
+pub(super) struct Page<'a> {
+    pub(super) of: &'a Series,
     /// The beginning of the file, in ns since 1970.
     zero: i64,
     x_values: Vec<f64>,
@@ -180,7 +187,7 @@ impl Page<'_> {
     }
 
     /// Throughput per step, in Mbit/s.
-    fn rates(&mut self, name: String, bins: &[Option<u64>]) {
+    pub(super) fn rates(&mut self, name: String, bins: &[Option<u64>]) {
         let step = seconds(self.of.step);
         let first = (self.of.delay.as_nanos() / self.of.step.as_nanos()) as usize;
         let mut results = vec![None; self.x_values.len()];
@@ -203,7 +210,7 @@ impl Page<'_> {
     }
 
     /// Round trips, and their means in steps.
-    fn pings(&mut self, name: String, pings: &[Ping]) {
+    pub(super) fn pings(&mut self, name: String, pings: &[Ping]) {
         let mut sums = vec![(0.0, 0_u32); self.x_values.len()];
         let mut raw = Vec::with_capacity(pings.len());
         let delay = self.of.delay.as_nanos() as i64;
@@ -223,6 +230,17 @@ impl Page<'_> {
         }
         let mean = |(sum, count): (f64, u32)| (count > 0).then(|| rounded(sum / f64::from(count)));
         self.put(name, "ms", sums.into_iter().map(mean).collect(), raw);
+    }
+
+    /// Adds a series that is computed for each step from other ones, which have a value there.
+    pub(super) fn computed(&mut self, name: &str, units: &str, of: &[String], compute: fn(&[f64]) -> f64) {
+        let series: Vec<_> = of.iter().filter_map(|name| self.results.get(name)).collect();
+        let step = |place: usize| {
+            let values: Vec<f64> = series.iter().filter_map(|values| values[place]).collect();
+            (!values.is_empty()).then(|| rounded(compute(&values)))
+        };
+        let results = (0..self.x_values.len()).map(step).collect();
+        self.put(name.to_owned(), units, results, Vec::new());
     }
 
     fn put(&mut self, name: String, units: &str, results: Vec<Option<f64>>, raw: Vec<Point>) {

@@ -6,7 +6,8 @@ use netburn_record::{IntervalRow, OperationRow, Row, Run, RunTable};
 use netburn_scenario::Station;
 use netburn_units::{Duration, Instant};
 use netburn_workload::config::BIN;
-use netburn_workload::{Kind, Outcome};
+use netburn_workload::{Config, Kind, Outcome};
+use std::collections::BTreeMap;
 
 /// Default step; flent's own default.
 const STEP: Duration = Duration::from_millis(200);
@@ -37,6 +38,11 @@ pub(super) struct StationSeries {
     /// Workload that provides the pings under load; `None` for a station without probe or calls,
     /// which has no pings.
     pub(super) of: Option<String>,
+    /// Bytes per step of each workload, in the plan's order; `None` while the workload did not run.
+    pub(super) workloads: Vec<Vec<Option<u64>>>,
+    /// Round trips of the idle probe, and of each workload of kind `probe`, in the plan's order.
+    pub(super) idle: Vec<Ping>,
+    pub(super) probes: Vec<Vec<Ping>>,
 }
 
 /// A round trip.
@@ -65,6 +71,13 @@ impl Series {
                 down: empty.clone(),
                 up: empty,
                 pings: Vec::new(),
+                idle: Vec::new(),
+                probes: Vec::new(),
+                workloads: station
+                    .workloads
+                    .iter()
+                    .map(|workload| active(station, &workload.config, plan.duration, step, count))
+                    .collect(),
                 of: pinger(station).map(|number| station.workloads[number].name.clone()),
             }
         });
@@ -88,6 +101,9 @@ impl Series {
         })?;
         for (station, gathered) in series.stations.iter_mut().zip(gathering.stations) {
             // flent would show idle probes alone as pings under load.
+            let Gathered { idle, probes, .. } = &gathered;
+            station.idle.clone_from(idle);
+            station.probes = probes.values().cloned().collect();
             if station.of.is_some() {
                 station.pings = gathered.sorted();
             }
@@ -103,13 +119,30 @@ impl Series {
         };
         let at = (at / self.step.as_nanos()) as usize;
         if let Some(station) = self.stations.get_mut(usize::from(row.station)) {
-            for (bins, bytes) in [(&mut station.down, row.bytes_down), (&mut station.up, row.bytes_up)] {
+            let mut series = vec![(&mut station.down, row.bytes_down), (&mut station.up, row.bytes_up)];
+            if let Some(workload) = station.workloads.get_mut(usize::from(row.workload)) {
+                series.push((workload, row.bytes()));
+            }
+            for (bins, bytes) in series {
                 if let Some(bin) = bins.get_mut(at).filter(|_| bytes > 0) {
                     *bin = Some(bin.unwrap_or(0).saturating_add(bytes));
                 }
             }
         }
     }
+}
+
+/// Steps in which a workload runs, without bytes.
+fn active(station: &Station, config: &Config, duration: Duration, step: Duration, count: usize) -> Vec<Option<u64>> {
+    let mut bins = vec![None; count];
+    let (start, end) = (Instant::ZERO + station.start, Instant::ZERO + station.end(duration));
+    for window in config.windows(start, end) {
+        let place = |nanos: i64| u64::try_from(nanos).unwrap_or(0);
+        let from = (place(window.from.as_nanos()) / step.as_nanos()) as usize;
+        let to = (place(window.to.as_nanos()).div_ceil(step.as_nanos()) as usize).min(count);
+        bins[from.min(to)..to].fill(Some(0));
+    }
+    bins
 }
 
 /// The workload whose operations are a station's pings under load: small packets, which pages and streams are not.
@@ -136,6 +169,8 @@ struct Gathered {
     pages: Vec<u16>,
     idle: Vec<Ping>,
     loaded: Vec<Ping>,
+    /// Round trips by the number of the workload, for those of kind `probe`.
+    probes: BTreeMap<u16, Vec<Ping>>,
     /// Idle probes sent, by their highest number.
     sent: u64,
 }
@@ -152,6 +187,10 @@ impl Gathering {
                 pages: kinds()
                     .filter(|(kind, _)| *kind == Kind::Pages)
                     .map(|(_, at)| at)
+                    .collect(),
+                probes: kinds()
+                    .filter(|(kind, _)| *kind == Kind::Probe)
+                    .map(|(_, at)| (at, Vec::new()))
                     .collect(),
                 ..Gathered::default()
             }
@@ -182,6 +221,9 @@ impl Gathering {
         };
         if station.pages.contains(&row.workload) {
             self.pages.push(ping);
+        }
+        if let Some(probe) = station.probes.get_mut(&row.workload).filter(|_| !idle) {
+            probe.push(ping);
         }
         match station.pinger {
             _ if idle => {

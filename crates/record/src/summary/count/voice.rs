@@ -1,8 +1,9 @@
 //! Counts the packets of a call.
 
+use crate::aggregate::EvaluatedTime;
 use crate::summary::evidence::{VoiceEvidence, VoiceStreamEvidence};
 use netburn_quality::{Codec, Packet, StreamQuality};
-use netburn_units::{Duration, Instant};
+use netburn_units::Duration;
 use netburn_workload::verdict::{judge, quality_windows};
 use netburn_workload::{Config, Direction, Goal, Operation, Tally};
 
@@ -30,13 +31,13 @@ impl VoiceCounter {
         });
     }
 
-    /// Evidence of a call, and a tally for each goal. `from` is the begin of the first window.
-    pub(super) fn finish(self, config: &Config, from: Option<Instant>, to: Instant) -> (VoiceEvidence, Vec<Tally>) {
+    /// Evidence of a call, and a tally for each goal. `judged` is the time from the first due time on.
+    pub(super) fn finish(self, config: &Config, judged: Option<EvaluatedTime>) -> (VoiceEvidence, Vec<Tally>) {
         let packetisation = config.interval.unwrap_or_default();
         let stream = |mut packets: Vec<Packet>| {
             packets.sort_by_key(|packet| packet.due);
-            let tallies = config.goals.iter().map(|goal| match from {
-                Some(from) => quality_windows(&packets, packetisation, *goal, from, to),
+            let tallies = config.goals.iter().map(|goal| match judged {
+                Some(part) => quality_windows(&packets, packetisation, *goal, part.from, part.to),
                 None => Tally::default(),
             });
             let tallies: Vec<Tally> = tallies.collect();

@@ -13,6 +13,8 @@ use netburn_workload::{Config, Failure, Goal, Kind, Operation, Outcome, Stall, T
 #[derive(Debug)]
 pub(super) struct WorkloadCounter {
     config: Config,
+    /// Begin of the station's load.
+    load: Instant,
     longest: u64,
     first_due: Option<Instant>,
     /// Bytes by 100 ms since the run began, if a goal needs them.
@@ -40,8 +42,10 @@ pub(super) enum Clocks<'a> {
 }
 
 impl WorkloadCounter {
-    pub(super) fn new(config: &Config) -> Self {
+    /// `load` is the begin of the station's load.
+    pub(super) fn new(config: &Config, load: Instant) -> Self {
         WorkloadCounter {
+            load,
             longest: 0,
             first_due: None,
             bins: config
@@ -129,7 +133,7 @@ impl WorkloadCounter {
 
     pub(super) fn interval(&mut self, row: &IntervalRow, evaluated: EvaluatedTime) {
         let bytes = row.bytes();
-        self.evidence.moved += evaluated.weigh(bytes, row.at);
+        self.evidence.moved += self.weigh(bytes, row.at, evaluated);
         let index = usize::try_from(row.at.as_nanos() / BIN.as_nanos() as i64);
         if let (Some(bins), Ok(index)) = (&mut self.bins, index)
             && row.at >= Instant::ZERO
@@ -142,14 +146,60 @@ impl WorkloadCounter {
         }
     }
 
-    pub(super) fn finish(self, evaluated: EvaluatedTime, clocks: Clocks<'_>) -> WorkloadEvidence {
-        let EvaluatedTime { from, to } = evaluated;
-        let first = self.first_due.map(|due| due.max(from));
-        let mut evidence = self.evidence;
-        let watched = match (first, self.config.player) {
-            (Some(first), Some(_)) => Tally::from_stalls(&self.stalls, first, to),
-            _ => Tally::default(),
-        };
+    /// As [`EvaluatedTime::weigh`], for the time in which the workload runs.
+    fn weigh(&self, bytes: u64, at: Instant, evaluated: EvaluatedTime) -> u128 {
+        let Some(ended) = at.checked_add(BIN) else { return 0 };
+        let from = self.load.max(at);
+        let windows = self.config.windows(from, evaluated.to.min(ended));
+        let parts = windows.map(|window| EvaluatedTime {
+            from: window.from.max(evaluated.from),
+            to: window.to,
+        });
+        parts.map(|part| part.weigh(bytes, at)).sum()
+    }
+
+    /// The evaluated parts of the windows in which the workload runs.
+    fn active(&self, evaluated: EvaluatedTime) -> impl Iterator<Item = EvaluatedTime> + '_ {
+        self.begun(evaluated, Duration::ZERO)
+    }
+
+    /// The same, each from the first due time in the window on. Empty without an operation.
+    fn judged(&self, evaluated: EvaluatedTime) -> Vec<EvaluatedTime> {
+        let Some(first) = self.first_due else { return Vec::new() };
+        // Windows begin in the same way.
+        let end = first.checked_add(Duration::from_nanos(1)).unwrap_or(first);
+        let window = self.config.windows(self.load, end).last_window();
+        let phase = window.and_then(|window| first.checked_since(window.from));
+        self.begun(evaluated, phase.unwrap_or_default()).collect()
+    }
+
+    fn begun(&self, evaluated: EvaluatedTime, phase: Duration) -> impl Iterator<Item = EvaluatedTime> + '_ {
+        let windows = self.config.windows(self.load, evaluated.to);
+        windows.filter_map(move |window| {
+            let from = window.from.checked_add(phase)?.max(evaluated.from);
+            (from < window.to).then_some(EvaluatedTime { from, to: window.to })
+        })
+    }
+
+    /// Bytes of the 100 ms intervals that a part contains.
+    fn bins(&self, part: EvaluatedTime) -> impl Iterator<Item = (Instant, u64)> + '_ {
+        let index = |at: Instant| usize::try_from(at.as_nanos() / BIN.as_nanos() as i64).unwrap_or(0);
+        let first = index(part.from);
+        let count = (index(part.to) + 1).saturating_sub(first);
+        let bins = self.bins.iter().flatten().enumerate().skip(first).take(count);
+        bins.map(|(index, bytes)| (Instant::ZERO + BIN * index as u64, *bytes))
+    }
+
+    pub(super) fn finish(mut self, evaluated: EvaluatedTime, clocks: Clocks<'_>) -> WorkloadEvidence {
+        let parts = self.judged(evaluated);
+        let mut evidence = std::mem::take(&mut self.evidence);
+        evidence.judged = self.active(evaluated).map(|part| part.length()).sum();
+        let mut watched = Tally::default();
+        if self.config.player.is_some() {
+            for part in &parts {
+                watched.add(&Tally::from_stalls(&self.stalls, part.from, part.to));
+            }
+        }
         for (goal, tally) in self.config.goals.iter().zip(&mut evidence.goals) {
             match goal {
                 Goal::Latency { limit } => {
@@ -157,24 +207,26 @@ impl WorkloadCounter {
                     tally.worst = finished.then(|| self.longest as f64 / limit.as_nanos() as f64);
                 }
                 Goal::Rate { .. } => {
-                    let bins = self.bins.iter().flatten().zip(0..);
-                    let bins = bins.map(|(bytes, index)| (Instant::ZERO + BIN * index, *bytes));
-                    *tally = first.map_or(Tally::default(), |first| windows(bins, *goal, first, to));
+                    for part in &parts {
+                        tally.add(&windows(self.bins(*part), *goal, part.from, part.to));
+                    }
                 }
                 Goal::NoStall => *tally = watched,
                 Goal::Quality { .. } => {}
             }
         }
         if let Some(voice) = self.voice {
-            let (voice, tallies) = voice.finish(&self.config, first, to);
+            // A call has one window.
+            let (voice, tallies) = voice.finish(&self.config, parts.first().copied());
             (evidence.voice, evidence.goals) = (Some(voice), tallies);
         }
         evidence.watched = watched;
         // Of the same time as `watched`.
-        evidence.longest_stall = first.map_or(0, |first| {
-            let stalls = self.stalls.iter().map(|stall| stall.within(first, to).as_nanos());
-            stalls.max().unwrap_or(0)
+        let stalls = parts.iter().flat_map(|part| {
+            let stalls = self.stalls.iter();
+            stalls.map(|stall| stall.within(part.from, part.to).as_nanos())
         });
+        evidence.longest_stall = stalls.max().unwrap_or(0);
         let delays = self.one_way.iter().filter_map(|one| clocks.delays(one));
         let (mut up, mut down): (Vec<i64>, Vec<i64>) = delays.unzip();
         (evidence.up, evidence.down) = (above_least(&mut up), above_least(&mut down));

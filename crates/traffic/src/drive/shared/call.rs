@@ -6,7 +6,7 @@ use crate::client::{Meter, Target};
 use crate::datagram::MAX_SIZE;
 use crate::datagram::call::{CallClient, CallEvent, CallPlan};
 use netburn_units::{Duration, Instant};
-use netburn_workload::{Direction, Priority, RequestId};
+use netburn_workload::{Direction, RequestId};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io;
@@ -31,14 +31,7 @@ pub(in crate::drive) fn open(shared: &Rc<Shared>) {
     for (index, link) in shared.links.iter().enumerate() {
         let plan = shared.scheduler.borrow().call_plan(index);
         let Some(plan) = plan else { continue };
-        let (_, priority) = shared.scheduler.borrow().kind(index);
-        match CallSocket::new(
-            &link.target,
-            priority,
-            plan,
-            shared.clock.now(),
-            Rc::clone(&shared.meter),
-        ) {
+        match CallSocket::new(&link.target, plan, shared.clock.now(), Rc::clone(&shared.meter)) {
             Ok(call_socket) => {
                 let call_socket = Rc::new(call_socket);
                 *link.call_socket.borrow_mut() = Some(Rc::clone(&call_socket));
@@ -106,9 +99,9 @@ async fn listen(shared: Rc<Shared>, index: usize, call_socket: Rc<CallSocket>) {
 }
 
 impl CallSocket {
-    fn new(target: &Target, priority: Priority, plan: CallPlan, now: Instant, meter: Rc<Meter>) -> io::Result<Self> {
+    fn new(target: &Target, plan: CallPlan, now: Instant, meter: Rc<Meter>) -> io::Result<Self> {
         Ok(CallSocket {
-            socket: connected_socket(target, priority)?,
+            socket: connected_socket(target, plan.dscp)?,
             plan,
             client: RefCell::new(CallClient::new(now, random()?, random()?, plan)),
             early: RefCell::default(),

@@ -7,7 +7,7 @@ use crate::drive::sample::{SampledConnection, Sampler};
 use crate::pace::VirtualLink;
 use crate::{client, dscp, station_label};
 use netburn_scenario::plan::Http;
-use netburn_workload::{Connection, Direction, Failure, Priority, Request, RequestId};
+use netburn_workload::{Connection, Direction, Failure, Request, RequestId};
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -62,7 +62,7 @@ async fn object(shared: &Rc<Shared>, index: usize, request: &Request) -> Result<
 fn ask<'a>(link: &'a Link, request: &Request, station: u16) -> client::Request<'a> {
     let size = request.size.as_bytes();
     let marked = |path| {
-        let path = dscp::request_dscp(path, request.priority, link.target.answers_cc.as_deref());
+        let path = dscp::request_dscp(path, request.marking.dscp, link.target.answers_cc.as_deref());
         if link.target.labelled {
             station_label::labelled(path, station)
         } else {
@@ -124,15 +124,15 @@ async fn over_h1(
 }
 
 async fn dial(shared: &Rc<Shared>, index: usize, request: &Request) -> Result<IdleConnection, Failure> {
-    let stream = connect(shared, index, request.priority).await?;
+    let stream = connect(shared, index, request.marking.dscp).await?;
     shared.event(index, |machine, now| machine.handle_connected(now, request.id));
     let watched = shared.watch(index, stream.socket());
     Ok(IdleConnection { watched, stream })
 }
 
-async fn connect(shared: &Rc<Shared>, index: usize, priority: Priority) -> Result<Stream, Failure> {
+async fn connect(shared: &Rc<Shared>, index: usize, dscp: u8) -> Result<Stream, Failure> {
     let link = &shared.links[index];
-    let dialled = async { Stream::dial(&link.target, link.tls()?, priority, &shared.meter).await };
+    let dialled = async { Stream::dial(&link.target, link.tls()?, dscp, &shared.meter).await };
     dialled.await.map_err(|error| {
         tracing::debug!(%error, address = %link.target.address, "can't connect");
         Failure::Dial
@@ -164,7 +164,7 @@ async fn over_h2(
     loop {
         let (session, own) = match request.connection {
             Connection::New => {
-                let (session, watched) = begin(shared, index, request.priority).await?;
+                let (session, watched) = begin(shared, index, request.marking.dscp).await?;
                 shared.event(index, |machine, now| machine.handle_connected(now, request.id));
                 (session, Some(watched))
             }
@@ -177,10 +177,10 @@ async fn over_h2(
                 }
                 return Ok(answer);
             }
-            Err(ExchangeError::Idle) if !fresh && own.is_none() => give_up(shared, index, &session).await,
+            Err(ExchangeError::Idle) if !fresh && own.is_none() => give_up(shared, index, request, &session).await,
             Err(broken) => {
                 if own.is_none() && !matches!(broken, ExchangeError::Response(_)) {
-                    give_up(shared, index, &session).await;
+                    give_up(shared, index, request, &session).await;
                 }
                 return Err(failure(&broken));
             }
@@ -188,8 +188,8 @@ async fn over_h2(
     }
 }
 
-async fn begin(shared: &Rc<Shared>, index: usize, priority: Priority) -> Result<(Session, SampledConnection), Failure> {
-    let stream = connect(shared, index, priority).await?;
+async fn begin(shared: &Rc<Shared>, index: usize, dscp: u8) -> Result<(Session, SampledConnection), Failure> {
+    let stream = connect(shared, index, dscp).await?;
     let watched = shared.watch(index, stream.socket());
     // Paced workloads are not limited, and would only be delayed by small windows.
     let limit = shared.limit.filter(|_| shared.links[index].yields);
@@ -197,7 +197,7 @@ async fn begin(shared: &Rc<Shared>, index: usize, priority: Priority) -> Result<
     Ok((session, watched))
 }
 
-/// Returns the connection that a load's requests share, and opens it if necessary. Requests that wait for it continue when
+/// Returns the connection that a load's requests share, for a bulk transfer that of the stream, and opens it if necessary. Requests that wait for it continue when
 /// it is ready.
 async fn shared_session(
     shared: &Rc<Shared>,
@@ -205,18 +205,18 @@ async fn shared_session(
     request: &Request,
     fresh: &mut bool,
 ) -> Result<Session, Failure> {
-    let link = &shared.links[index];
-    if let Ok(open) = link.session.try_lock()
+    let shared_session = shared.links[index].session(request);
+    if let Ok(open) = shared_session.try_lock()
         && let Some((session, _)) = &*open
     {
         return Ok(session.clone());
     }
-    let mut open = link.session.lock().await;
+    let mut open = shared_session.lock().await;
     let session = match &*open {
         Some((session, _)) => session.clone(),
         None => {
             *fresh = true;
-            let begun = begin(shared, index, request.priority).await?;
+            let begun = begin(shared, index, request.marking.dscp).await?;
             open.insert(begun).0.clone()
         }
     };
@@ -226,8 +226,9 @@ async fn shared_session(
 }
 
 /// Stops using this connection.
-async fn give_up(shared: &Rc<Shared>, index: usize, session: &Session) {
-    let mut open = shared.links[index].session.lock().await;
+async fn give_up(shared: &Rc<Shared>, index: usize, request: &Request, session: &Session) {
+    let shared_session = shared.links[index].session(request);
+    let mut open = shared_session.lock().await;
     if open.as_ref().is_some_and(|(current, _)| current.is_same(session)) {
         *open = None;
     }

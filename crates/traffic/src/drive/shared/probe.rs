@@ -4,7 +4,7 @@ use super::Shared;
 use crate::client::{Meter, Target};
 use crate::datagram::{Event, MAX_SIZE, Prober};
 use netburn_units::{ByteSize, Duration, Instant};
-use netburn_workload::{Kind, Priority, RequestId};
+use netburn_workload::{Kind, RequestId};
 use ring::rand::{SecureRandom, SystemRandom};
 use std::cell::RefCell;
 use std::io;
@@ -25,11 +25,11 @@ pub(in crate::drive) struct ProbeSocket {
 /// Opens a socket for every load that probes, so that the handshake is complete when the first probe is due.
 pub(in crate::drive) fn open(shared: &Rc<Shared>) {
     for (index, link) in shared.links.iter().enumerate() {
-        let (kind, priority) = shared.scheduler.borrow().kind(index);
+        let (kind, dscp) = shared.scheduler.borrow().kind(index);
         if kind != Kind::Probe {
             continue;
         }
-        match ProbeSocket::new(&link.target, priority, shared.clock.now(), Rc::clone(&shared.meter)) {
+        match ProbeSocket::new(&link.target, dscp, shared.clock.now(), Rc::clone(&shared.meter)) {
             Ok(probe_socket) => {
                 let probe_socket = Rc::new(probe_socket);
                 *link.probe_socket.borrow_mut() = Some(Rc::clone(&probe_socket));
@@ -58,7 +58,7 @@ pub(super) fn send(shared: &Rc<Shared>, index: usize, id: RequestId, size: ByteS
 pub(in crate::drive) async fn answers(target: &Target, patience: std::time::Duration) -> bool {
     let clock = crate::clock::RunClock::starting_now();
     let meter = Rc::new(Meter::new(clock, None, target.total.clone()));
-    let Ok(probe_socket) = ProbeSocket::new(target, Priority::BestEffort, clock.now(), meter) else {
+    let Ok(probe_socket) = ProbeSocket::new(target, 0, clock.now(), meter) else {
         return false;
     };
     let ready = async {
@@ -92,8 +92,8 @@ async fn listen(shared: Rc<Shared>, index: usize, probe_socket: Rc<ProbeSocket>)
     }
 }
 
-/// Opens a socket to the datagram port of the target's server, with the DSCP of a priority.
-pub(super) fn connected_socket(target: &Target, priority: Priority) -> io::Result<UdpSocket> {
+/// Opens a socket to the datagram port of the target's server, with this DSCP.
+pub(super) fn connected_socket(target: &Target, dscp: u8) -> io::Result<UdpSocket> {
     let to = target.datagrams();
     let any: IpAddr = match to {
         SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
@@ -103,8 +103,8 @@ pub(super) fn connected_socket(target: &Target, priority: Priority) -> io::Resul
     if let Some(interface) = &target.interface {
         netburn_linux::bind_to_device(&socket, interface)?;
     }
-    if priority.dscp() != 0 {
-        netburn_linux::set_dscp(&socket, priority.dscp())?;
+    if dscp != 0 {
+        netburn_linux::set_dscp(&socket, dscp)?;
     }
     socket.connect(to)?;
     socket.set_nonblocking(true)?;
@@ -121,10 +121,10 @@ pub(super) fn random() -> io::Result<u64> {
 }
 
 impl ProbeSocket {
-    fn new(target: &Target, priority: Priority, now: Instant, meter: Rc<Meter>) -> io::Result<Self> {
+    fn new(target: &Target, dscp: u8, now: Instant, meter: Rc<Meter>) -> io::Result<Self> {
         Ok(ProbeSocket {
-            socket: connected_socket(target, priority)?,
-            prober: RefCell::new(Prober::new(now, random()?).marked(priority.dscp())),
+            socket: connected_socket(target, dscp)?,
+            prober: RefCell::new(Prober::new(now, random()?).marked(dscp)),
             meter,
             changed: Notify::new(),
         })
