@@ -27,7 +27,7 @@ use netburn_medium::config::{
 use netburn_medium::fading::FadingModel;
 use netburn_medium::geometry::BuildingModel;
 use netburn_tcp::config::{CongestionControl, Tsq};
-use netburn_workload::{Config, Connections, PlayerConfig, Priority};
+use netburn_workload::{Config, Connections, PlayerConfig, Priority, ProbeTarget};
 
 section! {
     /// The server, and its link to the access points.
@@ -364,6 +364,8 @@ section! {
         outstanding: Whole<1, 10_000> => config.outstanding, default "that of the kind", kinds [Calls, Probe];
         /// Priority of the packets in both directions: DSCP (8, 0, 40, 48), access category, and band of `pfifo-fast`. The page of the workloads shows where packets are marked.
         priority: Priority => config.priority;
+        /// Host that returns the datagrams (`probe`). `near`: the access point that the station has joined; on real devices the default gateway. `line`: the first hop beyond the router, which is the provider end of the access point's WAN link. `server`: the server. On real devices `near` and `line` use ICMP.
+        target: ProbeTarget => config.target, kinds [Probe];
         /// TCP congestion control of the workload in both directions: `reno`, `cubic`, `bbr`, or another one of the operating system. Not for `probe` and `voice`.
         cc: CongestionControl => cc, default "`station.*.cc` and `server.cc`", kinds [Pages, Stream, Calls, Download, Upload];
         /// Video player that consumes the data (`stream`).

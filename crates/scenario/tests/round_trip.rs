@@ -15,7 +15,7 @@ use netburn_scenario::plan::{
 use netburn_scenario::{Plan, Station, StationWorkload, built_in_workload, json_schema};
 use netburn_tcp::config::{CongestionControl, Tsq, TsqPreset, TsqSettings};
 use netburn_units::{BitRate, ByteSize, Db, Dbm, Distance, Duration, Probability, Seed, Speed};
-use netburn_workload::{Config, Connections, Goal, Kind, PlayerConfig, Priority};
+use netburn_workload::{Config, Connections, Goal, Kind, PlayerConfig, Priority, ProbeTarget};
 use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
@@ -436,6 +436,9 @@ fn config() -> impl Strategy<Value = Config> {
         }
         if matches!(kind, Kind::Calls | Kind::Probe) {
             config.outstanding = outstanding;
+        }
+        if kind == Kind::Probe {
+            config.target = [ProbeTarget::Near, ProbeTarget::Line, ProbeTarget::Server][priority % 3];
         }
         if !kind.is_datagram() {
             config.connections = if new { Connections::New } else { Connections::Keep };

@@ -55,6 +55,8 @@ pub struct Config {
     pub outstanding: u32,
     /// Traffic class: DSCP, access category and band of the packets.
     pub priority: Priority,
+    /// Host that answers the datagrams, for `probe`.
+    pub target: ProbeTarget,
     /// Video player that consumes the bytes, for `stream`.
     pub player: Option<PlayerConfig>,
     /// Goals. Empty: no verdict.
@@ -95,6 +97,18 @@ impl Kind {
             Kind::Pages | Kind::Stream | Kind::Calls | Kind::Download | Kind::Upload => false,
         }
     }
+}
+
+/// Host that answers the datagrams of a probe. The targets are in the order of a packet's way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum ProbeTarget {
+    /// The access point of the station; on real devices the default gateway.
+    Near,
+    /// The first hop beyond the router: the provider end of the internet line.
+    Line,
+    /// The server.
+    #[default]
+    Server,
 }
 
 /// Use of connections.

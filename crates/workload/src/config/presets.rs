@@ -1,6 +1,6 @@
 //! The seven built-in workloads.
 
-use super::{Config, Connections, Goal, Kind, PlayerConfig, Priority};
+use super::{Config, Connections, Goal, Kind, PlayerConfig, Priority, ProbeTarget};
 use netburn_units::{BitRate, ByteSize, Duration};
 
 /// Names of the built-in workloads.
@@ -34,6 +34,7 @@ impl Config {
             connections: Connections::New,
             outstanding: 1,
             priority: Priority::BestEffort,
+            target: ProbeTarget::Server,
             player: None,
             goals: vec![Goal::Latency {
                 limit: Duration::from_millis(500),
@@ -55,6 +56,7 @@ impl Config {
             connections: Connections::Keep,
             outstanding: 1,
             priority: Priority::BestEffort,
+            target: ProbeTarget::Server,
             player: Some(PlayerConfig::default()),
             goals: vec![
                 Goal::Rate {
@@ -81,6 +83,7 @@ impl Config {
             connections: Connections::Keep,
             outstanding: 8,
             priority: Priority::BestEffort,
+            target: ProbeTarget::Server,
             player: None,
             goals: vec![Goal::Latency {
                 limit: Duration::from_millis(150),
@@ -101,6 +104,7 @@ impl Config {
             connections: Connections::Keep,
             outstanding: 1,
             priority: Priority::BestEffort,
+            target: ProbeTarget::Server,
             player: None,
             goals: Vec::new(),
             timeout: Duration::from_secs(30),
@@ -129,6 +133,7 @@ impl Config {
             connections: Connections::Keep,
             outstanding: 1000,
             priority: Priority::BestEffort,
+            target: ProbeTarget::Server,
             player: None,
             goals: Vec::new(),
             timeout: Duration::from_secs(3),
@@ -149,6 +154,7 @@ impl Config {
             connections: Connections::Keep,
             outstanding: 1000,
             priority: Priority::Voice,
+            target: ProbeTarget::Server,
             player: None,
             goals: vec![Goal::Quality {
                 at_least: 80,

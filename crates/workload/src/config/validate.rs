@@ -1,6 +1,8 @@
 //! Limits of a configuration.
 
-use super::{BIN, Config, Goal, Kind, MAX_RATING, MAX_VOICE_INTERVAL, MIN_PERIOD, MIN_VOICE_INTERVAL, PlayerConfig};
+use super::{
+    BIN, Config, Goal, Kind, MAX_RATING, MAX_VOICE_INTERVAL, MIN_PERIOD, MIN_VOICE_INTERVAL, PlayerConfig, ProbeTarget,
+};
 use netburn_units::{ByteSize, Duration};
 
 /// Invalid configuration: the key as in scenario files, and the problem with its value.
@@ -8,7 +10,7 @@ use netburn_units::{ByteSize, Duration};
 #[error("`{key}` {problem}")]
 pub struct ConfigError {
     /// Key of the invalid value: `objects`, `object_size`, `interval`, `jitter`, `outstanding`,
-    /// `player`, `goal`, `timeout`.
+    /// `player`, `target`, `goal`, `timeout`.
     pub key: &'static str,
     /// Problem, and the valid range.
     pub problem: String,
@@ -50,6 +52,9 @@ impl Config {
             (_, None) => {}
             (Kind::Stream, Some(player)) => check_player(player)?,
             (kind, Some(_)) => return wrong("player", format!("is for kind `stream`, not `{kind}`")),
+        }
+        if self.kind != Kind::Probe && self.target != ProbeTarget::Server {
+            return wrong("target", format!("is for kind `probe`, not `{}`", self.kind));
         }
         self.check_goals()
     }

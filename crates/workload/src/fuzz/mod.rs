@@ -4,7 +4,7 @@ mod laws;
 
 pub use laws::{Checked, Input};
 
-use crate::config::{Config, Connections, Goal, Kind, MAX_VOICE_INTERVAL, PlayerConfig, Priority};
+use crate::config::{Config, Connections, Goal, Kind, MAX_VOICE_INTERVAL, PlayerConfig, Priority, ProbeTarget};
 use crate::machine::{Action, RequestId};
 use crate::operation::{Failure, RemoteTimestamps};
 use netburn_units::{BitRate, ByteSize, Duration, Instant, Seed};
@@ -74,6 +74,7 @@ fn config(next: &mut impl FnMut() -> u8) -> Config {
         connections,
         outstanding,
         priority: Priority::BestEffort,
+        target: ProbeTarget::Server,
         player: (kind == Kind::Stream).then_some(player),
         goals: match kind {
             Kind::Download | Kind::Upload => Vec::new(),
