@@ -34,6 +34,7 @@ const BUILT_IN: &[(&str, &str)] = built_in![
     "three-unit-house",
     "two-clients",
     "walk-with-a-call",
+    "wifi-or-line",
 ];
 
 /// Maximum size of a scenario file in bytes: 1 MiB.
