@@ -97,6 +97,8 @@ pub struct WorkloadView {
     pub name: String,
     /// Kind: `pages`, `stream`, `calls`, `download`, `upload`, `probe`, `voice`.
     pub kind: String,
+    /// Host that answers a probe: `near`, `line`, `server`. `server` for all other kinds.
+    pub target: String,
     /// The strictest latency goal, in ms.
     pub latency_goal_ms: Option<f64>,
     /// The highest rate goal, in Mbit/s.

@@ -11,6 +11,8 @@ pub const MAX_STATIONS: usize = 60_000;
 
 /// IPv4 address of the virtual router. ICMP errors for addresses without a node come from it.
 pub const ROUTER_V4: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 254);
+/// IPv4 address of the first hop beyond the virtual router.
+pub const LINE_END_V4: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 253);
 /// IPv6 address of the virtual router.
 pub const ROUTER_V6: Ipv6Addr = Ipv6Addr::new(0xfd6e, 0x6574, 0x6275, 0x726e, 0, 0, 0, 0xfe);
 
@@ -97,7 +99,7 @@ mod tests {
         ] {
             assert!(!is_inside(outside.parse().unwrap()), "{outside}");
         }
-        for router in [IpAddr::V4(ROUTER_V4), IpAddr::V6(ROUTER_V6)] {
+        for router in [IpAddr::V4(ROUTER_V4), IpAddr::V4(LINE_END_V4), IpAddr::V6(ROUTER_V6)] {
             assert!(is_inside(router) && owner(router, MAX_STATIONS).is_none());
         }
     }

@@ -186,6 +186,25 @@ pub fn datagram(from: Endpoint, to: Endpoint, payload: usize) -> Vec<u8> {
     frame
 }
 
+/// Returns a frame with an ICMP echo request (RFC 792) with identifier 7, this sequence number and 64 bytes of content.
+#[must_use]
+pub fn echo_request(from: Endpoint, to: std::net::Ipv4Addr, time_to_live: u8, sequence: u16) -> Vec<u8> {
+    let mut packet = vec![0x45, 0, 0, 92, 0, 0, 0x40, 0, time_to_live, 1, 0, 0];
+    packet.extend(address::v4(from).octets());
+    packet.extend(to.octets());
+    let sum = !checksum::sum(&packet);
+    packet[10..12].copy_from_slice(&sum.to_be_bytes());
+    let mut message = vec![8, 0, 0, 0, 0, 7];
+    message.extend(sequence.to_be_bytes());
+    message.resize(72, 0x5a);
+    let sum = !checksum::sum(&message);
+    message[2..4].copy_from_slice(&sum.to_be_bytes());
+    packet.extend(message);
+    let mut frame = VnetHeader::default().bytes().to_vec();
+    frame.extend(packet);
+    frame
+}
+
 /// Returns a frame with a TCP segment over IPv4 without payload, with these ports and flags.
 #[must_use]
 pub fn segment(from: Endpoint, to: Endpoint, ports: (u16, u16), flags: u8) -> Vec<u8> {

@@ -5,7 +5,7 @@
 //! - [`ip`] – properties of an IP packet.
 //! - [`burst`] – a GSO packet and its segments.
 //! - [`gro`] – coalescing of consecutive segments for the receiving kernel.
-//! - [`icmp`] – destination unreachable messages.
+//! - [`icmp`] – destination unreachable messages. [`hop`]: answers of hosts between station and server.
 //! - [`port`] – replacement of ports.
 //! - [`reorder`] – grouping of packets by flow before they are coalesced.
 
@@ -13,6 +13,7 @@ pub mod burst;
 pub mod ethernet;
 pub mod gro;
 pub mod header;
+pub mod hop;
 pub mod icmp;
 pub mod ip;
 pub mod port;

@@ -3,6 +3,7 @@
 use crate::active_flows::{ActiveFlows, TcpFlow};
 use crate::address;
 use crate::credit::{Credit, Sender};
+use crate::packet::hop;
 use crate::packet::icmp::Unreachable;
 use crate::packet::reorder::group_by_flow;
 use crate::packet::{Burst, GroCoalescer, IpPacketInfo, RejectReason, Segment};
@@ -10,7 +11,7 @@ use crate::refused_connections::{RefusalReply, RefusedConnection, RefusedConnect
 use crate::send_budget::{ConnectionPacing, SendBudget};
 use netburn_medium::air::{DeliveryBound, Expected};
 use netburn_medium::packet::{DropReason, Ecn, Packet};
-use netburn_network::{DropSite, Endpoint, Network, NetworkError, Output};
+use netburn_network::{DropSite, Endpoint, Network, NetworkError, Output, Reflector};
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
 use std::collections::{BTreeMap, VecDeque};
@@ -239,8 +240,8 @@ impl Switch {
             Ok(burst) => burst,
             Err(rejected) => return self.reject(rejected),
         };
-        let to = match self.receiver(from, &burst) {
-            Ok(to) => to,
+        let (to, reflector) = match self.receiver(from, &burst) {
+            Ok(receiver) => receiver,
             Err(rejected) => {
                 let why = match rejected {
                     RejectReason::UnknownAddress => Some(Unreachable::Host),
@@ -284,6 +285,7 @@ impl Switch {
                 }
             }
             let headers = segment.headers();
+            let headers = reflector.map_or(headers, |reflector| headers.returned_by(reflector));
             let packet = Packet {
                 length: length as u32,
                 flow,
@@ -295,17 +297,22 @@ impl Switch {
         }
     }
 
-    /// Returns the receiver of a burst.
-    fn receiver(&self, from: Endpoint, burst: &Burst) -> Result<Endpoint, RejectReason> {
+    /// Returns the receiver of a burst, and the host on the way that answers instead.
+    fn receiver(&self, from: Endpoint, burst: &Burst) -> Result<(Endpoint, Option<Reflector>), RejectReason> {
         if burst.is_discovery() {
             return Err(RejectReason::Discovery);
         }
         if address::owner(burst.info.source, self.stations) != Some(from) {
             return Err(RejectReason::Spoofed);
         }
+        if let (Endpoint::Station(station), Some(reflector)) = (from, burst.reflector())
+            && self.network.joined(station).is_some()
+        {
+            return Ok((Endpoint::Server, Some(reflector)));
+        }
         let to = burst.info.destination;
         match address::owner(to, self.stations) {
-            Some(to) if to != from => Ok(to),
+            Some(to) if to != from => Ok((to, None)),
             _ if to.is_multicast() => Err(RejectReason::Multicast),
             _ if to == IpAddr::V4(Ipv4Addr::BROADCAST) => Err(RejectReason::Broadcast),
             _ if address::is_inside(to) => Err(RejectReason::UnknownAddress),
@@ -488,6 +495,7 @@ impl Switch {
             match output {
                 Output::Delivered { at, from, to, packet } => {
                     self.counters.delivered += 1;
+                    let packet = answered(to, packet);
                     if self.capturing {
                         self.capture(at, to, true, packet.ecn, &packet.payload);
                     }
@@ -522,6 +530,18 @@ impl Switch {
             segment: segment.clone(),
         });
     }
+}
+
+/// Replaces an echo request that the network returned to its sender by the answer to it.
+fn answered(to: Endpoint, mut packet: Packet<Segment>) -> Packet<Segment> {
+    let info = packet.payload.info();
+    if info.is_icmp()
+        && info.source == IpAddr::V4(address::v4(to))
+        && let Some(answer) = hop::answer(&packet.payload)
+    {
+        packet.payload = answer;
+    }
+    packet
 }
 
 const fn sender(flow: u32) -> Sender {

@@ -12,6 +12,7 @@
 //! - [`links`] – link-down events.
 //! - [`nl80211`] – link state and statistics of Wi-Fi drivers.
 //! - [`datagram`] – datagrams with their destination address.
+//! - [`icmp`] – ICMP echo requests without privileges. [`gateway`]: the next hop towards an address.
 //! - [`cpu`] – processor time of threads, process and machine; [`sampler`]: the same in windows of 1 s.
 //! - [`terminal`] – key input without line editing, and restoring a terminal.
 //! - [`process`] – child processes that end with their parent, and the limit of open files.
@@ -34,6 +35,8 @@ pub mod datagram;
 pub mod diag;
 #[cfg(target_os = "linux")]
 pub mod ethernet;
+pub mod gateway;
+pub mod icmp;
 pub mod interface;
 pub mod links;
 pub mod memory;

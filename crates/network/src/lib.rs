@@ -83,6 +83,6 @@ pub use error::NetworkError;
 pub use machine::{Network, Wake};
 pub use mesh_event::{MeshEvent, MeshEventKind};
 pub use observe::{BackhaulHop, LinkStats, RadioStats, StationDelta, StationStats, Traffic};
-pub use output::{Ack, DropSite, Endpoint, Headers, Output};
+pub use output::{Ack, DropSite, Endpoint, Headers, Output, Reflector};
 pub use roaming::{ClientEvent, ClientEventKind, roaming_trigger, validation};
 pub use steering::{SteeringReason, validation as steering_validation};

@@ -1,6 +1,7 @@
 //! A plan's network, from the server to the stations and back.
 
 mod forwarding;
+mod reflect;
 
 use crate::backhaul::{Backhaul, HopId};
 use crate::broadcasts::Broadcasts;

@@ -74,7 +74,17 @@ pub enum DropSite {
 pub struct Headers {
     dscp: u8,
     kind: AckKind,
+    returned_by: Option<Reflector>,
     next: u32,
+}
+
+/// A host between station and server that returns a packet to its sender, as it answers an ICMP echo request (RFC 792).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Reflector {
+    /// The access point that receives the packet from the air.
+    AccessPoint,
+    /// The first hop beyond the router: the provider end of the WAN link.
+    LineEnd,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -102,8 +112,29 @@ impl Headers {
         Headers {
             dscp,
             kind: AckKind::None,
+            returned_by: None,
             next: 0,
         }
+    }
+
+    /// The same for a packet of a Wi-Fi station that does not reach the server: this host returns it to the station.
+    /// It is then delivered to the station, with the server as its source.
+    #[must_use]
+    pub const fn returned_by(self, host: Reflector) -> Self {
+        Headers {
+            returned_by: Some(host),
+            ..self
+        }
+    }
+
+    /// Header fields of the answer to a packet: it has the same DSCP, and nothing returns it again.
+    pub(crate) const fn answer(self) -> Self {
+        Headers::new(self.dscp)
+    }
+
+    /// Host that returns the packet.
+    pub(crate) const fn reflector(self) -> Option<Reflector> {
+        self.returned_by
     }
 
     /// The same with an acknowledgement.

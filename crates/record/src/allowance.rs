@@ -10,7 +10,7 @@ mod limits;
 pub use limits::MAX_RATE;
 
 use crate::rejected_rows::{Rejected, Rejection};
-use crate::row::{BASELINE, ConnectionRow, EventRow, IntervalRow, LinkRow, OperationRow, Row};
+use crate::row::{ConnectionRow, EventRow, IntervalRow, LinkRow, OperationRow, Row, baseline};
 use limits::{Limits, Pace, Remarks};
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
@@ -91,10 +91,17 @@ impl Allowance {
             let limits = (0..)
                 .zip(configs)
                 .map(|(place, config)| (place, Limits::from_config(config)));
-            let baseline = (!plan.baseline.is_zero()).then(|| (BASELINE, Limits::baseline()));
+            let measured = if plan.baseline.is_zero() {
+                Vec::new()
+            } else {
+                station.idle_targets()
+            };
+            let idle = measured
+                .into_iter()
+                .map(|target| (baseline(target), Limits::baseline()));
             places.extend(
                 limits
-                    .chain(baseline)
+                    .chain(idle)
                     .map(|(place, limits)| ((number, place), Place::new(limits))),
             );
         }

@@ -12,10 +12,35 @@ pub use link::{Bssid, LinkRow, Modulation, ParseBssidError, Phy};
 pub use link_event::{LinkChange, LinkEvent};
 
 use netburn_units::{Duration, Instant};
-use netburn_workload::{Failure, Operation, Outcome};
+use netburn_workload::{Failure, Operation, Outcome, ProbeTarget};
 
 /// The workload number of the idle-latency probe that runs before the load.
 pub const BASELINE: u16 = u16::MAX;
+/// The same with the first hop beyond the router as its target.
+pub const BASELINE_LINE: u16 = u16::MAX - 1;
+/// The same with the access point, or the default gateway, as its target.
+pub const BASELINE_NEAR: u16 = u16::MAX - 2;
+
+/// The workload number of the idle-latency probe to a target.
+#[must_use]
+pub const fn baseline(target: ProbeTarget) -> u16 {
+    match target {
+        ProbeTarget::Server => BASELINE,
+        ProbeTarget::Line => BASELINE_LINE,
+        ProbeTarget::Near => BASELINE_NEAR,
+    }
+}
+
+/// The target of an idle-latency probe; `None` for a workload of the plan.
+#[must_use]
+pub const fn baseline_target(workload: u16) -> Option<ProbeTarget> {
+    match workload {
+        BASELINE => Some(ProbeTarget::Server),
+        BASELINE_LINE => Some(ProbeTarget::Line),
+        BASELINE_NEAR => Some(ProbeTarget::Near),
+        _ => None,
+    }
+}
 
 /// One row.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,7 +79,7 @@ impl Row {
 pub struct OperationRow {
     /// The station's number in the plan.
     pub station: u16,
-    /// The workload's number within the station, or [`BASELINE`].
+    /// The workload's number within the station, or that of an idle-latency probe ([`baseline`]).
     pub workload: u16,
     /// The operation and its outcome.
     pub operation: Operation,

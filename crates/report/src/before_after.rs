@@ -10,7 +10,7 @@ use crate::text::verdict;
 use netburn_analysis::format::{mbps, span};
 use netburn_record::summary::{GoalSummary, StationSummary, WorkloadSummary};
 use netburn_record::{GoalKind, Summary};
-use netburn_workload::{Config, Goal, Kind, Verdict};
+use netburn_workload::{Config, Goal, Kind, ProbeTarget, Verdict};
 use std::cmp::Reverse;
 use std::fmt::Write as _;
 
@@ -80,8 +80,16 @@ fn station_rows(runs: [&StationSummary; 2]) -> Vec<Row> {
         }
         match workload.kind.parse::<Kind>() {
             Ok(Kind::Probe) => {
-                add("round trip, median".to_owned(), pair.map(|of| time(of.latency_ms.p50)));
-                add("round trip, p95".to_owned(), pair.map(|of| time(of.latency_ms.p95)));
+                let to = match workload.probe.map(|probe| probe.target) {
+                    Some(ProbeTarget::Near) => " to the access point",
+                    Some(ProbeTarget::Line) => " over the internet line",
+                    Some(ProbeTarget::Server) | None => "",
+                };
+                add(
+                    format!("round trip{to}, median"),
+                    pair.map(|of| time(of.latency_ms.p50)),
+                );
+                add(format!("round trip{to}, p95"), pair.map(|of| time(of.latency_ms.p95)));
             }
             Ok(Kind::Download | Kind::Upload) => {
                 let rate = |of: &WorkloadSummary| plain(format!("{} Mbit/s", mbps(of.throughput_mbps)));

@@ -55,6 +55,7 @@ pub fn report(view: &View) -> String {
         section("throughput", "Throughput", &of(&["throughput-over-time"])),
         section("happened", "Events", &events::event_table(view)),
         section("floor", "Floor plan", &floor::floor(view)),
+        section("split", "Wi-Fi, line and server", &facts::split(view)),
         section("idle", "Idle and loaded latency", &of(&["idle-and-loaded"])),
         section("player", "Video", &of(&["buffer-over-time"])),
         section(

@@ -2,6 +2,7 @@
 
 mod intervals;
 mod rows;
+pub(crate) mod split;
 pub(crate) mod voice;
 pub(crate) mod why;
 pub(crate) mod wifi;
@@ -32,6 +33,11 @@ pub fn text(summary: &Summary, width: usize, colour: bool) -> String {
     lines.extend(headline(summary, width, colour));
     lines.push(String::new());
     lines.extend(rows::table(summary, width, colour));
+    let split = split::lines(summary, width, colour);
+    if !split.is_empty() {
+        lines.push(String::new());
+        lines.extend(split);
+    }
     for part in [
         run_reasons(summary, colour),
         why::paragraphs(summary, colour),

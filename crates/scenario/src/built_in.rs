@@ -41,6 +41,7 @@ const BUILT_IN: &[(&str, &str)] = built_in![
     "two-clients",
     "voip-rrul",
     "walk-with-a-call",
+    "wifi-or-line",
 ];
 
 /// Maximum size of a scenario file in bytes: 1 MiB.

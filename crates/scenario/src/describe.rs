@@ -5,7 +5,7 @@ use crate::plan::{Ap, Joins, LineQueue, Plan, RadioName, Station, StationLink, T
 use netburn_medium::config::{LinkQuality, RadioConfig};
 use netburn_units::{BitRate, ByteSize, Duration};
 use netburn_workload::config::Activity;
-use netburn_workload::{Config, Goal, Kind};
+use netburn_workload::{Config, Goal, Kind, ProbeTarget};
 
 impl Plan {
     /// Returns the plan as lines of text: network, stations, workloads, goals, expected traffic on `environment`, and
@@ -237,7 +237,14 @@ fn on_wire(link: &StationLink) -> String {
 
 fn workload_summary(config: &Config) -> String {
     let what = match (config.kind, config.objects) {
-        (Kind::Probe, _) => format!("a datagram of {}", config.object_size),
+        (Kind::Probe, _) => match config.target {
+            ProbeTarget::Near => format!("a datagram of {} to the access point", config.object_size),
+            ProbeTarget::Line => format!(
+                "a datagram of {} to the first hop beyond the router",
+                config.object_size
+            ),
+            ProbeTarget::Server => format!("a datagram of {}", config.object_size),
+        },
         (Kind::Voice, _) => format!("a packet of {} in each direction", config.object_size),
         (Kind::Download | Kind::Upload, _) if config.streams > 1 => {
             format!("{} streams of objects of {}", config.streams, config.object_size)

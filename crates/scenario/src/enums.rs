@@ -17,7 +17,7 @@ use netburn_medium::fading::FadingModel;
 use netburn_medium::geometry::BuildingModel;
 use netburn_tcp::config::{CongestionControl, Tsq, TsqPreset, TsqSettings};
 use netburn_units::{ByteSize, DscpMapping, Duration};
-use netburn_workload::{Connections, Kind, Priority};
+use netburn_workload::{Connections, Kind, Priority, ProbeTarget};
 use schemars::{Schema, SchemaGenerator, json_schema};
 
 /// Declares the words of an enum.
@@ -97,6 +97,9 @@ words!(Kind, KINDS, [
     "pages" => Kind::Pages, "stream" => Kind::Stream, "calls" => Kind::Calls,
     "download" => Kind::Download, "upload" => Kind::Upload, "probe" => Kind::Probe,
     "voice" => Kind::Voice,
+]);
+words!(ProbeTarget, PROBE_TARGETS, [
+    "near" => ProbeTarget::Near, "line" => ProbeTarget::Line, "server" => ProbeTarget::Server,
 ]);
 words!(Connections, CONNECTIONS, ["new" => Connections::New, "keep" => Connections::Keep]);
 words!(Priority, PRIORITIES, [

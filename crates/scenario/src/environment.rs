@@ -109,6 +109,7 @@ impl Plan {
         if environment.models_air() {
             self.missing_air(environment, &mut problems);
         }
+        self.unanswered_probes(environment, &mut problems);
         if environment == Environment::Simulate {
             for (path, cc) in self.congestion_controls() {
                 if let CongestionControl::System(name) = cc {

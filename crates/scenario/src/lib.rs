@@ -53,6 +53,7 @@ mod path;
 mod pattern;
 mod places;
 pub mod plan;
+mod probe_targets;
 mod problem;
 pub mod reason;
 mod resolve;

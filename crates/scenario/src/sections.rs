@@ -28,7 +28,7 @@ use netburn_medium::fading::FadingModel;
 use netburn_medium::geometry::BuildingModel;
 use netburn_tcp::config::{CongestionControl, Tsq};
 use netburn_units::{Dscp, DscpMapping};
-use netburn_workload::{Config, Connections, PlayerConfig, Priority};
+use netburn_workload::{Config, Connections, PlayerConfig, Priority, ProbeTarget};
 
 section! {
     /// The server, and its link to the access points.
@@ -379,6 +379,8 @@ section! {
         priority: Priority => config.priority;
         /// DSCP of the packets in both directions, instead of `priority`: 0 to 63, or a name (`CS0` to `CS7`, `AF11` to `AF43`, `EF`, `VA`, `LE`, `DF`). The access category follows from it: see `dscp_mapping`. The band of `pfifo-fast` follows from the access category.
         dscp: Dscp => config.dscp, default "that of `priority`";
+        /// Host that returns the datagrams (`probe`). `near`: the access point that the station has joined; on real devices the default gateway. `line`: the first hop beyond the router, which is the provider end of the access point's WAN link. `server`: the server. On real devices `near` and `line` use ICMP.
+        target: ProbeTarget => config.target, kinds [Probe];
         /// TCP congestion control of the workload in both directions: `reno`, `cubic`, `bbr`, or another one of the operating system. Not for `probe` and `voice`.
         cc: CongestionControl => cc, default "`station.*.cc` and `server.cc`", kinds [Pages, Stream, Calls, Download, Upload];
         /// Video player that consumes the data (`stream`).

@@ -59,6 +59,11 @@ fn settings_in_comments_are_valid() {
         ("small-queues-pci", "station.laptop.tsq", "{ shift = 8 }"),
         ("sleeping-phone", "station.phone.power_save", "twt"),
         ("scan-during-call", "station.laptop.roaming", "never"),
+        ("wifi-or-line", "ap.home.wan.discipline", "cake"),
+        ("wifi-or-line", "ap.home.wan.shaper", "90 %"),
+        ("wifi-or-line", "station.laptop.workload", "upload"),
+        ("wifi-or-line", "station.laptop.joins", "home.2g"),
+        ("wifi-or-line", "ap.home.queue", "airtime"),
     ] {
         let mut document = load(name).unwrap();
         let before = document.resolve().unwrap();

@@ -14,9 +14,11 @@ use netburn_scenario::plan::{
 };
 use netburn_scenario::{Plan, Station, StationWorkload, built_in_workload, json_schema};
 use netburn_tcp::config::{CongestionControl, Tsq, TsqPreset, TsqSettings};
-use netburn_units::{BitRate, ByteSize, Db, Dbm, Distance, Dscp, DscpMapping, Duration, Instant, Probability, Seed, Speed};
+use netburn_units::{
+    BitRate, ByteSize, Db, Dbm, Distance, Dscp, DscpMapping, Duration, Instant, Probability, Seed, Speed,
+};
 use netburn_workload::config::Activity;
-use netburn_workload::{Config, Connections, Goal, Kind, PlayerConfig, Priority};
+use netburn_workload::{Config, Connections, Goal, Kind, PlayerConfig, Priority, ProbeTarget};
 use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
@@ -464,6 +466,9 @@ fn config() -> impl Strategy<Value = Config> {
                     .then(|| Duration::from_millis(size.max(1000) + u64::from(objects))),
             };
         }
+        if kind == Kind::Probe {
+            config.target = [ProbeTarget::Near, ProbeTarget::Line, ProbeTarget::Server][priority % 3];
+        }
         if !kind.is_datagram() {
             config.connections = if new { Connections::New } else { Connections::Keep };
         }
@@ -689,7 +694,10 @@ fn plan() -> impl Strategy<Value = Plan> {
                 used += 1;
                 let mut of = StationWorkload::new(format!("w{used}"), config);
                 // A workload must run in the load of its station.
-                let load = (Instant::ZERO + station.start, Instant::ZERO + station.end(plan.duration));
+                let load = (
+                    Instant::ZERO + station.start,
+                    Instant::ZERO + station.end(plan.duration),
+                );
                 if of.config.windows(load.0, load.1).next().is_none() {
                     of.config.activity = Activity::default();
                 }

@@ -16,6 +16,8 @@ use netburn_scenario::{built_in_scenarios, load};
 ///   station: 400 for the four of `four-uses`.
 /// - Operations of `small-queues-pci`: one upload, and a probe every 50 ms. There are 60 probes in the `baseline` of 3 s
 ///   and 200 in the load.
+/// - Operations of `wifi-or-line`: one download, and three probes of the phone: 3 × 200. Before the load the phone has 3 × 60
+///   probes, and the laptop 60.
 const EXPECTED: &str = "\
 anomaly 783 300 73544 2706 273753c780bd7ef8
 archer-c7-one-ssid 333 400 231726 4050 4e29d839d1490410
@@ -38,6 +40,7 @@ sticky-neighbour 352 400 157501 2789 5a13eb328946f56e
 three-unit-house 258 300 402800 2129 4d3ca2176548a6b0
 two-clients 524 200 94099 2707 b427c4a7911b8cdd
 walk-with-a-call 263 300 9904 1241 230eaf6d211d6358
+wifi-or-line 841 200 89061 1683 997506923b668391
 ";
 
 #[test]

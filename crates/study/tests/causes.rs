@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 const SHIFTS: [i32; 3] = [-300, 0, 300];
 
 /// Changes that remove the cause of a scenario, so that no cause is named.
-const FIXED: [(&str, &[(&str, &str)]); 14] = [
+const FIXED: [(&str, &[(&str, &str)]); 19] = [
     ("server", &[("server.link.rate", "1000 Mbit/s")]),
     ("adapter", &[("station.tv.adapter_rate", "200 Mbit/s")]),
     ("full-band", &[("ap.home.radio.2g.channel_busy", "10 %")]),
@@ -37,14 +37,54 @@ const FIXED: [(&str, &[(&str, &str)]); 14] = [
     ("slow-line", &[("ap.home.wan.down", "50 Mbit/s")]),
     ("lossy-line", &[("ap.home.wan.loss", "0 %")]),
     ("distant-server", &[("server.link.delay", "5 ms")]),
+    ("wifi-delay", &[("ap.home.queue", "airtime")]),
+    ("line-down", &[("ap.home.wan.queue", "32 KiB")]),
+    ("line-up", &[("ap.home.wan.queue", "16 KiB")]),
+    ("device", &[("station.laptop.queue", "fq-codel")]),
+    (
+        "wifi-delay+line-up",
+        &[("ap.home.queue", "airtime"), ("ap.home.wan.queue", "16 KiB")],
+    ),
 ];
+
+/// Number of scenarios in which two causes are named: `wifi-delay+line-down`.
+const PAIRS: usize = 2;
 
 /// A scenario, changed keys, and the expected cause.
 type Variant = (&'static str, &'static [(&'static str, &'static str)], Option<Kind>);
 
 /// Variants of the scenarios that the rules were not made with: other rates, losses, distances, workloads and queues.
 /// Each has its expected cause; none if all goals are met.
-const VARIANTS: [Variant; 39] = [
+const VARIANTS: [Variant; 51] = [
+    ("line-down", &[("ap.home.wan.down", "25 Mbit/s")], Some(Kind::LineDown)),
+    ("line-down", &[("station.desktop.cc", "reno")], Some(Kind::LineDown)),
+    // Without a probe to the line, the probe to the server replaces it.
+    (
+        "line-down",
+        &[("station.phone.workload", "[\"near\", \"probe\"]")],
+        Some(Kind::LineDown),
+    ),
+    ("line-down", &[("ap.home.wan.discipline", "fq-codel")], None),
+    ("line-up", &[("ap.home.wan.up", "5 Mbit/s")], Some(Kind::LineUp)),
+    (
+        "line-up",
+        &[("station.phone.workload", "[\"near\", \"probe\"]")],
+        Some(Kind::LineUp),
+    ),
+    (
+        "line-up",
+        &[("ap.home.wan.discipline_up", "cake"), ("ap.home.wan.shaper_up", "90 %")],
+        None,
+    ),
+    ("wifi-delay", &[("station.tv.mcs", "3")], Some(Kind::WifiDelay)),
+    ("wifi-delay", &[("ap.home.queue", "pfifo-fast")], Some(Kind::WifiDelay)),
+    ("wifi-delay", &[("station.tv.workload", "voip")], None),
+    (
+        "remote-server",
+        &[("ap.home.wan.down", "10 Mbit/s")],
+        Some(Kind::RemoteServer),
+    ),
+    ("device", &[("station.laptop.signal", "-75 dBm")], Some(Kind::Device)),
     (
         "backhaul",
         &[("ap.study.backhaul_signal", "-87 dBm")],
@@ -228,8 +268,8 @@ struct Case {
     title: String,
     scenario: String,
     set: Vec<(String, String)>,
-    /// Expected cause.
-    wanted: Option<Kind>,
+    /// Expected causes.
+    wanted: BTreeSet<Kind>,
     named: BTreeMap<Kind, usize>,
 }
 
@@ -237,7 +277,7 @@ struct Case {
 fn cases() -> Vec<Case> {
     let own = scenarios().into_iter().map(|name| Case {
         title: format!("`{name}`"),
-        wanted: Kind::ALL.into_iter().find(|kind| kind.name() == name),
+        wanted: Kind::ALL.into_iter().filter(|kind| has_cause(&name, *kind)).collect(),
         scenario: name,
         set: Vec::new(),
         named: BTreeMap::new(),
@@ -250,7 +290,7 @@ fn cases() -> Vec<Case> {
         let set = set.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
         Case {
             title: format!("`{name}` with {}", keys.join(" and ")),
-            wanted: None,
+            wanted: BTreeSet::new(),
             scenario: (*name).to_owned(),
             set: set.collect(),
             named: BTreeMap::new(),
@@ -259,7 +299,12 @@ fn cases() -> Vec<Case> {
     own.chain(fixed).collect()
 }
 
-/// Names of the scenarios: the expected cause, or `well`.
+/// Returns true if a scenario of this name has the cause.
+fn has_cause(name: &str, kind: Kind) -> bool {
+    name.split('+').any(|part| part == kind.name())
+}
+
+/// Names of the scenarios: the expected cause, two of them, or `well`.
 fn scenarios() -> Vec<String> {
     let files = std::fs::read_dir(root().join("scenarios/causes")).unwrap();
     let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
@@ -267,7 +312,8 @@ fn scenarios() -> Vec<String> {
         .map(|name| name.strip_suffix(".toml").unwrap().to_owned())
         .collect();
     let place = |name: &String| Kind::ALL.iter().position(|kind| kind.name() == name);
-    names.sort_by_key(|name| place(name).unwrap_or(usize::MAX));
+    // Pairs and `well` are last.
+    names.sort_by_key(|name| (place(name).unwrap_or(usize::MAX), name == "well", name.clone()));
     names
 }
 
@@ -371,6 +417,34 @@ fn variants_are_explained() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+/// The laptop has no probes and waits in the same queue as the phone, whose probes locate it.
+#[test]
+#[cfg_attr(not(feature = "all-tests"), ignore = "takes many seconds: scripts/test runs it")]
+fn bufferbloat_is_located_by_the_probes_of_another_station() {
+    for (scenario, kind, place) in [
+        (
+            "line-up",
+            Kind::UploadBloat,
+            "The queue is on the internet line upstream. By phone's probes",
+        ),
+        (
+            "line-down",
+            Kind::DownloadBloat,
+            "The queue is on the internet line downstream. By phone's probes",
+        ),
+    ] {
+        let path = root().join(format!("scenarios/causes/{scenario}.toml"));
+        let text = std::fs::read_to_string(path).unwrap();
+        let more = "[station.laptop]\njoins = \"home.5g\"\nsignal = \"-55 dBm\"\nworkload = \"browsing\"\n";
+        let document = netburn_scenario::Document::from_toml(scenario, &format!("{text}{more}")).unwrap();
+        let causes = named(scenario, &document.resolve().unwrap());
+        let bloat = causes.iter().find(|cause| cause.kind == kind).unwrap();
+        assert!(bloat.stations.contains(&"laptop".to_owned()), "{bloat:?}");
+        assert!(!bloat.stations.contains(&"phone".to_owned()), "{bloat:?}");
+        assert!(bloat.evidence.contains(place), "{bloat:?}");
+    }
+}
+
 /// Counts the causes in the runs of each scenario, and the runs.
 fn matrix(seeds: u64) -> (Vec<Case>, usize) {
     let mut cases = cases();
@@ -416,10 +490,8 @@ fn written(cases: &[Case]) -> String {
 /// Returns `true` if each row has its own cause in all runs, and no other cause.
 fn is_diagonal(cases: &[Case], runs: usize) -> bool {
     let wanted = |case: &Case| {
-        case.wanted
-            .map(|kind| (kind, runs))
-            .into_iter()
-            .collect::<BTreeMap<_, _>>()
+        let wanted = case.wanted.iter();
+        wanted.map(|kind| (*kind, runs)).collect::<BTreeMap<_, _>>()
     };
     cases.iter().all(|case| case.named == wanted(case))
 }
@@ -446,7 +518,7 @@ fn each_cause_is_named_only_in_its_own_scenario() {
     assert!(is_diagonal(&cases, runs), "of {runs} runs each:\n{text}");
     assert_eq!(
         cases.len(),
-        Kind::ALL.len() + 1 + FIXED.len(),
+        Kind::ALL.len() + 1 + PAIRS + FIXED.len(),
         "each cause has a scenario"
     );
     // The page has the same rows and columns, and no cause that is not named here.

@@ -29,7 +29,9 @@ pub mod operation;
 pub mod player;
 pub mod verdict;
 
-pub use config::{Config, ConfigError, Connections, Goal, Kind, Marking, PlayerConfig, Priority, UnknownName};
+pub use config::{
+    Config, ConfigError, Connections, Goal, Kind, Marking, PlayerConfig, Priority, ProbeTarget, UnknownName,
+};
 pub use deadlines::Deadlines;
 pub use machine::{Action, BACKOFF, Connection, Direction, Request, RequestId, Wake, Workload};
 pub use operation::{Failure, Operation, Outcome, RemoteTimestamps, Stall};

@@ -3,6 +3,9 @@
 
 mod air;
 mod demand;
+mod path;
+
+pub(super) use path::{ADDED_MS, Delayed, Part};
 
 use super::evidence::{Bin, Evidence};
 use crate::format::{percent, span};
@@ -12,7 +15,7 @@ use netburn_record::{Health, Summary};
 use netburn_scenario::plan::{Ap, RadioSetting, Setting};
 use netburn_scenario::{Environment, Plan};
 use netburn_units::{BitRate, Duration};
-use netburn_workload::{Kind, Verdict};
+use netburn_workload::{Kind, ProbeTarget, Verdict};
 use std::collections::BTreeMap;
 
 /// Airtime that a data transmission needs besides itself: AIFS, the mean of the first backoff, SIFS
@@ -173,6 +176,20 @@ impl<'a> Analysis<'a> {
     /// Idle round-trip time; 0 if unknown.
     pub(super) fn idle_ms(&self, station: usize) -> f64 {
         self.station(station).and_then(|s| s.idle_latency_ms).unwrap_or(0.0)
+    }
+
+    /// Idle round-trip time to the host that answers a workload's operations; 0 if unknown.
+    fn idle_ms_to(&self, station: usize, workload: &WorkloadSummary) -> f64 {
+        let split = self.split(station);
+        let near = || split?.wifi.idle_ms;
+        let idle = match workload.probe.map(|probe| probe.target) {
+            Some(ProbeTarget::Near) => near(),
+            Some(ProbeTarget::Line) => near()
+                .zip(split.and_then(|split| split.line?.idle_ms))
+                .map(|(near, line)| near + line),
+            Some(ProbeTarget::Server) | None => return self.idle_ms(station),
+        };
+        idle.unwrap_or(0.0)
     }
 
     /// Returns true if the station has a download or an upload, which take all available capacity.
@@ -390,7 +407,7 @@ impl<'a> Analysis<'a> {
         if workload.kind != Kind::Probe.as_str() || !workload.goals.is_empty() {
             return None;
         }
-        let idle = self.idle_ms(station);
+        let idle = self.idle_ms_to(station, workload);
         let latency = &workload.latency_ms;
         let (level, loaded) = match (latency.p95, latency.p50) {
             (Some(p95), _) => ("p95", p95),

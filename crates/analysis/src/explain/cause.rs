@@ -73,6 +73,16 @@ pub enum Kind {
     LossyLine,
     /// The round-trip time to the server is too long.
     DistantServer,
+    /// The load delays a station on the Wi-Fi.
+    WifiDelay,
+    /// The load delays a station on the internet line, from the server to the station.
+    LineDown,
+    /// The load delays a station on the internet line, from the station to the server.
+    LineUp,
+    /// The load delays a station beyond the internet line.
+    RemoteServer,
+    /// The load delays a station in the device itself.
+    Device,
 }
 
 /// Severity of a cause.
@@ -110,7 +120,7 @@ impl Unexplained {
 
 impl Kind {
     /// All kinds, in the order of their rules.
-    pub const ALL: [Kind; 15] = [
+    pub const ALL: [Kind; 20] = [
         Kind::Generator,
         Kind::Server,
         Kind::Adapter,
@@ -126,6 +136,11 @@ impl Kind {
         Kind::SlowLine,
         Kind::LossyLine,
         Kind::DistantServer,
+        Kind::WifiDelay,
+        Kind::LineDown,
+        Kind::LineUp,
+        Kind::RemoteServer,
+        Kind::Device,
     ];
 
     /// Name in documents.
@@ -147,6 +162,11 @@ impl Kind {
             Kind::SlowLine => "slow-line",
             Kind::LossyLine => "lossy-line",
             Kind::DistantServer => "distant-server",
+            Kind::WifiDelay => "wifi-delay",
+            Kind::LineDown => "line-down",
+            Kind::LineUp => "line-up",
+            Kind::RemoteServer => "remote-server",
+            Kind::Device => "device",
         }
     }
 }

@@ -3,6 +3,7 @@
 
 mod adapter;
 mod backhaul;
+mod delayed_part;
 mod distant_server;
 mod download_bloat;
 mod full_band;
@@ -17,7 +18,7 @@ mod small_queues;
 mod upload_bloat;
 mod weak_signal;
 
-use super::analysis::Analysis;
+use super::analysis::{Analysis, Direction};
 use super::{Cause, Kind, Severity};
 
 /// A rule. It returns the causes that it finds, and receives those found before.
@@ -41,6 +42,11 @@ const fn rule(kind: Kind) -> Rule {
         Kind::SlowLine => slow_line::find,
         Kind::LossyLine => lossy_line::find,
         Kind::DistantServer => distant_server::find,
+        Kind::WifiDelay => delayed_part::wifi,
+        Kind::LineDown => delayed_part::line_down,
+        Kind::LineUp => delayed_part::line_up,
+        Kind::RemoteServer => delayed_part::remote_server,
+        Kind::Device => delayed_part::device,
     }
 }
 
@@ -63,6 +69,11 @@ pub fn criterion(kind: Kind) -> String {
         Kind::SlowLine => slow_line::criterion(),
         Kind::LossyLine => lossy_line::criterion(),
         Kind::DistantServer => distant_server::criterion(),
+        Kind::WifiDelay => delayed_part::wifi_criterion(),
+        Kind::LineDown => delayed_part::line_criterion(Direction::Down),
+        Kind::LineUp => delayed_part::line_criterion(Direction::Up),
+        Kind::RemoteServer => delayed_part::server_criterion(),
+        Kind::Device => delayed_part::device_criterion(),
     }
 }
 

@@ -14,6 +14,7 @@ use netburn_record::{
 };
 use netburn_scenario::{Environment, Plan};
 use netburn_units::{Duration, Instant};
+use netburn_workload::ProbeTarget;
 use netburn_workload::config::BIN;
 use std::path::Path;
 
@@ -152,6 +153,7 @@ impl<'a> ViewBuilder<'a> {
         let latency = counted.latency.map(Duration::as_nanos);
         let Some(workload) = counted.workload else {
             match latency {
+                _ if counted.idle != Some(ProbeTarget::Server) => {}
                 Some(latency) => station.idle.add(latency),
                 None => station.idle.add_unbounded(),
             }

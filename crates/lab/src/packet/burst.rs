@@ -9,7 +9,7 @@ use super::icmp::{self, Unreachable};
 use super::ip::{IpPacketInfo, RejectReason, TCP, UDP};
 use super::port::{self, PortField};
 use netburn_medium::packet::Ecn;
-use netburn_network::{Ack, Headers, checksum};
+use netburn_network::{Ack, Headers, Reflector, checksum};
 use std::sync::Arc;
 
 const IGMP: u8 = 2;
@@ -154,6 +154,12 @@ impl Burst {
     pub fn unreachable(&self, why: Unreachable) -> Option<Vec<u8>> {
         let router = crate::address::router(self.info.source);
         icmp::unreachable(&self.bytes, &self.info, router, why)
+    }
+
+    /// Returns the host between station and server that answers the packet.
+    #[must_use]
+    pub fn reflector(&self) -> Option<Reflector> {
+        icmp::reflector(&self.bytes, &self.info)
     }
 
     /// Returns the segments in order.

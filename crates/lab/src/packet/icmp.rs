@@ -2,13 +2,14 @@
 
 use super::header::VnetHeader;
 use super::ip::IpPacketInfo;
-use netburn_network::checksum;
-use std::net::IpAddr;
+use crate::address;
+use netburn_network::{Reflector, checksum};
+use std::net::{IpAddr, Ipv4Addr};
 
-const ICMP: u8 = 1;
+pub(super) const ICMP: u8 = 1;
 const ICMP6: u8 = 58;
 /// ICMP and ICMPv6 types of an echo request.
-const ECHO: u8 = 8;
+pub(super) const ECHO: u8 = 8;
 const ECHO6: u8 = 128;
 /// Maximum number of quoted bytes. With headers, the message is shorter than the 576 bytes of RFC 1812, 4.3.2.3.
 const QUOTED: usize = 512;
@@ -20,6 +21,21 @@ pub enum Unreachable {
     Network,
     /// The address is in the lab's networks, but no node has it.
     Host,
+}
+
+/// Returns the host that answers an echo request to the router or to the first hop beyond it, or one whose time to live
+/// ends at one of them; `None` for other packets. `packet` begins with the IP header.
+#[must_use]
+pub fn reflector(packet: &[u8], info: &IpPacketInfo) -> Option<Reflector> {
+    let is_request = info.protocol == ICMP && !info.fragment && packet.get(info.transport) == Some(&ECHO);
+    if !is_request || !info.source.is_ipv4() {
+        return None;
+    }
+    match (info.destination, packet.get(8)) {
+        (IpAddr::V4(address::ROUTER_V4), _) | (_, Some(1)) => Some(Reflector::AccessPoint),
+        (IpAddr::V4(address::LINE_END_V4), _) | (_, Some(2)) => Some(Reflector::LineEnd),
+        _ => None,
+    }
 }
 
 /// Returns the message to the sender of `packet`, as a frame from `router`. `None` where RFC 1122, 3.2.2 forbids one:
@@ -35,32 +51,15 @@ pub fn unreachable(packet: &[u8], info: &IpPacketInfo, router: IpAddr, why: Unre
     if !answered || info.is_later_fragment(packet) {
         return None;
     }
-    let quoted = &packet[..packet.len().min(QUOTED)];
-    let mut frame = VnetHeader::default().bytes().to_vec();
-    let begin = frame.len();
-    // Type and code, then the checksum, and four unused bytes.
-    let message = |kind: u8, code: u8| {
-        let mut message = vec![kind, code, 0, 0, 0, 0, 0, 0];
-        message.extend_from_slice(quoted);
-        message
-    };
     match (router, info.source) {
         (IpAddr::V4(router), IpAddr::V4(to)) => {
-            let mut message = message(3, if why == Unreachable::Network { 0 } else { 1 });
-            let sum = !checksum::sum(&message);
-            message[2..4].copy_from_slice(&sum.to_be_bytes());
-            // Precedence internetwork control, as RFC 1812 requires.
-            frame.extend([0x45, 0xc0, 0, 0, 0, 0, 0, 0, 64, ICMP, 0, 0]);
-            let length = (20 + message.len()) as u16;
-            frame[begin + 2..begin + 4].copy_from_slice(&length.to_be_bytes());
-            frame.extend(router.octets());
-            frame.extend(to.octets());
-            let sum = !checksum::sum(&frame[begin..]);
-            frame[begin + 10..begin + 12].copy_from_slice(&sum.to_be_bytes());
-            frame.extend(message);
+            let code = if why == Unreachable::Network { 0 } else { 1 };
+            Some(message_v4((3, code), router, to, packet))
         }
         (IpAddr::V6(from), IpAddr::V6(to)) => {
-            let mut message = message(1, if why == Unreachable::Network { 0 } else { 3 });
+            let mut frame = VnetHeader::default().bytes().to_vec();
+            let begin = frame.len();
+            let mut message = message((1, if why == Unreachable::Network { 0 } else { 3 }), packet);
             let pseudo = checksum::pseudo(router, info.source, ICMP6, message.len() as u32);
             let sum = !checksum::add(pseudo, checksum::sum(&message));
             message[2..4].copy_from_slice(&sum.to_be_bytes());
@@ -69,10 +68,36 @@ pub fn unreachable(packet: &[u8], info: &IpPacketInfo, router: IpAddr, why: Unre
             frame.extend(from.octets());
             frame.extend(to.octets());
             frame.extend(message);
+            Some(frame)
         }
-        _ => return None,
+        _ => None,
     }
-    Some(frame)
+}
+
+/// Returns an error message of this type and code about `packet`, as a frame.
+pub(super) fn message_v4(kind: (u8, u8), from: Ipv4Addr, to: Ipv4Addr, packet: &[u8]) -> Vec<u8> {
+    let mut message = message(kind, packet);
+    let sum = !checksum::sum(&message);
+    message[2..4].copy_from_slice(&sum.to_be_bytes());
+    let mut frame = VnetHeader::default().bytes().to_vec();
+    let begin = frame.len();
+    // Precedence internetwork control, as RFC 1812 requires.
+    frame.extend([0x45, 0xc0, 0, 0, 0, 0, 0, 0, 64, ICMP, 0, 0]);
+    let length = (20 + message.len()) as u16;
+    frame[begin + 2..begin + 4].copy_from_slice(&length.to_be_bytes());
+    frame.extend(from.octets());
+    frame.extend(to.octets());
+    let sum = !checksum::sum(&frame[begin..]);
+    frame[begin + 10..begin + 12].copy_from_slice(&sum.to_be_bytes());
+    frame.extend(message);
+    frame
+}
+
+/// Type and code, then the checksum, four unused bytes, and the beginning of the packet.
+fn message((kind, code): (u8, u8), packet: &[u8]) -> Vec<u8> {
+    let mut message = vec![kind, code, 0, 0, 0, 0, 0, 0];
+    message.extend_from_slice(&packet[..packet.len().min(QUOTED)]);
+    message
 }
 
 #[cfg(test)]

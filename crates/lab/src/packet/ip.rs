@@ -162,6 +162,12 @@ impl IpPacketInfo {
         self.protocol == TCP && !self.fragment && length > self.transport + 60
     }
 
+    /// Returns whether the packet is an ICMP message over IPv4.
+    #[must_use]
+    pub const fn is_icmp(&self) -> bool {
+        self.protocol == 1 && self.source.is_ipv4()
+    }
+
     /// Returns whether a [flow](Self::flow) is TCP.
     #[must_use]
     pub const fn is_of_tcp(flow: u32) -> bool {

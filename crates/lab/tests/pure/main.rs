@@ -2,6 +2,7 @@
 
 mod corpus;
 mod frames;
+mod hops;
 mod injected;
 mod pacing;
 mod sockets;

@@ -11,6 +11,8 @@ struct Machines {
     bench: Bench,
     desk: Namespaces,
     laptop: Namespaces,
+    /// Routers between them.
+    _between: Vec<Namespaces>,
 }
 
 impl Machines {
@@ -21,7 +23,48 @@ impl Machines {
         let laptop = desk.within(&bench, &["--net"], "ip link set lo up");
         desk.run(&bench, &format!("laptop={}\n{wires}", laptop.id()));
         laptop.run(&bench, there);
-        Machines { bench, desk, laptop }
+        Machines {
+            bench,
+            desk,
+            laptop,
+            _between: Vec::new(),
+        }
+    }
+
+    /// The laptop is behind a router at home, whose line ends at a router of the provider. The desktop is beyond it.
+    fn behind_a_line() -> Machines {
+        let bench = Bench::new();
+        let lo = "ip link set lo up";
+        let desk = Namespaces::new(&bench, &["--net"], lo);
+        let [provider, home, laptop] = [(); 3].map(|()| desk.within(&bench, &["--net"], lo));
+        let wire = |from: &Namespaces, to: &Namespaces, network: u8| {
+            let script = format!(
+                "ip link add to{network} type veth peer name from{network} netns {}
+                 ip addr add 10.{network}.0.1/24 dev to{network}
+                 ip link set to{network} up
+                 echo 1 > /proc/sys/net/ipv4/ip_forward",
+                to.id()
+            );
+            from.run(&bench, &script);
+            let script = format!(
+                "ip addr add 10.{network}.0.2/24 dev from{network}
+                 ip link set from{network} up"
+            );
+            to.run(&bench, &script);
+        };
+        wire(&desk, &provider, 81);
+        wire(&provider, &home, 82);
+        wire(&home, &laptop, 83);
+        desk.run(&bench, "ip route add default via 10.81.0.2");
+        provider.run(&bench, "ip route add 10.83.0.0/24 via 10.82.0.2");
+        home.run(&bench, "ip route add default via 10.82.0.1");
+        laptop.run(&bench, "ip route add default via 10.83.0.1");
+        Machines {
+            bench,
+            desk,
+            laptop,
+            _between: vec![provider, home],
+        }
     }
 
     fn at(&self, place: &Namespaces, state: &str, args: &[&str]) -> Command {
@@ -200,4 +243,63 @@ fn load_and_control_messages_use_different_interfaces() {
         (&"probe".into(), &0.into()),
         "{found:#}"
     );
+}
+
+/// Probes to the router at home, to that of the provider, and to the server.
+const TARGETS: &str = "duration = \"3 s\"\nbaseline = \"1 s\"\ndrain = \"1 s\"\n[workload.near]\nkind = \"probe\"\n\
+    target = \"near\"\n[workload.line]\nkind = \"probe\"\ntarget = \"line\"\n[station.laptop]\n\
+    workload = [\"near\", \"line\", \"probe\"]\n";
+
+/// Kernels answer as routers. They send one time-exceeded message a second after a burst of six (`icmp_ratelimit`), so the
+/// probes to the line must go to the router itself: 60 of them are due in 3 s.
+#[test]
+fn routers_on_the_way_answer_probes() {
+    let machines = Machines::behind_a_line();
+    machines
+        .laptop
+        .run(&machines.bench, "echo \"0 0\" > /proc/sys/net/ipv4/ping_group_range");
+    let (serve, urls) = machines.serve();
+    let agent = machines.agent(&[&urls[0]]);
+    let found = machines.run(TARGETS);
+    end(agent);
+    end(serve);
+    let laptop = station(&found, "laptop");
+    for workload in laptop["workloads"].as_array().unwrap() {
+        let (count, lost) = (&workload["operations"], &workload["failures"]);
+        assert!((59..=61).contains(&count.as_u64().unwrap()), "{workload:#}");
+        assert!(lost.as_u64().unwrap() <= 3, "{workload:#}");
+    }
+    for part in ["wifi", "line", "server"] {
+        assert!(laptop["split"][part]["idle_ms"].is_f64(), "{laptop:#}");
+        assert!(laptop["split"][part]["p50_ms"].as_f64().unwrap() < 20.0, "{laptop:#}");
+    }
+}
+
+/// A new network namespace permits ICMP sockets for no group: `1 0`.
+#[test]
+fn a_system_that_permits_no_icmp_sockets_has_no_probes_to_routers() {
+    let machines = Machines::behind_a_line();
+    let (serve, urls) = machines.serve();
+    let agent = machines.agent(&[&urls[0]]);
+    let found = machines.run(TARGETS);
+    end(agent);
+    end(serve);
+    let laptop = station(&found, "laptop");
+    let operations: Vec<u64> = laptop["workloads"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|workload| workload["operations"].as_u64().unwrap())
+        .collect();
+    assert_eq!(operations[..2], [0, 0], "{laptop:#}");
+    assert!((59..=61).contains(&operations[2]), "{laptop:#}");
+    let texts = machines.bench.events("saved");
+    for target in ["near", "line"] {
+        let expected = format!(
+            "the probe to `{target}` is unavailable: this system does not permit ICMP sockets for this group: found \
+             net.ipv4.ping_group_range = \"1 0\", expected a range that contains the group; help: sysctl -w \
+             net.ipv4.ping_group_range=\"0 2147483647\""
+        );
+        assert_eq!(texts.iter().filter(|text| **text == expected).count(), 1, "{texts:#?}");
+    }
 }

@@ -8,6 +8,7 @@ use netburn_traffic::clock::RunClock;
 use netburn_traffic::drive::{CancelHandle, Idle, baseline};
 use netburn_units::Duration;
 use netburn_wifi_monitor::Adapter;
+use netburn_workload::ProbeTarget;
 use std::net::SocketAddr;
 use std::process::Command;
 use std::sync::Arc;
@@ -138,6 +139,7 @@ async fn probe(target: Target) -> u64 {
     let idle = Idle {
         station: 0,
         target: Arc::new(target),
+        targets: vec![ProbeTarget::Server],
         datagrams: true,
     };
     let until = clock.now() + Duration::from_millis(1500);

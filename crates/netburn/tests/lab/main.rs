@@ -11,6 +11,7 @@ mod dscp;
 mod environments;
 mod faults;
 mod interface;
+mod probe_targets;
 mod roaming;
 mod run_faults;
 mod runs;

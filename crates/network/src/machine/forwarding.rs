@@ -126,6 +126,11 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             self.receive_broadcast(now, ap, packet.flow);
             return;
         }
+        if self.is_for_access_point(from, &packet) {
+            // The access point's processor handles it as a packet that it forwards.
+            self.forward(now, ap, packet);
+            return;
+        }
         let relayed = !self.relays.is_empty() && {
             let came_from_unit = self.station(from).is_none();
             match self.next_step(ap, &packet) {
@@ -273,6 +278,13 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
 
     /// Forwards a packet that arrived at the end of a hop.
     fn handle_arrival(&mut self, now: Instant, hop: HopId, packet: NetPacket<P>) {
+        let packet = match packet.payload.headers.reflector() {
+            None => packet,
+            Some(reflector) => match self.reflect(now, hop, reflector, packet) {
+                Some(packet) => packet,
+                None => return,
+            },
+        };
         match (hop, packet.payload.to) {
             (HopId::LinkUp, _) => self.deliver(now, packet),
             (HopId::LinkDown, Endpoint::Station(station)) => match self.wifi_station(station) {
@@ -354,7 +366,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
     }
 
     /// Offers a packet to a hop, or skips the hop if it is a passthrough.
-    fn forward_to(&mut self, now: Instant, hop: HopId, packet: NetPacket<P>) {
+    pub(super) fn forward_to(&mut self, now: Instant, hop: HopId, packet: NetPacket<P>) {
         if self.backhaul.is_passthrough(hop) {
             self.handle_arrival(now, hop, packet);
         } else if let Err(packet) = self.backhaul.handle_packet(now, hop, packet) {
@@ -388,7 +400,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
     }
 
     /// Counters of the sender's uplink and of the receiver's downlink.
-    fn traffic(&mut self, from: Endpoint, to: Endpoint) -> [Option<&mut Traffic>; 2] {
+    pub(super) fn traffic(&mut self, from: Endpoint, to: Endpoint) -> [Option<&mut Traffic>; 2] {
         let up = match from {
             Endpoint::Station(station) => self.up.get_mut(usize::from(station)),
             Endpoint::Server => None,

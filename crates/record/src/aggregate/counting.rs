@@ -1,10 +1,10 @@
 //! Selection of the operations that count in results.
 
 use super::evaluated::EvaluatedTime;
-use crate::row::{BASELINE, OperationRow};
+use crate::row::{OperationRow, baseline_target};
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
-use netburn_workload::{Operation, Outcome};
+use netburn_workload::{Operation, Outcome, ProbeTarget};
 
 /// The longest run that is counted: a plan lasts 30 days at most.
 const MAX_RUN: Duration = Duration::from_secs(30 * 86_400);
@@ -31,6 +31,8 @@ pub struct Counted<'a> {
     pub station: usize,
     /// Index of its workload; `None` for a probe of the idle latency.
     pub workload: Option<usize>,
+    /// Target of a probe of the idle latency.
+    pub idle: Option<ProbeTarget>,
     /// The operation.
     pub operation: &'a Operation,
     /// Its latency; `None` if it did not finish.
@@ -84,7 +86,8 @@ impl Counting {
         }
         let number = usize::from(row.station);
         let station = self.stations.get(number)?;
-        let (workload, limit) = if row.workload == BASELINE {
+        let idle = baseline_target(row.workload);
+        let (workload, limit) = if idle.is_some() {
             (None, None)
         } else {
             let workload = usize::from(row.workload);
@@ -93,6 +96,7 @@ impl Counting {
         Some(Counted {
             station: number,
             workload,
+            idle,
             operation,
             latency: operation.latency(),
             limit,

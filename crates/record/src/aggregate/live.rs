@@ -4,6 +4,7 @@ use super::counting::Counting;
 use crate::row::{EventKind, EventRow, OperationRow, Row};
 use netburn_scenario::Plan;
 use netburn_units::Duration;
+use netburn_workload::ProbeTarget;
 
 /// Counts of an active run, for live views. They include operations that are due during the warm-up.
 #[derive(Debug, Clone)]
@@ -76,7 +77,9 @@ impl LiveCounts {
         };
         let station = &mut self.stations[counted.station];
         let Some(workload) = counted.workload else {
-            station.idle = counted.latency.or(station.idle);
+            if counted.idle == Some(ProbeTarget::Server) {
+                station.idle = counted.latency.or(station.idle);
+            }
             return;
         };
         let workload = &mut station.workloads[workload];

@@ -140,7 +140,7 @@ fn impossible_values_are_rejected() {
     }
     assert_eq!(with(&|row| row.station = 1), Err(Rejection::Workload));
     // Idle latency is measured by datagrams of 64 B.
-    let idle = |bytes| with(&|row| (row.workload, row.operation.bytes) = (BASELINE, bytes));
+    let idle = |bytes| with(&|row| (row.workload, row.operation.bytes) = (crate::row::BASELINE, bytes));
     assert_eq!((idle(64), idle(65)), (Ok(()), Err(Rejection::Bytes)));
 
     // 1 Tbit/s are 12.5 GB in 100 ms.

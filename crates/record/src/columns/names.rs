@@ -1,13 +1,19 @@
 //! Names of stations and workloads, which are numbers in rows.
 
 use super::dictionary::Name;
-use crate::row::{BASELINE, OUTCOMES, outcome_name};
+use crate::row::{BASELINE, BASELINE_LINE, BASELINE_NEAR, OUTCOMES, outcome_name};
 use netburn_scenario::Plan;
 use netburn_workload::Outcome;
 use parquet::data_type::ByteArray;
 use std::collections::BTreeMap;
 
-/// The workload name of the idle-latency probe: no scenario can name a workload so.
+/// The workload names of the idle-latency probes: no scenario can name a workload so.
+const BASELINES: [(&str, u16); 3] = [
+    (BASELINE_NAME, BASELINE),
+    ("(baseline line)", BASELINE_LINE),
+    ("(baseline near)", BASELINE_NEAR),
+];
+/// The workload name of the idle-latency probe to the server.
 pub(crate) const BASELINE_NAME: &str = "(baseline)";
 
 /// Names of a plan. An unknown number is written as `#17`, so that every row can be written and
@@ -16,7 +22,8 @@ pub(crate) const BASELINE_NAME: &str = "(baseline)";
 pub(crate) struct Names {
     stations: Vec<StationNames>,
     by_name: BTreeMap<Vec<u8>, u16>,
-    baseline: ByteArray,
+    /// In the order of [`BASELINES`].
+    baselines: [ByteArray; 3],
     /// In the order of [`OUTCOMES`].
     outcomes: Vec<ByteArray>,
 }
@@ -48,7 +55,7 @@ impl Names {
         Names {
             stations,
             by_name,
-            baseline: ByteArray::from(BASELINE_NAME),
+            baselines: BASELINES.map(|(name, _)| ByteArray::from(name)),
             outcomes: OUTCOMES.map(|outcome| ByteArray::from(outcome_name(outcome))).into(),
         }
     }
@@ -71,14 +78,16 @@ impl Names {
         let number = known.and_then(|station| station.workloads.iter().position(|known| known.data() == name));
         match number {
             Some(number) => u16::try_from(number).ok(),
-            None if name == BASELINE_NAME.as_bytes() => Some(BASELINE),
-            None => unnumbered(name),
+            None => {
+                let baseline = BASELINES.iter().find(|(known, _)| known.as_bytes() == name);
+                baseline.map_or_else(|| unnumbered(name), |(_, number)| Some(*number))
+            }
         }
     }
 
     pub(crate) fn workload(&self, station: u16, number: u16) -> ByteArray {
-        if number == BASELINE {
-            return self.baseline.clone();
+        if let Some(place) = BASELINES.iter().position(|(_, known)| *known == number) {
+            return self.baselines[place].clone();
         }
         let station = self.stations.get(usize::from(station));
         match station.and_then(|station| station.workloads.get(usize::from(number))) {

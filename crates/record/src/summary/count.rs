@@ -1,5 +1,6 @@
 //! Counts rows as evidence for the summary.
 
+mod split;
 mod voice;
 mod workload;
 
@@ -9,12 +10,13 @@ use crate::header::{Environment, RunStatus};
 use crate::health::{Clock, Health, Role};
 use crate::lab_health::LabHealth;
 use crate::quality_issue::QualityIssue;
-use crate::row::{AirRow, BASELINE, Detail, EventKind, EventRow, IntervalRow, LinkRow, OperationRow, Row};
+use crate::row::{AirRow, Detail, EventKind, EventRow, IntervalRow, LinkRow, OperationRow, Row, baseline_target};
 use crate::self_check::claims::Claim;
 use netburn_scenario::Plan;
 use netburn_units::Instant;
-use netburn_workload::Outcome;
 use netburn_workload::config::BIN;
+use netburn_workload::{Outcome, ProbeTarget};
+use split::SplitCounter;
 use workload::{Clocks, WorkloadCounter};
 
 /// Counts the rows of one run, in the order in which they come.
@@ -40,6 +42,8 @@ struct StationCounter {
     reached: Instant,
     evidence: StationEvidence,
     workloads: Vec<WorkloadCounter>,
+    /// Probes, if one of them is to the access point.
+    probes: Option<SplitCounter>,
     claim: Claim,
 }
 
@@ -57,6 +61,7 @@ impl Counter {
                 .iter()
                 .map(|w| WorkloadCounter::new(&w.config, Instant::ZERO + station.start))
                 .collect(),
+            probes: SplitCounter::new(station),
             claim: Claim::default(),
         });
         Counter {
@@ -92,7 +97,7 @@ impl Counter {
         let operation = &row.operation;
         let began = operation.started.is_some();
         station.claim.cut += u64::from(began && operation.outcome != Outcome::Finished);
-        if row.workload != BASELINE {
+        if baseline_target(row.workload).is_none() {
             station.reach(operation.finished.unwrap_or(operation.due));
             if let Some(workload) = station.workloads.get_mut(usize::from(row.workload)) {
                 workload.due(operation.due);
@@ -102,10 +107,24 @@ impl Counter {
             return;
         };
         match (counted.workload, counted.latency) {
-            (Some(workload), _) if counted.evaluated => station.workloads[workload].operation(&counted),
+            (Some(workload), latency) if counted.evaluated => {
+                if let (Some(probes), Some(latency)) = (&mut station.probes, latency) {
+                    probes.answer(workload, operation, latency);
+                }
+                station.workloads[workload].operation(&counted);
+            }
             (Some(_), _) => {}
-            (None, Some(latency)) => station.evidence.idle.push(latency.as_nanos()),
-            (None, None) => station.evidence.idle_lost += 1,
+            (None, latency) => match (counted.idle, latency) {
+                (Some(ProbeTarget::Server), Some(latency)) => {
+                    if let Some(probes) = &mut station.probes {
+                        probes.idle(operation);
+                    }
+                    station.evidence.idle.push(latency.as_nanos());
+                }
+                (Some(ProbeTarget::Server), None) => station.evidence.idle_lost += 1,
+                (Some(target), Some(latency)) => station.evidence.split.idle(target, latency),
+                (_, None) | (None, _) => {}
+            },
         }
     }
 
@@ -276,6 +295,9 @@ impl StationCounter {
             self.evaluated.ending_by(self.reached)
         };
         evidence.judged = evaluated.length();
+        if let Some(probes) = self.probes {
+            probes.finish(&evidence.idle, clocks, &mut evidence.split);
+        }
         evidence.workloads = self
             .workloads
             .into_iter()

@@ -3,13 +3,14 @@
 //!
 //! Times are in ms, rates in Mbit/s (10⁶ bit/s), shares 0 to 1; unknown values are `null`.
 
+use super::split::SplitSummary;
 use super::wifi::WifiSummary;
 use crate::goal_kind::GoalKind;
 use crate::header::Environment;
 use crate::health::SelfCheck;
 use crate::quality_issue::QualityIssue;
 use netburn_stats::{Distribution, P50, P75, P90, P95, P99};
-use netburn_workload::Verdict;
+use netburn_workload::{ProbeTarget, Verdict};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -106,6 +107,9 @@ pub struct StationSummary {
     /// Its Wi-Fi link, if its driver reported one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wifi: Option<WifiSummary>,
+    /// Its delay, divided into Wi-Fi, internet line and server, if it has a probe to the access point.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub split: Option<SplitSummary>,
     /// Workloads.
     pub workloads: Vec<WorkloadSummary>,
 }
@@ -226,6 +230,9 @@ pub struct PlayerSummary {
 /// Results of a probe's datagrams.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct ProbeSummary {
+    /// Host that answers: `near`, `line` or `server`. Only in the document if it is not the server.
+    #[serde(default, with = "target", skip_serializing_if = "is_server")]
+    pub target: ProbeTarget,
     /// Share of the datagrams that were lost.
     pub lost_share: Option<f64>,
     /// Answers that arrived after one that was sent later.
@@ -316,6 +323,26 @@ pub const fn verdict_name(verdict: Verdict) -> &'static str {
         Verdict::Marginal => "marginal",
         Verdict::Inconclusive => "inconclusive",
         Verdict::Fail => "fail",
+    }
+}
+
+/// Returns true for the usual target of a probe.
+fn is_server(target: &ProbeTarget) -> bool {
+    *target == ProbeTarget::Server
+}
+
+/// Targets of probes by name.
+mod target {
+    use netburn_workload::ProbeTarget;
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub(crate) fn serialize<S: Serializer>(target: &ProbeTarget, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(target.as_str())
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<ProbeTarget, D::Error> {
+        let text = std::borrow::Cow::<str>::deserialize(from)?;
+        text.parse().map_err(D::Error::custom)
     }
 }
 

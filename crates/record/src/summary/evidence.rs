@@ -1,5 +1,6 @@
 //! Counts and samples of a run's rows before goals are judged. Those of several runs can be added.
 
+use super::split::SplitEvidence;
 use super::wifi::WifiEvidence;
 use crate::health::{Clock, Health};
 use crate::lab_health::LabHealth;
@@ -49,6 +50,8 @@ pub(crate) struct StationEvidence {
     /// Airtime of its data in the run's evaluated time, in nanoseconds × 10⁸.
     pub(crate) airtime: u128,
     pub(crate) wifi: WifiEvidence,
+    /// Delays of Wi-Fi, line and server.
+    pub(crate) split: SplitEvidence,
     pub(crate) workloads: Vec<WorkloadEvidence>,
 }
 
@@ -206,6 +209,7 @@ impl StationEvidence {
         self.judged += other.judged;
         self.airtime = self.airtime.saturating_add(other.airtime);
         self.wifi.add(other.wifi);
+        self.split.add(other.split);
         for (workload, other) in self.workloads.iter_mut().zip(other.workloads) {
             workload.add(other);
         }

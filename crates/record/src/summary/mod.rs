@@ -4,6 +4,7 @@
 pub(crate) mod count;
 mod document;
 pub(crate) mod evidence;
+pub(crate) mod split;
 mod summariser;
 mod totals;
 pub(crate) mod verdicts;
@@ -15,6 +16,7 @@ pub use document::{
     GoalSummary, LatencyMs, PlayerSummary, ProbeSummary, SCHEMA, StationSummary, Summary, Totals, VoiceStreamSummary,
     VoiceSummary, WorkloadSummary, verdict_name,
 };
+pub use split::{DelaySummary, SplitSummary};
 pub use summariser::Summariser;
 pub use totals::WorkloadTotals;
 pub use wifi::WifiSummary;

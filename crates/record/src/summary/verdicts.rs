@@ -180,6 +180,7 @@ fn judge_station(
         airtime_share: (air > 0 && station.link.is_none()).then(|| evidence.airtime as f64 / air as f64),
         idle_latency_ms: idle.percentile(P50).value().map(ms),
         wifi: evidence.wifi.summary(),
+        split: evidence.split.summary(),
         workloads,
     }
 }
@@ -222,6 +223,7 @@ fn judge_workload(name: String, config: &Config, of: WorkloadEvidence) -> Worklo
     let verdict = worst(goals.iter().map(|goal| goal.verdict));
     let counts = of.counts;
     let probe = (config.kind == Kind::Probe).then(|| ProbeSummary {
+        target: config.target,
         lost_share: match counts.all() - counts.not_started {
             0 => None,
             sent => Some((counts.unbounded() - counts.not_started) as f64 / sent as f64),

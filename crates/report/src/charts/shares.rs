@@ -3,6 +3,7 @@
 use super::{named, sentence};
 use crate::chart::{Axis, Chart, Datum, Scale, Series, Shape, Unit};
 use netburn_analysis::view::{Curve, StationView, View};
+use netburn_workload::ProbeTarget;
 
 /// Round trips before the load beside those under it.
 pub(super) fn idle_and_loaded(view: &View) -> Chart {
@@ -106,10 +107,9 @@ fn bars(name: &str, colour_index: usize, values: &[Option<(f64, Option<f64>)>]) 
 
 /// Round-trip times of a station under load.
 fn loaded(station: &StationView) -> Option<&Curve> {
-    let probe = station
-        .workloads
-        .iter()
-        .find(|workload| workload.kind == "probe" && workload.latency.count > 0);
+    let probe = station.workloads.iter().find(|workload| {
+        workload.kind == "probe" && workload.target == ProbeTarget::Server.as_str() && workload.latency.count > 0
+    });
     probe.map(|workload| &workload.latency).or(station.loaded.as_ref())
 }
 

@@ -1,7 +1,7 @@
 //! Tables of metrics, Wi-Fi links, the self-check and the machines.
 
 use super::{cells, escaped};
-use crate::text::{voice, wifi};
+use crate::text::{split, voice, wifi};
 use netburn_analysis::format::{mbps, percent, short, span, span_us};
 use netburn_analysis::view::View;
 use netburn_record::summary::verdict_name;
@@ -70,6 +70,31 @@ pub(super) fn metrics(view: &View) -> String {
     }
     out.push_str(&calls(view));
     out
+}
+
+/// Delays of Wi-Fi, internet line and server.
+pub(super) fn split(view: &View) -> String {
+    let parts = split::parts(&view.summary);
+    if parts.is_empty() {
+        return String::new();
+    }
+    let rows: Vec<Vec<String>> = parts
+        .iter()
+        .map(|part| {
+            let name = format!("{}, {}", part.station, part.name);
+            std::iter::once(name).chain(part.values()).collect()
+        })
+        .collect();
+    let head = [
+        "part of the path",
+        "idle",
+        "median",
+        "p95",
+        "added, median",
+        "added, p95",
+    ];
+    let table = cells("Delay of Wi-Fi, line and server", &words(&head), &rows);
+    format!("{table}<p class=\"note\">{}</p>\n", escaped(split::NOTE))
 }
 
 /// Both directions of every call.

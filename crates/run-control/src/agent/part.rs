@@ -70,6 +70,7 @@ impl Part {
         let idle = self.stations.iter().map(|&station| Idle {
             station,
             target: self.target_of(station),
+            targets: self.plan.stations[usize::from(station)].idle_targets(),
             datagrams: true,
         });
         idle.collect()

@@ -125,6 +125,47 @@ fn an_environment_needs_its_keys() {
     );
 }
 
+/// Without a WAN link there is no hop beyond the router. On a real network the model of an access point does not matter.
+#[test]
+fn a_probe_needs_a_host_that_answers() {
+    let errors = |text: &str, environment| {
+        let document = Document::from_toml("x.toml", text).unwrap();
+        document
+            .resolve_for(environment)
+            .map(|_| ())
+            .map_err(|error| error.to_string())
+    };
+    let probes =
+        "[workload.near]\nkind = \"probe\"\ntarget = \"near\"\n[workload.line]\nkind = \"probe\"\ntarget = \"line\"\n";
+    let station = "[station.tv]\njoins = \"c7.5g\"\nsignal = \"-50 dBm\"\nworkload = [\"near\", \"line\"]\n";
+    let without = format!("[ap.c7.radio.5g]\n{station}{probes}");
+    for environment in [Environment::Simulate, Environment::Lab] {
+        assert_eq!(
+            errors(&without, environment).unwrap_err(),
+            "x.toml:5:1: station.tv.workload: `line` has the target `line`, and access point `c7` has no WAN link; \
+             add `[ap.c7.wan]`, or set `target = \"server\"`"
+        );
+    }
+    assert_eq!(errors(&without, Environment::Fleet), Ok(()));
+    let with = format!("[ap.c7]\nwan = {{ up = \"10 Mbit/s\" }}\n{without}");
+    assert_eq!(errors(&with, Environment::Simulate), Ok(()));
+    // The unit's packets pass the WAN link of its parent.
+    let unit = "[ap.c7]\nbackhaul = \"root.5g\"\nbackhaul_signal = \"-60 dBm\"\n[ap.root]\nwan = { up = \"10 Mbit/s\" }\n[ap.root.radio.5g]\n";
+    assert_eq!(errors(&format!("{unit}{without}"), Environment::Simulate), Ok(()));
+    let wired = format!("[station.tv]\nworkload = \"near\"\nlink = {{ rate = \"1 Gbit/s\" }}\n{probes}");
+    assert_eq!(
+        errors(&wired, Environment::Simulate).unwrap_err(),
+        "x.toml:2:1: station.tv.workload: `near` has the target `near`, and a station with a `link` has no access point; \
+         set `target = \"server\"`, or remove `link`"
+    );
+    let local = format!("[station.tv]\nworkload = \"near\"\n{probes}");
+    assert_eq!(
+        errors(&local, Environment::Local).unwrap_err(),
+        "x.toml:2:1: station.tv.workload: `near` has the target `near`, and local has no access point; \
+         set `target = \"server\"`, or use another environment"
+    );
+}
+
 #[test]
 fn files_that_cannot_be_read() {
     let directory = tempfile::tempdir().unwrap();

@@ -59,6 +59,16 @@ fn workloads() {
         &["4:15: workload.mine.object_size: 1.5 kB is out of range; expected 64 B to 1400 B for a probe"],
     );
     own(
+        "kind = \"probe\"\ntarget = \"lines\"",
+        &[
+            "4:10: workload.mine.target: unknown value `lines`; did you mean `line`? Expected one of `near`, `line`, `server`",
+        ],
+    );
+    own(
+        "kind = \"voice\"\ntarget = \"near\"",
+        &["4:10: workload.mine.target: a workload of kind `voice` has no `target`; remove it; it applies to `probe`"],
+    );
+    own(
         "kind = \"voice\"\nobject_size = \"31 B\"\ninterval = \"4 ms\"\ntimeout = \"3 s\"\njitter = \"1 ms\"",
         &[
             "4:15: workload.mine.object_size: 31 B is out of range; expected 32 B to 1400 B for a call",

@@ -5,11 +5,11 @@ use super::gro::MergedSegment;
 use super::payload::{End, Payload, TCP_HEADERS, UDP_HEADERS, length};
 use super::payload_pool::PayloadId;
 use netburn_medium::packet::{DropReason, Ecn, Packet};
-use netburn_network::{Ack, DropSite, Endpoint as Place, Headers, Output};
+use netburn_network::{Ack, DropSite, Endpoint as Place, Headers, Output, Reflector};
 use netburn_tcp::segment::Flags;
 use netburn_tcp::{Packet as Segment, Transmit};
 use netburn_units::{ByteSize, Instant};
-use netburn_workload::{Direction, RemoteTimestamps, RequestId};
+use netburn_workload::{Direction, ProbeTarget, RemoteTimestamps, RequestId};
 
 impl World {
     /// Processes the outputs of the network at this instant.
@@ -63,24 +63,18 @@ impl World {
                     self.may_merge = true;
                 }
             }
-            Payload::Probe {
-                client,
-                id,
-                echoed: None,
-            } => self.echo(client, id, &packet),
-            Payload::Probe {
-                client,
-                id,
-                echoed: Some(at),
-            } => {
-                let far = RemoteTimestamps {
-                    received: at.as_nanos(),
-                    sent: at.as_nanos(),
-                };
-                let machine = self.clients[client as usize].watched.machine_mut();
-                machine.handle_reply(self.now, id, Some(far));
-                self.take_actions(client as usize);
-            }
+            Payload::Probe { client, id, echoed } => match (self.probe_target(client), echoed) {
+                (ProbeTarget::Server, None) => self.echo(client, id, &packet),
+                (_, echoed) => {
+                    let far = echoed.map(|at| RemoteTimestamps {
+                        received: at.as_nanos(),
+                        sent: at.as_nanos(),
+                    });
+                    let machine = self.clients[client as usize].watched.machine_mut();
+                    machine.handle_reply(self.now, id, far);
+                    self.take_actions(client as usize);
+                }
+            },
             Payload::OneWay { client, id, direction } => {
                 let watched = &mut self.clients[client as usize].watched;
                 watched.handle_arrival(self.now, id, direction, self.now, &mut self.rows);
@@ -101,10 +95,17 @@ impl World {
             Direction::Up => (station, Place::Server),
             Direction::Down => (Place::Server, station),
         };
-        self.send_datagram(client, size, payload, from, to);
+        self.send_datagram(client, size, payload, (from, to), None);
     }
 
-    fn send_datagram(&mut self, client: usize, size: ByteSize, payload: Payload, from: Place, to: Place) {
+    fn send_datagram(
+        &mut self,
+        client: usize,
+        size: ByteSize,
+        payload: Payload,
+        (from, to): (Place, Place),
+        reflector: Option<Reflector>,
+    ) {
         let marking = self.clients[client].watched.machine().config().marking();
         let packet = Packet {
             length: size.as_bytes() as u32 + UDP_HEADERS,
@@ -117,6 +118,7 @@ impl World {
         self.counters.packets += 1;
         self.capture(self.now, from, to, &packet, false);
         let headers = Headers::new(marking.dscp);
+        let headers = reflector.map_or(headers, |reflector| headers.returned_by(reflector));
         self.network.handle_packet_with(self.now, from, to, headers, packet);
         self.take_arrivals();
     }
@@ -180,7 +182,17 @@ impl World {
             echoed: None,
         };
         let from = Place::Station(self.clients[client].watched.station());
-        self.send_datagram(client, size, payload, from, Place::Server);
+        let reflector = match self.probe_target(client as u32) {
+            ProbeTarget::Near => Some(Reflector::AccessPoint),
+            ProbeTarget::Line => Some(Reflector::LineEnd),
+            ProbeTarget::Server => None,
+        };
+        self.send_datagram(client, size, payload, (from, Place::Server), reflector);
+    }
+
+    /// Host that answers the probes of a client.
+    fn probe_target(&self, client: u32) -> ProbeTarget {
+        self.clients[client as usize].watched.machine().config().target
     }
 
     /// Processes the drop of a packet.

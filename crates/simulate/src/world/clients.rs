@@ -1,7 +1,7 @@
 //! Clients of the network, and the configuration of their TCP.
 
 use netburn_record::recorded_workload::RecordedWorkload;
-use netburn_record::row::BASELINE;
+use netburn_record::row::baseline;
 use netburn_scenario::Plan;
 use netburn_scenario::plan::Station;
 use netburn_tcp::EndpointConfig;
@@ -40,7 +40,13 @@ pub(crate) fn from_plan(plan: &Plan) -> (Vec<Client>, Instant) {
             });
         };
         if !plan.baseline.is_zero() {
-            add(BASELINE, Config::probe(), None, [begin, Instant::ZERO, Instant::ZERO]);
+            for target in station.idle_targets() {
+                let config = Config {
+                    target,
+                    ..Config::probe()
+                };
+                add(baseline(target), config, None, [begin, Instant::ZERO, Instant::ZERO]);
+            }
         }
         let start = Instant::ZERO + station.start;
         let end = (Instant::ZERO + station.end(plan.duration)).max(start);

@@ -54,7 +54,8 @@ pub(crate) enum Payload {
         client: u32,
         /// Request of the workload.
         id: RequestId,
-        /// Time of the echo at the server, on the way back.
+        /// Time of the echo at the server, on the way back. `None` on the way there, and for a probe that a host between
+        /// station and server returns.
         echoed: Option<Instant>,
     },
     /// Packet of a call.

@@ -81,6 +81,13 @@ pub fn what_ifs(plan: &Plan, summary: &Summary, causes: &[Cause]) -> Interventio
             Kind::SlowLine => builder.slow_line(cause),
             Kind::LossyLine => builder.lossy_line(cause),
             Kind::DistantServer => builder.distant_server(cause),
+            Kind::WifiDelay => builder.wifi_delay(cause),
+            Kind::LineDown | Kind::LineUp => builder.delayed_line(cause),
+            Kind::Device => builder.device(cause),
+            Kind::RemoteServer => {
+                let sentence = "The simulator does not model what delays packets beyond the internet line.";
+                interventions.not_simulated.push(sentence.to_owned());
+            }
         }
     }
     interventions.what_ifs = builder.proposed;
@@ -216,6 +223,26 @@ impl<'a> InterventionBuilder<'a> {
             self.other_radio(Kind::DownloadBloat, name);
             let share = line.map(|rate| rate.as_bps() * CAP_PERCENT / 100 / cause.by.len().max(1) as u64);
             self.capped(Kind::DownloadBloat, name, share);
+        }
+    }
+
+    fn wifi_delay(&mut self, cause: &Cause) {
+        for name in &cause.by {
+            if let Some((ap, _)) = self.place(name) {
+                self.queue(Kind::WifiDelay, ap);
+            }
+            self.other_radio(Kind::WifiDelay, name);
+            self.capped(Kind::WifiDelay, name, None);
+        }
+    }
+
+    /// Proposes a queue for each flow in the station, and TCP Small Queues.
+    fn device(&mut self, cause: &Cause) {
+        for name in &cause.by {
+            let label = format!("{name} has a queue for each flow (FQ-CoDel)");
+            self.propose(Kind::Device, label, &[(&format!("station.{name}.queue"), "fq-codel")]);
+            let label = format!("{name} uses TCP Small Queues as in current Linux over Wi-Fi (8 ms)");
+            self.propose(Kind::Device, label, &[(&format!("station.{name}.tsq"), "2025")]);
         }
     }
 

@@ -5,10 +5,10 @@ use super::shared::probe;
 use super::{drive, own_thread};
 use crate::client::{Resource, Target};
 use crate::clock::RunClock;
-use netburn_record::row::BASELINE;
+use netburn_record::row::{self, BASELINE};
 use netburn_record::{EventKind, EventRow, Row};
 use netburn_units::{ByteSize, Instant, Seed};
-use netburn_workload::{Config, Kind, Workload};
+use netburn_workload::{Config, Kind, ProbeTarget, Workload};
 use std::sync::Arc;
 use tokio::task::{JoinSet, LocalSet};
 
@@ -22,11 +22,13 @@ pub struct Idle {
     pub station: u16,
     /// Server of the station.
     pub target: Arc<Target>,
+    /// Hosts whose idle latency is measured.
+    pub targets: Vec<ProbeTarget>,
     /// True if datagrams are tried. Not with a server that has given no consent.
     pub datagrams: bool,
 }
 
-/// Sends probes from each of `stations` until `until`. Returns rows of workload [`BASELINE`]. Without an echo of
+/// Sends probes from each of `stations` until `until`. Returns rows of the workloads [`row::baseline`]. Without an echo of
 /// datagrams, small requests over a reused HTTP connection are measured instead, which include the server's processing
 /// time; an event reports this.
 ///
@@ -45,20 +47,31 @@ pub async fn baseline(
         let mut events = Vec::new();
         for (idle, echoes) in echoing(stations, stop.clone()).await {
             let from = clock.now();
-            let (config, target) = if echoes {
-                (Config::probe(), idle.target)
-            } else {
-                events.push(fallen_back(&idle, from));
-                (request_every_50_ms(), Arc::new(tiny(&idle.target)))
-            };
-            // Different phases by station: agents that play one station each would otherwise send simultaneously.
-            let index = u64::from(idle.station) << 16 | u64::from(BASELINE);
-            loads.push(Load {
-                station: idle.station,
-                workload: BASELINE,
-                machine: Workload::new(config, from, until, until, seed, index),
-                target,
-            });
+            for &to in &idle.targets {
+                let (config, target) = match to {
+                    ProbeTarget::Near | ProbeTarget::Line => (
+                        Config {
+                            target: to,
+                            ..Config::probe()
+                        },
+                        Arc::clone(&idle.target),
+                    ),
+                    ProbeTarget::Server if echoes => (Config::probe(), Arc::clone(&idle.target)),
+                    ProbeTarget::Server => {
+                        events.push(fallen_back(&idle, from));
+                        (request_every_50_ms(), Arc::new(tiny(&idle.target)))
+                    }
+                };
+                // Different phases by station: agents that play one station each would otherwise send simultaneously.
+                let workload = row::baseline(to);
+                let index = u64::from(idle.station) << 16 | u64::from(workload);
+                loads.push(Load {
+                    station: idle.station,
+                    workload,
+                    machine: Workload::new(config, from, until, until, seed, index),
+                    target,
+                });
+            }
         }
         let _ = rows.send(events);
         drive(loads, clock, rows, stop).await

@@ -3,7 +3,7 @@
 //! - [`load`] – input and result.
 //! - [`baseline`](mod@baseline): idle latency before the load.
 //! - `scheduler`: decisions, without sockets. `backlog`: detection of overload.
-//! - `shared`: events and the resulting actions. `job`: one object. `probe`: datagrams. `sample`: TCP_INFO.
+//! - `shared`: events and the resulting actions. `job`: one object. `probe`: datagrams. `hop_probe`: ICMP. `sample`: TCP_INFO.
 
 mod backlog;
 pub mod baseline;
@@ -74,6 +74,7 @@ async fn run(shared: &Rc<Shared>, rows: &Rows, mut stop: CancelToken) -> (Busy, 
     let backlog = Rc::new(RefCell::new(Backlog::default()));
     let mut turn = shared.clock.now();
     shared::probe::open(shared);
+    shared::hop_probe::open(shared);
     shared::call::open(shared);
     loop {
         shared.with_scheduler(|_, _| {});

@@ -6,7 +6,7 @@ use crate::datagram::call::CallPlan;
 use hdrhistogram::Histogram;
 use netburn_record::{RecordedWorkload, Row};
 use netburn_units::{Duration, Instant};
-use netburn_workload::{Action, Deadlines, Direction, Kind, Outcome, RequestId, Wake, Workload};
+use netburn_workload::{Action, Deadlines, Direction, Kind, Outcome, ProbeTarget, RequestId, Wake, Workload};
 use std::collections::VecDeque;
 
 /// An operation that could not start and was due at least this long ago counts as missed by the driver.
@@ -171,6 +171,17 @@ impl Scheduler {
     pub(super) fn kind(&self, index: usize) -> (Kind, u8) {
         let config = self.machines[index].watched.machine().config();
         (config.kind, config.marking().dscp)
+    }
+
+    /// Returns the host on the way to the server that a workload probes; `None` for other workloads.
+    pub(super) fn hop_target(&self, index: usize) -> Option<ProbeTarget> {
+        let config = self.machines[index].watched.machine().config();
+        (config.kind == Kind::Probe && config.target != ProbeTarget::Server).then_some(config.target)
+    }
+
+    /// A workload cannot run. It ends without further operations.
+    pub(super) fn handle_unavailable(&mut self, index: usize, now: Instant) {
+        self.handle(index, now, |machine| machine.handle_stop(now));
     }
 
     /// Returns the schedule of a workload that is a call.

@@ -1,8 +1,9 @@
 //! State that all tasks of one driver share: scheduler, connections, and the processing of events.
 //!
-//! An event may start a task ([`job`], [`probe`], [`call`]), and tasks report events: together they are one unit.
+//! An event may start a task ([`job`], [`probe`], [`hop_probe`], [`call`]), and tasks report events: together they are one unit.
 
 pub(super) mod call;
+pub(super) mod hop_probe;
 mod job;
 pub(super) mod probe;
 
@@ -12,10 +13,10 @@ use super::scheduler::Scheduler;
 use crate::client::h2::Session;
 use crate::client::{Meter, Socket, Stream, Target, tls};
 use crate::clock::RunClock;
-use netburn_record::row::BASELINE;
+use netburn_record::row::baseline_target;
 use netburn_record::{EventKind, EventRow, Row};
 use netburn_units::{BitRate, Instant};
-use netburn_workload::{Action, Connection, Request, RequestId, Workload};
+use netburn_workload::{Action, Connection, Kind, ProbeTarget, Request, RequestId, Workload};
 use rustls::ClientConfig;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -49,6 +50,8 @@ pub(super) struct Link {
     pub(super) authority: String,
     /// True if the load waits for its turn under a rate limit: bulk transfers, and the baseline.
     pub(super) yields: bool,
+    /// True if the load probes a host on the way to the server.
+    is_to_hop: bool,
     /// TLS configuration, or the error that makes every connection fail.
     pub(super) tls: Option<io::Result<Arc<ClientConfig>>>,
     /// Idle connections for reuse.
@@ -58,6 +61,7 @@ pub(super) struct Link {
     /// True if each stream has its own HTTP/2 connection.
     is_bulk: bool,
     pub(super) probe_socket: RefCell<Option<Rc<probe::ProbeSocket>>>,
+    pub(super) hop_socket: RefCell<Option<Rc<hop_probe::HopSocket>>>,
     pub(super) call_socket: RefCell<Option<Rc<call::CallSocket>>>,
     /// Running requests, with the number of the HTTP/2 connection that each shares.
     jobs: RefCell<BTreeMap<RequestId, (AbortHandle, u32)>>,
@@ -131,6 +135,7 @@ impl Shared {
                     let running = (job.abort_handle(), link.session_number(&request));
                     link.jobs.borrow_mut().insert(request.id, running);
                 }
+                Action::Send { id, size, .. } if link.is_to_hop => hop_probe::send(self, index, id, size),
                 Action::Send { id, size, .. } => probe::send(self, index, id, size),
                 Action::SendOneWay { id, direction, .. } => call::send(self, index, id, direction),
                 Action::Cancel(id) => {
@@ -184,11 +189,12 @@ fn rejection(at: Instant, station: u16, name: &str) -> Row {
 
 impl Link {
     fn new(load: &Load) -> Self {
-        let target = &load.target;
+        let (target, config) = (&load.target, load.machine.config());
         let rejected_cc = target.cc.clone().filter(|name| is_rejected(target, name));
         Link {
-            yields: load.machine.config().kind.is_bulk() || load.workload == BASELINE,
-            is_bulk: load.machine.config().kind.is_bulk(),
+            yields: config.kind.is_bulk() || baseline_target(load.workload).is_some(),
+            is_bulk: config.kind.is_bulk(),
+            is_to_hop: config.kind == Kind::Probe && config.target != ProbeTarget::Server,
             authority: target.authority(),
             tls: target.tls.as_ref().map(|trust| tls::config(trust, target.http)),
             target: match &rejected_cc {
@@ -202,6 +208,7 @@ impl Link {
             kept: RefCell::default(),
             sessions: RefCell::default(),
             probe_socket: RefCell::default(),
+            hop_socket: RefCell::default(),
             call_socket: RefCell::default(),
             jobs: RefCell::default(),
         }

@@ -28,7 +28,7 @@ use crate::clock::RunClock;
 use crate::drive::{CancelToken, Idle, Load, baseline, on_thread};
 use netburn_record::Row;
 use netburn_units::{Duration, Instant};
-use netburn_workload::Workload;
+use netburn_workload::{ProbeTarget, Workload};
 use report::Tally;
 use seconds::Seconds;
 use std::sync::Arc;
@@ -90,6 +90,7 @@ pub async fn run(
         let idle = Idle {
             station: 0,
             target: Arc::clone(&target),
+            targets: vec![ProbeTarget::Server],
             datagrams: matches!(site.permission, Permission::Consents { .. }),
         };
         let clock = RunClock::starting_now();

@@ -68,6 +68,8 @@ pub struct Config {
     pub priority: Priority,
     /// DSCP of the packets, instead of that of `priority`. Access category and band follow from it.
     pub dscp: Option<Dscp>,
+    /// Host that answers the datagrams, for `probe`.
+    pub target: ProbeTarget,
     /// Video player that consumes the bytes, for `stream`.
     pub player: Option<PlayerConfig>,
     /// Goals. Empty: no verdict.
@@ -126,6 +128,18 @@ impl Kind {
             Kind::Pages | Kind::Stream | Kind::Calls | Kind::Download | Kind::Upload => false,
         }
     }
+}
+
+/// Host that answers the datagrams of a probe. The targets are in the order of a packet's way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum ProbeTarget {
+    /// The access point of the station; on real devices the default gateway.
+    Near,
+    /// The first hop beyond the router: the provider end of the internet line.
+    Line,
+    /// The server.
+    #[default]
+    Server,
 }
 
 /// Use of connections.

@@ -1,6 +1,6 @@
 //! Text form of kinds, priorities, connections and goals.
 
-use super::{Connections, Goal, Kind, Priority};
+use super::{Connections, Goal, Kind, Priority, ProbeTarget};
 use std::fmt;
 use std::str::FromStr;
 
@@ -65,6 +65,8 @@ named!(
     Probe = "probe",
     Voice = "voice",
 );
+
+named!(ProbeTarget, "target", Near = "near", Line = "line", Server = "server",);
 
 named!(Connections, "connections", New = "new", Keep = "keep");
 

@@ -1,6 +1,6 @@
 //! The seven built-in workloads.
 
-use super::{Activity, Config, Connections, Goal, Kind, PlayerConfig, Priority};
+use super::{Activity, Config, Connections, Goal, Kind, PlayerConfig, Priority, ProbeTarget};
 use netburn_units::{BitRate, ByteSize, Duration};
 
 /// Names of the built-in workloads.
@@ -37,6 +37,7 @@ impl Config {
             activity: Activity::default(),
             priority: Priority::BestEffort,
             dscp: None,
+            target: ProbeTarget::Server,
             player: None,
             goals: vec![Goal::Latency {
                 limit: Duration::from_millis(500),
@@ -61,6 +62,7 @@ impl Config {
             activity: Activity::default(),
             priority: Priority::BestEffort,
             dscp: None,
+            target: ProbeTarget::Server,
             player: Some(PlayerConfig::default()),
             goals: vec![
                 Goal::Rate {
@@ -90,6 +92,7 @@ impl Config {
             activity: Activity::default(),
             priority: Priority::BestEffort,
             dscp: None,
+            target: ProbeTarget::Server,
             player: None,
             goals: vec![Goal::Latency {
                 limit: Duration::from_millis(150),
@@ -113,6 +116,7 @@ impl Config {
             activity: Activity::default(),
             priority: Priority::BestEffort,
             dscp: None,
+            target: ProbeTarget::Server,
             player: None,
             goals: Vec::new(),
             timeout: Duration::from_secs(30),
@@ -144,6 +148,7 @@ impl Config {
             activity: Activity::default(),
             priority: Priority::BestEffort,
             dscp: None,
+            target: ProbeTarget::Server,
             player: None,
             goals: Vec::new(),
             timeout: Duration::from_secs(3),
@@ -167,6 +172,7 @@ impl Config {
             activity: Activity::default(),
             priority: Priority::Voice,
             dscp: None,
+            target: ProbeTarget::Server,
             player: None,
             goals: vec![Goal::Quality {
                 at_least: 80,

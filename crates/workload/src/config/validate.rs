@@ -2,7 +2,7 @@
 
 use super::{
     Activity, BIN, Config, Goal, Kind, MAX_RATING, MAX_VOICE_INTERVAL, MIN_PERIOD, MIN_REPEAT, MIN_VOICE_INTERVAL,
-    MIN_WINDOW, PlayerConfig,
+    MIN_WINDOW, PlayerConfig, ProbeTarget,
 };
 use netburn_units::{ByteSize, Duration};
 
@@ -11,7 +11,7 @@ use netburn_units::{ByteSize, Duration};
 #[error("`{key}` {problem}")]
 pub struct ConfigError {
     /// Key of the invalid value: `objects`, `object_size`, `interval`, `jitter`, `outstanding`,
-    /// `streams`, `stop`, `repeat`, `player`, `goal`, `timeout`.
+    /// `streams`, `stop`, `repeat`, `player`, `target`, `goal`, `timeout`.
     pub key: &'static str,
     /// Problem, and the valid range.
     pub problem: String,
@@ -62,6 +62,9 @@ impl Config {
             (_, None) => {}
             (Kind::Stream, Some(player)) => check_player(player)?,
             (kind, Some(_)) => return wrong("player", format!("is for kind `stream`, not `{kind}`")),
+        }
+        if self.kind != Kind::Probe && self.target != ProbeTarget::Server {
+            return wrong("target", format!("is for kind `probe`, not `{}`", self.kind));
         }
         self.check_goals()
     }

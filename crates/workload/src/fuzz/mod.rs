@@ -5,7 +5,7 @@ mod laws;
 pub use laws::{Checked, Input};
 
 use crate::config::{
-    Activity, Config, Connections, Goal, Kind, MAX_VOICE_INTERVAL, MIN_REPEAT, PlayerConfig, Priority,
+    Activity, Config, Connections, Goal, Kind, MAX_VOICE_INTERVAL, MIN_REPEAT, PlayerConfig, Priority, ProbeTarget,
 };
 use crate::machine::{Action, RequestId};
 use crate::operation::{Failure, RemoteTimestamps};
@@ -81,6 +81,7 @@ fn config(next: &mut impl FnMut() -> u8) -> Config {
         streams: if unthrottled { outstanding } else { 1 },
         priority: Priority::BestEffort,
         dscp: None,
+        target: ProbeTarget::Server,
         player: (kind == Kind::Stream).then_some(player),
         goals: match kind {
             Kind::Download | Kind::Upload => Vec::new(),

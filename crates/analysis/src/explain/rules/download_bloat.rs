@@ -12,7 +12,7 @@ pub(super) fn criterion() -> String {
     format!(
         "The median round trip of a downloading station was above {} and above {BLOATED_FACTOR} times the idle one. The \
          downlink was full for {} of the time in use, or the channel was busy for {} of the time or more. No cause above \
-         explains it.",
+         explains it. For a station whose probes locate the delay, `line-down` and `wifi-delay` decide instead.",
         span(BLOATED_MS),
         percent(FULL_SHARE),
         percent(BUSY_CHANNEL)
@@ -49,6 +49,7 @@ fn find_in_group(analysis: &Analysis<'_>, group: &Group, found: &[Cause]) -> Opt
         let median = analysis.evidence.stations[*station].receiving.median_ms();
         analysis.degraded_station(*station).is_some()
             && !explained(*station)
+            && analysis.delayed_parts(*station).is_empty()
             && median.is_some_and(|median| analysis.is_bloated(median, *station))
     };
     let affected: Vec<usize> = group.members.iter().copied().filter(|station| waits(station)).collect();
@@ -56,6 +57,8 @@ fn find_in_group(analysis: &Analysis<'_>, group: &Group, found: &[Cause]) -> Opt
         return None;
     }
     let place = place(analysis, group, &affected)?;
+    let measured = analysis.place_of_queue(&group.members);
+    let measured = measured.map_or_else(String::new, |text| format!(" {text}"));
     let names = analysis.names(affected.iter().copied());
     let downloaders = analysis.names(by.iter().map(|(station, _)| *station));
     Some(Cause {
@@ -68,7 +71,7 @@ fn find_in_group(analysis: &Analysis<'_>, group: &Group, found: &[Cause]) -> Opt
             share(&names)
         ),
         evidence: format!(
-            "{} {}{}",
+            "{} {}{measured}{}",
             analysis.round_trip(worst, median),
             place.evidence,
             worst_symptom(analysis, &affected)

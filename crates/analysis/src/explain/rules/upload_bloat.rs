@@ -11,7 +11,8 @@ use netburn_workload::Kind as WorkloadKind;
 pub(super) fn criterion() -> String {
     format!(
         "The median round trip of an uploading station was above {} and above {BLOATED_FACTOR} times the idle one. Its \
-         uplink was full for {} of the time in use, or more data went up than down. An affected station shared the queue.",
+         uplink was full for {} of the time in use, or more data went up than down. An affected station shared the queue. For a station whose probes locate the delay, `line-up`, `wifi-delay` and \
+         `device` decide instead.",
         span(BLOATED_MS),
         percent(FULL_SHARE)
     )
@@ -38,10 +39,8 @@ pub(super) fn find(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
     let names = analysis.names(affected.iter().copied());
     let uploaders = analysis.names(by.iter().map(|(station, _)| *station));
     let line = full_line(analysis, worst);
-    let place = match &line {
-        Some(text) => format!(" {text}"),
-        None => String::new(),
-    };
+    let measured = analysis.place_of_queue(&analysis.behind_the_line_of(worst));
+    let place: String = line.iter().chain(&measured).map(|text| format!(" {text}")).collect();
     vec![Cause {
         kind: Kind::UploadBloat,
         severity: severity(analysis, affected.iter().copied()),
@@ -83,6 +82,7 @@ fn waits(analysis: &Analysis<'_>, station: usize, by: &[(usize, f64)]) -> bool {
     let seen = &analysis.evidence.stations[station];
     let known = seen.receiving.median_ms();
     analysis.degraded_station(station).is_some()
+        && analysis.delayed_parts(station).is_empty()
         && by
             .iter()
             .any(|(uploader, _)| share_a_queue(analysis, *uploader, station))

@@ -97,6 +97,7 @@ impl WorkloadBuilder {
         WorkloadView {
             name: String::new(),
             kind: config.kind.as_str().to_owned(),
+            target: config.target.as_str().to_owned(),
             latency_goal_ms: config.latency_limit().map(|limit| limit.as_nanos() as f64 / 1e6),
             rate_goal_mbps: rate_goal.max().map(|rate| rate.as_bps() as f64 / 1e6),
             latency: self.curve(exact),

@@ -68,7 +68,10 @@ impl Page<'_> {
         let mut names: Vec<String> = Vec::new();
         let gathered = self.of;
         for (station, of) in stations.iter().zip(&gathered.stations) {
-            let probes = station.workloads.iter().filter(|workload| workload.config.kind == Kind::Probe);
+            let probes = station
+                .workloads
+                .iter()
+                .filter(|workload| workload.config.kind == Kind::Probe);
             for (workload, loaded) in probes.zip(&of.probes) {
                 let name = match naming {
                     Naming::Mark => format!("Ping (ms) UDP {}", mark(&workload.config)),

@@ -6,7 +6,7 @@ use netburn_record::{IntervalRow, OperationRow, Row, Run, RunTable};
 use netburn_scenario::Station;
 use netburn_units::{Duration, Instant};
 use netburn_workload::config::BIN;
-use netburn_workload::{Config, Kind, Outcome};
+use netburn_workload::{Config, Kind, Outcome, ProbeTarget};
 use std::collections::BTreeMap;
 
 /// Default step; flent's own default.
@@ -151,7 +151,7 @@ fn pinger(station: &Station) -> Option<usize> {
         station
             .workloads
             .iter()
-            .position(|workload| workload.config.kind == kind)
+            .position(|workload| workload.config.kind == kind && workload.config.target == ProbeTarget::Server)
     };
     [Kind::Probe, Kind::Calls].into_iter().find_map(of)
 }

@@ -31,7 +31,13 @@ pub(super) struct WorkloadCounter {
 }
 
 /// Sent, received by the server, returned, received: each by the clock of its device, in ns.
-type OneWay = [i64; 4];
+pub(super) type OneWay = [i64; 4];
+
+/// Times of a probe that the server returned; `None` without the server's timestamps.
+pub(super) fn one_way(operation: &Operation) -> Option<OneWay> {
+    let (far, started, finished) = (operation.far?, operation.started?, operation.finished?);
+    Some([started.as_nanos(), far.received, far.sent, finished.as_nanos()])
+}
 
 /// Relation between the clocks of a station and the server.
 #[derive(Debug, Clone, Copy)]
@@ -125,10 +131,7 @@ impl WorkloadCounter {
             Some(highest) if operation.sequence < highest => self.evidence.reordered += 1,
             _ => self.answered = Some(operation.sequence),
         }
-        if let (Some(far), Some(started), Some(finished)) = (operation.far, operation.started, operation.finished) {
-            self.one_way
-                .push([started.as_nanos(), far.received, far.sent, finished.as_nanos()]);
-        }
+        self.one_way.extend(one_way(operation));
     }
 
     pub(super) fn interval(&mut self, row: &IntervalRow, evaluated: EvaluatedTime) {
@@ -248,7 +251,7 @@ impl<'a> Clocks<'a> {
 
     /// Returns how long a probe took round trip, each but for the clocks' offset, which is the same
     /// for all.
-    fn delays(self, one: &OneWay) -> Option<(i64, i64)> {
+    pub(super) fn delays(self, one: &OneWay) -> Option<(i64, i64)> {
         let [sent, there, back, received] = *one;
         let (own, far) = match self {
             Clocks::One => return Some((there.wrapping_sub(sent), received.wrapping_sub(back))),

@@ -8,8 +8,9 @@ use crate::html::{badge, document, escaped, figure, section, with_code};
 use netburn_analysis::View;
 use netburn_analysis::compare::Comparison;
 use netburn_analysis::explain::Cause;
+use netburn_analysis::view::WorkloadView;
 use netburn_stats::metric_change::Judgement;
-use netburn_workload::{Kind, Verdict};
+use netburn_workload::{Kind, ProbeTarget, Verdict};
 use std::cmp::Reverse;
 use std::fmt::Write as _;
 
@@ -102,7 +103,8 @@ fn recoloured(mut chart: Chart) -> Chart {
 fn affected(before: &View) -> Option<(&str, &str)> {
     let worst = before.judged().min_by_key(|(_, judged)| Reverse(judged.verdict))?;
     let mut workloads = worst.0.workloads.iter().filter(|of| of.latency.count > 0);
-    let probe = worst.0.workloads.iter().find(|of| of.kind == Kind::Probe.as_str());
+    let is_probe = |of: &&WorkloadView| of.kind == Kind::Probe.as_str() && of.target == ProbeTarget::Server.as_str();
+    let probe = worst.0.workloads.iter().find(is_probe);
     let shown = probe.or_else(|| workloads.next())?;
     Some((&worst.0.name, &shown.name))
 }
@@ -214,6 +216,7 @@ mod tests {
         WorkloadView {
             name: name.to_owned(),
             kind: kind.to_owned(),
+            target: ProbeTarget::Server.as_str().to_owned(),
             latency_goal_ms: None,
             rate_goal_mbps: None,
             latency: curve(count),

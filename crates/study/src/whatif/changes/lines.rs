@@ -18,7 +18,7 @@ impl InterventionBuilder<'_> {
     pub(super) fn sqm(&mut self, cause: Kind, ap: &Ap) {
         let Some(wan) = &ap.wan else { return };
         let (way, rate, isolation) = match cause {
-            Kind::UploadBloat => ("up", wan.up, "dual-srchost"),
+            Kind::UploadBloat | Kind::LineUp => ("up", wan.up, "dual-srchost"),
             _ => ("down", wan.down, "dual-dsthost"),
         };
         if rate.is_none() {
@@ -38,6 +38,21 @@ impl InterventionBuilder<'_> {
                 (&key("cake.isolation"), isolation),
             ],
         );
+    }
+
+    /// Proposes a short queue, and SQM, for the WAN links of the stations that one delays.
+    pub(super) fn delayed_line(&mut self, cause: &Cause) {
+        for name in &cause.stations {
+            let Some((ap, _)) = self.place(name) else { continue };
+            let rate = ap.wan.as_ref().and_then(|wan| match cause.kind {
+                Kind::LineUp => wan.up,
+                _ => wan.down,
+            });
+            if let Some(rate) = rate {
+                self.short_queue(cause.kind, &format!("ap.{}.wan.queue", ap.name), rate);
+            }
+            self.sqm(cause.kind, ap);
+        }
     }
 
     pub(super) fn slow_line(&mut self, cause: &Cause) {

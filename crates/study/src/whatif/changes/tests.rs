@@ -99,6 +99,23 @@ workload = ["download", "upload"]
             "ap.home.queue=airtime",
         ]
     );
+    assert_eq!(
+        of(Kind::LineUp),
+        [
+            "ap.home.wan.queue=25000 B",
+            "ap.home.wan.discipline_up=cake ap.home.wan.shaper_up=90 % ap.home.wan.cake.isolation_up=dual-srchost",
+        ]
+    );
+    assert_eq!(
+        of(Kind::WifiDelay),
+        [
+            "ap.home.queue=airtime",
+            "station.tv.joins=home.2g",
+            "station.tv.adapter_rate={ up = \"5 Mbit/s\", down = \"10 Mbit/s\", transfer = 20 }",
+        ]
+    );
+    assert_eq!(of(Kind::Device), ["station.tv.queue=fq-codel", "station.tv.tsq=2025"]);
+    assert!(of(Kind::RemoteServer).is_empty());
     assert_eq!(of(Kind::Adapter), ["station.tv.adapter_rate=1000 Mbit/s"]);
     assert_eq!(of(Kind::Server), ["server.link.rate=10000 Mbit/s"]);
     assert_eq!(

@@ -26,7 +26,7 @@ pub(in crate::drive) struct ProbeSocket {
 pub(in crate::drive) fn open(shared: &Rc<Shared>) {
     for (index, link) in shared.links.iter().enumerate() {
         let (kind, dscp) = shared.scheduler.borrow().kind(index);
-        if kind != Kind::Probe {
+        if kind != Kind::Probe || shared.scheduler.borrow().hop_target(index).is_some() {
             continue;
         }
         match ProbeSocket::new(&link.target, dscp, shared.clock.now(), Rc::clone(&shared.meter)) {

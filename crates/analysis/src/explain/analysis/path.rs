@@ -1,0 +1,214 @@
+//! Parts of the path between a station and the server, from its probes to hosts on the way.
+
+use super::{Analysis, Direction, FULL_SHARE};
+use crate::format::span;
+use netburn_record::summary::SplitSummary;
+use netburn_workload::Kind;
+
+/// Minimum delay that the load adds to a part at p95, in ms, for a cause. Bufferbloat.net calls more than 50 ms bloated.
+pub(in crate::explain) const ADDED_MS: f64 = 50.0;
+
+/// A part of the path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::explain) enum Part {
+    /// From the station to the access point and back.
+    Wifi,
+    /// From there to the first hop beyond the router and back. Without a probe to that hop: to the server and back.
+    Line,
+    /// Beyond that hop.
+    Server,
+}
+
+/// A delayed part of a station's path.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(in crate::explain) struct Delayed {
+    pub(in crate::explain) part: Part,
+    /// Delay that the load adds, in ms: median and 95th percentile.
+    pub(in crate::explain) p50_ms: f64,
+    pub(in crate::explain) p95_ms: f64,
+    /// Direction in which most of it arises; `None` if unknown.
+    pub(in crate::explain) direction: Option<Direction>,
+}
+
+impl Analysis<'_> {
+    /// A station's split delay.
+    pub(in crate::explain) fn split(&self, station: usize) -> Option<&SplitSummary> {
+        self.station(station)?.split.as_ref()
+    }
+
+    /// Parts of a station's path to which the load adds [`ADDED_MS`] or more at p95.
+    pub(in crate::explain) fn delayed_parts(&self, station: usize) -> Vec<Delayed> {
+        let Some(split) = self.split(station) else {
+            return Vec::new();
+        };
+        let mut parts = added(split);
+        assign_directions(&mut parts, split);
+        parts.retain(|part| part.p95_ms >= ADDED_MS);
+        for part in &mut parts {
+            if part.part == Part::Line && part.direction.is_none() {
+                part.direction = self.loaded_direction(station);
+            }
+        }
+        parts
+    }
+
+    /// Direction of the WAN link that is full, or that transfers load.
+    fn loaded_direction(&self, station: usize) -> Option<Direction> {
+        let stations = self.behind_the_line_of(station);
+        let wan = self.group_of(station).and_then(|group| self.ap_of(group)?.wan.as_ref());
+        let full = |direction, rate: Option<_>| {
+            rate.is_some_and(|rate| self.line(&stations, direction, rate).full >= FULL_SHARE)
+        };
+        let [down, up] = match wan {
+            Some(wan) => [full(Direction::Down, wan.down), full(Direction::Up, wan.up)],
+            None => [Kind::Download, Kind::Upload].map(|kind| stations.iter().any(|other| self.moves(*other, kind))),
+        };
+        match (down, up) {
+            (true, false) => Some(Direction::Down),
+            (false, true) => Some(Direction::Up),
+            _ => None,
+        }
+    }
+
+    /// Stations whose packets pass the same WAN link as those of `station`: all on its access point, or all on air if
+    /// access points are unknown.
+    pub(in crate::explain) fn behind_the_line_of(&self, station: usize) -> Vec<usize> {
+        match self.group_of(station).and_then(|group| self.ap_of(group)) {
+            Some(ap) => self.stations_of(&ap.name),
+            None => (0..self.plan.stations.len()).collect(),
+        }
+    }
+
+    /// Sentence on the delay of each part of a station's path: `phone's probes: the load adds 3 ms to the Wi-Fi …`.
+    pub(in crate::explain) fn split_sentence(&self, station: usize) -> Option<String> {
+        let split = self.split(station)?;
+        let beyond = if split.line.is_some() {
+            "the internet line"
+        } else {
+            "line and server"
+        };
+        let facts: Vec<String> = added(split)
+            .iter()
+            .map(|part| {
+                let name = match part.part {
+                    Part::Wifi => "the Wi-Fi",
+                    Part::Line => beyond,
+                    Part::Server => "the server",
+                };
+                format!("{} to {name}", span(part.p95_ms.max(0.0)))
+            })
+            .collect();
+        let (last, others) = facts.split_last()?;
+        let all = match others {
+            [] => last.clone(),
+            others => format!("{} and {last}", others.join(", ")),
+        };
+        Some(format!(
+            "By {}'s probes the load added {all} (p95).",
+            self.name(station)
+        ))
+    }
+
+    /// Sentence on where a queue is that these stations share, from the probes of one of them: the one with most delay.
+    pub(in crate::explain) fn place_of_queue(&self, stations: &[usize]) -> Option<String> {
+        let worst = |station: &usize| {
+            let parts = self.delayed_parts(*station);
+            let most = parts.into_iter().max_by(|a, b| a.p95_ms.total_cmp(&b.p95_ms))?;
+            Some((*station, most))
+        };
+        let found = stations.iter().filter_map(worst);
+        let (station, most) = found.max_by(|a, b| a.1.p95_ms.total_cmp(&b.1.p95_ms))?;
+        let place = match (most.part, most.direction) {
+            (Part::Wifi, _) => "on the Wi-Fi",
+            (Part::Line, Some(Direction::Down)) => "on the internet line downstream",
+            (Part::Line, Some(Direction::Up)) => "on the internet line upstream",
+            (Part::Line, None) => "on the internet line",
+            (Part::Server, _) => "beyond the internet line",
+        };
+        Some(format!("The queue is {place}. {}", self.split_sentence(station)?))
+    }
+}
+
+/// Delay that the load adds to each part.
+fn added(split: &SplitSummary) -> Vec<Delayed> {
+    let parts = [
+        (Part::Wifi, Some(split.wifi)),
+        (Part::Line, split.line.or(split.line_and_server)),
+        (Part::Server, split.server),
+    ];
+    let delayed = |(part, delay): (Part, Option<netburn_record::summary::DelaySummary>)| {
+        let delay = delay?;
+        Some(Delayed {
+            part,
+            p50_ms: delay.added_p50_ms()?,
+            p95_ms: delay.added_p95_ms()?,
+            direction: None,
+        })
+    };
+    parts.into_iter().filter_map(delayed).collect()
+}
+
+/// Assigns a direction to each part, so that the sums by direction match the one-way delays best. Without one-way delays
+/// no part has a direction.
+fn assign_directions(parts: &mut [Delayed], split: &SplitSummary) {
+    let (Some(up), Some(down)) = (split.added_up_ms, split.added_down_ms) else {
+        return;
+    };
+    let error = |choice: u32| {
+        let sum = |wanted: u32| {
+            let each = parts.iter().zip(0..);
+            let each = each.filter(|(_, place)| choice >> place & 1 == wanted);
+            each.map(|(part, _)| part.p50_ms.max(0.0)).sum::<f64>()
+        };
+        (sum(0) - down).abs() + (sum(1) - up).abs()
+    };
+    let best = (0..1 << parts.len()).min_by(|a, b| error(*a).total_cmp(&error(*b)));
+    let Some(best) = best else { return };
+    for (part, place) in parts.iter_mut().zip(0..) {
+        part.direction = Some(if best >> place & 1 == 0 {
+            Direction::Down
+        } else {
+            Direction::Up
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netburn_record::summary::DelaySummary;
+
+    fn delay(added: f64) -> DelaySummary {
+        DelaySummary {
+            count: 100,
+            idle_ms: Some(5.0),
+            p50_ms: Some(5.0 + added),
+            p95_ms: Some(5.0 + added),
+        }
+    }
+
+    fn directions(wifi: f64, line: f64, up: Option<f64>, down: Option<f64>) -> Vec<Option<Direction>> {
+        let split = SplitSummary {
+            wifi: delay(wifi),
+            line: Some(delay(line)),
+            added_up_ms: up,
+            added_down_ms: down,
+            ..SplitSummary::default()
+        };
+        let mut parts = added(&split);
+        assign_directions(&mut parts, &split);
+        parts.iter().map(|part| part.direction).collect()
+    }
+
+    /// 80 ms on the Wi-Fi and 200 ms on the line can be 80 down and 200 up, 280 down, and so on: each sum by direction
+    /// is different.
+    #[test]
+    fn the_sums_by_direction_decide() {
+        let (down, up) = (Some(Direction::Down), Some(Direction::Up));
+        assert_eq!(directions(80.0, 200.0, Some(198.0), Some(83.0)), [down, up]);
+        assert_eq!(directions(80.0, 200.0, Some(78.0), Some(205.0)), [up, down]);
+        assert_eq!(directions(80.0, 200.0, Some(1.0), Some(279.0)), [down, down]);
+        assert_eq!(directions(80.0, 200.0, Some(285.0), Some(0.0)), [up, up]);
+        assert_eq!(directions(80.0, 200.0, None, None), [None, None]);
+    }
+}

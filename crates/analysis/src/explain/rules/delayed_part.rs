@@ -1,0 +1,257 @@
+//! Where the load delays a station: on the Wi-Fi, on the internet line downstream or upstream, beyond the line, or in the
+//! device itself. The probes of the station to its access point and to hosts behind it decide.
+
+use super::{is_named, is_named_for, list, severity, worst_symptom};
+use crate::explain::analysis::{ADDED_MS, Analysis, Delayed, Direction, Part};
+use crate::explain::{Cause, Kind};
+use crate::format::{percent, span};
+use netburn_workload::Kind as WorkloadKind;
+
+/// Channel utilisation below which stations do not wait for the channel.
+const IDLE_CHANNEL: f64 = 0.5;
+/// Part of a station's delay on the Wi-Fi below which another station on the same radio does not share it.
+const UNSHARED: f64 = 0.5;
+
+/// More specific causes of a delay on the Wi-Fi.
+const OF_WIFI: [Kind; 8] = [
+    Kind::SlowCochannel,
+    Kind::FullBand,
+    Kind::Backhaul,
+    Kind::SlowNeighbour,
+    Kind::SmallQueues,
+    Kind::Roaming,
+    Kind::WeakSignal,
+    Kind::Adapter,
+];
+
+/// Condition under which the rule names a delay on the Wi-Fi.
+pub(super) fn wifi_criterion() -> String {
+    format!(
+        "The station has a probe to its access point (`target = \"near\"`). The load added {} or more to its round trip at \
+         p95. `device` does not explain it, nor does a more specific cause above.",
+        span(ADDED_MS)
+    )
+}
+
+/// Condition under which the rule names the line in one direction.
+pub(super) fn line_criterion(direction: Direction) -> String {
+    let way = match direction {
+        Direction::Down => "from the server to the station",
+        Direction::Up => "from the station to the server",
+    };
+    format!(
+        "The station has a probe to its access point, and one to the first hop beyond the router (`target = \"line\"`) or to \
+         the server. The load added {} or more to the difference of their round trips at p95. Most of it arises {way}, by \
+         the one-way delays of the probe to the server. If these are unknown, the direction of the load decides.",
+        span(ADDED_MS)
+    )
+}
+
+/// Condition under which the rule names the path beyond the line.
+pub(super) fn server_criterion() -> String {
+    format!(
+        "The station has probes to its access point, to the first hop beyond the router and to the server. The load added {} \
+         or more to the difference between the last two at p95. No other cause names the server.",
+        span(ADDED_MS)
+    )
+}
+
+/// Condition under which the rule names the device.
+pub(super) fn device_criterion() -> String {
+    format!(
+        "As for `wifi-delay`, and no station on the same radio with such a probe has {} of this delay or more. Besides, the \
+         station uploads and the delay arises from it to the access point, or the channel was busy for less than {} of the time.",
+        percent(UNSHARED),
+        percent(IDLE_CHANNEL)
+    )
+}
+
+/// Stations that the Wi-Fi delays.
+pub(super) fn wifi(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
+    let stations = delayed(analysis, |station, part| {
+        part.part == Part::Wifi && !is_explained(analysis, station, found) && !is_own_queue(analysis, station, part)
+    });
+    let channel = stations.first().and_then(|(station, _)| busy(analysis, *station));
+    let evidence = match channel {
+        Some(used) => format!("The channel was busy for {} of the time.", percent(used.min(1.0))),
+        None => String::new(),
+    };
+    let by = loaders(analysis, &stations, |first, other| {
+        analysis
+            .group_of(first)
+            .is_none_or(|group| group.members.contains(&other))
+            && analysis.is_greedy(other)
+    });
+    cause(
+        analysis,
+        Kind::WifiDelay,
+        &stations,
+        by,
+        |names| format!("The Wi-Fi delays {names}, not the internet line"),
+        &evidence,
+        "Use an access point with a queue for each flow and with airtime fairness, a less busy channel, or a cable for the stations with the most load. A faster internet line does not help.",
+    )
+}
+
+/// Stations that their own device delays.
+pub(super) fn device(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
+    let stations = delayed(analysis, |station, part| {
+        part.part == Part::Wifi && !is_explained(analysis, station, found) && is_own_queue(analysis, station, part)
+    });
+    let by = stations.iter().map(|(station, _)| *station).collect();
+    cause(
+        analysis,
+        Kind::Device,
+        &stations,
+        by,
+        |names| format!("The delay of {names} arises in the device itself"),
+        "Other stations on the radio do not share it, or the channel is not busy.",
+        "Limit the queue of the device (FQ-CoDel, TCP Small Queues, a newer driver) or the rate of its upload. Changes to the access point and to the internet line do not help.",
+    )
+}
+
+/// Stations that the line delays downstream.
+pub(super) fn line_down(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
+    line(analysis, found, Direction::Down)
+}
+
+/// Stations that the line delays upstream.
+pub(super) fn line_up(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
+    line(analysis, found, Direction::Up)
+}
+
+fn line(analysis: &Analysis<'_>, found: &[Cause], direction: Direction) -> Vec<Cause> {
+    let (kind, load, way) = match direction {
+        Direction::Down => (Kind::LineDown, WorkloadKind::Download, "downstream"),
+        Direction::Up => (Kind::LineUp, WorkloadKind::Upload, "upstream"),
+    };
+    let stations = delayed(analysis, |station, part| {
+        // Without a known direction, most lines have the larger queue downstream.
+        let is_this_way = part.direction.unwrap_or(Direction::Down) == direction;
+        let name = analysis.name(station);
+        let inseparable = analysis.split(station).is_some_and(|split| split.line.is_none());
+        let explained = is_named_for(found, Kind::SlowLine, &name) || inseparable && is_named(found, Kind::Server);
+        part.part == Part::Line && is_this_way && !explained
+    });
+    let by = loaders(analysis, &stations, |first, other| {
+        analysis.behind_the_line_of(first).contains(&other) && analysis.moves(other, load)
+    });
+    let inseparable = stations
+        .iter()
+        .any(|(station, _)| analysis.split(*station).is_some_and(|split| split.line.is_none()));
+    let evidence = if inseparable {
+        "Without a probe to the first hop beyond the router (`target = \"line\"`), the line and the server cannot be separated."
+    } else {
+        ""
+    };
+    cause(
+        analysis,
+        kind,
+        &stations,
+        by,
+        |names| format!("The internet line delays {names} {way}"),
+        evidence,
+        "Shape the traffic to slightly below the rate of the line (SQM with FQ-CoDel or CAKE on the router), so that the queue forms in the router, where it can be managed. Changes to the Wi-Fi do not help.",
+    )
+}
+
+/// Stations that are delayed beyond the line.
+pub(super) fn remote_server(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
+    if is_named(found, Kind::Server) {
+        return Vec::new();
+    }
+    let stations = delayed(analysis, |station, part| {
+        part.part == Part::Server && !is_named_for(found, Kind::DistantServer, &analysis.name(station))
+    });
+    cause(
+        analysis,
+        Kind::RemoteServer,
+        &stations,
+        Vec::new(),
+        |names| format!("The server, or the path to it beyond the internet line, delays {names}"),
+        "",
+        "Changes to the Wi-Fi and to the internet line do not help. Repeat the run with another server.",
+    )
+}
+
+/// Degraded stations with a delayed part for which `wanted` is true.
+fn delayed(analysis: &Analysis<'_>, wanted: impl Fn(usize, &Delayed) -> bool) -> Vec<(usize, Delayed)> {
+    let degraded = analysis
+        .degraded
+        .iter()
+        .map(|degraded_station| degraded_station.station);
+    let part = |station: usize| {
+        let parts = analysis.delayed_parts(station);
+        Some((station, parts.into_iter().find(|part| wanted(station, part))?))
+    };
+    degraded.filter_map(part).collect()
+}
+
+/// Returns true if a more specific cause explains a station's delay on the Wi-Fi.
+fn is_explained(analysis: &Analysis<'_>, station: usize, found: &[Cause]) -> bool {
+    let name = analysis.name(station);
+    OF_WIFI.iter().any(|kind| is_named_for(found, *kind, &name))
+}
+
+/// Returns true if a delay on the Wi-Fi arises in the station itself.
+fn is_own_queue(analysis: &Analysis<'_>, station: usize, part: &Delayed) -> bool {
+    let others = analysis.group_of(station).map_or(&[][..], |group| &group.members);
+    let shared = others.iter().filter(|other| **other != station).any(|other| {
+        let added = analysis.split(*other).and_then(|split| split.wifi.added_p95_ms());
+        added.is_some_and(|added| added >= UNSHARED * part.p95_ms)
+    });
+    let uploads = analysis.moves(station, WorkloadKind::Upload);
+    let up = match part.direction {
+        Some(direction) => direction == Direction::Up,
+        None => !analysis.moves(station, WorkloadKind::Download),
+    };
+    !shared && (uploads && up || busy(analysis, station).is_some_and(|used| used < IDLE_CHANNEL))
+}
+
+/// Share of the time in which a station's channel was busy; `None` if it is unknown.
+fn busy(analysis: &Analysis<'_>, station: usize) -> Option<f64> {
+    let group = analysis.group_of(station)?;
+    Some(analysis.channel_airtime(group, &analysis.bad_bins(&[station]))?.used())
+}
+
+/// Stations whose load delays the first of `stations`.
+fn loaders(analysis: &Analysis<'_>, stations: &[(usize, Delayed)], loads: impl Fn(usize, usize) -> bool) -> Vec<usize> {
+    let all = 0..analysis.plan.stations.len();
+    all.filter(|other| stations.iter().any(|(station, _)| loads(*station, *other)))
+        .collect()
+}
+
+/// The cause for these stations; none without stations.
+fn cause(
+    analysis: &Analysis<'_>,
+    kind: Kind,
+    stations: &[(usize, Delayed)],
+    by: Vec<usize>,
+    title: impl Fn(&str) -> String,
+    evidence: &str,
+    advice: &str,
+) -> Vec<Cause> {
+    let worst = stations.iter().max_by(|(_, a), (_, b)| a.p95_ms.total_cmp(&b.p95_ms));
+    let Some((worst, _)) = worst else { return Vec::new() };
+    let affected: Vec<usize> = stations.iter().map(|(station, _)| *station).collect();
+    let names = analysis.names(affected.iter().copied());
+    let by = analysis.names(by);
+    let load = match &by[..] {
+        [] => String::new(),
+        by => format!(" The load is that of {}.", list(by)),
+    };
+    let space = if evidence.is_empty() { "" } else { " " };
+    vec![Cause {
+        kind,
+        severity: severity(analysis, affected.iter().copied()),
+        title: title(&list(&names)),
+        evidence: format!(
+            "{}{space}{evidence}{load}{}",
+            analysis.split_sentence(*worst).unwrap_or_default(),
+            worst_symptom(analysis, &affected)
+        ),
+        advice: advice.to_owned(),
+        stations: names,
+        by,
+    }]
+}
