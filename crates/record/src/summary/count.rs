@@ -3,8 +3,8 @@
 mod voice;
 mod workload;
 
-use super::evidence::{RunEvidence, StationEvidence};
-use crate::aggregate::{Counting, EvaluatedTime};
+use super::evidence::{RunEvidence, StationEvidence, Variation};
+use crate::aggregate::{BulkLoads, Counting, EvaluatedTime};
 use crate::header::{Environment, RunStatus};
 use crate::health::{Clock, Health, Role};
 use crate::lab_health::LabHealth;
@@ -21,6 +21,7 @@ use workload::{Clocks, WorkloadCounter};
 #[derive(Debug)]
 pub(crate) struct Counter {
     counting: Counting,
+    loads: BulkLoads,
     stations: Vec<StationCounter>,
     evaluated: EvaluatedTime,
     one_clock: bool,
@@ -39,6 +40,8 @@ struct StationCounter {
     evaluated: EvaluatedTime,
     reached: Instant,
     evidence: StationEvidence,
+    /// Idle round trips in ns by the sequence number of the probe.
+    idle: Vec<(u64, u64)>,
     workloads: Vec<WorkloadCounter>,
     claim: Claim,
 }
@@ -52,6 +55,7 @@ impl Counter {
             evaluated,
             reached: Instant::ZERO,
             evidence: StationEvidence::default(),
+            idle: Vec::new(),
             workloads: station
                 .workloads
                 .iter()
@@ -62,6 +66,7 @@ impl Counter {
         Counter {
             stations: stations.collect(),
             evaluated: counting.evaluated(),
+            loads: BulkLoads::new(plan, &counting),
             counting,
             one_clock: environment != Environment::Fleet,
             names,
@@ -102,9 +107,11 @@ impl Counter {
             return;
         };
         match (counted.workload, counted.latency) {
-            (Some(workload), _) if counted.evaluated => station.workloads[workload].operation(&counted),
+            (Some(workload), _) if counted.evaluated => {
+                station.workloads[workload].operation(&counted, self.loads.at(operation.due));
+            }
             (Some(_), _) => {}
-            (None, Some(latency)) => station.evidence.idle.push(latency.as_nanos()),
+            (None, Some(latency)) => station.idle.push((operation.sequence, latency.as_nanos())),
             (None, None) => station.evidence.idle_lost += 1,
         }
     }
@@ -268,8 +275,11 @@ impl StationCounter {
     }
 
     /// `beyond` is the reason for which its reported bytes are impossible.
-    fn finish(self, whole: bool, clocks: Clocks<'_>, beyond: Option<QualityIssue>) -> StationEvidence {
+    fn finish(mut self, whole: bool, clocks: Clocks<'_>, beyond: Option<QualityIssue>) -> StationEvidence {
         let mut evidence = self.evidence;
+        self.idle.sort_unstable();
+        evidence.idle = self.idle.into_iter().map(|(_, nanos)| nanos).collect();
+        evidence.idle_variation = Variation::from_samples(&evidence.idle);
         let evaluated = if whole && evidence.lost.is_empty() {
             self.evaluated
         } else {

@@ -4,6 +4,8 @@
 pub(crate) mod count;
 mod document;
 pub(crate) mod evidence;
+mod grades;
+mod grading;
 mod summariser;
 mod totals;
 pub(crate) mod verdicts;
@@ -15,6 +17,7 @@ pub use document::{
     GoalSummary, LatencyMs, PlayerSummary, ProbeSummary, SCHEMA, StationSummary, Summary, Totals, VoiceStreamSummary,
     VoiceSummary, WorkloadSummary, verdict_name,
 };
+pub use grades::{AimGrade, BufferbloatGrade, Grades, LoadedLatency, Missing, QooGrade};
 pub use summariser::Summariser;
 pub use totals::WorkloadTotals;
 pub use wifi::WifiSummary;
