@@ -32,6 +32,11 @@ const BUILT_IN: &[(&str, &str)] = built_in![
     "small-queues-usb",
     "sticky-neighbour",
     "three-unit-house",
+    "tr398-like-airtime-fairness",
+    "tr398-like-bidirectional",
+    "tr398-like-latency",
+    "tr398-like-several-stations",
+    "tr398-like-throughput",
     "two-clients",
     "walk-with-a-call",
 ];
