@@ -1,4 +1,4 @@
-//! Quality of a stream of voice packets, as a listener perceives it.
+//! Quality of a stream of voice packets, as a listener perceives it, and grades of a path.
 //!
 //! - [`packet`] – one packet of a stream: its due time and its one-way delay.
 //! - [`codec`] – codecs by name, with their sensitivity to loss and their own delay.
@@ -8,6 +8,7 @@
 //! - [`playout`] – the fixed playout buffer that gives the highest R.
 //! - [`mod@gaps`] – parts of a stream in which too many packets are late or lost.
 //! - [`stream`] – all of this for one stream, beside flent's MOS.
+//! - [`grade`] – bufferbloat letters, Quality of Outcome and Cloudflare's classes, with their scales.
 //!
 //! Pure: no clock, no platform float functions. The same input yields the same result on every
 //! platform.
@@ -22,6 +23,7 @@
 pub mod codec;
 pub mod e_model;
 pub mod gaps;
+pub mod grade;
 pub mod jitter;
 pub mod loss;
 pub mod packet;

@@ -1,18 +1,20 @@
 //! Aggregation of rows, for the summary of a run, its view, its explanation and the live views.
 //!
 //! - [`Counting`] – which operations count, for which station and workload, and which of them missed their goal.
-//!   [`EvaluatedTime`]: which part of an interval counts.
+//!   [`EvaluatedTime`]: which part of an interval counts. [`BulkLoads`]: when stations download or upload in bulk.
 //! - [`ByteSum`] and [`AirSum`]: sums of rows.
 //! - [`Buckets`] – the whole run, divided into equal parts. [`Bucketed`]: a value for each part. [`Recent`]: values of the
 //!   last n seconds.
 //! - [`LiveCounts`] – counts of an active run.
 
+mod bulk_load;
 mod counting;
 mod evaluated;
 mod live;
 mod sums;
 mod windows;
 
+pub use bulk_load::{BulkLoads, LoadDirection};
 pub use counting::{Counted, Counting};
 pub use evaluated::EvaluatedTime;
 pub use live::{LiveCounts, LiveStation, LiveWorkload};

@@ -11,6 +11,7 @@ mod causes;
 mod events;
 mod facts;
 mod floor;
+mod grades;
 mod head;
 mod runs;
 mod scenario;
@@ -51,6 +52,7 @@ pub fn report(view: &View) -> String {
     let mut body = head::head(view);
     let parts = [
         section("causes", "Likely causes", &causes::causes(view)),
+        section("grades", "Familiar grades", &grades::grades(view)),
         section("latency", "Latency", &of(&["latency-percentiles", "latency-over-time"])),
         section("throughput", "Throughput", &of(&["throughput-over-time"])),
         section("happened", "Events", &events::event_table(view)),

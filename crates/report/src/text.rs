@@ -1,5 +1,6 @@
 //! A summary as text.
 
+pub(crate) mod grades;
 mod intervals;
 mod rows;
 pub(crate) mod split;
@@ -42,6 +43,7 @@ pub fn text(summary: &Summary, width: usize, colour: bool) -> String {
         run_reasons(summary, colour),
         why::paragraphs(summary, colour),
         voice::lines(summary),
+        grades::lines(summary),
         wifi::lines(summary),
         self_check(summary, colour),
         provisional(summary),

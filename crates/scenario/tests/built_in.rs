@@ -48,6 +48,12 @@ fn settings_in_comments_are_valid() {
         ("voip-rrul", "workload.call.priority", "voice"),
         ("square-wave", "workload.wave.cc", "bbr"),
         ("square-wave", "workload.wave.streams", "4"),
+        ("tr398-like-airtime-fairness", "ap.dut.queue", "fifo"),
+        ("tr398-like-airtime-fairness", "station.legacy.workload", "probe"),
+        ("tr398-like-latency", "ap.dut.queue", "fifo"),
+        ("tr398-like-several-stations", "station.far-*.workload", "probe"),
+        ("tr398-like-throughput", "ap.dut.radio.5g.standard", "802.11ac"),
+        ("tr398-like-throughput", "workload.near-download.goal", "560 Mbit/s"),
         ("penalty-box", "station.slow-1.joins", "home.5g"),
         (
             "small-queues-usb",

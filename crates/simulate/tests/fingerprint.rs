@@ -14,6 +14,8 @@ use netburn_scenario::{built_in_scenarios, load};
 ///
 /// - Airtime rows: one for each station and 100 ms, also for wired stations and before their start. That is 100 for each
 ///   station: 400 for the four of `four-uses`.
+/// - Operations of `tr398-like-several-stations`: nine downloads, and 60 probes of each of the nine stations in the
+///   `baseline`: 549.
 /// - Operations of `small-queues-pci`: one upload, and a probe every 50 ms. There are 60 probes in the `baseline` of 3 s
 ///   and 200 in the load.
 /// - Operations of `wifi-or-line`: one download, and three probes of the phone: 3 × 200. Before the load the phone has 3 × 60
@@ -38,6 +40,11 @@ small-queues-pci 261 100 85054 908 dba82c72369df530
 small-queues-usb 261 100 89399 908 28f400cd231f64f3
 sticky-neighbour 352 400 157501 2789 5a13eb328946f56e
 three-unit-house 258 300 402800 2129 4d3ca2176548a6b0
+tr398-like-airtime-fairness 230 200 457238 1477 9a89a4929b6a53c6
+tr398-like-bidirectional 262 100 1382100 1358 cf02791cd5a6af59
+tr398-like-latency 504 500 1084893 2357 cd59c41711de390d
+tr398-like-several-stations 549 900 712202 6346 7bc8b9cc72acf972
+tr398-like-throughput 261 100 762744 864 241da03fbe3ce4d7
 two-clients 524 200 94099 2707 b427c4a7911b8cdd
 walk-with-a-call 263 300 9904 1241 230eaf6d211d6358
 wifi-or-line 841 200 89061 1683 997506923b668391
@@ -52,6 +59,19 @@ fn runs_of_the_built_in_scenarios_are_unchanged() {
         // By default the tablet starts after the ten seconds.
         if *name == "slow-neighbour" {
             document.set("station.tablet.start", "3 s").unwrap();
+        }
+        // Likewise the second and the third load.
+        if *name == "tr398-like-latency" {
+            for (key, time) in [
+                ("station.download.start", "1 s"),
+                ("station.download.stop", "4 s"),
+                ("station.upload.start", "5 s"),
+                ("station.upload.stop", "7 s"),
+                ("station.download-2.start", "8 s"),
+                ("station.upload-2.start", "8 s"),
+            ] {
+                document.set(key, time).unwrap();
+            }
         }
         let Fingerprint {
             digest,

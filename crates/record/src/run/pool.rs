@@ -172,7 +172,8 @@ fn walk(path: String, value: &Value, into: &mut BTreeMap<String, f64>) {
             into.extend(number.as_f64().map(|number| (path, number)));
         }
         Value::Object(fields) => {
-            for (name, value) in fields {
+            // The values from which grades are computed have intervals.
+            for (name, value) in fields.iter().filter(|(name, _)| *name != "grades") {
                 walk(format!("{path}.{name}"), value, into);
             }
         }

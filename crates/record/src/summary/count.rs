@@ -4,8 +4,8 @@ mod split;
 mod voice;
 mod workload;
 
-use super::evidence::{RunEvidence, StationEvidence};
-use crate::aggregate::{Counting, EvaluatedTime};
+use super::evidence::{RunEvidence, StationEvidence, Variation};
+use crate::aggregate::{BulkLoads, Counting, EvaluatedTime};
 use crate::header::{Environment, RunStatus};
 use crate::health::{Clock, Health, Role};
 use crate::lab_health::LabHealth;
@@ -23,6 +23,7 @@ use workload::{Clocks, WorkloadCounter};
 #[derive(Debug)]
 pub(crate) struct Counter {
     counting: Counting,
+    loads: BulkLoads,
     stations: Vec<StationCounter>,
     evaluated: EvaluatedTime,
     one_clock: bool,
@@ -41,6 +42,8 @@ struct StationCounter {
     evaluated: EvaluatedTime,
     reached: Instant,
     evidence: StationEvidence,
+    /// Idle round trips in ns by the sequence number of the probe.
+    idle: Vec<(u64, u64)>,
     workloads: Vec<WorkloadCounter>,
     /// Probes, if one of them is to the access point.
     probes: Option<SplitCounter>,
@@ -56,6 +59,7 @@ impl Counter {
             evaluated,
             reached: Instant::ZERO,
             evidence: StationEvidence::default(),
+            idle: Vec::new(),
             workloads: station
                 .workloads
                 .iter()
@@ -67,6 +71,7 @@ impl Counter {
         Counter {
             stations: stations.collect(),
             evaluated: counting.evaluated(),
+            loads: BulkLoads::new(plan, &counting),
             counting,
             one_clock: environment != Environment::Fleet,
             names,
@@ -111,7 +116,7 @@ impl Counter {
                 if let (Some(probes), Some(latency)) = (&mut station.probes, latency) {
                     probes.answer(workload, operation, latency);
                 }
-                station.workloads[workload].operation(&counted);
+                station.workloads[workload].operation(&counted, self.loads.at(operation.due));
             }
             (Some(_), _) => {}
             (None, latency) => match (counted.idle, latency) {
@@ -119,7 +124,7 @@ impl Counter {
                     if let Some(probes) = &mut station.probes {
                         probes.idle(operation);
                     }
-                    station.evidence.idle.push(latency.as_nanos());
+                    station.idle.push((operation.sequence, latency.as_nanos()));
                 }
                 (Some(ProbeTarget::Server), None) => station.evidence.idle_lost += 1,
                 (Some(target), Some(latency)) => station.evidence.split.idle(target, latency),
@@ -287,8 +292,11 @@ impl StationCounter {
     }
 
     /// `beyond` is the reason for which its reported bytes are impossible.
-    fn finish(self, whole: bool, clocks: Clocks<'_>, beyond: Option<QualityIssue>) -> StationEvidence {
+    fn finish(mut self, whole: bool, clocks: Clocks<'_>, beyond: Option<QualityIssue>) -> StationEvidence {
         let mut evidence = self.evidence;
+        self.idle.sort_unstable();
+        evidence.idle = self.idle.into_iter().map(|(_, nanos)| nanos).collect();
+        evidence.idle_variation = Variation::from_samples(&evidence.idle);
         let evaluated = if whole && evidence.lost.is_empty() {
             self.evaluated
         } else {

@@ -3,6 +3,7 @@
 //!
 //! Times are in ms, rates in Mbit/s (10⁶ bit/s), shares 0 to 1; unknown values are `null`.
 
+use super::grades::Grades;
 use super::split::SplitSummary;
 use super::wifi::WifiSummary;
 use crate::goal_kind::GoalKind;
@@ -160,6 +161,9 @@ pub struct WorkloadSummary {
     /// Results of a call, for `voice`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub voice: Option<VoiceSummary>,
+    /// Grades of other tools, for a probe. They are not verdicts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grades: Option<Grades>,
     /// Goals, each judged.
     pub goals: Vec<GoalSummary>,
 }

@@ -2,6 +2,7 @@
 
 use super::split::SplitEvidence;
 use super::wifi::WifiEvidence;
+use crate::aggregate::LoadDirection;
 use crate::health::{Clock, Health};
 use crate::lab_health::LabHealth;
 use crate::quality_issue::QualityIssue;
@@ -34,6 +35,8 @@ pub(crate) struct StationEvidence {
     pub(crate) idle: Vec<u64>,
     /// Idle probes that were lost.
     pub(crate) idle_lost: u64,
+    /// Differences between successive idle round trips.
+    pub(crate) idle_variation: Variation,
     /// Reasons for which its results are incomplete: its agent, or the server that it used, was
     /// lost.
     pub(crate) lost: Vec<QualityIssue>,
@@ -93,6 +96,63 @@ pub(crate) struct WorkloadEvidence {
     pub(crate) down: Vec<u64>,
     /// Both directions of a call.
     pub(crate) voice: Option<VoiceEvidence>,
+    /// Round trips under bulk load, for a probe.
+    pub(crate) loaded: LoadedEvidence,
+}
+
+/// Round trips of a probe in ns, by the directions of the bulk load when they were due.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct LoadedEvidence {
+    pub(crate) download: Vec<u64>,
+    pub(crate) upload: Vec<u64>,
+    pub(crate) both: Vec<u64>,
+}
+
+impl LoadedEvidence {
+    pub(crate) fn put(&mut self, direction: LoadDirection, nanos: u64) {
+        match direction {
+            LoadDirection::Download => &mut self.download,
+            LoadDirection::Upload => &mut self.upload,
+            LoadDirection::Both => &mut self.both,
+        }
+        .push(nanos);
+    }
+
+    fn add(&mut self, other: LoadedEvidence) {
+        self.download.extend(other.download);
+        self.upload.extend(other.upload);
+        self.both.extend(other.both);
+    }
+}
+
+/// Differences between successive samples.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Variation {
+    sum: u128,
+    pairs: u64,
+}
+
+impl Variation {
+    /// Differences of samples in ns, in the order in which they were sent.
+    pub(crate) fn from_samples(samples: &[u64]) -> Self {
+        let pairs = samples.windows(2).map(|pair| u128::from(pair[0].abs_diff(pair[1])));
+        Variation {
+            sum: pairs.sum(),
+            pairs: samples.len().saturating_sub(1) as u64,
+        }
+    }
+
+    /// Mean of the differences; `None` without any.
+    pub(crate) fn mean(self) -> Option<Duration> {
+        // The mean of values of 64 bits has 64 bits.
+        let mean = self.sum.checked_div(self.pairs.into())?;
+        Some(Duration::from_nanos(mean as u64))
+    }
+
+    fn add(&mut self, other: Variation) {
+        self.sum = self.sum.saturating_add(other.sum);
+        self.pairs += other.pairs;
+    }
 }
 
 /// Both directions of the calls of a workload.
@@ -201,6 +261,7 @@ impl StationEvidence {
     fn add(&mut self, other: StationEvidence) {
         self.idle.extend(other.idle);
         self.idle_lost += other.idle_lost;
+        self.idle_variation.add(other.idle_variation);
         self.lost.extend(other.lost);
         self.server_lost |= other.server_lost;
         self.rejected.extend(other.rejected);
@@ -237,6 +298,7 @@ impl WorkloadEvidence {
         self.reordered += other.reordered;
         self.up.extend(other.up);
         self.down.extend(other.down);
+        self.loaded.add(other.loaded);
         if let (Some(voice), Some(other)) = (&mut self.voice, other.voice) {
             voice.up.add(other.up);
             voice.down.add(other.down);

@@ -4,6 +4,8 @@
 pub(crate) mod count;
 mod document;
 pub(crate) mod evidence;
+mod grades;
+mod grading;
 pub(crate) mod split;
 mod summariser;
 mod totals;
@@ -16,6 +18,7 @@ pub use document::{
     GoalSummary, LatencyMs, PlayerSummary, ProbeSummary, SCHEMA, StationSummary, Summary, Totals, VoiceStreamSummary,
     VoiceSummary, WorkloadSummary, verdict_name,
 };
+pub use grades::{AimGrade, BufferbloatGrade, Grades, LoadedLatency, Missing, QooGrade};
 pub use split::{DelaySummary, SplitSummary};
 pub use summariser::Summariser;
 pub use totals::WorkloadTotals;

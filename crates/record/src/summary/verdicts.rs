@@ -6,13 +6,14 @@ use super::document::{
     WorkloadSummary,
 };
 use super::evidence::{RunEvidence, StationEvidence, WorkloadEvidence};
+use super::grading::{GradeContext, Moved};
 use crate::columns::names::distinct;
 use crate::header::{Header, RunStatus};
 use crate::quality_issue::QualityIssue;
 use crate::self_check::{Checked, Evidence, self_check, standstill_limit};
 use netburn_scenario::{Plan, Station};
 use netburn_stats::{Distribution, P50, jain};
-use netburn_units::Duration;
+use netburn_units::{BitRate, Duration};
 use netburn_workload::config::BIN;
 use netburn_workload::verdict::{judge, worst};
 use netburn_workload::{Config, Goal, Kind, Verdict};
@@ -83,10 +84,20 @@ pub(crate) fn summarise(
         .iter()
         .map(|station| station.airtime)
         .fold(0, u128::saturating_add);
+    let mut loads = Moved::default();
+    for (station, evidence) in plan.stations.iter().zip(&evidence.stations) {
+        loads.add(
+            station
+                .workloads
+                .iter()
+                .map(|workload| &workload.config)
+                .zip(&evidence.workloads),
+        );
+    }
     for (station, evidence) in plan.stations.iter().zip(evidence.stations) {
         moved += evidence.moved() - evidence.left_out;
         let quality_issues = quality_issues(&station.name, &evidence, &checked.quality_issues, &reasons);
-        stations.push(judge_station(station, evidence, air, quality_issues));
+        stations.push(judge_station(station, evidence, air, loads, quality_issues));
     }
     let verdict = if reasons.is_empty() {
         worst(stations.iter().map(|station| station.verdict))
@@ -146,20 +157,22 @@ fn fairness(plan: &Plan, stations: &[StationSummary]) -> Option<f64> {
     jain(&shares)
 }
 
-/// `air` is the airtime of all stations together.
+/// `air` is the airtime of all stations together, `loads` their bulk load.
 fn judge_station(
     station: &Station,
     evidence: StationEvidence,
     air: u128,
+    loads: Moved,
     quality_issues: Vec<QualityIssue>,
 ) -> StationSummary {
     let moved = evidence.moved();
+    let context = GradeContext::new(&evidence, loads, own_download(station, &evidence));
     let names = distinct(station.workloads.iter().map(|workload| workload.name.as_str()));
     let workloads: Vec<WorkloadSummary> = names
         .into_iter()
         .zip(&station.workloads)
         .zip(evidence.workloads)
-        .map(|((name, workload), counted)| judge_workload(name, &workload.config, counted))
+        .map(|((name, workload), counted)| judge_workload(name, &workload.config, counted, &context))
         .collect();
     let mut reasons = quality_issues;
     let verdict = if reasons.is_empty() {
@@ -199,7 +212,17 @@ fn unjudged_goals(judged: &WorkloadSummary) -> Vec<QualityIssue> {
         .collect()
 }
 
-fn judge_workload(name: String, config: &Config, of: WorkloadEvidence) -> WorkloadSummary {
+/// Rate of a station's downloads; `None` without any.
+fn own_download(station: &Station, evidence: &StationEvidence) -> Option<BitRate> {
+    let workloads = station.workloads.iter().zip(&evidence.workloads);
+    let downloads = workloads.filter(|(workload, _)| workload.config.kind == Kind::Download);
+    let moved = downloads
+        .map(|(_, evidence)| evidence.moved)
+        .reduce(u128::saturating_add)?;
+    Some(BitRate::from_bps(bps(moved, evidence.judged)))
+}
+
+fn judge_workload(name: String, config: &Config, of: WorkloadEvidence, context: &GradeContext) -> WorkloadSummary {
     let goals: Vec<GoalSummary> = config
         .goals
         .iter()
@@ -232,6 +255,9 @@ fn judge_workload(name: String, config: &Config, of: WorkloadEvidence) -> Worklo
         queued_up_ms: distribution(of.up, 0),
         queued_down_ms: distribution(of.down, 0),
     });
+    let latency = Distribution::from_samples(of.latency, counts.unbounded());
+    let lost = probe.as_ref().and_then(|probe| probe.lost_share);
+    let grades = (config.kind == Kind::Probe).then(|| context.grades(&of.loaded, &latency, lost));
     let player = config.player.map(|_| PlayerSummary {
         startup_ms: of.startup.iter().max().copied().map(ms),
         stalls: of.watched.stalls,
@@ -254,7 +280,7 @@ fn judge_workload(name: String, config: &Config, of: WorkloadEvidence) -> Worklo
         timeouts: counts.timed_out,
         not_started: counts.not_started,
         throughput_mbps: mbps(of.moved, of.judged),
-        latency_ms: LatencyMs::from(&Distribution::from_samples(of.latency, counts.unbounded())),
+        latency_ms: LatencyMs::from(&latency),
         dial_ms: distribution(of.dial, of.undialled),
         first_byte_ms: if of.first_byte.is_empty() {
             None
@@ -264,6 +290,7 @@ fn judge_workload(name: String, config: &Config, of: WorkloadEvidence) -> Worklo
         player,
         probe,
         voice: of.voice.map(VoiceSummary::from),
+        grades,
         goals,
     }
 }
@@ -289,8 +316,13 @@ fn ms(nanos: u64) -> f64 {
 
 /// A mean rate in Mbit/s, to the bit/s: bytes × 10⁸ moved in `span`.
 fn mbps(moved: u128, span: Duration) -> f64 {
+    bps(moved, span) as f64 / 1e6
+}
+
+/// The same in bit/s.
+fn bps(moved: u128, span: Duration) -> u64 {
     let bin = u128::from(BIN.as_nanos());
     let bits = moved.saturating_mul(8_000_000_000) / bin;
     let rate = bits.checked_div(u128::from(span.as_nanos())).unwrap_or(0);
-    rate as f64 / 1e6
+    u64::try_from(rate).unwrap_or(u64::MAX)
 }

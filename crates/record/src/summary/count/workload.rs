@@ -1,7 +1,7 @@
 //! Counts of one workload, and one-way delays between two clocks.
 
 use super::voice::VoiceCounter;
-use crate::aggregate::{Counted, EvaluatedTime};
+use crate::aggregate::{Counted, EvaluatedTime, LoadDirection};
 use crate::health::Clock;
 use crate::row::IntervalRow;
 use crate::summary::evidence::{Counts, WorkloadEvidence};
@@ -77,8 +77,8 @@ impl WorkloadCounter {
         self.first_due = Some(self.first_due.map_or(due, |first| first.min(due)));
     }
 
-    /// Counts an operation of the evaluated time.
-    pub(super) fn operation(&mut self, counted: &Counted<'_>) {
+    /// Counts an operation of the evaluated time. `load` is the bulk load of the network when it was due.
+    pub(super) fn operation(&mut self, counted: &Counted<'_>, load: Option<LoadDirection>) {
         let operation = counted.operation;
         let latency = counted.latency.map(Duration::as_nanos);
         let evidence = &mut self.evidence;
@@ -106,7 +106,10 @@ impl WorkloadCounter {
             Some(span) => evidence.first_byte.push(span),
             None => evidence.byteless += 1,
         }
-        if self.config.kind == Kind::Probe && latency.is_some() {
+        if let (Kind::Probe, Some(latency)) = (self.config.kind, latency) {
+            if let Some(load) = load {
+                self.evidence.loaded.put(load, latency);
+            }
             self.answer(operation);
         }
         if let Some(voice) = &mut self.voice {

@@ -1,0 +1,115 @@
+//! Times in which stations download or upload in bulk.
+
+use super::counting::Counting;
+use super::evaluated::EvaluatedTime;
+use netburn_scenario::Plan;
+use netburn_units::Instant;
+use netburn_workload::Kind;
+
+/// Directions of the bulk load at an instant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LoadDirection {
+    /// Downloads only.
+    Download,
+    /// Uploads only.
+    Upload,
+    /// Downloads and uploads at the same time.
+    Both,
+}
+
+/// Evaluated times of a plan in which workloads of kind `download` and `upload` run, on any station. Other kinds have
+/// pauses, and do not count as bulk load.
+#[derive(Debug, Clone)]
+pub struct BulkLoads {
+    download: Vec<EvaluatedTime>,
+    upload: Vec<EvaluatedTime>,
+}
+
+impl BulkLoads {
+    /// Bulk loads of `plan`, whose evaluated times are those of `counting`.
+    #[must_use]
+    pub fn new(plan: &Plan, counting: &Counting) -> Self {
+        let times = |kind: Kind| {
+            let stations = plan.stations.iter().zip(counting.evaluated_by_station());
+            let loading = stations.filter(|(station, _)| station.workloads.iter().any(|w| w.config.kind == kind));
+            merged(loading.map(|(_, evaluated)| evaluated).collect())
+        };
+        BulkLoads {
+            download: times(Kind::Download),
+            upload: times(Kind::Upload),
+        }
+    }
+
+    /// Directions of the load at an instant; `None` without bulk load.
+    #[must_use]
+    pub fn at(&self, at: Instant) -> Option<LoadDirection> {
+        let within = |times: &[EvaluatedTime]| times.iter().any(|time| time.contains(at));
+        match (within(&self.download), within(&self.upload)) {
+            (true, true) => Some(LoadDirection::Both),
+            (true, false) => Some(LoadDirection::Download),
+            (false, true) => Some(LoadDirection::Upload),
+            (false, false) => None,
+        }
+    }
+}
+
+/// The same times, in their order, without overlaps.
+fn merged(mut times: Vec<EvaluatedTime>) -> Vec<EvaluatedTime> {
+    times.sort_by_key(|time| time.from);
+    let mut merged: Vec<EvaluatedTime> = Vec::new();
+    for time in times {
+        match merged.last_mut() {
+            Some(last) if time.from <= last.to => last.to = last.to.max(time.to),
+            _ => merged.push(time),
+        }
+    }
+    merged
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netburn_scenario::{Station, StationWorkload};
+    use netburn_units::Duration;
+    use netburn_workload::Config;
+
+    /// Downloads run from 5 s (the end of the warm-up) to 20 s and from 15 s to 30 s, so from 5 s to 30 s. The upload
+    /// runs from 25 s to the end at 40 s. Browsing and the time before the warm-up have no bulk load.
+    #[test]
+    fn directions_follow_from_the_times_of_all_stations() {
+        let secs = Duration::from_secs;
+        let station = |name: &str, config: Config, start: u64, stop: Option<u64>| Station {
+            workloads: vec![StationWorkload::new("load", config)],
+            start: secs(start),
+            stop: stop.map(secs),
+            ..Station::new(name)
+        };
+        let plan = Plan {
+            duration: secs(40),
+            warmup: secs(5),
+            stations: vec![
+                station("second", Config::download(), 15, Some(30)),
+                station("first", Config::download(), 0, Some(20)),
+                station("backup", Config::upload(), 25, None),
+                station("laptop", Config::browsing(), 0, None),
+            ],
+            ..Plan::new("loads")
+        };
+        let loads = BulkLoads::new(&plan, &Counting::new(&plan));
+        assert_eq!((loads.download.len(), loads.upload.len()), (1, 1));
+        let (download, upload, both) = (LoadDirection::Download, LoadDirection::Upload, LoadDirection::Both);
+        for (ms, expected) in [
+            (-1_000, None),
+            (4_999, None),
+            (5_000, Some(download)),
+            (24_999, Some(download)),
+            (25_000, Some(both)),
+            (29_999, Some(both)),
+            (30_000, Some(upload)),
+            (39_999, Some(upload)),
+            (40_000, None),
+        ] {
+            assert_eq!(loads.at(Instant::from_millis(ms)), expected, "{ms} ms");
+        }
+    }
+}
