@@ -1,7 +1,6 @@
 //! The configuration of a responsiveness test: a JSON document of a server that is not trusted.
 
 use crate::fetch::{Url, UrlError};
-use http::uri::Authority;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -104,7 +103,7 @@ impl Urls {
         }
         let document: Document =
             serde_json::from_slice(bytes).map_err(|error| ConfigurationError::Malformed(shown(&error.to_string())))?;
-        if document.version != Value::from(1) {
+        if document.version != 1 {
             return Err(ConfigurationError::Version(shown(&document.version.to_string())));
         }
         let [small, large, upload] = [SMALL, LARGE, UPLOAD].map(|names| url(&document.urls, names));
@@ -135,7 +134,7 @@ impl Urls {
             .test_endpoint
             .map(|text| endpoint(&text, small.1.port))
             .transpose()?
-            .filter(|(host, port)| !host.eq_ignore_ascii_case(&small.1.host) || *port != small.1.port);
+            .filter(|(host, port)| (host, *port) != (&small.1.host, small.1.port));
         if let Some((host, port)) = endpoint.as_ref().filter(|_| !allow_other_host) {
             return Err(ConfigurationError::OtherHost {
                 name: "test_endpoint",
@@ -173,22 +172,16 @@ fn url(
     found.ok_or(ConfigurationError::Missing(names[0]))
 }
 
+/// Returns the host and the port of `test_endpoint`. Without a port, it is that of the URLs.
 fn endpoint(text: &str, port: u16) -> Result<(String, u16), ConfigurationError> {
     let invalid = || ConfigurationError::Endpoint(shown(text));
-    let authority = Authority::try_from(text).map_err(|_| invalid())?;
-    if authority.host().is_empty() || text.contains('@') {
+    if text.contains(['@', '/', '\\', '?', '#']) {
         return Err(invalid());
     }
-    let port = match authority.port() {
-        Some(port) => port
-            .as_str()
-            .parse()
-            .ok()
-            .filter(|port| *port > 0)
-            .ok_or_else(invalid)?,
-        None => port,
-    };
-    Ok((authority.host().to_owned(), port))
+    let url: Url = format!("https://{text}").parse().map_err(|_| invalid())?;
+    // Colons in the brackets of an IPv6 address do not precede a port.
+    let has_port = text.rsplit(']').next().is_some_and(|end| end.contains(':'));
+    Ok((url.host, if has_port { url.port } else { port }))
 }
 
 fn same(one: &Url, other: &Url) -> bool {

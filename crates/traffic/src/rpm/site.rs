@@ -60,7 +60,7 @@ pub enum RpmError {
     Status(Url, u16),
     /// The configuration is invalid.
     #[error("{0}: {1}")]
-    Configuration(Url, #[source] ConfigurationError),
+    Configuration(Url, #[source] Box<ConfigurationError>),
     /// The small object has another length.
     #[error("{0}: found {1} bytes, expected the small object of 1 byte")]
     Small(Url, String),
@@ -83,7 +83,10 @@ impl RpmError {
     /// Returns whether the configuration has another host or port, which an option permits.
     #[must_use]
     pub fn is_other_host(&self) -> bool {
-        matches!(self, RpmError::Configuration(_, ConfigurationError::OtherHost { .. }))
+        let RpmError::Configuration(_, error) = self else {
+            return false;
+        };
+        matches!(**error, ConfigurationError::OtherHost { .. })
     }
 
     /// Returns whether the input is invalid, rather than the network or the server.
@@ -111,10 +114,10 @@ async fn find_here(options: &Options) -> Result<Site, RpmError> {
     let (first, page) = reach(url, &url.host, url.port, options, MAX_SIZE).await?;
     let content = checked(url, &page)?;
     if page.cut {
-        return Err(RpmError::Configuration(url.clone(), ConfigurationError::TooLong));
+        return Err(RpmError::Configuration(url.clone(), ConfigurationError::TooLong.into()));
     }
     let urls = Urls::parse(content, url, options.allow_other_host)
-        .map_err(|error| RpmError::Configuration(url.clone(), error))?;
+        .map_err(|error| RpmError::Configuration(url.clone(), error.into()))?;
     let small = Url {
         host: urls.host.clone(),
         port: urls.port,
