@@ -10,6 +10,7 @@ mod fetch;
 mod fleet;
 mod groups;
 mod lab;
+mod rpm;
 mod run;
 mod scenarios;
 mod serve;
@@ -29,6 +30,7 @@ pub(crate) use fleet::{
     RevokeArgs,
 };
 pub(crate) use lab::{CommandArgs, DoctorArgs, LabArgs};
+pub(crate) use rpm::{RpmArgs, RpmDirection};
 pub(crate) use run::{BandArg, Changes, Check, EnvironmentArg, PlanArgs, RunArgs};
 pub(crate) use scenarios::{ScenariosArgs, ScenariosCommand};
 pub(crate) use serve::{LimitArgs, ServeArgs};
@@ -83,6 +85,7 @@ pub(crate) enum Command {
     Scenarios(ScenariosArgs),
     Serve(Box<ServeArgs>),
     Fetch(Box<FetchArgs>),
+    Rpm(Box<RpmArgs>),
     Report(ReportArgs),
     Compare(Box<CompareArgs>),
     Explain(ExplainArgs),

@@ -9,7 +9,7 @@ use crate::terminal::{eprint_message, print_stdout};
 use netburn_report::sanitise::sanitise;
 use netburn_scenario::plan::Http;
 use netburn_traffic::drive::CancelHandle;
-use netburn_traffic::fetch::{FetchError, Options, Permission, Report, Second, Site, csv, find, run};
+use netburn_traffic::fetch::{FetchError, Options, Permission, Report, Second, csv, find, run};
 use netburn_units::Seed;
 use netburn_workload::Connections;
 use std::io::{self, BufRead, IsTerminal, Write};
@@ -89,7 +89,7 @@ async fn measured(args: &FetchArgs, options: &Options) -> Result<(Report, bool),
     if site.redirects > 0 {
         eprint_message(&format!("redirected to {}", sanitise(&site.url.to_string())));
     }
-    check_permission(&site, args.yes)?;
+    check_permission(&site.permission, &site.url.host, args.yes)?;
     let mut unread = false;
     let (stopper, stop) = CancelHandle::new();
     let mut heading = Some(Second::heading());
@@ -134,8 +134,8 @@ async fn measured(args: &FetchArgs, options: &Options) -> Result<(Report, bool),
 }
 
 /// Checks that the server permits load tests, or that the user confirms the permission.
-fn check_permission(site: &Site, yes: bool) -> Result<(), CliError> {
-    match &site.permission {
+pub(crate) fn check_permission(permission: &Permission, host: &str, yes: bool) -> Result<(), CliError> {
+    match permission {
         Permission::ThisMachine => return Ok(()),
         Permission::Consents { by } => {
             eprint_message(&format!("{} permits load tests", sanitise(by)));
@@ -144,7 +144,7 @@ fn check_permission(site: &Site, yes: bool) -> Result<(), CliError> {
         Permission::Unknown if yes => return Ok(()),
         Permission::Unknown => {}
     }
-    let host = sanitise(&site.url.host);
+    let host = sanitise(host);
     if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
         return Err(CliError::Usage(format!(
             "{host} is another machine and does not permit load tests at /.well-known/netburn; help: --yes confirms \

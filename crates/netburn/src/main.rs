@@ -29,6 +29,7 @@ mod page;
 mod plan;
 mod program;
 mod record;
+mod rpm;
 mod run;
 mod runtime;
 mod scenarios;
@@ -92,6 +93,7 @@ fn perform(command: Command) -> Result<ExitStatus, CliError> {
         Command::Scenarios(args) => scenarios::scenarios(&args),
         Command::Serve(args) => serve::serve(&args),
         Command::Fetch(args) => fetch::fetch(&args),
+        Command::Rpm(args) => rpm::rpm(&args),
         Command::Report(args) => record::report(&args),
         Command::Compare(args) => compare::compare(&args),
         Command::Explain(args) => explain::explain(&args),

@@ -6,9 +6,11 @@ use crate::join;
 use crate::runtime;
 use crate::signals::Signals;
 use crate::terminal::{eprint_message, print_stdout};
+use netburn_fleet::discovery;
 use netburn_fleet::hub::advertised;
 use netburn_protocol::join_url::{JoinUrl, ParseJoinUrlError, is_token};
 use netburn_traffic::consent::fleet::FleetKey;
+use netburn_traffic::fetch::csv;
 use netburn_traffic::server::{
     Addresses, Limits, MAX_OBJECT, RPM_OBJECT, RpmClients, Server, ServerConfig, ServerError, Terms,
 };
@@ -48,6 +50,8 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<ExitStatus, CliError> {
         if let Some(line) = rpm_line(rpm, server.addresses()) {
             eprint_message(&line);
         }
+        let announced = rpm != RpmClients::None && !args.quiet;
+        let _announcement = announced.then(|| announce(server.addresses()));
         let handle = server.handle();
         server.run(async move { signals.next().await }).await.map_err(unbound)?;
         let health = handle.health();
@@ -196,6 +200,15 @@ fn rpm_line(clients: RpmClients, addresses: &Addresses) -> Option<String> {
     };
     let url = usable(*addresses.https.first()?);
     Some(format!("responsiveness tests of {who}: https://{url}/.well-known/nq"))
+}
+
+/// Announces responsiveness tests on the local network. If that fails, clients need the URL.
+fn announce(addresses: &Addresses) -> Option<discovery::Announcement> {
+    let announced = discovery::announce_responsiveness(&csv::hostname(), &addresses.https);
+    announced.unwrap_or_else(|error| {
+        tracing::info!(%error, "not announced on the local network");
+        None
+    })
 }
 
 /// Address at which clients reach a listener; an unspecified address is replaced by the most likely one.

@@ -10,6 +10,8 @@
 //! - [`consent`] – the document in which a server permits load tests.
 //! - [`content`] – the bytes that are transferred.
 //! - [`pace`] – a rate limit as a virtual link. [`limiter`]: rate limit per client.
+//! - [`rpm`] – the client of responsiveness tests, for `netburn rpm`. `unsent_limit`: unsent data of connections that such
+//!   a test loads.
 //! - `frames`: limit of HTTP/2 frames without content.
 //! - `dscp`, `station_label`: query parameters of requests: the properties of the response's packets, and the station.
 //! - [`tls`] – certificate of a server.
@@ -27,6 +29,8 @@ pub mod fetch;
 mod frames;
 pub mod limiter;
 pub mod pace;
+pub mod rpm;
 pub mod server;
 mod station_label;
 pub mod tls;
+mod unsent_limit;

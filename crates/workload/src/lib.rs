@@ -11,6 +11,7 @@
 //! - [`config`] – settings. It has the seven built-in workloads, every number with its unit and default.
 //! - [`player`] – the buffer of a video player: bytes in, stalls out.
 //! - [`operation`] – the result of one operation.
+//! - [`responsiveness`] – the client of a responsiveness test (RPM). Its driver is in `traffic`.
 //! - [`verdict`] – goals, shares met, verdicts.
 
 #![deny(
@@ -27,6 +28,7 @@ pub mod fuzz;
 pub mod machine;
 pub mod operation;
 pub mod player;
+pub mod responsiveness;
 pub mod verdict;
 
 pub use config::{

@@ -10,7 +10,7 @@ struct InterfaceAddress {
 }
 
 /// Addresses that reach a listener at `listen`, best first. Never empty.
-pub(super) fn of_listeners(listen: &[SocketAddr]) -> Vec<IpAddr> {
+pub(crate) fn of_listeners(listen: &[SocketAddr]) -> Vec<IpAddr> {
     let own = if_addrs::get_if_addrs().unwrap_or_default();
     let own = own.into_iter().map(|interface| InterfaceAddress {
         ip: interface.ip(),

@@ -79,7 +79,7 @@ pub(crate) enum Version {
 }
 
 /// Returns a parser of a quantity with an optional unit. A bare number has the unit `unit`.
-fn in_unit<T>(unit: &'static str) -> impl Fn(&str) -> Result<T, T::Err> + Clone
+pub(super) fn in_unit<T>(unit: &'static str) -> impl Fn(&str) -> Result<T, T::Err> + Clone
 where
     T: FromStr,
 {

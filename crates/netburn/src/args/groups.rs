@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 /// Headings and their commands, in the order of the help text.
 const GROUPS: [(&str, &[&str]); 5] = [
-    ("Measure", &["demo", "run", "fleet", "lab", "fetch", "serve"]),
+    ("Measure", &["demo", "run", "fleet", "lab", "fetch", "rpm", "serve"]),
     ("Understand", &["report", "explain", "compare", "runs", "ui"]),
     (
         "Model",

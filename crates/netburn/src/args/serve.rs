@@ -45,6 +45,9 @@ pub(crate) struct ServeArgs {
     /// Clients that may run responsiveness tests (RPM) over TLS [default: local]
     #[arg(long, value_name = "CLIENTS")]
     pub(crate) rpm: Option<Rpm>,
+    /// Don't announce responsiveness tests on the local network (mDNS)
+    #[arg(long)]
+    pub(crate) quiet: bool,
     /// Number of threads [default: number of processors]
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<NonZeroUsize>,

@@ -13,6 +13,7 @@ mod exporting;
 mod faults;
 mod input;
 mod output;
+mod responsiveness;
 mod scenarios;
 mod serving;
 mod simulating;

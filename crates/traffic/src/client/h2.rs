@@ -100,7 +100,7 @@ impl Session {
         let bodiless = !matches!(request.method, Method::Post(1..));
         let (response, body) = sender.send_request(head, bodiless).map_err(broken)?;
         let (response, unsent) = match request.method {
-            Method::Post(length @ 1..) => send(response, body, length, watch).await?,
+            Method::Post(length @ 1..) => send(response, body, Some(length), watch).await?,
             _ => (response.await.map_err(broken)?, 0),
         };
         watch.bytes(0);
@@ -135,6 +135,27 @@ impl Session {
             }
         }
         Ok(done)
+    }
+
+    /// Sends a `POST` request without `Content-Length` and without end, as soon as the server permits a new stream. Returns
+    /// the status if the server rejects the request.
+    ///
+    /// # Errors
+    /// As [`exchange`](Self::exchange).
+    pub async fn upload_without_end<W: TransferObserver>(
+        &self,
+        authority: &str,
+        path: &str,
+        watch: &mut W,
+    ) -> Result<u16, ExchangeError> {
+        let mut sender = self.sender.clone().ready().await.map_err(|_| ExchangeError::Idle)?;
+        let head = http::Request::post(format!("https://{authority}{path}"))
+            .header("user-agent", "netburn")
+            .body(())
+            .map_err(|error| ExchangeError::Response(error.to_string()))?;
+        let (response, body) = sender.send_request(head, false).map_err(broken)?;
+        let (response, _) = send(response, body, None, watch).await?;
+        Ok(response.status().as_u16())
     }
 }
 
@@ -182,18 +203,20 @@ async fn receive<W: TransferObserver>(
     Ok(content)
 }
 
-/// Sends `length` bytes unless the response arrives first. Returns the response and the number of unsent bytes.
+/// Sends `length` bytes, or without end, unless the response arrives first. Returns the response and the number of unsent
+/// bytes.
 async fn send<W: TransferObserver>(
     mut response: ResponseFuture,
     mut body: SendStream<Bytes>,
-    length: u64,
+    length: Option<u64>,
     watch: &mut W,
 ) -> Result<(http::Response<RecvStream>, u64), ExchangeError> {
     let content = Content::get()?;
-    let mut left = length;
+    let mut sent = 0;
+    let left = |sent: u64| length.map_or(u64::MAX, |length| length - sent);
     let mut early = None;
-    while left > 0 {
-        let may = watch.allowed(left.min(256 * 1024)).await;
+    while left(sent) > 0 {
+        let may = watch.allowed(left(sent).min(256 * 1024)).await;
         body.reserve_capacity(may as usize);
         let granted = tokio::select! {
             biased;
@@ -201,7 +224,7 @@ async fn send<W: TransferObserver>(
                 let come = come.map_err(broken)?;
                 // A server that ignores the content may respond with success before it is complete.
                 if !come.status().is_success() {
-                    return Ok((come, left));
+                    return Ok((come, left(sent)));
                 }
                 early = Some(come);
                 continue;
@@ -213,10 +236,10 @@ async fn send<W: TransferObserver>(
             Some(Err(error)) => return Err(broken(error)),
             None => return Err(super::exchange::cut_short()),
         };
-        let piece = content.piece(length - left, granted);
+        let piece = content.piece(sent, granted);
         let count = piece.len() as u64;
-        left -= count;
-        body.send_data(piece, left == 0).map_err(broken)?;
+        sent += count;
+        body.send_data(piece, left(sent) == 0).map_err(broken)?;
         watch.bytes(count);
     }
     let response = match early {

@@ -30,7 +30,6 @@ mod station_bytes;
 mod stats;
 mod timed_stream;
 mod timer_queue;
-mod unsent_limit;
 mod worker;
 mod worker_state;
 

@@ -1,8 +1,9 @@
-//! The driver and `fetch` against real servers on loopback.
+//! The driver, `fetch` and `rpm` against real servers on loopback.
 
 mod corpus;
 mod faults;
 mod fetching;
 mod measurements;
 mod netburn_server;
+mod rpm;
 mod util;

@@ -5,6 +5,7 @@ mod config;
 mod laws;
 mod player;
 mod presets;
+mod responsiveness;
 mod rules;
 mod util;
 mod verdicts;

@@ -3,7 +3,7 @@
 //! The response to a probe waits behind the data that the socket has not sent yet. The limit keeps this time short, so
 //! that a test measures the network.
 
-use super::flow::clock;
+use netburn_linux::Monotonic;
 use netburn_units::{BitRate, Duration, Instant};
 use std::cell::Cell;
 use std::os::fd::AsFd;
@@ -28,7 +28,7 @@ impl UnsentLimit {
     /// Sets the limit, or adapts it to the connection's rate if enough time has passed. Errors are ignored: systems
     /// without this option have no limit.
     pub(crate) fn update(&self, socket: impl AsFd + Copy) {
-        let now = clock();
+        let now = Instant::from_nanos(Monotonic::now().as_nanos());
         if self.next.get().is_some_and(|next| now < next) {
             return;
         }
