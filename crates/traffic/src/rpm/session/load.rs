@@ -43,7 +43,7 @@ async fn transfer(shared: &Rc<Shared>, connection: ConnectionId, load: Option<Di
 
 async fn open(shared: &Shared) -> Result<Session, String> {
     let target = &shared.site.target;
-    let mut stream = Stream::dial(target, Some(shared.tls()), Priority::BestEffort, &shared.meter)
+    let mut stream = Stream::dial(target, Some(shared.tls()), Priority::BestEffort.dscp(), &shared.meter)
         .await
         .map_err(|error| format!("can't connect: {error}"))?;
     if !shared.prepare(&mut stream) {

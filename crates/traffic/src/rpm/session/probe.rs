@@ -39,7 +39,9 @@ pub(super) async fn run(shared: Rc<Shared>, probe: ProbeId, session: Option<Opti
 async fn foreign(shared: &Shared) -> Option<ForeignProbe> {
     let target = &shared.site.target;
     let begun = Instant::now();
-    let socket = Socket::dial(target, Priority::BestEffort, &shared.meter).await.ok()?;
+    let socket = Socket::dial(target, Priority::BestEffort.dscp(), &shared.meter)
+        .await
+        .ok()?;
     let tcp_ns = nanos_since(begun);
     let name = tls::server_name(&target.host).ok()?;
     let begun = Instant::now();
