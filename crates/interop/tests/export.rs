@@ -265,7 +265,9 @@ fn series_of_rrul_have_the_names_of_their_marks() {
     let mut recorder = Recorder::create(&folder.path().join("run"), header(plan)).unwrap();
     for bin in 0..10 {
         for (workload, mbps) in [(0, 10), (1, 20), (2, 5)] {
-            recorder.put(&util::interval(0, workload, bin * 100, mbps * 12_500)).unwrap();
+            recorder
+                .put(&util::interval(0, workload, bin * 100, mbps * 12_500))
+                .unwrap();
         }
         recorder
             .put(&Row::Interval(IntervalRow {
@@ -326,7 +328,9 @@ fn series_of_rrul_have_the_names_of_their_marks() {
         assert_eq!(file["metadata"]["NAME"], test.name());
         for (name, value) in names {
             // The load begins 1 s after the file, and has five steps.
-            let values = file["results"][name].as_array().unwrap_or_else(|| panic!("{name}: {text}"));
+            let values = file["results"][name]
+                .as_array()
+                .unwrap_or_else(|| panic!("{name}: {text}"));
             let found: Vec<f64> = values[5..10].iter().map(|value| value.as_f64().unwrap()).collect();
             assert_eq!(found, [value; 5], "{name}");
             assert!(values[..5].iter().chain(&values[10..]).all(Value::is_null), "{name}");

@@ -14,7 +14,9 @@ use netburn_scenario::plan::{
 };
 use netburn_scenario::{Plan, Station, StationWorkload, built_in_workload, json_schema};
 use netburn_tcp::config::{CongestionControl, Tsq, TsqPreset, TsqSettings};
-use netburn_units::{BitRate, ByteSize, Db, Dbm, Distance, Dscp, DscpMapping, Duration, Instant, Probability, Seed, Speed};
+use netburn_units::{
+    BitRate, ByteSize, Db, Dbm, Distance, Dscp, DscpMapping, Duration, Instant, Probability, Seed, Speed,
+};
 use netburn_workload::config::Activity;
 use netburn_workload::{Config, Connections, Goal, Kind, PlayerConfig, Priority};
 use proptest::option;
@@ -689,7 +691,10 @@ fn plan() -> impl Strategy<Value = Plan> {
                 used += 1;
                 let mut of = StationWorkload::new(format!("w{used}"), config);
                 // A workload must run in the load of its station.
-                let load = (Instant::ZERO + station.start, Instant::ZERO + station.end(plan.duration));
+                let load = (
+                    Instant::ZERO + station.start,
+                    Instant::ZERO + station.end(plan.duration),
+                );
                 if of.config.windows(load.0, load.1).next().is_none() {
                     of.config.activity = Activity::default();
                 }

@@ -100,7 +100,10 @@ fn marks(text: &str) -> (BTreeSet<u8>, [BTreeSet<u8>; 2]) {
             match event {
                 CaptureEvent::Packet(packet) => {
                     dscps.insert(packet.dscp);
-                    assert!(matches!(packet.content, PacketContent::Segment(_) | PacketContent::Datagram(_)));
+                    assert!(matches!(
+                        packet.content,
+                        PacketContent::Segment(_) | PacketContent::Datagram(_)
+                    ));
                     assert!(packet.from == Endpoint::Server || packet.to == Endpoint::Server);
                 }
                 CaptureEvent::Air(transmission) => {
@@ -153,13 +156,22 @@ fn the_sender_of_a_frame_maps_its_dscp() {
 /// The DSCPs of priorities (8, 0, 40, 48) have the same access category in both mappings.
 #[test]
 fn priorities_keep_their_category_in_both_mappings() {
-    for (priority, dscp, tid) in [("background", 8, 1), ("best-effort", 0, 0), ("video", 40, 5), ("voice", 48, 6)] {
+    for (priority, dscp, tid) in [
+        ("background", 8, 1),
+        ("best-effort", 0, 0),
+        ("video", 40, 5),
+        ("voice", 48, 6),
+    ] {
         let workload = format!("kind = \"probe\"\npriority = \"{priority}\"");
         let old = "dscp_mapping = \"upper-three-bits\"";
         for mapping in ["", old] {
             let (dscps, tids) = on_air(&workload, mapping, mapping);
             assert_eq!(dscps, BTreeSet::from([dscp]));
-            assert_eq!(tids, [BTreeSet::from([tid]), BTreeSet::from([tid])], "{priority} with `{mapping}`");
+            assert_eq!(
+                tids,
+                [BTreeSet::from([tid]), BTreeSet::from([tid])],
+                "{priority} with `{mapping}`"
+            );
         }
     }
 }
@@ -167,7 +179,10 @@ fn priorities_keep_their_category_in_both_mappings() {
 /// A workload that starts later begins with its first window.
 #[test]
 fn the_first_operation_is_due_in_the_window() {
-    let all = rows(&plan(&wired("kind = \"calls\"\ninterval = \"100 ms\"\nstart = \"3 s\"\nstop = \"5 s\"", "1.1")));
+    let all = rows(&plan(&wired(
+        "kind = \"calls\"\ninterval = \"100 ms\"\nstart = \"3 s\"\nstop = \"5 s\"",
+        "1.1",
+    )));
     let dues: Vec<Instant> = all
         .iter()
         .filter_map(|row| match row {
@@ -177,5 +192,8 @@ fn the_first_operation_is_due_in_the_window() {
         .collect();
     // Every 100 ms in 2 s.
     assert_eq!(dues.len(), 20);
-    assert!(dues.iter().all(|due| (Instant::from_secs(3)..Instant::from_secs(5)).contains(due)));
+    assert!(
+        dues.iter()
+            .all(|due| (Instant::from_secs(3)..Instant::from_secs(5)).contains(due))
+    );
 }

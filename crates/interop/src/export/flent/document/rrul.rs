@@ -1,7 +1,7 @@
 //! Series of flent's tests `rrul` and `rrul_be`.
 
-use super::document::Page;
-use super::series::Ping;
+use super::Page;
+use crate::export::flent::series::Ping;
 use netburn_scenario::Station;
 use netburn_units::Dscp;
 use netburn_workload::{Config, Kind};
@@ -68,7 +68,10 @@ impl Page<'_> {
         let mut names: Vec<String> = Vec::new();
         let gathered = self.of;
         for (station, of) in stations.iter().zip(&gathered.stations) {
-            let probes = station.workloads.iter().filter(|workload| workload.config.kind == Kind::Probe);
+            let probes = station
+                .workloads
+                .iter()
+                .filter(|workload| workload.config.kind == Kind::Probe);
             for (workload, loaded) in probes.zip(&of.probes) {
                 let name = match naming {
                     Naming::Mark => format!("Ping (ms) UDP {}", mark(&workload.config)),
