@@ -162,10 +162,19 @@ fn scenario(random: &mut Stream) -> String {
         _ => {}
     }
     if random.below(2) == 0 {
-        let (start, length) = (random.below(1500), 100 + random.below(900));
-        workload += &format!("start = \"{start} ms\"\nstop = \"{} ms\"\n", start + length);
-        if kind != "stream" && random.below(2) == 0 {
-            workload += &format!("repeat = \"{} ms\"\n", 1000 + random.below(500));
+        // The station starts within the first second, and its load lasts 2 s or more: a window is in it.
+        let repeats = kind != "stream" && random.below(2) == 0;
+        let start = if repeats {
+            random.below(1500)
+        } else {
+            1000 + random.below(900)
+        };
+        workload += &format!(
+            "start = \"{start} ms\"\nstop = \"{} ms\"\n",
+            start + 100 + random.below(900)
+        );
+        if repeats {
+            workload += &format!("repeat = \"{} ms\"\n", 1000 + random.below(100));
         }
     }
     if matches!(kind, "pages" | "calls") && random.below(2) == 0 {

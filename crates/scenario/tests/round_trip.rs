@@ -460,10 +460,10 @@ fn config() -> impl Strategy<Value = Config> {
             let start = Duration::from_millis(u64::from(objects));
             config.activity = Activity {
                 start,
-                stop: Some(start + Duration::from_millis(size)),
+                stop: Some(start + Duration::from_millis(100 + size)),
                 repeat: kind
                     .can_repeat()
-                    .then(|| Duration::from_millis(size.max(1000) + u64::from(objects))),
+                    .then(|| Duration::from_millis((100 + size).max(1000) + u64::from(objects))),
             };
         }
         if kind == Kind::Probe {

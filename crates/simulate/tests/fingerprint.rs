@@ -20,6 +20,8 @@ use netburn_scenario::{built_in_scenarios, load};
 ///   and 200 in the load.
 /// - Operations of `wifi-or-line`: one download, and three probes of the phone: 3 × 200. Before the load the phone has 3 × 60
 ///   probes, and the laptop 60.
+/// - Operations of `rrul`: eight bulk transfers, and four probes every 200 ms, which are 200 in the load. There are 100
+///   idle probes in the `baseline` of 5 s.
 const EXPECTED: &str = "\
 anomaly 783 300 73544 2706 273753c780bd7ef8
 archer-c7-one-ssid 333 400 231726 4050 4e29d839d1490410
@@ -32,13 +34,19 @@ patch-under-test 5982 700 4850355 9475 d21d9a9e8c11b5f2
 penalty-box 357 400 38732 2547 010385cbb4d2e177
 ping-pong 136 100 1270 712 06cc2a786687875a
 relay-chain 198 200 91632 2010 e89b2b4f2460df40
+rrul 308 100 388637 3602 e286d27901e680ac
+rrul-be 308 100 477278 4119 dac2eff86df16bca
+rrul-house 608 400 200023 4908 505b1737d1dd375b
 scan-during-call 226 200 24503 1337 ee14bbc77b40ae13
 sleeping-phone 218 300 199176 1587 b8be3e98fb282889
 slow-neighbour 464 200 30165 1626 034ca1c85ab41120
 slow-neighbour-both 522 200 74672 1809 e90710c094c9f729
 small-queues-pci 261 100 85054 908 dba82c72369df530
 small-queues-usb 261 100 89399 908 28f400cd231f64f3
+square-wave 152 100 497768 1120 94937c7cb47d283f
 sticky-neighbour 352 400 157501 2789 5a13eb328946f56e
+tcp-8down 158 100 438647 2920 114d8a12c3987c01
+tcp-8up 158 100 510930 2920 018dadbadab99464
 three-unit-house 258 300 402800 2129 4d3ca2176548a6b0
 tr398-like-airtime-fairness 230 200 457238 1477 9a89a4929b6a53c6
 tr398-like-bidirectional 262 100 1382100 1358 cf02791cd5a6af59
@@ -46,6 +54,7 @@ tr398-like-latency 504 500 1084893 2357 cd59c41711de390d
 tr398-like-several-stations 549 900 712202 6346 7bc8b9cc72acf972
 tr398-like-throughput 261 100 762744 864 241da03fbe3ce4d7
 two-clients 524 200 94099 2707 b427c4a7911b8cdd
+voip-rrul 1157 100 485600 4170 0ab4ad542720d3fa
 walk-with-a-call 263 300 9904 1241 230eaf6d211d6358
 wifi-or-line 841 200 89061 1683 997506923b668391
 ";

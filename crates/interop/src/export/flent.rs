@@ -12,7 +12,6 @@
 //! with a colon from its plots; netburn's names have none.
 
 mod document;
-mod rrul;
 mod series;
 
 use super::{Error, each};

@@ -507,3 +507,42 @@ fn tshark_reads_the_packets_of_a_simulated_run() {
             .all(|frame| frame[0].starts_with("02:00:00:00:") && frame[0] != frame[1])
     );
 }
+
+/// Six seconds of the built-in scenarios. Each plot of these tests names its series in the configuration of flent.
+#[test]
+fn flent_plots_its_own_load_as_its_own_test() {
+    for (test, scenario) in [
+        ("rrul", include_str!("../../../../scenarios/rrul.toml")),
+        ("rrul_be", include_str!("../../../../scenarios/rrul-be.toml")),
+        ("rrul_be", include_str!("../../../../scenarios/rrul-house.toml")),
+    ] {
+        let bench = Bench::new();
+        let scenario = scenario
+            .replace("duration = \"60 s\"", "duration = \"6 s\"")
+            .replace("baseline = \"5 s\"", "baseline = \"1 s\"");
+        simulated(&bench, &scenario, &[]);
+        std::fs::create_dir(bench.path("home")).unwrap();
+        export(&bench, "flent", &["--test", test, "--out", "plots"]);
+        let mut made = std::fs::read_dir(bench.path("plots"))
+            .unwrap()
+            .map(|entry| entry.unwrap().path());
+        let file = made.next().unwrap().to_string_lossy().into_owned();
+        for plot in ["all_scaled", "totals", "ping_cdf", "box_combine"] {
+            let drawn = format!("{plot}.png");
+            let printed = flent(&bench, &["-i", &file, "-p", plot, "-o", &drawn, "--fallback-layout"]);
+            let size = std::fs::metadata(bench.path(&drawn)).map_or(0, |facts| facts.len());
+            // An empty frame with its heading and axes is about 15 kB.
+            assert!(size > 20_000, "{test}: {drawn} has {size} bytes: {printed}");
+        }
+        let printed = flent(&bench, &["-i", &file]);
+        for wanted in [
+            "TCP download sum",
+            "TCP upload sum",
+            "TCP totals",
+            "Ping (ms) ICMP",
+            "Ping (ms) avg",
+        ] {
+            assert!(printed.contains(wanted), "{test}: {printed}");
+        }
+    }
+}

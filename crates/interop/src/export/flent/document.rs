@@ -1,11 +1,13 @@
 //! The JSON document with flent's keys.
 
+mod rrul;
+
 use super::Test;
-use super::rrul::Naming;
 use super::series::{Ping, Series, StationSeries};
 use crate::export::DATELESS;
 use netburn_record::Run;
 use netburn_units::Duration;
+use rrul::Naming;
 use serde::Serialize;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -128,8 +130,8 @@ fn note(run: &Run, test: Test, of: &Series) -> String {
     note
 }
 
-pub(super) struct Page<'a> {
-    pub(super) of: &'a Series,
+struct Page<'a> {
+    of: &'a Series,
     /// The beginning of the file, in ns since 1970.
     zero: i64,
     x_values: Vec<f64>,
@@ -187,7 +189,7 @@ impl Page<'_> {
     }
 
     /// Throughput per step, in Mbit/s.
-    pub(super) fn rates(&mut self, name: String, bins: &[Option<u64>]) {
+    fn rates(&mut self, name: String, bins: &[Option<u64>]) {
         let step = seconds(self.of.step);
         let first = (self.of.delay.as_nanos() / self.of.step.as_nanos()) as usize;
         let mut results = vec![None; self.x_values.len()];
@@ -210,7 +212,7 @@ impl Page<'_> {
     }
 
     /// Round trips, and their means in steps.
-    pub(super) fn pings(&mut self, name: String, pings: &[Ping]) {
+    fn pings(&mut self, name: String, pings: &[Ping]) {
         let mut sums = vec![(0.0, 0_u32); self.x_values.len()];
         let mut raw = Vec::with_capacity(pings.len());
         let delay = self.of.delay.as_nanos() as i64;
@@ -233,7 +235,7 @@ impl Page<'_> {
     }
 
     /// Adds a series that is computed for each step from other ones, which have a value there.
-    pub(super) fn computed(&mut self, name: &str, units: &str, of: &[String], compute: fn(&[f64]) -> f64) {
+    fn computed(&mut self, name: &str, units: &str, of: &[String], compute: fn(&[f64]) -> f64) {
         let series: Vec<_> = of.iter().filter_map(|name| self.results.get(name)).collect();
         let step = |place: usize| {
             let values: Vec<f64> = series.iter().filter_map(|values| values[place]).collect();

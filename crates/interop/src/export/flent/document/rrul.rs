@@ -1,7 +1,7 @@
 //! Series of flent's tests `rrul` and `rrul_be`.
 
-use super::document::Page;
-use super::series::Ping;
+use super::Page;
+use crate::export::flent::series::Ping;
 use netburn_scenario::Station;
 use netburn_units::Dscp;
 use netburn_workload::{Config, Kind};
