@@ -1,12 +1,14 @@
 //! Parts of the path between a station and the server, from its probes to hosts on the way.
 
-use super::{Analysis, Direction, FULL_SHARE};
+use super::{Analysis, BLOATED_MS, Direction, FULL_SHARE};
 use crate::format::span;
 use netburn_record::summary::SplitSummary;
 use netburn_workload::Kind;
 
-/// Minimum delay that the load adds to a part at p95, in ms, for a cause. Bufferbloat.net calls more than 50 ms bloated.
-pub(in crate::explain) const ADDED_MS: f64 = 50.0;
+/// Minimum delay that the load adds to the median of a part, in ms, for a cause. The median is used because the two probes
+/// of a difference are not sent at one instant: while a queue grows in bursts, high percentiles of the difference are large
+/// without a delay of that part.
+pub(in crate::explain) const ADDED_MS: f64 = BLOATED_MS;
 
 /// A part of the path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,9 +25,8 @@ pub(in crate::explain) enum Part {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::explain) struct Delayed {
     pub(in crate::explain) part: Part,
-    /// Delay that the load adds, in ms: median and 95th percentile.
+    /// Delay that the load adds to the median, in ms.
     pub(in crate::explain) p50_ms: f64,
-    pub(in crate::explain) p95_ms: f64,
     /// Direction in which most of it arises; `None` if unknown.
     pub(in crate::explain) direction: Option<Direction>,
 }
@@ -36,14 +37,14 @@ impl Analysis<'_> {
         self.station(station)?.split.as_ref()
     }
 
-    /// Parts of a station's path to which the load adds [`ADDED_MS`] or more at p95.
+    /// Parts of a station's path to which the load adds [`ADDED_MS`] or more.
     pub(in crate::explain) fn delayed_parts(&self, station: usize) -> Vec<Delayed> {
         let Some(split) = self.split(station) else {
             return Vec::new();
         };
         let mut parts = added(split);
         assign_directions(&mut parts, split);
-        parts.retain(|part| part.p95_ms >= ADDED_MS);
+        parts.retain(|part| part.p50_ms >= ADDED_MS);
         for part in &mut parts {
             if part.part == Part::Line && part.direction.is_none() {
                 part.direction = self.loaded_direction(station);
@@ -95,7 +96,7 @@ impl Analysis<'_> {
                     Part::Line => beyond,
                     Part::Server => "the server",
                 };
-                format!("{} to {name}", span(part.p95_ms.max(0.0)))
+                format!("{} to {name}", span(part.p50_ms.max(0.0)))
             })
             .collect();
         let (last, others) = facts.split_last()?;
@@ -104,7 +105,7 @@ impl Analysis<'_> {
             others => format!("{} and {last}", others.join(", ")),
         };
         Some(format!(
-            "By {}'s probes the load added {all} (p95).",
+            "By {}'s probes the load added {all} (median).",
             self.name(station)
         ))
     }
@@ -113,11 +114,11 @@ impl Analysis<'_> {
     pub(in crate::explain) fn place_of_queue(&self, stations: &[usize]) -> Option<String> {
         let worst = |station: &usize| {
             let parts = self.delayed_parts(*station);
-            let most = parts.into_iter().max_by(|a, b| a.p95_ms.total_cmp(&b.p95_ms))?;
+            let most = parts.into_iter().max_by(|a, b| a.p50_ms.total_cmp(&b.p50_ms))?;
             Some((*station, most))
         };
         let found = stations.iter().filter_map(worst);
-        let (station, most) = found.max_by(|a, b| a.1.p95_ms.total_cmp(&b.1.p95_ms))?;
+        let (station, most) = found.max_by(|a, b| a.1.p50_ms.total_cmp(&b.1.p50_ms))?;
         let place = match (most.part, most.direction) {
             (Part::Wifi, _) => "on the Wi-Fi",
             (Part::Line, Some(Direction::Down)) => "on the internet line downstream",
@@ -141,7 +142,6 @@ fn added(split: &SplitSummary) -> Vec<Delayed> {
         Some(Delayed {
             part,
             p50_ms: delay.added_p50_ms()?,
-            p95_ms: delay.added_p95_ms()?,
             direction: None,
         })
     };

@@ -27,8 +27,8 @@ const OF_WIFI: [Kind; 8] = [
 /// Condition under which the rule names a delay on the Wi-Fi.
 pub(super) fn wifi_criterion() -> String {
     format!(
-        "The station has a probe to its access point (`target = \"near\"`). The load added {} or more to its round trip at \
-         p95. `device` does not explain it, nor does a more specific cause above.",
+        "The station has a probe to its access point (`target = \"near\"`). The load added {} or more to the median of its \
+         round trips. `device` does not explain it, nor does a more specific cause above.",
         span(ADDED_MS)
     )
 }
@@ -41,7 +41,7 @@ pub(super) fn line_criterion(direction: Direction) -> String {
     };
     format!(
         "The station has a probe to its access point, and one to the first hop beyond the router (`target = \"line\"`) or to \
-         the server. The load added {} or more to the difference of their round trips at p95. Most of it arises {way}, by \
+         the server. The load added {} or more to the median difference of their round trips. Most of it arises {way}, by \
          the one-way delays of the probe to the server. If these are unknown, the direction of the load decides.",
         span(ADDED_MS)
     )
@@ -51,7 +51,7 @@ pub(super) fn line_criterion(direction: Direction) -> String {
 pub(super) fn server_criterion() -> String {
     format!(
         "The station has probes to its access point, to the first hop beyond the router and to the server. The load added {} \
-         or more to the difference between the last two at p95. No other cause names the server.",
+         or more to the median difference between the last two. No other cause names the server.",
         span(ADDED_MS)
     )
 }
@@ -197,8 +197,8 @@ fn is_explained(analysis: &Analysis<'_>, station: usize, found: &[Cause]) -> boo
 fn is_own_queue(analysis: &Analysis<'_>, station: usize, part: &Delayed) -> bool {
     let others = analysis.group_of(station).map_or(&[][..], |group| &group.members);
     let shared = others.iter().filter(|other| **other != station).any(|other| {
-        let added = analysis.split(*other).and_then(|split| split.wifi.added_p95_ms());
-        added.is_some_and(|added| added >= UNSHARED * part.p95_ms)
+        let added = analysis.split(*other).and_then(|split| split.wifi.added_p50_ms());
+        added.is_some_and(|added| added >= UNSHARED * part.p50_ms)
     });
     let uploads = analysis.moves(station, WorkloadKind::Upload);
     let up = match part.direction {
@@ -231,7 +231,7 @@ fn cause(
     evidence: &str,
     advice: &str,
 ) -> Vec<Cause> {
-    let worst = stations.iter().max_by(|(_, a), (_, b)| a.p95_ms.total_cmp(&b.p95_ms));
+    let worst = stations.iter().max_by(|(_, a), (_, b)| a.p50_ms.total_cmp(&b.p50_ms));
     let Some((worst, _)) = worst else { return Vec::new() };
     let affected: Vec<usize> = stations.iter().map(|(station, _)| *station).collect();
     let names = analysis.names(affected.iter().copied());
