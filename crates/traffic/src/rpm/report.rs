@@ -13,8 +13,8 @@ use std::fmt::Write;
 pub const SCHEMA: &str = "netburn.rpm/1";
 /// Share of one processor from which it limits a test.
 const BUSY: f64 = 0.9;
-/// Share of lost probes from which the draft's score is noted as too high: it drops 5 % of the slowest probes anyway.
-const MANY_LOST: f64 = 0.05;
+/// Share of lost or of late probes from which a note is printed. The draft's score drops the slowest 5 % anyway.
+const MANY: f64 = 0.05;
 
 /// Result of all tests.
 #[derive(Debug, Clone)]
@@ -214,9 +214,15 @@ impl TestReport {
             result.foreign.lost() + result.own.lost(),
             result.foreign.due + result.own.due,
         );
-        if lost as f64 > MANY_LOST * due as f64 {
+        if lost as f64 > MANY * due as f64 {
             notes.push(format!(
                 "{lost} of {due} probes have no response; only the percentiles count them, so the other scores are too high"
+            ));
+        }
+        let late = result.foreign.late + result.own.late;
+        if late as f64 > MANY * due as f64 {
+            notes.push(format!(
+                "{late} of {due} probes started late: this machine was busy, and the result can be that of this machine"
             ));
         }
         if self.cpu > BUSY {
@@ -340,4 +346,46 @@ fn whole(rpm: f64) -> String {
 /// Returns the time of one round trip.
 fn time(rpm: f64) -> String {
     format!("{:.1} ms per round trip", 60e3 / rpm)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netburn_units::{Instant, Seed};
+    use netburn_workload::responsiveness::Machine;
+
+    /// 5 of 100 are 5 %, 6 are more.
+    #[test]
+    fn many_lost_and_many_late_probes_are_noted() {
+        let machine = Machine::new(Config::new(vec![Direction::Down]), Instant::ZERO, Seed(1)).unwrap();
+        let notes = |failed: u64, late: u64| {
+            let foreign = Counts {
+                due: 100,
+                answered: 100 - failed,
+                failed,
+                late,
+                ..Counts::default()
+            };
+            let report = TestReport {
+                directions: vec![Direction::Down],
+                result: TestResult {
+                    foreign,
+                    ..machine.result()
+                },
+                tls: None,
+                failure: None,
+                cpu: 0.5,
+            };
+            report.notes()
+        };
+        assert!(notes(5, 5).is_empty());
+        assert_eq!(
+            notes(6, 0),
+            ["6 of 100 probes have no response; only the percentiles count them, so the other scores are too high"]
+        );
+        assert_eq!(
+            notes(0, 6),
+            ["6 of 100 probes started late: this machine was busy, and the result can be that of this machine"]
+        );
+    }
 }

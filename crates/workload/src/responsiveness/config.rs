@@ -7,7 +7,7 @@ use std::num::NonZeroUsize;
 
 /// Minimum length of an interval.
 pub const MIN_INTERVAL: Duration = Duration::from_millis(100);
-/// Maximum time limit of a test.
+/// Maximum time limit of a test, and of the probes before its load.
 pub const MAX_TIME: Duration = Duration::from_secs(600);
 /// Maximum of MNP.
 pub const MAX_CONNECTIONS: u32 = 64;
@@ -53,7 +53,7 @@ pub struct Config {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{name}: found {found}, expected {expected}")]
 pub struct ConfigError {
-    /// Name of the parameter: that of the draft in lower case, or `time`.
+    /// Name of the parameter: that of the draft in lower case, or `directions`, `idle` or `time`.
     pub name: &'static str,
     /// Value.
     pub found: String,
@@ -103,6 +103,9 @@ impl Config {
         }
         if self.interval < MIN_INTERVAL || self.interval > MAX_TIME {
             return fault("id", self.interval.to_string(), format!("{MIN_INTERVAL} to {MAX_TIME}"));
+        }
+        if self.idle > MAX_TIME {
+            return fault("idle", self.idle.to_string(), format!("at most {MAX_TIME}"));
         }
         if self.intervals.get() > MAX_INTERVALS {
             return fault("mad", self.intervals.to_string(), format!("1 to {MAX_INTERVALS}"));

@@ -461,6 +461,10 @@ fn parameters_out_of_range_are_named() {
         error(|c| c.interval = ms(99)),
         "id: found 99 ms, expected 100 ms to 10 min"
     );
+    assert_eq!(
+        error(|c| c.idle = Duration::from_secs(601)),
+        "idle: found 601 s, expected at most 10 min"
+    );
     assert_eq!(error(|c| c.connections = 0), "mnp: found 0, expected 1 to 64");
     assert_eq!(
         error(|c| c.probes_per_second = 1001),
