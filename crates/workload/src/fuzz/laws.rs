@@ -407,10 +407,10 @@ impl Checked {
         let windows = self.windows();
         for (index, operation) in operations.iter().enumerate() {
             // Bulk transfers are cancelled at the end of a window.
-            let cancelled = windows
+            let mut cancelled = windows
                 .iter()
                 .filter(|(_, to)| self.config.kind.is_bulk() && *to <= operation.due);
-            let since = cancelled.last().map_or(self.start, |(_, to)| *to);
+            let since = cancelled.next_back().map_or(self.start, |(_, to)| *to);
             let earlier = || {
                 let earlier = operations[..index].iter();
                 earlier.filter(|o| o.outcome != Outcome::NotStarted && o.due >= since)
