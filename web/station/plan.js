@@ -53,6 +53,15 @@ export function config(section) {
     if (text === "no stall") {
       return { kind: "no-stall" };
     }
+    if (text === "frames on time") {
+      return { kind: "frames" };
+    }
+    if (text === "no gap") {
+      return { kind: "no-gap" };
+    }
+    if (/lost$/.test(text)) {
+      return { kind: "loss" };
+    }
     if (/^R\s*\d+$/.test(text)) {
       return { kind: "quality", atLeast: Number(text.slice(1)) };
     }
@@ -64,7 +73,8 @@ export function config(section) {
   return check({
     kind: section.kind,
     objects: section.objects ?? 1,
-    objectSize: size(section.object_size),
+    // Kinds with streams have no objects.
+    objectSize: section.object_size === undefined ? 1 : size(section.object_size),
     interval: section.interval === undefined ? null : duration(section.interval),
     jitter: section.jitter === undefined ? 0 : duration(section.jitter),
     connections: section.connections ?? "keep",
@@ -77,11 +87,12 @@ export function config(section) {
   });
 }
 
-const KINDS = ["pages", "stream", "calls", "download", "upload", "probe", "voice"];
+const KINDS = ["pages", "stream", "calls", "download", "upload", "probe", "voice", "datagrams", "game", "cloud-gaming"];
+const DATAGRAMS = ["probe", "voice", "datagrams", "game", "cloud-gaming"];
 
 /** Returns whether a workload with these settings sends datagrams, which a browser does not have. */
 export function isDatagram({ kind }) {
-  return kind === "probe" || kind === "voice";
+  return DATAGRAMS.includes(kind);
 }
 
 /** Checks that the traffic pattern is known and the values are within the bounds of scenarios. */
@@ -106,7 +117,7 @@ function check(config) {
   if (config.objects * config.outstanding > 10000) {
     throw new Error("more than 10000 simultaneous requests");
   }
-  if (config.interval === null && !["download", "upload"].includes(config.kind)) {
+  if (config.interval === null && !["download", "upload"].includes(config.kind) && !isDatagram(config)) {
     throw new Error(`missing \`interval\` for ${config.kind}`);
   }
   return config;

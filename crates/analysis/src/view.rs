@@ -95,7 +95,7 @@ pub struct StationView {
 pub struct WorkloadView {
     /// Name.
     pub name: String,
-    /// Kind: `pages`, `stream`, `calls`, `download`, `upload`, `probe`, `voice`.
+    /// Kind: `pages`, `stream`, `calls`, `download`, `upload`, `probe`, `voice`, `datagrams`, `game`, `cloud-gaming`.
     pub kind: String,
     /// The strictest latency goal, in ms.
     pub latency_goal_ms: Option<f64>,

@@ -2,6 +2,7 @@
 
 mod intervals;
 mod rows;
+pub(crate) mod streams;
 pub(crate) mod voice;
 pub(crate) mod why;
 pub(crate) mod wifi;
@@ -36,6 +37,7 @@ pub fn text(summary: &Summary, width: usize, colour: bool) -> String {
         run_reasons(summary, colour),
         why::paragraphs(summary, colour),
         voice::lines(summary),
+        streams::lines(summary),
         wifi::lines(summary),
         self_check(summary, colour),
         provisional(summary),

@@ -4,7 +4,8 @@ use crate::environment::Environment;
 use crate::plan::{Ap, Joins, LineQueue, Plan, RadioName, Station, StationLink, Trace, Wan};
 use netburn_medium::config::{LinkQuality, RadioConfig};
 use netburn_units::{BitRate, ByteSize, Duration};
-use netburn_workload::{Config, Goal, Kind};
+use netburn_workload::config::GAP;
+use netburn_workload::{Config, Direction, Goal, Kind};
 
 impl Plan {
     /// Returns the plan as lines of text: network, stations, workloads, goals, expected traffic on `environment`, and
@@ -235,6 +236,9 @@ fn on_wire(link: &StationLink) -> String {
 }
 
 fn workload_summary(config: &Config) -> String {
+    if config.kind.has_streams() {
+        return format!("{}; {}", streams(config), goals_of(config));
+    }
     let what = match (config.kind, config.objects) {
         (Kind::Probe, _) => format!("a datagram of {}", config.object_size),
         (Kind::Voice, _) => format!("a packet of {} in each direction", config.object_size),
@@ -252,13 +256,33 @@ fn workload_summary(config: &Config) -> String {
     } else {
         ""
     };
+    format!("{what} {when}{up}; {}", goals_of(config))
+}
+
+fn goals_of(config: &Config) -> String {
     let goals: Vec<String> = config.goals.iter().map(goal).collect();
-    let good = if goals.is_empty() {
-        "no goal".to_owned()
-    } else {
-        format!("goal: {}", goals.join(", "))
-    };
-    format!("{what} {when}{up}; {good}")
+    match goals.is_empty() {
+        true => "no goal".to_owned(),
+        false => format!("goal: {}", goals.join(", ")),
+    }
+}
+
+/// `up a packet of 100 B every 15.6 ms, down 43 packets of 1200 B every 16.7 ms`
+fn streams(config: &Config) -> String {
+    let streams = config.packet_streams();
+    let texts = streams.all().map(|(direction, stream)| {
+        let direction = match direction {
+            Direction::Up => "up",
+            Direction::Down => "down",
+        };
+        let packets = match stream.burst {
+            1 => "a packet".to_owned(),
+            burst => format!("{burst} packets"),
+        };
+        let bytes = stream.size.as_bytes();
+        format!("{direction} {packets} of {bytes} B every {}", rounded(stream.interval))
+    });
+    texts.collect::<Vec<_>>().join(", ")
 }
 
 /// Formats a size in decimal units: `8.1 GB`.
@@ -288,6 +312,9 @@ fn goal(goal: &Goal) -> String {
         Goal::Latency { limit } => format!("≤ {limit}"),
         Goal::Rate { at_least, window, .. } => format!("≥ {at_least} in every {window}"),
         Goal::NoStall => "no stall".to_owned(),
+        Goal::Frames => "frames on time".to_owned(),
+        Goal::NoGap => format!("no gap of {GAP}"),
         Goal::Quality { at_least, window, .. } => format!("R ≥ {at_least} in every {window}"),
+        Goal::Loss { at_most, window, .. } => format!("lost ≤ {at_most} in every {window}"),
     }
 }

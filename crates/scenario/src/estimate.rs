@@ -4,7 +4,7 @@ use crate::environment::Environment;
 use crate::plan::Plan;
 use crate::resolve::operation_size;
 use netburn_units::{BitRate, ByteSize, Duration};
-use netburn_workload::{Config, Kind};
+use netburn_workload::{Config, Kind, PacketStream};
 
 /// Estimated content bytes of all runs of a plan, both directions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,7 +71,17 @@ impl Plan {
                 match config.kind {
                     Kind::Download => to.max = None,
                     Kind::Upload => from.max = None,
-                    Kind::Probe | Kind::Voice => {
+                    kind if kind.has_streams() => {
+                        let bytes = |stream: Option<PacketStream>| {
+                            let packets = |stream: PacketStream| {
+                                u128::from(stream.packets_within(span)) * u128::from(stream.size.as_bytes())
+                            };
+                            stream.map_or(0, packets)
+                        };
+                        to.add(bytes(config.streams.down));
+                        from.add(bytes(config.streams.up));
+                    }
+                    Kind::Probe | Kind::Voice | Kind::Datagrams | Kind::Game | Kind::CloudGaming => {
                         let scheduled = scheduled(config, span);
                         to.add(scheduled);
                         from.add(scheduled);

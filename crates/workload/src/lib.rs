@@ -8,7 +8,8 @@
 //! - [`machine`] – the state machine. It computes due times, limits outstanding requests, and defines
 //!   what an operation is.
 //! - [`deadlines`] – the next timeout of many machines, for a driver.
-//! - [`config`] – settings. It has the seven built-in workloads, every number with its unit and default.
+//! - [`direction`] – up or down, and the numbers of packets.
+//! - [`config`] – settings. It has the built-in workloads, every number with its unit and default.
 //! - [`player`] – the buffer of a video player: bytes in, stalls out.
 //! - [`operation`] – the result of one operation.
 //! - [`verdict`] – goals, shares met, verdicts.
@@ -22,6 +23,7 @@
 
 pub mod config;
 pub mod deadlines;
+pub mod direction;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
 pub mod machine;
@@ -29,8 +31,11 @@ pub mod operation;
 pub mod player;
 pub mod verdict;
 
-pub use config::{Config, ConfigError, Connections, Goal, Kind, PlayerConfig, Priority, UnknownName};
+pub use config::{
+    Config, ConfigError, Connections, Goal, Kind, PacketStream, PlayerConfig, Priority, Streams, UnknownName,
+};
 pub use deadlines::Deadlines;
-pub use machine::{Action, BACKOFF, Connection, Direction, Request, RequestId, Wake, Workload};
+pub use direction::Direction;
+pub use machine::{Action, BACKOFF, Connection, Request, RequestId, Wake, Workload};
 pub use operation::{Failure, Operation, Outcome, RemoteTimestamps, Stall};
-pub use verdict::{GoalResult, Tally, Verdict, judge, quality_windows, windows, worst};
+pub use verdict::{GoalResult, Tally, Verdict, judge, loss_windows, quality_windows, windows, worst};

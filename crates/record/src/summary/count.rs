@@ -1,5 +1,7 @@
 //! Counts rows as evidence for the summary.
 
+mod packets;
+mod streams;
 mod voice;
 mod workload;
 

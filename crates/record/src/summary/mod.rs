@@ -4,6 +4,7 @@
 pub(crate) mod count;
 mod document;
 pub(crate) mod evidence;
+mod streams;
 mod summariser;
 mod totals;
 pub(crate) mod verdicts;
@@ -12,8 +13,8 @@ mod wifi;
 
 pub(crate) use document::verdict;
 pub use document::{
-    GoalSummary, LatencyMs, PlayerSummary, ProbeSummary, SCHEMA, StationSummary, Summary, Totals, VoiceStreamSummary,
-    VoiceSummary, WorkloadSummary, verdict_name,
+    FrameSummary, GapSummary, GoalSummary, LatencyMs, PlayerSummary, ProbeSummary, SCHEMA, StationSummary,
+    StreamSummary, StreamsSummary, Summary, Totals, VoiceStreamSummary, VoiceSummary, WorkloadSummary, verdict_name,
 };
 pub use summariser::Summariser;
 pub use totals::WorkloadTotals;

@@ -2,8 +2,8 @@
 //! goals come from [`netburn_workload::verdict`].
 
 use super::document::{
-    GoalSummary, LatencyMs, PlayerSummary, ProbeSummary, SCHEMA, StationSummary, Summary, Totals, VoiceSummary,
-    WorkloadSummary,
+    GoalSummary, LatencyMs, PlayerSummary, ProbeSummary, SCHEMA, StationSummary, StreamsSummary, Summary, Totals,
+    VoiceSummary, WorkloadSummary,
 };
 use super::evidence::{RunEvidence, StationEvidence, WorkloadEvidence};
 use crate::columns::names::distinct;
@@ -213,8 +213,12 @@ fn judge_workload(name: String, config: &Config, of: WorkloadEvidence, judged: D
                 verdict: result.verdict,
                 provisional: result.provisional,
                 samples: match goal {
-                    Goal::NoStall => tally.watched.as_nanos() / BIN.as_nanos(),
-                    Goal::Latency { .. } | Goal::Rate { .. } | Goal::Quality { .. } => tally.samples,
+                    Goal::NoStall | Goal::NoGap => tally.watched.as_nanos() / BIN.as_nanos(),
+                    Goal::Latency { .. }
+                    | Goal::Rate { .. }
+                    | Goal::Quality { .. }
+                    | Goal::Loss { .. }
+                    | Goal::Frames => tally.samples,
                 },
             }
         })
@@ -262,6 +266,7 @@ fn judge_workload(name: String, config: &Config, of: WorkloadEvidence, judged: D
         player,
         probe,
         voice: of.voice.map(VoiceSummary::from),
+        streams: of.streams.map(StreamsSummary::from),
         goals,
     }
 }

@@ -1,20 +1,26 @@
 //! Settings of one workload, with all defaults filled in.
 //!
-//! - `presets`: the seven built-in workloads.
+//! - `presets`: the built-in workloads.
+//! - `stream`: streams of datagrams in one direction.
 //! - `validate`: limits of a configuration.
 //! - `names`: text form of kinds, priorities, connections and goals.
 //! - `volume`: number of bytes that a workload moves.
 
 mod names;
 mod presets;
+mod stream;
 mod validate;
 mod volume;
 
 pub use names::UnknownName;
 pub use presets::PRESETS;
+pub use stream::{
+    MAX_BURST, MAX_BURST_INTERVAL, MAX_PACKET_SIZE, MIN_PACKET_PERIOD, MIN_PACKET_SIZE, PacketStream, Streams,
+};
 pub use validate::ConfigError;
 
-use netburn_units::{BitRate, ByteSize, Duration};
+use crate::direction::Direction;
+use netburn_units::{BitRate, ByteSize, Duration, Probability};
 
 /// Minimum time between operations of one workload: 100 µs.
 pub const MIN_PERIOD: Duration = Duration::from_micros(100);
@@ -27,6 +33,9 @@ pub const MAX_VOICE_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Highest rating R of a goal. Without delay and loss R is 93.2.
 pub const MAX_RATING: u8 = 93;
+
+/// Minimum length of a gap: 100 ms, about six updates of a game.
+pub const GAP: Duration = Duration::from_millis(100);
 
 /// Width of the bins in which bytes are counted, and so the granularity of a rate goal's window and
 /// step: 100 ms.
@@ -42,8 +51,8 @@ pub struct Config {
     /// Size of one object. For `probe` (64 B to 1400 B) and `voice` (32 B to 1400 B) the UDP payload
     /// of one datagram.
     pub object_size: ByteSize,
-    /// Time between operations, for `voice` between the packets of one direction. `None` for kinds whose next operation starts when the previous one
-    /// ends (`download`, `upload`).
+    /// Time between operations, for `voice` between the packets of one direction. `None` for kinds whose next operation
+    /// starts when the previous one ends (`download`, `upload`), and for kinds with `streams`.
     pub interval: Option<Duration>,
     /// Maximum deviation of a due time from its grid point, in either direction; at most half of
     /// `interval`.
@@ -51,8 +60,11 @@ pub struct Config {
     /// Use of connections: one per object, or persistent ones.
     pub connections: Connections,
     /// Maximum number of operations in flight; further ones that are due count as not started
-    /// (`pages`: one more is queued).
+    /// (`pages`: one more is queued). Without effect for kinds whose packets are not answered.
     pub outstanding: u32,
+    /// Streams of kinds that [have streams](Kind::has_streams); empty for other kinds. The streams of all kinds are
+    /// [`packet_streams`](Self::packet_streams).
+    pub streams: Streams,
     /// Traffic class: DSCP, access category and band of the packets.
     pub priority: Priority,
     /// Video player that consumes the bytes, for `stream`.
@@ -84,6 +96,15 @@ pub enum Kind {
     /// delay. Packets are numbered alternately: even numbers go up, odd numbers go down
     /// ([`Direction::of_packet`](crate::Direction::of_packet)).
     Voice,
+    /// A stream of datagrams in one or both directions, each with an interval, a burst and a size of
+    /// its own. Operations and numbers are those of `Voice`.
+    Datagrams,
+    /// An online game: inputs up and updates down, at the rate of the server's ticks. Operations and
+    /// numbers are those of `Voice`.
+    Game,
+    /// Cloud gaming: inputs up, and the frames of a video down. Operations and numbers are those of
+    /// `Voice`.
+    CloudGaming,
 }
 
 impl Kind {
@@ -91,9 +112,36 @@ impl Kind {
     #[must_use]
     pub const fn is_datagram(self) -> bool {
         match self {
-            Kind::Probe | Kind::Voice => true,
+            Kind::Probe | Kind::Voice | Kind::Datagrams | Kind::Game | Kind::CloudGaming => true,
             Kind::Pages | Kind::Stream | Kind::Calls | Kind::Download | Kind::Upload => false,
         }
+    }
+}
+
+impl Kind {
+    /// Returns true if an operation is a datagram that is not answered: its latency is a one-way
+    /// delay.
+    #[must_use]
+    pub const fn is_one_way(self) -> bool {
+        self.is_datagram() && !matches!(self, Kind::Probe)
+    }
+
+    /// Returns true if a burst down answers the packets up: their round trips are judged.
+    #[must_use]
+    pub const fn has_round_trips(self) -> bool {
+        matches!(self, Kind::Game | Kind::CloudGaming)
+    }
+
+    /// Returns true if the bursts down are frames, which are judged.
+    #[must_use]
+    pub const fn has_frames(self) -> bool {
+        matches!(self, Kind::CloudGaming)
+    }
+
+    /// Returns true if the packets follow [`Config::streams`].
+    #[must_use]
+    pub const fn has_streams(self) -> bool {
+        self.is_one_way() && !matches!(self, Kind::Voice)
     }
 }
 
@@ -159,7 +207,8 @@ pub struct PlayerConfig {
 /// Goal of a workload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Goal {
-    /// Every operation finishes within `limit` of its due time.
+    /// Every operation finishes within `limit` of its due time. For a kind with
+    /// [round trips](Kind::has_round_trips), the round trip of every packet up is at most `limit`.
     Latency {
         /// Maximum latency.
         limit: Duration,
@@ -186,15 +235,55 @@ pub enum Goal {
         /// Time from the start of one window to the next: 1 s.
         step: Duration,
     },
+    /// In each direction, of the packets of every window of `window`, in steps of `step`, at most
+    /// this share is lost.
+    Loss {
+        /// Maximum share of lost packets; more than 0, less than 1.
+        at_most: Probability,
+        /// Length of the window: 10 s.
+        window: Duration,
+        /// Time from the start of one window to the next: 1 s.
+        step: Duration,
+    },
+    /// In each direction, there is no [gap](GAP): a time without an arrival.
+    NoGap,
+    /// Every frame is complete within one interval of its due time, plus the smallest delay of a
+    /// packet.
+    Frames,
 }
 
 impl Config {
-    /// The strictest latency goal; `None` without one.
+    /// Streams of a kind whose datagrams are not answered; empty for other kinds.
+    #[must_use]
+    pub fn packet_streams(&self) -> Streams {
+        match (self.kind, self.interval) {
+            (Kind::Voice, Some(every)) => Streams::both(PacketStream::single(every, self.object_size)),
+            (kind, _) if kind.has_streams() => self.streams,
+            _ => Streams::default(),
+        }
+    }
+
+    /// UDP payload of a packet of a direction; zero without such a stream.
+    #[must_use]
+    pub fn packet_size(&self, direction: Direction) -> ByteSize {
+        let stream = self.packet_streams().get(direction);
+        stream.map_or(ByteSize::ZERO, |stream| stream.size)
+    }
+
+    /// The strictest goal for the latency of an operation; `None` without one.
     #[must_use]
     pub fn latency_limit(&self) -> Option<Duration> {
+        if self.kind.has_round_trips() {
+            return None;
+        }
         let limits = self.goals.iter().filter_map(|goal| match goal {
             Goal::Latency { limit } => Some(*limit),
-            Goal::Rate { .. } | Goal::NoStall | Goal::Quality { .. } => None,
+            Goal::Rate { .. }
+            | Goal::NoStall
+            | Goal::Quality { .. }
+            | Goal::Loss { .. }
+            | Goal::NoGap
+            | Goal::Frames => None,
         });
         limits.min()
     }

@@ -4,7 +4,9 @@ mod laws;
 
 pub use laws::{Checked, Input};
 
-use crate::config::{Config, Connections, Goal, Kind, MAX_VOICE_INTERVAL, PlayerConfig, Priority};
+use crate::config::{
+    Config, Connections, Goal, Kind, MAX_VOICE_INTERVAL, PacketStream, PlayerConfig, Priority, Streams,
+};
 use crate::machine::{Action, RequestId};
 use crate::operation::{Failure, RemoteTimestamps};
 use netburn_units::{BitRate, ByteSize, Duration, Instant, Seed};
@@ -62,23 +64,53 @@ fn config(next: &mut impl FnMut() -> u8) -> Config {
             Duration::ZERO,
             timeout.min(Duration::from_secs(2)),
         ),
+        kind if kind.has_streams() => (
+            every.min(Duration::from_secs(1)),
+            Duration::ZERO,
+            timeout.min(Duration::from_secs(2)),
+        ),
         _ => (every, jitter, timeout),
     };
     let unthrottled = matches!(kind, Kind::Download | Kind::Upload);
+    let stream = |interval: Duration, burst: u32| PacketStream {
+        interval,
+        burst,
+        spacing: interval / u64::from(burst) / 2,
+        size: ByteSize::from_bytes(size.min(1400)),
+    };
+    let streams = match (kind.has_streams(), objects) {
+        (false, _) => Streams::default(),
+        (true, 1) if !kind.has_round_trips() => Streams {
+            up: None,
+            down: Some(stream(every, outstanding)),
+        },
+        (true, 2) if !kind.has_round_trips() => Streams {
+            up: Some(stream(every, outstanding)),
+            down: None,
+        },
+        (true, _) => Streams {
+            up: Some(stream(every, outstanding)),
+            down: Some(stream(every / u64::from(objects), 1)),
+        },
+    };
     let config = Config {
         kind,
         objects: if kind.is_datagram() { 1 } else { objects },
         object_size: ByteSize::from_bytes(size),
-        interval: (!unthrottled).then_some(every),
+        interval: (!unthrottled && !kind.has_streams()).then_some(every),
         jitter: if unthrottled { Duration::ZERO } else { jitter },
         connections,
         outstanding,
+        streams,
         priority: Priority::BestEffort,
         player: (kind == Kind::Stream).then_some(player),
         goals: match kind {
             Kind::Download | Kind::Upload => Vec::new(),
             Kind::Stream => vec![Goal::NoStall],
             Kind::Voice => Config::voice().goals,
+            Kind::Datagrams => Config::datagrams().goals,
+            Kind::Game => Config::game().goals,
+            Kind::CloudGaming => Config::cloud_gaming().goals,
             Kind::Pages | Kind::Calls | Kind::Probe => vec![Goal::Latency { limit: goal }],
         },
         timeout,

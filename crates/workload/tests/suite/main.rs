@@ -5,5 +5,6 @@ mod laws;
 mod player;
 mod presets;
 mod rules;
+mod streams;
 mod util;
 mod verdicts;

@@ -1,6 +1,7 @@
 //! Counts of one workload, and one-way delays between two clocks.
 
-use super::voice::VoiceCounter;
+use super::packets::Packets;
+use super::{streams, voice};
 use crate::aggregate::{Counted, EvaluatedTime};
 use crate::health::Clock;
 use crate::row::IntervalRow;
@@ -23,8 +24,8 @@ pub(super) struct WorkloadCounter {
     /// One-way times of probes: departure and arrival by the station's clock, in between by the
     /// server's.
     one_way: Vec<OneWay>,
-    /// Packets of a call.
-    voice: Option<VoiceCounter>,
+    /// Packets of a workload whose datagrams are not answered.
+    packets: Option<Packets>,
     evidence: WorkloadEvidence,
 }
 
@@ -52,7 +53,7 @@ impl WorkloadCounter {
             stalls: Vec::new(),
             answered: None,
             one_way: Vec::new(),
-            voice: (config.kind == Kind::Voice).then(VoiceCounter::default),
+            packets: config.kind.is_one_way().then(Packets::default),
             evidence: WorkloadEvidence {
                 goals: vec![Tally::default(); config.goals.len()],
                 late: config.latency_limit().map(|_| 0),
@@ -99,8 +100,8 @@ impl WorkloadCounter {
         if self.config.kind == Kind::Probe && latency.is_some() {
             self.answer(operation);
         }
-        if let Some(voice) = &mut self.voice {
-            voice.packet(operation, counted.latency);
+        if let Some(packets) = &mut self.packets {
+            packets.put(operation, counted.latency);
         }
     }
 
@@ -162,12 +163,19 @@ impl WorkloadCounter {
                     *tally = first.map_or(Tally::default(), |first| windows(bins, *goal, first, to));
                 }
                 Goal::NoStall => *tally = watched,
-                Goal::Quality { .. } => {}
+                Goal::Quality { .. } | Goal::Loss { .. } | Goal::NoGap | Goal::Frames => {}
             }
         }
-        if let Some(voice) = self.voice {
-            let (voice, tallies) = voice.finish(&self.config, first, to);
-            (evidence.voice, evidence.goals) = (Some(voice), tallies);
+        match self.packets {
+            Some(packets) if self.config.kind == Kind::Voice => {
+                let (voice, tallies) = voice::finish(packets, &self.config, first, to);
+                (evidence.voice, evidence.goals) = (Some(voice), tallies);
+            }
+            Some(packets) => {
+                let (streams, tallies) = streams::finish(packets, &self.config, first, to);
+                (evidence.streams, evidence.goals) = (Some(streams), tallies);
+            }
+            None => {}
         }
         evidence.watched = watched;
         // Of the same time as `watched`.
