@@ -10,6 +10,7 @@
 //! - [`deadlines`] – the next timeout of many machines, for a driver.
 //! - [`direction`] – up or down, and the numbers of packets.
 //! - [`config`] – settings. It has the built-in workloads, every number with its unit and default.
+//! - [`gcc`] – congestion control of a real-time sender.
 //! - [`player`] – the buffer of a video player: bytes in, stalls out.
 //! - [`operation`] – the result of one operation.
 //! - [`verdict`] – goals, shares met, verdicts.
@@ -26,6 +27,7 @@ pub mod deadlines;
 pub mod direction;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
+pub mod gcc;
 pub mod machine;
 pub mod operation;
 pub mod player;

@@ -1,6 +1,7 @@
 //! Behaviour of a workload, from single rules to whole runs.
 
 mod config;
+mod gcc;
 mod laws;
 mod player;
 mod presets;
