@@ -41,6 +41,9 @@ fn settings_in_comments_are_valid() {
         ("call-and-download", "ap.home.queue", "fq-codel"),
         ("call-and-download", "workload.call.priority", "voice"),
         ("call-and-download", "workload.call.goal", "R 70"),
+        ("evening-at-home", "ap.home.wan.discipline", "cake"),
+        ("evening-at-home", "ap.home.queue", "airtime"),
+        ("evening-at-home", "station.nas.workload", "probe"),
         ("penalty-box", "station.slow-1.joins", "home.5g"),
         (
             "small-queues-usb",
