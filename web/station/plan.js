@@ -53,6 +53,15 @@ export function config(section) {
     if (text === "no stall") {
       return { kind: "no-stall" };
     }
+    if (text === "frames on time") {
+      return { kind: "frames" };
+    }
+    if (text === "no gap") {
+      return { kind: "no-gap" };
+    }
+    if (/lost$/.test(text)) {
+      return { kind: "loss" };
+    }
     if (/^R\s*\d+$/.test(text)) {
       return { kind: "quality", atLeast: Number(text.slice(1)) };
     }
@@ -64,7 +73,8 @@ export function config(section) {
   return check({
     kind: section.kind,
     objects: section.objects ?? 1,
-    objectSize: size(section.object_size),
+    // Kinds with streams have no objects.
+    objectSize: section.object_size === undefined ? 1 : size(section.object_size),
     interval: section.interval === undefined ? null : duration(section.interval),
     jitter: section.jitter === undefined ? 0 : duration(section.jitter),
     connections: section.connections ?? "keep",
@@ -91,11 +101,12 @@ const MIN_REPEAT = 1e9;
 /** The DSCP of each priority (RFC 2474). */
 const DSCP = { background: 8, "best-effort": 0, video: 40, voice: 48 };
 
-const KINDS = ["pages", "stream", "calls", "download", "upload", "probe", "voice"];
+const KINDS = ["pages", "stream", "calls", "download", "upload", "probe", "voice", "datagrams", "game", "cloud-gaming"];
+const DATAGRAMS = ["probe", "voice", "datagrams", "game", "cloud-gaming"];
 
 /** Returns whether a workload with these settings sends datagrams, which a browser does not have. */
 export function isDatagram({ kind }) {
-  return kind === "probe" || kind === "voice";
+  return DATAGRAMS.includes(kind);
 }
 
 /** Returns whether a workload with these settings is a bulk transfer: large objects without an interval. */
@@ -139,7 +150,7 @@ function check(config) {
   if (repeat !== null && (stop === null || repeat < Math.max(stop - start, MIN_REPEAT))) {
     throw new Error(`invalid \`repeat\`: found ${repeat}`);
   }
-  if (config.interval === null && !["download", "upload"].includes(config.kind)) {
+  if (config.interval === null && !isBulk(config) && !isDatagram(config)) {
     throw new Error(`missing \`interval\` for ${config.kind}`);
   }
   return config;

@@ -8,6 +8,9 @@ const LABELS = {
   upload: "Upload",
   probe: "Probe",
   voice: "Voice",
+  datagrams: "Datagrams",
+  game: "Game",
+  "cloud-gaming": "Cloud gaming",
 };
 
 /** No-break space between a number and its unit. */

@@ -1,4 +1,5 @@
-//! Quality of a stream of voice packets, as a listener perceives it, and grades of a path.
+//! Quality of a stream of packets, as a user perceives it: of voice as a listener, of updates and frames as a player. Also
+//! grades of a path.
 //!
 //! - [`packet`] – one packet of a stream: its due time and its one-way delay.
 //! - [`codec`] – codecs by name, with their sensitivity to loss and their own delay.
@@ -7,6 +8,8 @@
 //! - [`mod@jitter`] – jitter of RFC 3550, and the delay variation between neighbours.
 //! - [`playout`] – the fixed playout buffer that gives the highest R.
 //! - [`mod@gaps`] – parts of a stream in which too many packets are late or lost.
+//! - [`mod@silences`] – times without an arrival.
+//! - [`mod@bursts`] – frames of packets, and round trips of inputs and their answers.
 //! - [`stream`] – all of this for one stream, beside flent's MOS.
 //! - [`grade`] – bufferbloat letters, Quality of Outcome and Cloudflare's classes, with their scales.
 //!
@@ -20,6 +23,7 @@
     reason = "a pure crate: clippy.toml lists what it may not use"
 )]
 
+pub mod bursts;
 pub mod codec;
 pub mod e_model;
 pub mod gaps;
@@ -28,8 +32,10 @@ pub mod jitter;
 pub mod loss;
 pub mod packet;
 pub mod playout;
+pub mod silences;
 pub mod stream;
 
+pub use bursts::{Burst, Frames, bursts, round_trips};
 pub use codec::Codec;
 pub use e_model::{Impairment, mos, rating};
 pub use gaps::{GAP_WINDOW, Gaps, gaps};
@@ -37,4 +43,5 @@ pub use jitter::{Jitter, jitter, mean_delay_variation};
 pub use loss::LossRuns;
 pub use packet::Packet;
 pub use playout::{Playout, best_fixed_buffer};
+pub use silences::{Silences, silences};
 pub use stream::{StreamQuality, flent_rating};

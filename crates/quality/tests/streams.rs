@@ -1,8 +1,8 @@
 //! Loss, jitter, playout and gaps: values by hand, and comparison with an exhaustive search.
 
 use netburn_quality::{
-    Codec, Gaps, Impairment, LossRuns, Packet, StreamQuality, best_fixed_buffer, flent_rating, gaps, jitter,
-    mean_delay_variation, rating,
+    Burst, Codec, Frames, Gaps, Impairment, LossRuns, Packet, Silences, StreamQuality, best_fixed_buffer, bursts,
+    flent_rating, gaps, jitter, mean_delay_variation, rating, round_trips, silences,
 };
 use netburn_units::{Duration, Instant};
 use proptest::prelude::*;
@@ -187,4 +187,110 @@ proptest! {
         prop_assert_eq!(jitter(&stream(&delays)), jitter(&stream(&later)));
         prop_assert_eq!(mean_delay_variation(&stream(&delays)), mean_delay_variation(&stream(&later)));
     }
+}
+
+fn packet(due_ms: i64, delay_ms: Option<u64>) -> Packet {
+    Packet {
+        due: Instant::from_millis(due_ms),
+        delay: delay_ms.map(Duration::from_millis),
+    }
+}
+
+/// Packets every 50 ms with a delay of 10 ms. Those due at 100 and 150 ms are lost: no arrival from 60 to 210 ms. The one due at
+/// 250 ms takes 120 ms and arrives at 370 ms, after the ones of 300 and 350 ms at 310 and 360 ms: from 210 to 310 ms are
+/// 100 ms. The last one, due at 400 ms, is lost; 370 to 400 ms are no silence.
+#[test]
+fn silences_are_between_arrivals() {
+    let delays = [10, 10, 0, 0, 10, 120, 10, 10, 0];
+    let packets: Vec<Packet> = (0..)
+        .zip(delays)
+        .map(|(number, delay)| packet(50 * number, (delay > 0).then_some(delay)))
+        .collect();
+    let found = silences(&packets, Duration::from_millis(100));
+    assert_eq!(
+        (found.count, found.longest.as_millis(), found.total.as_millis()),
+        (2, 150, 250)
+    );
+    assert_eq!(found.observed, Duration::from_millis(390));
+    let none: Vec<Packet> = (0..5).map(|number| packet(50 * number, None)).collect();
+    let found = silences(&none, Duration::from_millis(100));
+    assert_eq!(
+        (found.count, found.longest.as_millis(), found.observed.as_millis()),
+        (1, 200, 200)
+    );
+    assert_eq!(silences(&[], Duration::from_millis(100)), Silences::default());
+}
+
+/// Frames of 3 packets every 20 ms. Frame 1 has a lost packet. Frame 0 misses its first packet, because the observation began
+/// later. The last packet of frame 2 arrives 4 + 9 ms after the due time of the frame, the others earlier.
+#[test]
+fn a_burst_is_complete_with_its_last_packet() {
+    let mut packets = Vec::new();
+    for number in 1..9_u64 {
+        let due = 20 * (number / 3) as i64 + 2 * (number % 3) as i64;
+        let delay = match number {
+            4 => None,
+            8 => Some(9),
+            _ => Some(5),
+        };
+        packets.push((number, packet(due, delay)));
+    }
+    let found = bursts(&packets, 3);
+    let expected = [
+        Burst {
+            due: Instant::from_millis(20),
+            delay: None,
+        },
+        Burst {
+            due: Instant::from_millis(40),
+            delay: Some(Duration::from_millis(13)),
+        },
+    ];
+    assert_eq!(found, expected);
+}
+
+/// Answers are due at 0, 20, 40, 60 ms and take 30 ms; that of 40 ms is lost. An input sent at 5 ms arrives at 15 ms: the answer of
+/// 20 ms makes 10 + 30 ms. One that arrives at 35 ms is answered by that of 60 ms instead of 40 ms: 10 + 20 + 30 ms. The third is
+/// lost. The fourth arrives at 75 ms, after the last answer.
+#[test]
+fn a_round_trip_has_no_wait_for_the_answer() {
+    let answers: Vec<Burst> = [(0, true), (20, true), (40, false), (60, true)]
+        .into_iter()
+        .map(|(due, arrives)| Burst {
+            due: Instant::from_millis(due),
+            delay: arrives.then_some(Duration::from_millis(30)),
+        })
+        .collect();
+    let inputs = [
+        packet(5, Some(10)),
+        packet(25, Some(10)),
+        packet(45, None),
+        packet(65, Some(10)),
+    ];
+    let trips: Vec<Option<u64>> = round_trips(&inputs, &answers)
+        .into_iter()
+        .map(|trip| trip.map(Duration::as_millis))
+        .collect();
+    assert_eq!(trips, [Some(40), Some(60), None]);
+    assert_eq!(round_trips(&inputs, &[]), [None]);
+}
+
+/// The network always delays by 10 ms, and a frame may take 16 ms longer: 26 ms are in time, 27 ms are late.
+#[test]
+fn a_frame_is_late_after_its_interval() {
+    let frames: Vec<Burst> = [Some(10), Some(26), Some(27), None]
+        .into_iter()
+        .zip(0..)
+        .map(|(delay, number)| Burst {
+            due: Instant::from_millis(16 * number),
+            delay: delay.map(Duration::from_millis),
+        })
+        .collect();
+    let counted = Frames::from_bursts(&frames, Duration::from_millis(10), Duration::from_millis(16));
+    let expected = Frames {
+        frames: 4,
+        late: 1,
+        incomplete: 1,
+    };
+    assert_eq!((counted, counted.on_time()), (expected, 2));
 }

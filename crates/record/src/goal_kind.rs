@@ -15,6 +15,12 @@ pub enum GoalKind {
     NoStall,
     /// Windows of a call have a minimum rating.
     Quality,
+    /// Windows of a stream have a maximum loss.
+    Loss,
+    /// A stream has no gap.
+    NoGap,
+    /// Frames are complete in time.
+    Frames,
 }
 
 impl From<&Goal> for GoalKind {
@@ -24,6 +30,9 @@ impl From<&Goal> for GoalKind {
             Goal::Rate { .. } => GoalKind::Rate,
             Goal::NoStall => GoalKind::NoStall,
             Goal::Quality { .. } => GoalKind::Quality,
+            Goal::Loss { .. } => GoalKind::Loss,
+            Goal::NoGap => GoalKind::NoGap,
+            Goal::Frames => GoalKind::Frames,
         }
     }
 }

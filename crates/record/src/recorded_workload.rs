@@ -63,7 +63,7 @@ impl RecordedWorkload {
         self.machine.handle_bytes(now, id, bytes);
     }
 
-    /// Records that a packet of a call arrived at `at`, which is known at `now`, and passes it to the machine.
+    /// Records that a packet that is not answered arrived at `at`, which is known at `now`, and passes it to the machine.
     pub fn handle_arrival(
         &mut self,
         now: Instant,
@@ -72,7 +72,7 @@ impl RecordedWorkload {
         at: Instant,
         rows: &mut Vec<Row>,
     ) {
-        let bytes = self.machine.config().object_size.as_bytes();
+        let bytes = self.machine.config().packet_size(direction).as_bytes();
         self.count(now, direction, bytes, rows);
         self.machine.handle_arrival(now, id, at);
     }

@@ -4,6 +4,7 @@ pub(crate) mod grades;
 mod intervals;
 mod rows;
 pub(crate) mod split;
+pub(crate) mod streams;
 pub(crate) mod voice;
 pub(crate) mod why;
 pub(crate) mod wifi;
@@ -43,6 +44,7 @@ pub fn text(summary: &Summary, width: usize, colour: bool) -> String {
         run_reasons(summary, colour),
         why::paragraphs(summary, colour),
         voice::lines(summary),
+        streams::lines(summary),
         grades::lines(summary),
         wifi::lines(summary),
         self_check(summary, colour),

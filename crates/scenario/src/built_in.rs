@@ -19,6 +19,7 @@ const BUILT_IN: &[(&str, &str)] = built_in![
     "archer-c7-steered",
     "boost",
     "call-and-download",
+    "evening-at-home",
     "four-uses",
     "patch-under-test",
     "penalty-box",

@@ -4,8 +4,8 @@ use crate::environment::Environment;
 use crate::plan::{Ap, Joins, LineQueue, Plan, RadioName, Station, StationLink, Trace, Wan};
 use netburn_medium::config::{LinkQuality, RadioConfig};
 use netburn_units::{BitRate, ByteSize, Duration};
-use netburn_workload::config::Activity;
-use netburn_workload::{Config, Goal, Kind, ProbeTarget};
+use netburn_workload::config::{Activity, GAP};
+use netburn_workload::{Config, Direction, Goal, Kind, ProbeTarget};
 
 impl Plan {
     /// Returns the plan as lines of text: network, stations, workloads, goals, expected traffic on `environment`, and
@@ -236,6 +236,9 @@ fn on_wire(link: &StationLink) -> String {
 }
 
 fn workload_summary(config: &Config) -> String {
+    if config.kind.has_streams() {
+        return format!("{}{}; {}", streams(config), when_and_mark(config), goals_of(config));
+    }
     let what = match (config.kind, config.objects) {
         (Kind::Probe, _) => match config.target {
             ProbeTarget::Near => format!("a datagram of {} to the access point", config.object_size),
@@ -263,17 +266,16 @@ fn workload_summary(config: &Config) -> String {
     } else {
         ""
     };
+    format!("{what} {when}{up}{}; {}", when_and_mark(config), goals_of(config))
+}
+
+/// The times in which a workload runs, and the mark of its packets.
+fn when_and_mark(config: &Config) -> String {
     let mark = config.dscp.map_or_else(String::new, |dscp| match dscp.name() {
         Some(name) => format!(", marked {name}"),
         None => format!(", marked with DSCP {}", dscp.value()),
     });
-    let goals: Vec<String> = config.goals.iter().map(goal).collect();
-    let good = if goals.is_empty() {
-        "no goal".to_owned()
-    } else {
-        format!("goal: {}", goals.join(", "))
-    };
-    format!("{what} {when}{up}{}{mark}; {good}", active(config.activity))
+    format!("{}{mark}", active(config.activity))
 }
 
 /// The times in which a workload runs: `, from 5 s until 10 s, each 20 s`.
@@ -289,6 +291,32 @@ fn active(activity: Activity) -> String {
         text.push_str(&format!(", each {repeat}"));
     }
     text
+}
+
+fn goals_of(config: &Config) -> String {
+    let goals: Vec<String> = config.goals.iter().map(goal).collect();
+    match goals.is_empty() {
+        true => "no goal".to_owned(),
+        false => format!("goal: {}", goals.join(", ")),
+    }
+}
+
+/// `up a packet of 100 B every 15.6 ms, down 43 packets of 1200 B every 16.7 ms`
+fn streams(config: &Config) -> String {
+    let streams = config.packet_streams();
+    let texts = streams.all().map(|(direction, stream)| {
+        let direction = match direction {
+            Direction::Up => "up",
+            Direction::Down => "down",
+        };
+        let packets = match stream.burst {
+            1 => "a packet".to_owned(),
+            burst => format!("{burst} packets"),
+        };
+        let bytes = stream.size.as_bytes();
+        format!("{direction} {packets} of {bytes} B every {}", rounded(stream.interval))
+    });
+    texts.collect::<Vec<_>>().join(", ")
 }
 
 /// Formats a size in decimal units: `8.1 GB`.
@@ -318,6 +346,9 @@ fn goal(goal: &Goal) -> String {
         Goal::Latency { limit } => format!("≤ {limit}"),
         Goal::Rate { at_least, window, .. } => format!("≥ {at_least} in every {window}"),
         Goal::NoStall => "no stall".to_owned(),
+        Goal::Frames => "frames on time".to_owned(),
+        Goal::NoGap => format!("no gap of {GAP}"),
         Goal::Quality { at_least, window, .. } => format!("R ≥ {at_least} in every {window}"),
+        Goal::Loss { at_most, window, .. } => format!("lost ≤ {at_most} in every {window}"),
     }
 }

@@ -96,7 +96,8 @@ words!(Http, HTTP, ["1.1" => Http::H1, "2" => Http::H2]);
 words!(Kind, KINDS, [
     "pages" => Kind::Pages, "stream" => Kind::Stream, "calls" => Kind::Calls,
     "download" => Kind::Download, "upload" => Kind::Upload, "probe" => Kind::Probe,
-    "voice" => Kind::Voice,
+    "voice" => Kind::Voice, "datagrams" => Kind::Datagrams, "game" => Kind::Game,
+    "cloud-gaming" => Kind::CloudGaming,
 ]);
 words!(ProbeTarget, PROBE_TARGETS, [
     "near" => ProbeTarget::Near, "line" => ProbeTarget::Line, "server" => ProbeTarget::Server,

@@ -4,7 +4,7 @@ use crate::environment::Environment;
 use crate::plan::Plan;
 use crate::resolve::operation_size;
 use netburn_units::{BitRate, ByteSize, Duration, Instant};
-use netburn_workload::{Config, Kind};
+use netburn_workload::{Config, Kind, PacketStream};
 use std::ops::Range;
 
 /// Estimated content bytes of all runs of a plan, both directions.
@@ -73,7 +73,11 @@ impl Plan {
                 match config.kind {
                     Kind::Download => to.max = None,
                     Kind::Upload => from.max = None,
-                    Kind::Probe | Kind::Voice => {
+                    kind if kind.has_streams() => {
+                        to.add(of_stream(config, config.datagrams.down, &load));
+                        from.add(of_stream(config, config.datagrams.up, &load));
+                    }
+                    Kind::Probe | Kind::Voice | Kind::Datagrams | Kind::Game | Kind::CloudGaming => {
                         let scheduled = scheduled(config, &load);
                         to.add(scheduled);
                         from.add(scheduled);
@@ -114,6 +118,14 @@ fn scheduled(config: &Config, load: &Range<Instant>) -> u128 {
         .map(|window| window.length().as_nanos().div_ceil(interval))
         .sum();
     u128::from(operations) * u128::from(operation_size(config).as_bytes())
+}
+
+/// Content of all packets of a stream due in a station's load.
+fn of_stream(config: &Config, stream: Option<PacketStream>, load: &Range<Instant>) -> u128 {
+    let Some(stream) = stream else { return 0 };
+    let windows = config.windows(load.start, load.end);
+    let packets: u64 = windows.map(|window| stream.packets_within(window.length())).sum();
+    u128::from(packets) * u128::from(stream.size.as_bytes())
 }
 
 /// Bytes transferred at `rate` in `span`.

@@ -16,6 +16,7 @@ use crate::sections::{
     ApSection, BuildingSection, LinkSection, MeshSection, NetworkSection, PlayerSection, RadioSection, ServerSection,
     StationLinkSection, StationSection, WanSection, WorkloadSection,
 };
+use crate::streams::StreamSection;
 
 section! {
     /// Settings of the whole run, and the sections below it. Every quantity carries its unit: `"60 s"`, `"25 Mbit/s"`, `"128 KiB"`, `"-62 dBm"`, `"1 %"`.
@@ -119,6 +120,7 @@ pub(crate) fn all() -> Vec<SectionEntry> {
         entry::<AdapterRateSection>("[station.NAME.adapter_rate]", MODELLED),
         entry::<TsqSection>("[station.NAME.tsq]", MODELLED),
         entry::<WorkloadSection>("[workload.NAME]", ALL),
+        entry::<StreamSection>("[workload.NAME.up]", ALL),
         entry::<PlayerSection>("[workload.NAME.player]", ALL),
         entry::<AtSection>("[[at]]", MODELLED),
     ]

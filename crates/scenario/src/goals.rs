@@ -7,17 +7,16 @@ use crate::scalars::{Rate, Whole};
 use crate::section_macro::section;
 use crate::value::{PlanValue, from_section};
 use netburn_medium::config::AdapterRate;
-use netburn_units::{BitRate, Duration};
+use netburn_units::{BitRate, Duration, Probability};
 use netburn_workload::Goal;
 use netburn_workload::config::MAX_RATING;
 use schemars::{Schema, SchemaGenerator, json_schema};
 
-/// Goals in a file: a time, a rate, a rating R, `no stall`, `none`, or a list.
+/// Goals in a file: a time, a rate, a rating R, a loss, `no gap`, `frames on time`, `no stall`, `none`, or a list.
 #[derive(Debug, Clone)]
 pub(crate) struct Goals(pub(crate) Vec<Spanned<Goal>>);
 
-const GOALS: &str =
-    "a time (`\"500 ms\"`), a rate (`\"20 Mbit/s\"`), a rating (`\"R 80\"`), `\"no stall\"` or `\"none\"`";
+const GOALS: &str = "a time (`\"500 ms\"`), a rate (`\"20 Mbit/s\"`), a rating (`\"R 80\"`), a loss (`\"1 % lost\"`), `\"no gap\"`, `\"frames on time\"`, `\"no stall\"` or `\"none\"`";
 
 impl FromNode for Goals {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
@@ -30,7 +29,7 @@ impl FromNode for Goals {
 
     fn schema(generator: &mut SchemaGenerator) -> Schema {
         let one = Goal::schema(generator);
-        json_schema!({ "anyOf": [one, { "const": "none" }, { "type": "array", "items": one }], "x-value": "a time, a rate, a rating (`R 80`), `no stall`, `none`, or a list" })
+        json_schema!({ "anyOf": [one, { "const": "none" }, { "type": "array", "items": one }], "x-value": "a time, a rate, a rating (`R 80`), a loss (`1 % lost`), `no gap`, `frames on time`, `no stall`, `none`, or a list" })
     }
 }
 
@@ -44,7 +43,10 @@ impl PlanValue<Goals> for Vec<Goal> {
             Goal::Latency { limit } => limit.to_string(),
             Goal::Rate { at_least, .. } => at_least.to_string(),
             Goal::NoStall => "no stall".to_owned(),
+            Goal::NoGap => "no gap".to_owned(),
+            Goal::Frames => "frames on time".to_owned(),
             Goal::Quality { at_least, .. } => format!("R {at_least}"),
+            Goal::Loss { at_most, .. } => format!("{at_most} lost"),
         };
         self.iter().map(text).collect()
     }
@@ -68,6 +70,15 @@ pub(crate) fn quality_goal(at_least: u8) -> Goal {
     }
 }
 
+/// Loss goal with windows of 10 s in steps of 1 s.
+pub(crate) fn loss_goal(at_most: Probability) -> Goal {
+    Goal::Loss {
+        at_most,
+        window: Duration::from_secs(10),
+        step: Duration::from_secs(1),
+    }
+}
+
 /// The number after `R`, such as that of `R 80`; `None` if the text is something else.
 fn rating(text: &str) -> Option<&str> {
     let number = text.strip_prefix('R')?.trim_start();
@@ -82,6 +93,12 @@ impl FromNode for Goal {
         if text == "no stall" {
             return Some(Goal::NoStall);
         }
+        if text == "no gap" {
+            return Some(Goal::NoGap);
+        }
+        if text == "frames on time" {
+            return Some(Goal::Frames);
+        }
         if let Some(number) = rating(text.trim()) {
             let known = number.parse().ok().filter(|rating| (1..=MAX_RATING).contains(rating));
             if known.is_none() {
@@ -89,6 +106,16 @@ impl FromNode for Goal {
                 cx.problem(&node.place, format!("{} is out of range", node.found()), help);
             }
             return known.map(quality_goal);
+        }
+        if let Some(share) = text.trim().strip_suffix("lost") {
+            let share = share.trim_end().parse::<Probability>();
+            let is_known = |share: &Probability| *share > Probability::ZERO && *share < Probability::ONE;
+            let known = share.ok().filter(is_known);
+            if known.is_none() {
+                let help = "expected a share greater than 0 %, less than 100 %, such as `1 % lost`";
+                cx.problem(&node.place, format!("invalid loss {}", node.found()), help.to_owned());
+            }
+            return known.map(loss_goal);
         }
         if let Ok(limit) = text.parse::<Duration>() {
             let most = Duration::from_secs(86_400);
@@ -115,7 +142,7 @@ impl FromNode for Goal {
     }
 
     fn schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "pattern": "^\\s*(no stall|R\\s*[0-9]+|[+]?\\s*[0-9._]+\\s*(s|sec|ms|us|µs|μs|ns|min|m|h|[GMk]bit/s|[GMk]bps|[GMk]b/s|bit/s|bps|b/s))\\s*$" })
+        json_schema!({ "type": "string", "pattern": "^\\s*(no stall|no gap|frames on time|R\\s*[0-9]+|[+]?\\s*[0-9._]+\\s*(%|ppm)\\s*lost|[+]?\\s*[0-9._]+\\s*(s|sec|ms|us|µs|μs|ns|min|m|h|[GMk]bit/s|[GMk]bps|[GMk]b/s|bit/s|bps|b/s))\\s*$" })
     }
 }
 

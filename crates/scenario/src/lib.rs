@@ -62,6 +62,7 @@ mod schema;
 mod section_macro;
 mod sections;
 mod signals;
+mod streams;
 mod suggest;
 mod toml_text;
 mod trace;

@@ -6,6 +6,7 @@ mod mesh;
 mod reach;
 mod signals;
 mod station;
+mod streams;
 mod wire;
 mod workload;
 

@@ -19,6 +19,7 @@ use crate::scalars::{
 };
 use crate::section_macro::section;
 use crate::signals::Signals;
+use crate::streams::StreamSection;
 use crate::value::{PlanValue, from_section, section_values};
 use netburn_medium::config::{
     Band, Guard, HardwareQueue, LinkQuality, QueueKind, QueueLimit, RadioSelection, RateControl, Rating, Security,
@@ -287,7 +288,7 @@ section! {
         rate_control(wifi): RateControl => air.rate_control, changes |value| (StationSetting::RateControl(value));
         /// Maximum rate of the station's adapter: one rate, or `{ up = …, down = … }`.
         adapter_rate(wifi): Rates => air.adapter_rate, default "unlimited", changes |value| (StationSetting::AdapterRate(value));
-        /// Workloads: `browsing`, `4kstream`, `voip`, `download`, `upload`, `probe`, `voice`, or a `[workload.NAME]` of the file; one, or a list.
+        /// Workloads: `browsing`, `4kstream`, `voip`, `download`, `upload`, `probe`, `voice`, `datagrams`, `game`, `cloud-gaming`, or a `[workload.NAME]` of the file; one, or a list.
         workload: OneOrMany<Name>, default "none";
         /// Start of the station's load.
         start: Span => start;
@@ -351,19 +352,23 @@ section! {
 section! {
     /// Your own workload. It starts from the built-in workload of its kind (`pages` from `browsing`, `stream` from `4kstream`, `calls` from `voip`), and its keys override that.
     WorkloadSection(StationWorkload = StationWorkload::new("", Config::browsing())) {
-        /// Traffic pattern: `pages`, `stream`, `calls`, `download`, `upload`, `probe` or `voice`. `pages`: several objects in parallel, at regular intervals with jitter. `stream`: objects one after another; a late object delays the next. `calls`: objects at fixed intervals. `download`, `upload`: large objects one after another. `probe`: datagrams that the server returns. `voice`: a stream of datagrams in each direction.
+        /// Traffic pattern: `pages`, `stream`, `calls`, `download`, `upload`, `probe`, `voice`, `datagrams`, `game` or `cloud-gaming`. `pages`: several objects in parallel, at regular intervals with jitter. `stream`: objects one after another; a late object delays the next. `calls`: objects at fixed intervals. `download`, `upload`: large objects one after another. `probe`: datagrams that the server returns. `voice`: a stream of datagrams in each direction. `datagrams`: the streams `up` and `down`. `game`: inputs up, updates down. `cloud-gaming`: inputs up, frames of a video down.
         kind(required): netburn_workload::Kind => config.kind;
         /// Objects per operation, fetched in parallel (`pages`).
         objects: Whole<1, 1000> => config.objects, default "that of the kind", kinds [Pages];
         /// Size of one object. For `probe` (64 to 1400 B) and `voice` (32 to 1400 B), the UDP payload of a datagram.
-        object_size: ObjectSize => config.object_size, default "that of the kind";
+        object_size: ObjectSize => config.object_size, default "that of the kind", kinds [Pages, Stream, Calls, Download, Upload, Probe, Voice];
         /// Requested rate, from which `interval` is computed. For `stream`, `calls` and `pages`.
         rate: Rate, default "that of the kind, for `stream` and `calls`", kinds [Pages, Stream, Calls];
-        /// Time between operations. For `voice`, time between the packets of one direction, 5 ms to 200 ms. Not for `download` and `upload`.
+        /// Time between operations. For `voice`, time between the packets of one direction, 5 ms to 200 ms. Not for `download`, `upload`, and kinds with `up` and `down`.
         interval: SomeTime => config.interval, default "from `rate`, else that of the kind", kinds [Pages, Stream, Calls, Probe, Voice];
+        /// Stream from the station to the server. If a workload of kind `datagrams` has one of `up` and `down`, only this direction is sent.
+        up: StreamSection => config.datagrams.up, default "1 Mbit/s in packets of 1200 B for `datagrams`; 100 B every 15.625 ms for `game`; 64 B every 8 ms for `cloud-gaming`", kinds [Datagrams, Game, CloudGaming];
+        /// Stream from the server to the station; keys as `up`.
+        down: StreamSection => config.datagrams.down, default "1 Mbit/s in packets of 1200 B for `datagrams`; 250 B every 15.625 ms for `game`; 60 frames of 43 packets of 1200 B per second for `cloud-gaming`", kinds [Datagrams, Game, CloudGaming];
         /// Maximum deviation of a due time from its place in the schedule, in either direction; at most half of `interval`. For `pages`, `calls` and `probe`.
         jitter: Span => config.jitter, default "that of the kind", kinds [Pages, Calls, Probe];
-        /// Connection reuse: `new` opens a connection for each object, `keep` keeps them open. Not for `probe` and `voice`.
+        /// Connection reuse: `new` opens a connection for each object, `keep` keeps them open. Not for workloads of datagrams.
         connections: Connections => config.connections, default "that of the kind", kinds [Pages, Stream, Calls, Download, Upload];
         /// Maximum number of operations in flight. Further operations that are due count as misses. For `calls` and `probe`.
         outstanding: Whole<1, 10_000> => config.outstanding, default "that of the kind", kinds [Calls, Probe];
@@ -373,7 +378,7 @@ section! {
         start: Span => config.activity.start;
         /// End of the workload. No new operation begins; the objects of `download` and `upload` are cancelled. Only the time from `start` to `stop` is judged.
         stop: SomeTime => config.activity.stop, default "the end of the station's load";
-        /// Period in which the time from `start` to `stop` is repeated, at least 1 s. Each begins in the same way. Not for `stream` and `voice`.
+        /// Period in which the time from `start` to `stop` is repeated, at least 1 s. Each begins in the same way. Not for `stream`, and for workloads of datagrams except `probe`.
         repeat: SomeTime => config.activity.repeat, default "none: the workload runs once", kinds [Pages, Calls, Download, Upload, Probe];
         /// Priority of the packets in both directions: DSCP (8, 0, 40, 48), access category, and band of `pfifo-fast`. The page of the workloads shows where packets are marked.
         priority: Priority => config.priority;
@@ -381,13 +386,13 @@ section! {
         dscp: Dscp => config.dscp, default "that of `priority`";
         /// Host that returns the datagrams (`probe`). `near`: the access point that the station has joined; on real devices the default gateway. `line`: the first hop beyond the router, which is the provider end of the access point's WAN link. `server`: the server. On real devices `near` and `line` use ICMP.
         target: ProbeTarget => config.target, kinds [Probe];
-        /// TCP congestion control of the workload in both directions: `reno`, `cubic`, `bbr`, or another one of the operating system. Not for `probe` and `voice`.
+        /// TCP congestion control of the workload in both directions: `reno`, `cubic`, `bbr`, or another one of the operating system. Not for workloads of datagrams.
         cc: CongestionControl => cc, default "`station.*.cc` and `server.cc`", kinds [Pages, Stream, Calls, Download, Upload];
         /// Video player that consumes the data (`stream`).
         player: PlayerSection => config.player, kinds [Stream];
-        /// Goal or list of goals: a time (`"500 ms"`) for `pages`, `calls` and `probe`; a rate (`"20 Mbit/s"`, in every 2 s) for `stream`, `download` and `upload`; `"no stall"` for `stream`; a rating (`"R 80"`, in every 10 s of each direction) for `voice`; `"none"`.
+        /// Goal or list of goals: a time (`"500 ms"`) for `pages`, `calls`, `probe`, `datagrams` (the one-way delay of the packets of each direction) `game` and `cloud-gaming` (the round trip of the packets up); a rate (`"20 Mbit/s"`, in every 2 s) for `stream`, `download` and `upload`; `"no stall"` for `stream`; a rating (`"R 80"`, in every 10 s of each direction) for `voice`; a loss (`"1 % lost"`, in every 10 s of each direction) for `datagrams`, `game` and `cloud-gaming`; `"no gap"` (of 100 ms or more) for `game`; `"frames on time"` for `cloud-gaming`; `"none"`.
         goal: Goals => config.goals, default "that of the kind";
-        /// Time without progress after which an operation is aborted. For `voice` at most 2 s.
+        /// Time without progress after which an operation is aborted. For packets that are not answered (`voice`, `datagrams`, `game`, `cloud-gaming`) the time after which they are lost, at most 2 s.
         timeout: SomeTime => config.timeout, default "that of the kind";
     }
 }

@@ -54,6 +54,9 @@ fn settings_in_comments_are_valid() {
         ("tr398-like-several-stations", "station.far-*.workload", "probe"),
         ("tr398-like-throughput", "ap.dut.radio.5g.standard", "802.11ac"),
         ("tr398-like-throughput", "workload.near-download.goal", "560 Mbit/s"),
+        ("evening-at-home", "ap.home.wan.discipline", "cake"),
+        ("evening-at-home", "ap.home.queue", "airtime"),
+        ("evening-at-home", "station.nas.workload", "probe"),
         ("penalty-box", "station.slow-1.joins", "home.5g"),
         (
             "small-queues-usb",

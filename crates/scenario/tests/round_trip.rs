@@ -18,7 +18,7 @@ use netburn_units::{
     BitRate, ByteSize, Db, Dbm, Distance, Dscp, DscpMapping, Duration, Instant, Probability, Seed, Speed,
 };
 use netburn_workload::config::Activity;
-use netburn_workload::{Config, Connections, Goal, Kind, PlayerConfig, Priority, ProbeTarget};
+use netburn_workload::{Config, Connections, Goal, Kind, PacketStream, PlayerConfig, Priority, ProbeTarget, Streams};
 use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
@@ -412,7 +412,17 @@ fn link() -> impl Strategy<Value = (StationLink, StationAir)> {
 }
 
 fn config() -> impl Strategy<Value = Config> {
-    let kinds = select(vec!["browsing", "4kstream", "voip", "download", "upload", "probe"]);
+    let kinds = select(vec![
+        "browsing",
+        "4kstream",
+        "voip",
+        "download",
+        "upload",
+        "probe",
+        "datagrams",
+        "game",
+        "cloud-gaming",
+    ]);
     let numbers = (
         1..=1000_u32,
         64..=1400_u64,
@@ -479,10 +489,36 @@ fn config() -> impl Strategy<Value = Config> {
                 max_buffer: timeout,
             };
         }
+        if kind.has_streams() {
+            let burst = 1 + objects % 20;
+            let interval = Duration::from_nanos(every).clamp(Duration::from_millis(5), Duration::from_secs(1));
+            let stream = PacketStream {
+                interval,
+                burst,
+                spacing: interval / u64::from(burst) / (1 + jitter % 9),
+                size: ByteSize::from_bytes(size),
+            };
+            config.datagrams = Streams {
+                up: (kind.has_round_trips() || outstanding % 3 != 0).then_some(stream),
+                down: (kind.has_round_trips() || outstanding % 3 != 1).then_some(stream),
+            };
+            config.object_size = Config::datagrams().object_size;
+            config.timeout = timeout.clamp(Duration::from_millis(10), Duration::from_secs(2));
+        }
         config.goals = match (kind, goal) {
             (_, false) => vec![],
             (Kind::Pages | Kind::Calls | Kind::Probe, _) => vec![Goal::Latency { limit: timeout }],
             (Kind::Stream, _) => Config::stream_4k().goals,
+            (Kind::CloudGaming, _) => vec![Goal::Frames, Goal::Latency { limit: timeout }],
+            (Kind::Game, _) => vec![Goal::NoGap, Goal::Latency { limit: timeout }],
+            (Kind::Datagrams, _) => vec![
+                Goal::Loss {
+                    at_most: Probability::from_ppb(1 + objects * 1000).expect("a share"),
+                    window: Duration::from_secs(10),
+                    step: Duration::from_secs(1),
+                },
+                Goal::Latency { limit: timeout },
+            ],
             (Kind::Voice, _) => vec![Goal::Quality {
                 at_least: 1 + (size % 93) as u8,
                 window: Duration::from_secs(10),

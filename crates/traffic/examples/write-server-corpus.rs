@@ -4,6 +4,7 @@ use netburn_traffic::consent::Consent;
 use netburn_traffic::datagram::call::{self, wire::Request};
 use netburn_traffic::datagram::wire;
 use netburn_units::{ByteSize, Duration, Instant};
+use netburn_workload::PacketStream;
 use std::error::Error;
 use std::path::Path;
 
@@ -106,10 +107,9 @@ fn datagrams() -> Files {
     let requested = Request {
         call: 0,
         anchor: Instant::from_millis(-100),
-        interval: Duration::from_millis(20),
+        stream: PacketStream::single(Duration::from_millis(20), ByteSize::from_bytes(172)),
         until: u32::MAX,
         from: 0,
-        size: 172,
         dscp: 48,
         stamp: Instant::ZERO,
     };
@@ -142,11 +142,15 @@ fn datagrams() -> Files {
             call::wire::request(
                 [7; 16],
                 &Request {
-                    interval: Duration::from_millis(5),
-                    size: 1400,
+                    stream: PacketStream {
+                        interval: Duration::from_millis(5),
+                        burst: 50,
+                        spacing: Duration::from_micros(50),
+                        size: ByteSize::from_bytes(1400),
+                    },
                     ..requested
                 },
-                334,
+                332,
             ),
         ),
         (
@@ -154,7 +158,10 @@ fn datagrams() -> Files {
             call::wire::request(
                 [7; 16],
                 &Request {
-                    interval: Duration::from_millis(1),
+                    stream: PacketStream {
+                        burst: 201,
+                        ..requested.stream
+                    },
                     ..requested
                 },
                 0,

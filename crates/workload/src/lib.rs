@@ -8,7 +8,9 @@
 //! - [`machine`] – the state machine. It computes due times, limits outstanding requests, and defines
 //!   what an operation is.
 //! - [`deadlines`] – the next timeout of many machines, for a driver.
-//! - [`config`] – settings. It has the seven built-in workloads, every number with its unit and default.
+//! - [`direction`] – up or down, and the numbers of packets.
+//! - [`config`] – settings. It has the built-in workloads, every number with its unit and default.
+//! - [`gcc`] – congestion control of a real-time sender.
 //! - [`player`] – the buffer of a video player: bytes in, stalls out.
 //! - [`operation`] – the result of one operation.
 //! - [`responsiveness`] – the client of a responsiveness test (RPM). Its driver is in `traffic`.
@@ -23,8 +25,10 @@
 
 pub mod config;
 pub mod deadlines;
+pub mod direction;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
+pub mod gcc;
 pub mod machine;
 pub mod operation;
 pub mod player;
@@ -32,9 +36,11 @@ pub mod responsiveness;
 pub mod verdict;
 
 pub use config::{
-    Config, ConfigError, Connections, Goal, Kind, Marking, PlayerConfig, Priority, ProbeTarget, UnknownName,
+    Config, ConfigError, Connections, Goal, Kind, Marking, PacketStream, PlayerConfig, Priority, ProbeTarget, Streams,
+    UnknownName,
 };
 pub use deadlines::Deadlines;
-pub use machine::{Action, BACKOFF, Connection, Direction, Request, RequestId, Wake, Workload};
+pub use direction::Direction;
+pub use machine::{Action, BACKOFF, Connection, Request, RequestId, Wake, Workload};
 pub use operation::{Failure, Operation, Outcome, RemoteTimestamps, Stall};
-pub use verdict::{GoalResult, Tally, Verdict, judge, quality_windows, windows, worst};
+pub use verdict::{GoalResult, Tally, Verdict, judge, loss_windows, quality_windows, windows, worst};

@@ -5,7 +5,8 @@ use netburn_units::{Duration, Instant};
 /// One operation, from its due time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Operation {
-    /// Number within the workload, from 0 in the order of due times.
+    /// Number within the workload, from 0 in the order of due times. Packets that are not answered have even numbers up and odd
+    /// numbers down ([`Direction::operation`](crate::Direction::operation)), each in the order of due times.
     pub sequence: u64,
     /// Due time: the base of latency.
     pub due: Instant,
@@ -17,7 +18,7 @@ pub struct Operation {
     /// Time of its first byte.
     pub first_byte: Option<Instant>,
     /// Time of its end: the last byte of its last object, the reply to a probe, the arrival of a
-    /// packet of a call, or the failure.
+    /// packet that is not answered, or the failure.
     pub finished: Option<Instant>,
     /// Bytes of content moved, also of an incomplete operation.
     pub bytes: u64,

@@ -41,6 +41,14 @@ pub enum Quantity {
     Rating(Direction),
     /// The share of packets of one direction of a call that were lost.
     LostOneWay(Direction),
+    /// The share of packets of one direction of a stream of datagrams that were lost.
+    LostOfStream(Direction),
+    /// The share of frames that were late or incomplete.
+    MissedFrames,
+    /// The 95th percentile of the round trips of a game.
+    RoundTrip,
+    /// The share of the time of one direction of a game in gaps.
+    InGaps(Direction),
 }
 
 /// Unit of a value.
@@ -67,7 +75,11 @@ impl Quantity {
             | Quantity::P95
             | Quantity::Stalled
             | Quantity::Lost
-            | Quantity::LostOneWay(_) => Better::Lower,
+            | Quantity::LostOneWay(_)
+            | Quantity::LostOfStream(_)
+            | Quantity::RoundTrip
+            | Quantity::MissedFrames
+            | Quantity::InGaps(_) => Better::Lower,
         }
     }
 
@@ -76,8 +88,13 @@ impl Quantity {
     pub fn tolerance(&self, share: Option<f64>) -> Tolerance {
         let usual = match self {
             Quantity::Throughput | Quantity::Jain => Tolerance::RATE,
-            Quantity::Idle | Quantity::P50 | Quantity::P95 => Tolerance::LATENCY,
-            Quantity::Stalled | Quantity::Lost | Quantity::LostOneWay(_) => Tolerance::LOSS,
+            Quantity::Idle | Quantity::P50 | Quantity::P95 | Quantity::RoundTrip => Tolerance::LATENCY,
+            Quantity::Stalled
+            | Quantity::Lost
+            | Quantity::LostOneWay(_)
+            | Quantity::LostOfStream(_)
+            | Quantity::InGaps(_)
+            | Quantity::MissedFrames => Tolerance::LOSS,
             Quantity::Met(..) => Tolerance::MET,
             Quantity::Rating(_) => Tolerance::RATING,
         };
@@ -94,10 +111,15 @@ impl Quantity {
     pub const fn unit(&self) -> Unit {
         match self {
             Quantity::Throughput => Unit::Mbps,
-            Quantity::Idle | Quantity::P50 | Quantity::P95 => Unit::Ms,
-            Quantity::Jain | Quantity::Met(..) | Quantity::Stalled | Quantity::Lost | Quantity::LostOneWay(_) => {
-                Unit::Share
-            }
+            Quantity::Idle | Quantity::P50 | Quantity::P95 | Quantity::RoundTrip => Unit::Ms,
+            Quantity::Jain
+            | Quantity::Met(..)
+            | Quantity::Stalled
+            | Quantity::Lost
+            | Quantity::LostOneWay(_)
+            | Quantity::LostOfStream(_)
+            | Quantity::MissedFrames
+            | Quantity::InGaps(_) => Unit::Share,
             Quantity::Rating(_) => Unit::Points,
         }
     }
@@ -116,8 +138,12 @@ impl Quantity {
             Quantity::Lost => "lost %",
             Quantity::Rating(Direction::Up) => "R up",
             Quantity::Rating(Direction::Down) => "R down",
-            Quantity::LostOneWay(Direction::Up) => "lost up %",
-            Quantity::LostOneWay(Direction::Down) => "lost down %",
+            Quantity::LostOneWay(Direction::Up) | Quantity::LostOfStream(Direction::Up) => "lost up %",
+            Quantity::LostOneWay(Direction::Down) | Quantity::LostOfStream(Direction::Down) => "lost down %",
+            Quantity::RoundTrip => "round trip p95",
+            Quantity::MissedFrames => "missed frames %",
+            Quantity::InGaps(Direction::Up) => "gaps up %",
+            Quantity::InGaps(Direction::Down) => "gaps down %",
         }
     }
 }
@@ -159,6 +185,12 @@ impl Key {
             Quantity::Rating(Direction::Down) => "voice.down.rating".to_owned(),
             Quantity::LostOneWay(Direction::Up) => "voice.up.lost_share".to_owned(),
             Quantity::LostOneWay(Direction::Down) => "voice.down.lost_share".to_owned(),
+            Quantity::LostOfStream(Direction::Up) => "streams.up.lost_share".to_owned(),
+            Quantity::LostOfStream(Direction::Down) => "streams.down.lost_share".to_owned(),
+            Quantity::RoundTrip => "streams.round_trip_ms.p95".to_owned(),
+            Quantity::MissedFrames => "streams.down.frames.missed_share".to_owned(),
+            Quantity::InGaps(Direction::Up) => "streams.up.gaps.share".to_owned(),
+            Quantity::InGaps(Direction::Down) => "streams.down.gaps.share".to_owned(),
         });
         path
     }
@@ -212,6 +244,22 @@ fn station_metrics(station: &StationSummary, all: &mut Vec<(Key, Option<f64>)>) 
         }
         if let Some(probe) = &workload.probe {
             add(Quantity::Lost, probe.lost_share);
+        }
+        if let Some(streams) = &workload.streams {
+            for (direction, stream) in [(Direction::Up, &streams.up), (Direction::Down, &streams.down)] {
+                if let Some(stream) = stream {
+                    add(Quantity::LostOfStream(direction), stream.lost_share);
+                    if let Some(frames) = stream.frames {
+                        add(Quantity::MissedFrames, frames.missed_share);
+                    }
+                    if let Some(gaps) = stream.gaps {
+                        add(Quantity::InGaps(direction), Some(gaps.share));
+                    }
+                }
+            }
+            if let Some(trip) = &streams.round_trip_ms {
+                add(Quantity::RoundTrip, trip.p95);
+            }
         }
         if let Some(voice) = &workload.voice {
             for (direction, stream) in [(Direction::Up, &voice.up), (Direction::Down, &voice.down)] {

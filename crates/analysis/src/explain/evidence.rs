@@ -16,8 +16,8 @@ const BINS: u64 = 300;
 const MIN_BIN: Duration = Duration::from_secs(1);
 /// Noticeable round-trip time, for workloads without a goal.
 const NOTICED: Duration = Duration::from_millis(100);
-/// One-way delay of a call that users notice (ITU-T G.114).
-const NOTICED_IN_CALL: Duration = Duration::from_millis(150);
+/// One-way delay that users notice in a call (ITU-T G.114), also for other streams.
+const NOTICED_ONE_WAY: Duration = Duration::from_millis(150);
 /// Maximum number of recorded waiting and roaming spans for each station; later ones are only
 /// counted.
 const MAX_SPANS: usize = 10_000;
@@ -352,11 +352,11 @@ impl StationEvidence {
 }
 
 impl Limits {
-    /// Limits of a workload. A probe without a goal, and a call, have a noticeable time as the limit.
+    /// Limits of a workload. A probe and a stream without a goal of time have a noticeable time as the limit.
     fn from_config(config: &Config) -> Option<Limits> {
         let noticed = match config.kind {
             Kind::Probe => Some(NOTICED),
-            Kind::Voice => Some(NOTICED_IN_CALL),
+            kind if kind.is_one_way() => Some(NOTICED_ONE_WAY),
             _ => None,
         };
         let good = config.latency_limit().or(noticed)?;

@@ -9,7 +9,7 @@
 use super::Error;
 use netburn_record::Run;
 use netburn_record::summary::{
-    GoalSummary, LatencyMs, StationSummary, Summary, VoiceStreamSummary, WorkloadSummary, verdict_name,
+    GoalSummary, LatencyMs, StationSummary, StreamSummary, Summary, VoiceStreamSummary, WorkloadSummary, verdict_name,
 };
 use netburn_record::utc::UnixTime;
 use netburn_workload::Verdict;
@@ -205,6 +205,7 @@ fn workloads(page: &mut Page, stations: &[StationSummary]) {
         }
     });
     calls(page, &all);
+    streams(page, &all);
 }
 
 /// Both directions of the calls.
@@ -248,6 +249,73 @@ fn calls(page: &mut Page, all: &[(Labels, &WorkloadSummary)]) {
         "Jitter (RFC 3550) of a direction of a call.",
         |stream| stream.jitter_ms.map(|ms| ms / 1e3),
     );
+}
+
+/// Both directions of the streams of datagrams.
+fn streams(page: &mut Page, all: &[(Labels, &WorkloadSummary)]) {
+    let workloads = all
+        .iter()
+        .filter_map(|(of, workload)| Some((of, workload.streams.as_ref()?)));
+    let streams: Vec<(Labels, &StreamSummary)> = workloads
+        .flat_map(|(of, both)| {
+            let directions = [("up", &both.up), ("down", &both.down)];
+            let present = directions
+                .into_iter()
+                .filter_map(|(name, stream)| Some((name, stream.as_ref()?)));
+            present.map(|(direction, stream)| (of.and("direction", direction), stream))
+        })
+        .collect();
+    if streams.is_empty() {
+        return;
+    }
+    let mut gauge = |name: &'static str, help: &str, value: fn(&StreamSummary) -> Option<f64>| {
+        page.gauge(name, help, |page| {
+            for (of, stream) in &streams {
+                page.sample("", of, value(stream));
+            }
+        });
+    };
+    gauge(
+        "netburn_stream_delay_median_seconds",
+        "Median one-way delay of a direction of a stream of datagrams.",
+        |stream| stream.delay_ms?.p50.map(|ms| ms / 1e3),
+    );
+    gauge(
+        "netburn_stream_lost_ratio",
+        "Share of lost packets of a direction of a stream of datagrams.",
+        |stream| stream.lost_share,
+    );
+    gauge(
+        "netburn_stream_jitter_seconds",
+        "Jitter (RFC 3550) of a direction of a stream of datagrams.",
+        |stream| stream.jitter_ms.map(|ms| ms / 1e3),
+    );
+    gauge(
+        "netburn_stream_gaps_ratio",
+        "Share of the time of a direction of a game without an arrival for 100 ms or more.",
+        |stream| Some(stream.gaps?.share),
+    );
+    gauge(
+        "netburn_stream_missed_frames_ratio",
+        "Share of the frames of a direction that were late or incomplete.",
+        |stream| stream.frames?.missed_share,
+    );
+    if all.iter().any(|(_, workload)| round_trip(workload).is_some()) {
+        let help = "95th percentile of the round trips of a game.";
+        page.gauge("netburn_round_trip_p95_seconds", help, |page| {
+            for (of, workload) in all {
+                page.sample(
+                    "",
+                    of,
+                    round_trip(workload).and_then(|trip| trip.p95).map(|ms| ms / 1e3),
+                );
+            }
+        });
+    }
+}
+
+fn round_trip(workload: &WorkloadSummary) -> Option<LatencyMs> {
+    workload.streams.as_ref()?.round_trip_ms
 }
 
 /// Labels beyond those that every series has.

@@ -2,7 +2,7 @@
 
 use crate::page::{check_generated, replace};
 use netburn_workload::config::PRESETS;
-use netburn_workload::{Config, Connections, Kind, Priority};
+use netburn_workload::{Config, Connections, Direction, Kind, PacketStream, Priority};
 use std::fmt::Write as _;
 
 /// A row of the table: a property, and its text for each workload.
@@ -10,22 +10,23 @@ type Property = (&'static str, fn(&Config) -> String);
 
 const PROPERTIES: [Property; 14] = [
     ("traffic pattern", |config| format!("`{}`", config.kind)),
-    ("transport", |config| match config.kind {
-        Kind::Probe | Kind::Voice => "UDP".to_owned(),
-        _ => "HTTP over TCP".to_owned(),
+    ("transport", |config| match config.kind.is_datagram() {
+        true => "UDP".to_owned(),
+        false => "HTTP over TCP".to_owned(),
     }),
     ("request", |config| {
         let size = config.object_size.as_bytes();
         match config.kind {
             Kind::Probe => format!("a datagram of {size} B"),
             Kind::Voice => format!("none: a datagram of {size} B in each direction"),
+            kind if kind.is_one_way() => format!("none: {}", packets(config)),
             Kind::Upload => format!("`POST /sink` with {size} B"),
             _ => format!("`GET /bytes/{size}`"),
         }
     }),
     ("response", |config| match config.kind {
         Kind::Probe => format!("a datagram of {} B", config.object_size.as_bytes()),
-        Kind::Voice => "none".to_owned(),
+        kind if kind.is_one_way() => "none".to_owned(),
         Kind::Upload => "a receipt".to_owned(),
         _ => config.object_size.to_string(),
     }),
@@ -34,6 +35,9 @@ const PROPERTIES: [Property; 14] = [
         objects => format!("{objects}, in parallel"),
     }),
     ("interval", |config| {
+        if config.kind.has_streams() {
+            return intervals(config);
+        }
         config
             .interval
             .map_or("none: one after another".to_owned(), |interval| interval.to_string())
@@ -47,17 +51,18 @@ const PROPERTIES: [Property; 14] = [
             .mean_rate()
             .map_or("as fast as possible".to_owned(), |rate| rate.to_string())
     }),
-    ("operations in flight", |config| {
-        format!("up to {}", config.max_in_flight())
+    ("operations in flight", |config| match config.kind.is_one_way() {
+        true => "no limit".to_owned(),
+        false => format!("up to {}", config.max_in_flight()),
     }),
     ("connections", |config| match (config.kind, config.connections) {
-        (Kind::Probe | Kind::Voice, _) => "–".to_owned(),
+        (kind, _) if kind.is_datagram() => "–".to_owned(),
         (_, Connections::New) => "a new one for each request".to_owned(),
         (_, Connections::Keep) => "kept open and reused".to_owned(),
     }),
     ("direction of the content", |config| match config.kind {
         Kind::Upload => "to the server".to_owned(),
-        Kind::Probe | Kind::Voice => "both".to_owned(),
+        kind if kind.is_datagram() => "both".to_owned(),
         _ => "to the station".to_owned(),
     }),
     ("DSCP", |config| config.priority.dscp().to_string()),
@@ -71,6 +76,36 @@ const PROPERTIES: [Property; 14] = [
     }),
     ("time-out without progress", |config| config.timeout.to_string()),
 ];
+
+/// Joins a text of each stream, or has one text if both are the same.
+fn of_streams(config: &Config, text: fn(&PacketStream) -> String) -> String {
+    let texts: Vec<(Direction, String)> = config
+        .packet_streams()
+        .all()
+        .map(|(direction, stream)| (direction, text(&stream)))
+        .collect();
+    match &texts[..] {
+        [(_, up), (_, down)] if up == down => format!("{up} in each direction"),
+        texts => {
+            let named = texts.iter().map(|(direction, text)| match direction {
+                Direction::Up => format!("up {text}"),
+                Direction::Down => format!("down {text}"),
+            });
+            named.collect::<Vec<_>>().join(", ")
+        }
+    }
+}
+
+fn packets(config: &Config) -> String {
+    of_streams(config, |stream| match stream.burst {
+        1 => format!("a datagram of {} B", stream.size.as_bytes()),
+        burst => format!("{burst} datagrams of {} B", stream.size.as_bytes()),
+    })
+}
+
+fn intervals(config: &Config) -> String {
+    of_streams(config, |stream| stream.interval.to_string())
+}
 
 fn properties() -> String {
     let workloads = PRESETS.map(|name| (name, Config::preset(name).unwrap()));

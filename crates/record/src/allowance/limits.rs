@@ -14,6 +14,8 @@ const BURST: u64 = 100;
 const MIN_OPERATION: Duration = Duration::from_micros(10);
 /// Sampling interval of drivers for each open connection.
 const LOOKS: Duration = Duration::from_secs(1);
+/// Period in which the packets of streams are counted.
+const SECOND: Duration = Duration::from_secs(1);
 /// Closing connections of one workload that drivers sample in a second.
 const CLOSING: u64 = 10;
 /// Events of one workload: 10 a second.
@@ -86,20 +88,27 @@ impl Limits {
         let at_once = u64::from(config.objects) * u64::from(config.max_in_flight());
         let streams = u64::from(config.streams.max(1));
         let period = config.interval.filter(|every| !every.is_zero());
+        // Packets of the first second, and those of each second.
+        let of_streams = config.datagrams.packets_within(SECOND).max(1);
+        let (burst, count, every) = match period {
+            _ if config.kind.has_streams() => (BURST + FACTOR * of_streams, FACTOR * of_streams, SECOND),
+            Some(every) => (BURST, FACTOR, every),
+            // All streams can fail at once, and again after each backoff. Successful ones share the rate.
+            None => (
+                BURST + FACTOR * (streams - 1),
+                FACTOR,
+                shortest(size).min(BACKOFF / streams),
+            ),
+        };
         Limits {
-            operations: Pace {
-                // All streams can fail at once, and again after each backoff. Successful ones share the rate.
-                burst: BURST + FACTOR * (streams - 1),
-                count: FACTOR,
-                every: period.unwrap_or_else(|| shortest(size).min(BACKOFF / streams)),
-            },
+            operations: Pace { burst, count, every },
             connections: Pace {
                 burst: BURST + FACTOR * at_once,
                 count: FACTOR * (at_once + CLOSING),
                 every: LOOKS,
             },
             operation_bytes: size,
-            greedy: period.is_none(),
+            greedy: period.is_none() && !config.kind.has_streams(),
         }
     }
 

@@ -181,7 +181,11 @@ impl fmt::Display for QualityIssue {
             } => {
                 let cause = match kind {
                     GoalKind::Latency => "no counted operation was due in the evaluated time",
-                    GoalKind::Rate | GoalKind::Quality => "no complete window lies in the evaluated time",
+                    GoalKind::Rate | GoalKind::Quality | GoalKind::Loss => {
+                        "no complete window lies in the evaluated time"
+                    }
+                    GoalKind::Frames => "no frame was due in the evaluated time",
+                    GoalKind::NoGap => "no packet was due in the evaluated time",
                     GoalKind::NoStall => "playback did not start in the evaluated time",
                 };
                 write!(f, "{workload} has no samples for `{goal_text}`: {cause}")

@@ -1,6 +1,8 @@
 //! Counts rows as evidence for the summary.
 
+mod packets;
 mod split;
+mod streams;
 mod voice;
 mod workload;
 

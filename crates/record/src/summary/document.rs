@@ -120,7 +120,7 @@ pub struct StationSummary {
 pub struct WorkloadSummary {
     /// Name.
     pub name: String,
-    /// Kind: `pages`, `stream`, `calls`, `download`, `upload`, `probe`, `voice`.
+    /// Kind: `pages`, `stream`, `calls`, `download`, `upload`, `probe`, `voice`, `datagrams`, `game`, `cloud-gaming`.
     pub kind: String,
     /// Verdict of the worst goal, as measured.
     #[serde(with = "verdict")]
@@ -144,7 +144,8 @@ pub struct WorkloadSummary {
     pub not_started: u64,
     /// Content moved in the evaluated time, both directions.
     pub throughput_mbps: f64,
-    /// From the due time of an operation to its end; for `voice` the one-way delay in both directions.
+    /// From the due time of an operation to its end; for packets that are not answered
+    /// (`voice`, `datagrams`) the one-way delay in both directions.
     pub latency_ms: LatencyMs,
     /// From the start of an operation until its last new connection was ready.
     #[serde(default)]
@@ -164,6 +165,9 @@ pub struct WorkloadSummary {
     /// Grades of other tools, for a probe. They are not verdicts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grades: Option<Grades>,
+    /// Results of the streams, for `datagrams`, `game` and `cloud-gaming`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub streams: Option<StreamsSummary>,
     /// Goals, each judged.
     pub goals: Vec<GoalSummary>,
 }
@@ -295,6 +299,77 @@ pub struct VoiceStreamSummary {
     pub gap_share: Option<f64>,
 }
 
+/// Results of streams of datagrams.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct StreamsSummary {
+    /// From the station to the server, if the workload has this stream.
+    pub up: Option<StreamSummary>,
+    /// From the server to the station, if the workload has this stream.
+    pub down: Option<StreamSummary>,
+    /// Round trips of the packets up, for `game` and `cloud-gaming`: the one-way delay of a packet, and
+    /// that of its answer. The answer is the first packet or frame down that is due when the packet up
+    /// has arrived. Lost packets rank above all others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub round_trip_ms: Option<LatencyMs>,
+    /// Quality of outcome (draft-ietf-ippm-qoo) for `game`, 0 to 100: from the median, p95 and p99 of
+    /// the round trips. 100 needs 30, 65 and 100 ms; 0 follows from 150, 200 or 250 ms. `null` if
+    /// there are too few samples.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub qoo: Option<f64>,
+}
+
+/// One direction of streams of datagrams. With `--repeat`, `jitter_ms` is the mean of the runs, and
+/// the other values are those of all runs together.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct StreamSummary {
+    /// Packets sent.
+    pub packets: u64,
+    /// One-way delay of the packets from their due time. Lost packets rank above all others.
+    pub delay_ms: Option<LatencyMs>,
+    /// Share of the packets that never arrived.
+    pub lost_share: Option<f64>,
+    /// Longest run of consecutive packets that never arrived.
+    pub longest_loss_packets: u64,
+    /// Mean length of these runs; `null` without loss.
+    pub mean_loss_packets: Option<f64>,
+    /// Jitter of RFC 3550, mean over the packets.
+    pub jitter_ms: Option<f64>,
+    /// Gaps, for `game`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gaps: Option<GapSummary>,
+    /// Frames, for the direction down of `cloud-gaming`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frames: Option<FrameSummary>,
+}
+
+/// Frames of a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct FrameSummary {
+    /// Frames sent.
+    pub frames: u64,
+    /// From the due time of a frame to the arrival of its last packet. Incomplete frames rank above all
+    /// others.
+    pub delay_ms: LatencyMs,
+    /// Share of the frames that were complete later than one interval plus the smallest delay of a
+    /// packet; `null` without frames.
+    pub late_share: Option<f64>,
+    /// Share of the frames of which a packet was lost.
+    pub incomplete_share: Option<f64>,
+    /// Share of the frames that were late or incomplete.
+    pub missed_share: Option<f64>,
+}
+
+/// Gaps of a stream: times of 100 ms or more between two arrivals.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct GapSummary {
+    /// Number of gaps.
+    pub count: u64,
+    /// Duration of the longest gap; 0 without one.
+    pub longest_ms: f64,
+    /// Share of the observed time in gaps.
+    pub share: f64,
+}
+
 /// One goal, judged.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GoalSummary {
@@ -312,8 +387,8 @@ pub struct GoalSummary {
     /// True if there are too few samples to be sure.
     #[serde(default)]
     pub provisional: bool,
-    /// Number of samples: operations, or windows; for a player the tenths of a second in which it
-    /// was watched.
+    /// Number of samples: operations, round trips, frames, or windows; for a player and for gaps the tenths of
+    /// a second that were observed.
     #[serde(default)]
     pub samples: u64,
 }

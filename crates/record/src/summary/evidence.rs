@@ -6,7 +6,7 @@ use crate::aggregate::LoadDirection;
 use crate::health::{Clock, Health};
 use crate::lab_health::LabHealth;
 use crate::quality_issue::QualityIssue;
-use netburn_quality::StreamQuality;
+use netburn_quality::{Frames, LossRuns, Silences, StreamQuality};
 use netburn_units::Duration;
 use netburn_workload::Tally;
 
@@ -96,6 +96,8 @@ pub(crate) struct WorkloadEvidence {
     pub(crate) down: Vec<u64>,
     /// Both directions of a call.
     pub(crate) voice: Option<VoiceEvidence>,
+    /// Streams of datagrams.
+    pub(crate) streams: Option<StreamsEvidence>,
     /// Round trips under bulk load, for a probe.
     pub(crate) loaded: LoadedEvidence,
 }
@@ -152,6 +154,76 @@ impl Variation {
     fn add(&mut self, other: Variation) {
         self.sum = self.sum.saturating_add(other.sum);
         self.pairs += other.pairs;
+    }
+}
+
+/// Streams of a workload.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct StreamsEvidence {
+    pub(crate) up: Option<StreamEvidence>,
+    pub(crate) down: Option<StreamEvidence>,
+    /// Round trips of the packets up, for kinds that have them.
+    pub(crate) round_trips: Option<RoundTrips>,
+}
+
+/// Round trips of packets.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct RoundTrips {
+    /// Round trips in ns.
+    pub(crate) times: Vec<u64>,
+    /// Packets that were lost or not answered.
+    pub(crate) lost: u64,
+}
+
+/// One direction.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct StreamEvidence {
+    /// One-way delays in ns.
+    pub(crate) delays: Vec<u64>,
+    /// Losses of each run.
+    pub(crate) losses: Vec<LossRuns>,
+    /// Mean jitter of each run with two arrivals, in ms.
+    pub(crate) jitter_ms: Vec<f64>,
+    /// Gaps of each run, for kinds that are judged by them.
+    pub(crate) gaps: Vec<Silences>,
+    /// Frames, for kinds that have them.
+    pub(crate) frames: Option<FrameEvidence>,
+}
+
+/// Frames of a stream.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct FrameEvidence {
+    pub(crate) counts: Frames,
+    /// Times from the due time of a frame to its completion, in ns.
+    pub(crate) delays: Vec<u64>,
+}
+
+impl FrameEvidence {
+    fn add(&mut self, other: FrameEvidence) {
+        self.counts.frames += other.counts.frames;
+        self.counts.late += other.counts.late;
+        self.counts.incomplete += other.counts.incomplete;
+        self.delays.extend(other.delays);
+    }
+}
+
+impl StreamsEvidence {
+    fn add(&mut self, other: StreamsEvidence) {
+        for (one, other) in [(&mut self.up, other.up), (&mut self.down, other.down)] {
+            if let (Some(one), Some(other)) = (one, other) {
+                one.delays.extend(other.delays);
+                one.losses.extend(other.losses);
+                one.jitter_ms.extend(other.jitter_ms);
+                one.gaps.extend(other.gaps);
+                if let (Some(one), Some(other)) = (&mut one.frames, other.frames) {
+                    one.add(other);
+                }
+            }
+        }
+        if let (Some(one), Some(other)) = (&mut self.round_trips, other.round_trips) {
+            one.times.extend(other.times);
+            one.lost += other.lost;
+        }
     }
 }
 
@@ -302,6 +374,9 @@ impl WorkloadEvidence {
         if let (Some(voice), Some(other)) = (&mut self.voice, other.voice) {
             voice.up.add(other.up);
             voice.down.add(other.down);
+        }
+        if let (Some(streams), Some(other)) = (&mut self.streams, other.streams) {
+            streams.add(other);
         }
     }
 }

@@ -7,6 +7,7 @@ pub(crate) mod evidence;
 mod grades;
 mod grading;
 pub(crate) mod split;
+mod streams;
 mod summariser;
 mod totals;
 pub(crate) mod verdicts;
@@ -15,8 +16,8 @@ mod wifi;
 
 pub(crate) use document::verdict;
 pub use document::{
-    GoalSummary, LatencyMs, PlayerSummary, ProbeSummary, SCHEMA, StationSummary, Summary, Totals, VoiceStreamSummary,
-    VoiceSummary, WorkloadSummary, verdict_name,
+    FrameSummary, GapSummary, GoalSummary, LatencyMs, PlayerSummary, ProbeSummary, SCHEMA, StationSummary,
+    StreamSummary, StreamsSummary, Summary, Totals, VoiceStreamSummary, VoiceSummary, WorkloadSummary, verdict_name,
 };
 pub use grades::{AimGrade, BufferbloatGrade, Grades, LoadedLatency, Missing, QooGrade};
 pub use split::{DelaySummary, SplitSummary};

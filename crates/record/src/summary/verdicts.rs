@@ -2,8 +2,8 @@
 //! goals come from [`netburn_workload::verdict`].
 
 use super::document::{
-    GoalSummary, LatencyMs, PlayerSummary, ProbeSummary, SCHEMA, StationSummary, Summary, Totals, VoiceSummary,
-    WorkloadSummary,
+    GoalSummary, LatencyMs, PlayerSummary, ProbeSummary, SCHEMA, StationSummary, StreamsSummary, Summary, Totals,
+    VoiceSummary, WorkloadSummary,
 };
 use super::evidence::{RunEvidence, StationEvidence, WorkloadEvidence};
 use super::grading::{GradeContext, Moved};
@@ -237,8 +237,12 @@ fn judge_workload(name: String, config: &Config, of: WorkloadEvidence, context: 
                 verdict: result.verdict,
                 provisional: result.provisional,
                 samples: match goal {
-                    Goal::NoStall => tally.watched.as_nanos() / BIN.as_nanos(),
-                    Goal::Latency { .. } | Goal::Rate { .. } | Goal::Quality { .. } => tally.samples,
+                    Goal::NoStall | Goal::NoGap => tally.watched.as_nanos() / BIN.as_nanos(),
+                    Goal::Latency { .. }
+                    | Goal::Rate { .. }
+                    | Goal::Quality { .. }
+                    | Goal::Loss { .. }
+                    | Goal::Frames => tally.samples,
                 },
             }
         })
@@ -291,6 +295,7 @@ fn judge_workload(name: String, config: &Config, of: WorkloadEvidence, context: 
         probe,
         voice: of.voice.map(VoiceSummary::from),
         grades,
+        streams: of.streams.map(StreamsSummary::from),
         goals,
     }
 }

@@ -1,7 +1,7 @@
 //! Tables of metrics, Wi-Fi links, the self-check and the machines.
 
 use super::{cells, escaped};
-use crate::text::{split, voice, wifi};
+use crate::text::{split, streams, voice, wifi};
 use netburn_analysis::format::{mbps, percent, short, span, span_us};
 use netburn_analysis::view::View;
 use netburn_record::summary::verdict_name;
@@ -69,6 +69,7 @@ pub(super) fn metrics(view: &View) -> String {
         let _ = write!(out, "<h3>Goals</h3>\n{}\n", cells("Goals", &words(&head), &goals));
     }
     out.push_str(&calls(view));
+    out.push_str(&datagrams(view));
     out
 }
 
@@ -151,6 +152,108 @@ fn calls(view: &View) -> String {
         cells("Calls", &words(&head), &rows),
         escaped(voice::NOTE)
     )
+}
+
+/// Both directions of every workload with streams of datagrams.
+fn datagrams(view: &View) -> String {
+    let time = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), span);
+    let share = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), voice::loss);
+    let (mut rows, mut trips, mut frames) = (Vec::new(), Vec::new(), Vec::new());
+    for (station, workload, both) in streams::all(&view.summary) {
+        for (direction, stream) in streams::directions(both) {
+            let delay = stream.delay_ms.unwrap_or_default();
+            let mean = stream.mean_loss_packets;
+            rows.push(vec![
+                format!("{station}, {workload}, {direction}"),
+                stream.packets.to_string(),
+                time(delay.p50),
+                time(delay.p95),
+                time(delay.p99),
+                time(delay.max),
+                share(stream.lost_share),
+                mean.map_or_else(|| "–".to_owned(), |mean| format!("{mean:.1}")),
+                stream.longest_loss_packets.to_string(),
+                time(stream.jitter_ms),
+                stream
+                    .gaps
+                    .map_or_else(|| "–".to_owned(), |gaps| gaps.count.to_string()),
+                time(stream.gaps.map(|gaps| gaps.longest_ms)),
+            ]);
+        }
+        if let Some(of) = both.down.and_then(|stream| stream.frames) {
+            frames.push(vec![
+                format!("{station}, {workload}"),
+                of.frames.to_string(),
+                share(of.late_share),
+                share(of.incomplete_share),
+                time(of.delay_ms.p50),
+                time(of.delay_ms.p95),
+                time(of.delay_ms.p99),
+                time(of.delay_ms.max),
+            ]);
+        }
+        if let Some(trip) = &both.round_trip_ms {
+            trips.push(vec![
+                format!("{station}, {workload}"),
+                time(trip.p50),
+                time(trip.p95),
+                time(trip.p99),
+                time(trip.max),
+                trip.unbounded.to_string(),
+                both.qoo.map_or_else(|| "–".to_owned(), |qoo| format!("{qoo:.0}")),
+            ]);
+        }
+    }
+    if rows.is_empty() {
+        return String::new();
+    }
+    let head = [
+        "stream",
+        "packets",
+        "one-way p50",
+        "p95",
+        "p99",
+        "max",
+        "lost",
+        "mean loss, packets",
+        "longest loss, packets",
+        "jitter",
+        "gaps",
+        "longest gap",
+    ];
+    let mut out = format!(
+        "<h3>Datagrams</h3>\n{}\n<p class=\"note\">{}</p>\n",
+        cells("Datagrams", &words(&head), &rows),
+        escaped(streams::NOTE)
+    );
+    if !frames.is_empty() {
+        let head = [
+            "workload",
+            "frames",
+            "late",
+            "incomplete",
+            "frame delay p50",
+            "p95",
+            "p99",
+            "max",
+        ];
+        out.push_str(&cells("Frames", &words(&head), &frames));
+        out.push('\n');
+    }
+    if !trips.is_empty() {
+        let head = [
+            "workload",
+            "round trip p50",
+            "p95",
+            "p99",
+            "max",
+            "lost",
+            "quality of outcome",
+        ];
+        out.push_str(&cells("Round trips", &words(&head), &trips));
+        out.push('\n');
+    }
+    out
 }
 
 /// A line for each station's Wi-Fi.

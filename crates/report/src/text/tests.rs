@@ -462,3 +462,124 @@ fn each_direction_of_a_call_has_a_line() {
         "lost packets are in the line of the call: {text}"
     );
 }
+
+/// 0.002 are 0.2 %. A direction that the workload does not have has no line.
+#[test]
+fn each_stream_of_datagrams_has_a_line() {
+    let delay = |count, lost| {
+        latency(
+            count,
+            lost,
+            [Some(21.4), Some(34.0), Some(58.2), Some(20.1), Some(61.0)],
+        )
+    };
+    let stream = |lost: f64, longest: u64| {
+        json!({ "packets": 3000, "delay_ms": delay(3000, 6), "lost_share": lost, "longest_loss_packets": longest,
+                "mean_loss_packets": 1.5, "jitter_ms": 1.31 })
+    };
+    let mut both = workload(
+        "load",
+        "datagrams",
+        "fail",
+        delay(6000, 12),
+        json!([{ "goal": "every 10 s lost ≤ 0.1 %", "kind": "loss", "met": 0.5, "excess": 2.0, "verdict": "fail", "samples": 100 },
+               { "goal": "one-way delay ≤ 50 ms", "kind": "latency", "met": 0.98, "excess": 1.22, "verdict": "marginal", "samples": 3000 }]),
+    );
+    both["failures"] = json!(6);
+    both["streams"] = json!({ "up": stream(0.002, 2), "down": stream(0.0, 0) });
+    let mut one = workload("one", "datagrams", "none", latency(10, 10, [None; 5]), json!([]));
+    let mut silent = stream(1.0, 10);
+    (silent["packets"], silent["delay_ms"]) = (json!(10), latency(10, 10, [None; 5]));
+    one["streams"] = json!({ "up": null, "down": silent });
+    let summary: Summary =
+        serde_json::from_value(summary("fail", vec![station("tv", "fail", vec![both, one])])).unwrap();
+    assert_eq!(
+        streams::lines(&summary),
+        [
+            "tv, load up: one-way delay 21.4 ms median, 34.0 ms p95, 61.0 ms max; 0.2 % lost, at most 2 packets in a row; \
+             jitter 1.31 ms.",
+            "tv, load down: one-way delay 21.4 ms median, 34.0 ms p95, 61.0 ms max; no loss; jitter 1.31 ms.",
+            "tv, one down: none of 10 packets arrived.",
+        ]
+    );
+    let text = text(&summary, 200, false);
+    for expected in [
+        "50 % of 100 windows of load met `every 10 s lost ≤ 0.1 %` in its worse direction (pass needs 99 %, marginal 95 %); the worst has 2 × the goal",
+        "98 % of 3000 packets of load met `one-way delay ≤ 50 ms` in its worse direction (pass needs 99 %); the worst has 1.22 × the goal",
+    ] {
+        assert!(text.contains(expected), "{text}");
+    }
+    assert!(!text.contains("failure"), "{text}");
+}
+
+#[test]
+fn a_game_has_a_line_for_its_round_trips() {
+    let delay = latency(2560, 0, [Some(21.4), Some(34.0), Some(58.2), Some(20.1), Some(61.0)]);
+    let stream = |gaps: Value| {
+        json!({ "packets": 2560, "delay_ms": delay, "lost_share": 0.0, "longest_loss_packets": 0,
+                "mean_loss_packets": null, "jitter_ms": 1.31, "gaps": gaps })
+    };
+    let mut game = workload(
+        "game",
+        "game",
+        "fail",
+        delay.clone(),
+        json!([{ "goal": "round trip ≤ 100 ms", "kind": "latency", "met": 0.9, "excess": 3.0, "verdict": "fail", "samples": 2560 },
+               { "goal": "no gap of 100 ms", "kind": "no_gap", "met": 0.98, "excess": null, "verdict": "fail", "samples": 400 }]),
+    );
+    game["streams"] = json!({
+        "up": stream(json!({ "count": 0, "longest_ms": 0.0, "share": 0.0 })),
+        "down": stream(json!({ "count": 3, "longest_ms": 412.0, "share": 0.02 })),
+        "round_trip_ms": delay,
+        "qoo": 83.6,
+    });
+    let summary: Summary =
+        serde_json::from_value(summary("fail", vec![station("console", "fail", vec![game])])).unwrap();
+    assert_eq!(
+        streams::lines(&summary),
+        [
+            "console, game up: one-way delay 21.4 ms median, 34.0 ms p95, 61.0 ms max; no loss; jitter 1.31 ms; no gap of 100 ms.",
+            "console, game down: one-way delay 21.4 ms median, 34.0 ms p95, 61.0 ms max; no loss; jitter 1.31 ms; \
+             3 gaps of 100 ms or more, the longest 412 ms, 2 % of the time.",
+            "console, game: round trip 21.4 ms median, 34.0 ms p95, 61.0 ms max; quality of outcome 84 of 100.",
+        ]
+    );
+    let text = text(&summary, 200, false);
+    for expected in [
+        "90 % of 2560 round trips of game met `round trip ≤ 100 ms` (pass needs 99 %, marginal 95 %); the worst has 3 × the goal",
+        "game has 3 gaps of 100 ms or more in its worse direction (2 % of the time), longest 412 ms",
+    ] {
+        assert!(text.contains(expected), "{text}");
+    }
+}
+
+#[test]
+fn cloud_gaming_has_frames() {
+    let delay = latency(600, 3, [Some(21.4), Some(34.0), Some(58.2), Some(20.1), Some(61.0)]);
+    let stream = |frames: Value| {
+        json!({ "packets": 600, "delay_ms": delay, "lost_share": 0.0, "longest_loss_packets": 0,
+                "mean_loss_packets": null, "jitter_ms": 1.31, "frames": frames })
+    };
+    let mut cloud = workload(
+        "cloud",
+        "cloud-gaming",
+        "fail",
+        delay.clone(),
+        json!([{ "goal": "frames on time", "kind": "frames", "met": 0.94, "excess": null, "verdict": "fail", "samples": 600 }]),
+    );
+    let frames = json!({ "frames": 600, "delay_ms": delay, "late_share": 0.055, "incomplete_share": 0.005, "missed_share": 0.06 });
+    cloud["streams"] = json!({ "up": null, "down": stream(frames) });
+    let summary: Summary = serde_json::from_value(summary("fail", vec![station("tv", "fail", vec![cloud])])).unwrap();
+    assert_eq!(
+        streams::lines(&summary),
+        [
+            "tv, cloud down: one-way delay 21.4 ms median, 34.0 ms p95, 61.0 ms max; no loss; jitter 1.31 ms; \
+             of 600 frames 5.5 % late and 0.5 % incomplete; frame delay 21.4 ms median, 34.0 ms p95, 61.0 ms max.",
+        ]
+    );
+    let text = text(&summary, 200, false);
+    assert!(
+        text.contains("94 % of 600 frames of cloud were on time (pass needs 99 %, marginal 95 %)"),
+        "{text}"
+    );
+}

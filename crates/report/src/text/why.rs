@@ -4,7 +4,7 @@ use crate::sanitise::sanitise;
 use crate::style::{Tone, paint};
 use netburn_analysis::format::{percent, short, span};
 use netburn_record::GoalKind;
-use netburn_record::summary::{GoalSummary, StationSummary, WorkloadSummary};
+use netburn_record::summary::{GapSummary, GoalSummary, StationSummary, WorkloadSummary};
 use netburn_record::{QualityIssue, Summary};
 use netburn_workload::Verdict;
 
@@ -98,8 +98,8 @@ fn sentences(station: &StationSummary, known: &[QualityIssue]) -> Vec<(Tone, Str
             };
             out.push((tone, format!("{verb}: {}.", goal_sentence(workload, goal))));
         }
-        // Lost packets of a call have a line of their own.
-        if workload.failures > 0 && workload.voice.is_none() {
+        // Lost packets of streams have a line of their own.
+        if workload.failures > 0 && workload.voice.is_none() && workload.streams.is_none() {
             out.push((Tone::Bad, failures(workload)));
         }
     }
@@ -117,6 +117,49 @@ fn goal_sentence(workload: &WorkloadSummary, goal: &GoalSummary) -> String {
         return format!("{name} has no samples for `{text}`");
     };
     match goal.kind {
+        GoalKind::Latency
+            if workload
+                .streams
+                .as_ref()
+                .is_some_and(|streams| streams.round_trip_ms.is_some()) =>
+        {
+            format!(
+                "{} of {} round trips of {name} met `{text}`{}{}",
+                percent(met),
+                goal.samples,
+                required(goal, met),
+                worst_packet(goal)
+            )
+        }
+        GoalKind::Frames => format!(
+            "{} of {} frames of {name} were on time{}",
+            percent(met),
+            goal.samples,
+            required(goal, met)
+        ),
+        GoalKind::NoGap => match gaps(workload) {
+            Some(gaps) => format!(
+                "{name} has {} of 100 ms or more in its worse direction ({} of the time), longest {}",
+                counted(gaps.count, "gap"),
+                percent(gaps.share),
+                span(gaps.longest_ms)
+            ),
+            None => format!("{name} did not meet `{text}`"),
+        },
+        GoalKind::Latency if workload.streams.is_some() => format!(
+            "{} of {} packets of {name} met `{text}` in its worse direction{}{}",
+            percent(met),
+            goal.samples,
+            required(goal, met),
+            worst_packet(goal)
+        ),
+        GoalKind::Loss => format!(
+            "{} of {} windows of {name} met `{text}` in its worse direction{}{}",
+            percent(met),
+            goal.samples,
+            required(goal, met),
+            worst_packet(goal)
+        ),
         GoalKind::Latency => format!(
             "{} of {} {name} operations met `{text}`{}{}",
             percent(met),
@@ -172,6 +215,22 @@ fn required(goal: &GoalSummary, met: f64) -> &'static str {
     }
 }
 
+/// Gaps of the direction that has the larger share of them.
+fn gaps(workload: &WorkloadSummary) -> Option<GapSummary> {
+    let streams = workload.streams.as_ref()?;
+    let directions = [&streams.up, &streams.down].into_iter().flatten();
+    let gaps = directions.filter_map(|stream| stream.gaps);
+    gaps.max_by(|one, other| one.share.total_cmp(&other.share))
+}
+
+/// The worst sample of a stream, if it exceeds the limit.
+fn worst_packet(goal: &GoalSummary) -> String {
+    match goal.excess {
+        Some(excess) if excess > 1.0 => format!("; the worst has {} × the goal", short(excess)),
+        _ => String::new(),
+    }
+}
+
 fn worst_operation(workload: &WorkloadSummary, goal: &GoalSummary) -> String {
     let latency = &workload.latency_ms;
     match (latency.unbounded, latency.max, goal.excess) {
@@ -196,14 +255,10 @@ fn failures(workload: &WorkloadSummary) -> String {
         1 => ", 1 of them a timeout".to_owned(),
         n => format!(", {n} of them timeouts"),
     };
-    let count = |n: u64, noun: &str| match n {
-        1 => format!("1 {noun}"),
-        n => format!("{n} {noun}s"),
-    };
     format!(
         "had {} in {}{timed_out}.",
-        count(workload.failures, "failure"),
-        count(workload.operations, &format!("{} operation", sanitise(&workload.name)))
+        counted(workload.failures, "failure"),
+        counted(workload.operations, &format!("{} operation", sanitise(&workload.name)))
     )
 }
 
@@ -212,5 +267,12 @@ fn times(n: u64) -> String {
         1 => "once".to_owned(),
         2 => "twice".to_owned(),
         n => format!("{n} times"),
+    }
+}
+
+fn counted(n: u64, noun: &str) -> String {
+    match n {
+        1 => format!("1 {noun}"),
+        n => format!("{n} {noun}s"),
     }
 }

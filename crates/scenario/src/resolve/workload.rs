@@ -1,8 +1,9 @@
-//! Resolution of workloads: the seven built-in ones, and those of the file.
+//! Resolution of workloads: the built-in ones, and those of the file.
 
 use crate::decode::{Context, Named, Section, Spanned};
 use crate::plan::StationWorkload;
 use crate::problem::Problem;
+use crate::scalars::SomeTime;
 use crate::sections::{PlayerSection, WorkloadSection};
 use crate::suggest::list;
 use netburn_tcp::config::CongestionControl;
@@ -18,8 +19,7 @@ pub(super) struct Definitions {
 
 impl Definitions {
     /// Names of the built-in workloads.
-    pub(super) const BUILT_IN: &'static [&'static str] =
-        &["browsing", "4kstream", "voip", "download", "upload", "probe", "voice"];
+    pub(super) const BUILT_IN: &'static [&'static str] = &netburn_workload::config::PRESETS;
 
     pub(super) fn get(&self, name: &str) -> Option<(Config, Option<CongestionControl>)> {
         let own = self.own.get(name).cloned();
@@ -30,16 +30,7 @@ impl Definitions {
 /// Returns the built-in workload with this name.
 #[must_use]
 pub fn built_in_workload(name: &str) -> Option<Config> {
-    match name {
-        "browsing" => Some(Config::browsing()),
-        "4kstream" => Some(Config::stream_4k()),
-        "voip" => Some(Config::voip()),
-        "download" => Some(Config::download()),
-        "upload" => Some(Config::upload()),
-        "probe" => Some(Config::probe()),
-        "voice" => Some(Config::voice()),
-        _ => None,
-    }
+    Config::preset(name)
 }
 
 /// Built-in workload with the defaults of a kind.
@@ -52,6 +43,9 @@ pub(crate) fn preset(kind: Kind) -> Config {
         Kind::Upload => Config::upload(),
         Kind::Probe => Config::probe(),
         Kind::Voice => Config::voice(),
+        Kind::Datagrams => Config::datagrams(),
+        Kind::Game => Config::game(),
+        Kind::CloudGaming => Config::cloud_gaming(),
     }
 }
 
@@ -89,6 +83,7 @@ fn workload(section: &Spanned<WorkloadSection>, duration: Duration, cx: &mut Con
     check_applicable(section, kind, cx);
     check_datagram(section, kind, cx);
     interval(config, section, kind, cx);
+    super::streams::resolve(config, section, &preset(kind).datagrams, cx);
     jitter(config, section, cx);
     if let (Some(player), Some(config)) = (&section.player, config.player.filter(|_| kind == Kind::Stream)) {
         check_player(player, config, cx);
@@ -110,25 +105,31 @@ fn check_datagram(section: &WorkloadSection, kind: Kind, cx: &mut Context) {
     let (least, name) = match kind {
         Kind::Probe => (64, "a probe"),
         Kind::Voice => (32, "a call"),
-        _ => return,
+        _ => (1, ""),
     };
     let range = ByteSize::from_bytes(least)..=ByteSize::from_bytes(1400);
-    if let Some(size) = section.object_size.as_ref().filter(|size| !range.contains(&size.0)) {
+    let size = section.object_size.as_ref().filter(|_| !name.is_empty());
+    if let Some(size) = size.filter(|size| !range.contains(&size.0)) {
         let help = format!("expected {least} B to 1400 B for {name}");
         cx.problem_at(size, format!("{} is out of range", size.0), help);
     }
-    if kind != Kind::Voice {
-        return;
-    }
-    let times = [
-        (&section.interval, MIN_VOICE_INTERVAL, MAX_VOICE_INTERVAL),
-        (&section.timeout, Duration::from_millis(10), Duration::from_secs(2)),
-    ];
-    for (time, least, most) in times {
+    let mut within = |time: &Option<Spanned<SomeTime>>, least, most, name| {
         if let Some(time) = time.as_ref().filter(|time| !(least..=most).contains(&time.0)) {
-            let help = format!("expected {least} to {most} for a call");
+            let help = format!("expected {least} to {most} for {name}");
             cx.problem_at(time, format!("{} is out of range", time.0), help);
         }
+    };
+    if kind == Kind::Voice {
+        within(&section.interval, MIN_VOICE_INTERVAL, MAX_VOICE_INTERVAL, "a call");
+    }
+    if kind.is_one_way() {
+        let name = if kind == Kind::Voice { "a call" } else { "datagrams" };
+        within(
+            &section.timeout,
+            Duration::from_millis(10),
+            Duration::from_secs(2),
+            name,
+        );
     }
 }
 
@@ -165,12 +166,19 @@ pub(crate) fn default_rate(kind: Kind) -> Option<BitRate> {
     match kind {
         Kind::Stream => Some(BitRate::from_mbps(25)),
         Kind::Calls => Some(BitRate::from_mbps(1)),
-        Kind::Pages | Kind::Download | Kind::Upload | Kind::Probe | Kind::Voice => None,
+        Kind::Pages
+        | Kind::Download
+        | Kind::Upload
+        | Kind::Probe
+        | Kind::Voice
+        | Kind::Datagrams
+        | Kind::Game
+        | Kind::CloudGaming => None,
     }
 }
 
 fn interval(config: &mut Config, section: &WorkloadSection, kind: Kind, cx: &mut Context) {
-    if matches!(kind, Kind::Download | Kind::Upload) {
+    if matches!(kind, Kind::Download | Kind::Upload) || kind.has_streams() {
         config.interval = None;
         return;
     }
@@ -286,8 +294,18 @@ fn check_goals(config: &Config, section: &WorkloadSection, kind: Kind, cx: &mut 
         .and_then(|every| BitRate::mean(operation_size(config), every));
     for goal in &goals.0 {
         let wrong = match goal.value {
-            Goal::Latency { .. } if matches!(kind, Kind::Pages | Kind::Calls | Kind::Probe) => None,
-            Goal::Latency { .. } => Some("a time is a goal for `pages`, `calls` and `probe`"),
+            Goal::Latency { .. } if matches!(kind, Kind::Pages | Kind::Calls | Kind::Probe) || kind.has_streams() => {
+                None
+            }
+            Goal::Latency { .. } => {
+                Some("a time is a goal for `pages`, `calls`, `probe` and kinds with `up` and `down`")
+            }
+            Goal::Loss { .. } if kind.has_streams() => None,
+            Goal::Loss { .. } => Some("a loss is a goal for kinds with `up` and `down`, such as `datagrams`"),
+            Goal::Frames if kind.has_frames() => None,
+            Goal::Frames => Some("`frames on time` is a goal for `cloud-gaming`"),
+            Goal::NoGap if kind == Kind::Game => None,
+            Goal::NoGap => Some("`no gap` is a goal for `game`"),
             Goal::Quality { .. } if kind == Kind::Voice => None,
             Goal::Quality { .. } => Some("a rating is a goal for `voice`"),
             Goal::NoStall if kind == Kind::Stream => None,

@@ -25,9 +25,9 @@ fn workloads() {
         "2:12: station.tv.workload: unknown workload `browsin`; did you mean `browsing`?",
     );
     station(
-        "workload = [\"voip\", \"gaming\"]",
-        "2:21: station.tv.workload: unknown workload `gaming`; expected one of `browsing`, `4kstream`, `voip`, \
-         `download`, `upload`, `probe`, `voice`, or define it: `[workload.gaming]`",
+        "workload = [\"voip\", \"tetris\"]",
+        "2:21: station.tv.workload: unknown workload `tetris`; expected one of `browsing`, `4kstream`, `voip`, \
+         `download`, `upload`, `probe`, `voice`, `datagrams`, `game`, `cloud-gaming`, or define it: `[workload.tetris]`",
     );
     station(
         "workload = [\"voip\", \"voip\"]",
@@ -37,13 +37,13 @@ fn workloads() {
     own(
         "rate = \"5 Mbit/s\"",
         &[
-            "2:1: workload.mine: missing `kind`; it is the traffic pattern: `pages`, `stream`, `calls`, `download`, `upload`, `probe` or `voice`",
+            "2:1: workload.mine: missing `kind`; it is the traffic pattern: `pages`, `stream`, `calls`, `download`, `upload`, `probe`, `voice`, `datagrams`, `game` or `cloud-gaming`",
         ],
     );
     own(
         "kind = \"page\"",
         &[
-            "3:8: workload.mine.kind: unknown value `page`; did you mean `pages`? Expected one of `pages`, `stream`, `calls`, `download`, `upload`, `probe`, `voice`",
+            "3:8: workload.mine.kind: unknown value `page`; did you mean `pages`? Expected one of `pages`, `stream`, `calls`, `download`, `upload`, `probe`, `voice`, `datagrams`, `game`, `cloud-gaming`",
         ],
     );
     own(
@@ -182,7 +182,10 @@ fn workloads() {
 
 #[test]
 fn goals_on_workloads_that_cannot_have_them() {
-    let time = "a time is a goal for `pages`, `calls` and `probe`";
+    let time = "a time is a goal for `pages`, `calls`, `probe` and kinds with `up` and `down`";
+    let loss = "a loss is a goal for kinds with `up` and `down`, such as `datagrams`";
+    let frames = "`frames on time` is a goal for `cloud-gaming`";
+    let gap = "`no gap` is a goal for `game`";
     let rate = "a rate is a goal for `stream`, `download` and `upload`";
     let rating = "a rating is a goal for `voice`";
     let stall = "`no stall` is a goal for `stream`, which has a player";
@@ -201,6 +204,18 @@ fn goals_on_workloads_that_cannot_have_them() {
         ("voice", "150 ms", time),
         ("voice", "1 Mbit/s", rate),
         ("voice", "no stall", stall),
+        ("voice", "1 % lost", loss),
+        ("calls", "0.5 % lost", loss),
+        ("datagrams", "R 80", rating),
+        ("datagrams", "no gap", gap),
+        ("voice", "no gap", gap),
+        ("game", "R 80", rating),
+        ("game", "no stall", stall),
+        ("game", "frames on time", frames),
+        ("cloud-gaming", "no gap", gap),
+        ("cloud-gaming", "20 Mbit/s", rate),
+        ("datagrams", "1 Mbit/s", rate),
+        ("datagrams", "no stall", stall),
     ] {
         wrong(
             &format!("[station.tv]\n[workload.mine]\nkind = \"{kind}\"\ngoal = [\"{goal}\"]\n"),
@@ -212,11 +227,11 @@ fn goals_on_workloads_that_cannot_have_them() {
     let own = |lines: &str, expected: &str| wrong(&format!("[station.tv]\n[workload.mine]\n{lines}\n"), &[expected]);
     own(
         "kind = \"pages\"\ngoal = \"fast\"",
-        "4:8: workload.mine.goal: invalid goal `fast`; expected a time (`\"500 ms\"`), a rate (`\"20 Mbit/s\"`), a rating (`\"R 80\"`), `\"no stall\"` or `\"none\"`",
+        "4:8: workload.mine.goal: invalid goal `fast`; expected a time (`\"500 ms\"`), a rate (`\"20 Mbit/s\"`), a rating (`\"R 80\"`), a loss (`\"1 % lost\"`), `\"no gap\"`, `\"frames on time\"`, `\"no stall\"` or `\"none\"`",
     );
     own(
         "kind = \"pages\"\ngoal = 500",
-        "4:8: workload.mine.goal: found `500`, expected a time (`\"500 ms\"`), a rate (`\"20 Mbit/s\"`), a rating (`\"R 80\"`), `\"no stall\"` or `\"none\"`",
+        "4:8: workload.mine.goal: found `500`, expected a time (`\"500 ms\"`), a rate (`\"20 Mbit/s\"`), a rating (`\"R 80\"`), a loss (`\"1 % lost\"`), `\"no gap\"`, `\"frames on time\"`, `\"no stall\"` or `\"none\"`",
     );
     for rating in ["R 0", "R 94", "R 1000"] {
         own(
@@ -226,7 +241,7 @@ fn goals_on_workloads_that_cannot_have_them() {
     }
     own(
         "kind = \"voice\"\ngoal = \"R eighty\"",
-        "4:8: workload.mine.goal: invalid goal `R eighty`; expected a time (`\"500 ms\"`), a rate (`\"20 Mbit/s\"`), a rating (`\"R 80\"`), `\"no stall\"` or `\"none\"`",
+        "4:8: workload.mine.goal: invalid goal `R eighty`; expected a time (`\"500 ms\"`), a rate (`\"20 Mbit/s\"`), a rating (`\"R 80\"`), a loss (`\"1 % lost\"`), `\"no gap\"`, `\"frames on time\"`, `\"no stall\"` or `\"none\"`",
     );
     own(
         "kind = \"stream\"\nrate = \"8 Mbit/s\"\ngoal = \"10 Mbit/s\"",
@@ -235,6 +250,88 @@ fn goals_on_workloads_that_cannot_have_them() {
     own(
         "kind = \"stream\"\nrate = \"8 Mbit/s\"",
         "4:8: workload.mine.rate: the default goal of a stream is 20 Mbit/s, and `rate` is 8 Mbit/s; set a goal, such as `goal = [\"8 Mbit/s\", \"no stall\"]`, and a `player` with that rate",
+    );
+}
+
+#[test]
+fn streams_of_datagrams() {
+    let own = |lines: &str, expected: &[&str]| {
+        wrong(
+            &format!("[station.tv]\n[workload.mine]\nkind = \"datagrams\"\n{lines}\n"),
+            expected,
+        );
+    };
+    own(
+        "down = { rate = \"20 Mbit/s\", size = \"1200 B\", burst = 40, spacing = \"100 us\" }",
+        &[],
+    );
+    own(
+        "down = { rate = \"1 Mbit/s\", interval = \"10 ms\" }",
+        &["4:17: workload.mine.down.rate: `rate` and `interval` exclude each other; remove one of them"],
+    );
+    own(
+        "up = { size = \"1500 B\" }",
+        &["4:15: workload.mine.up.size: invalid `size`: found 1500 B, expected 32 B to 1400 B"],
+    );
+    own(
+        "up = { burst = 1001 }",
+        &["4:16: workload.mine.up.burst: `1001` is out of range; expected a whole number, 1 to 1000"],
+    );
+    // 1200 B take 96 µs at 100 Mbit/s.
+    own(
+        "down = { rate = \"100 Mbit/s\" }",
+        &[
+            "4:17: workload.mine.down.rate: invalid `interval`: found 96 us for 1 packet, expected at least 100 us, which is 10000 packets per second (from `rate`); use another `rate`, or another `burst` or `size`",
+        ],
+    );
+    own(
+        "down = { interval = \"2 s\" }",
+        &["4:21: workload.mine.down.interval: invalid `interval`: found 2 s, expected up to 1 s"],
+    );
+    own(
+        "down = { interval = \"10 ms\", burst = 5, spacing = \"3 ms\" }",
+        &[
+            "4:51: workload.mine.down.spacing: invalid `spacing`: found 3 ms between 5 packets, expected less than 10 ms in all",
+        ],
+    );
+    own(
+        "object_size = \"200 B\"\ninterval = \"10 ms\"\nrate = \"1 Mbit/s\"\ntimeout = \"5 s\"",
+        &[
+            "4:15: workload.mine.object_size: a workload of kind `datagrams` has no `object_size`; remove it; it applies to `pages`, `stream`, `calls`, `download`, `upload`, `probe`, `voice`",
+            "5:12: workload.mine.interval: a workload of kind `datagrams` has no `interval`; remove it; it applies to `pages`, `stream`, `calls`, `probe`, `voice`",
+            "6:8: workload.mine.rate: a workload of kind `datagrams` has no `rate`; remove it; it applies to `pages`, `stream`, `calls`",
+            "7:11: workload.mine.timeout: 5 s is out of range; expected 10 ms to 2 s for datagrams",
+        ],
+    );
+    for goal in ["0 % lost", "100 % lost", "one lost", "lost", "101 % lost"] {
+        own(
+            &format!("goal = \"{goal}\""),
+            &[&format!(
+                "4:8: workload.mine.goal: invalid loss `{goal}`; expected a share greater than 0 %, less than 100 %, such as `1 % lost`"
+            )],
+        );
+    }
+    own(
+        "goal = [\"1 % lost\", \"50 ms\"]\nup = { rat = \"1 Mbit/s\" }",
+        &["5:8: workload.mine.up: unknown key `rat`; did you mean `rate`?"],
+    );
+    for lines in [
+        "down = { rate = \"45 Mbit/s\" }",
+        "down = { interval = \"33 ms\", burst = 20, spacing = \"0 s\" }",
+        "goal = [\"frames on time\", \"40 ms\", \"1 % lost\"]",
+    ] {
+        let text = format!("[station.tv]\n[workload.mine]\nkind = \"cloud-gaming\"\n{lines}\n");
+        wrong(&text, &[]);
+    }
+    wrong(
+        "[station.tv]\n[workload.mine]\nkind = \"cloud-gaming\"\ndown = { rate = \"45 Mbit/s\", burst = 10 }\n",
+        &["4:17: workload.mine.down.rate: `rate` and `burst` exclude each other for frames; remove one of them"],
+    );
+    wrong(
+        "[station.tv]\n[workload.mine]\nkind = \"voice\"\nup = { size = \"100 B\" }\n",
+        &[
+            "4:6: workload.mine.up: a workload of kind `voice` has no `up`; remove it; it applies to `datagrams`, `game`, `cloud-gaming`",
+        ],
     );
 }
 

@@ -1,7 +1,7 @@
 //! Metrics of a summary by path.
 
-use netburn_record::summary::{StationSummary, Summary, WorkloadSummary};
-use netburn_workload::Verdict;
+use netburn_record::summary::{LatencyMs, StationSummary, StreamSummary, Summary, WorkloadSummary};
+use netburn_workload::{Direction, Verdict};
 
 /// Path of a metric in a summary.
 ///
@@ -41,7 +41,7 @@ pub enum Unit {
 
 const OF_RUN: [&str; 3] = ["verdict", "totals.throughput_mbps", "totals.airtime_jain"];
 const OF_STATION: [&str; 4] = ["verdict", "throughput_mbps", "airtime_share", "idle_ms"];
-const OF_WORKLOAD: [&str; 21] = [
+const OF_WORKLOAD: [&str; 29] = [
     "verdict",
     "throughput_mbps",
     "operations",
@@ -63,6 +63,14 @@ const OF_WORKLOAD: [&str; 21] = [
     "rating_down",
     "lost_up_share",
     "lost_down_share",
+    "delay_up_p50_ms",
+    "delay_up_p95_ms",
+    "delay_down_p50_ms",
+    "delay_down_p95_ms",
+    "round_trip_p50_ms",
+    "round_trip_p95_ms",
+    "qoo",
+    "missed_frames_share",
 ];
 
 /// Verdicts by name, with their numbers.
@@ -145,6 +153,32 @@ fn of_station(station: &StationSummary, name: &str) -> Option<f64> {
     }
 }
 
+/// Share of lost packets of a direction of a call or of a stream of datagrams.
+fn lost_share(workload: &WorkloadSummary, direction: Direction) -> Option<f64> {
+    match (&workload.voice, direction) {
+        (Some(voice), Direction::Up) => voice.up.lost_share,
+        (Some(voice), Direction::Down) => voice.down.lost_share,
+        (None, _) => stream(workload, direction)?.lost_share,
+    }
+}
+
+/// One-way delay of a direction of a call or of a stream of datagrams.
+fn delay_ms(workload: &WorkloadSummary, direction: Direction) -> Option<LatencyMs> {
+    match (&workload.voice, direction) {
+        (Some(voice), Direction::Up) => voice.up.delay_ms,
+        (Some(voice), Direction::Down) => voice.down.delay_ms,
+        (None, _) => stream(workload, direction)?.delay_ms,
+    }
+}
+
+fn stream(workload: &WorkloadSummary, direction: Direction) -> Option<&StreamSummary> {
+    let streams = workload.streams.as_ref()?;
+    match direction {
+        Direction::Up => streams.up.as_ref(),
+        Direction::Down => streams.down.as_ref(),
+    }
+}
+
 fn of_workload(workload: &WorkloadSummary, name: &str) -> Option<f64> {
     let latency = &workload.latency_ms;
     match name {
@@ -166,8 +200,16 @@ fn of_workload(workload: &WorkloadSummary, name: &str) -> Option<f64> {
         "stalled_ms" => Some(workload.player?.stalled_ms),
         "rating_up" => workload.voice.as_ref()?.up.rating,
         "rating_down" => workload.voice.as_ref()?.down.rating,
-        "lost_up_share" => workload.voice.as_ref()?.up.lost_share,
-        "lost_down_share" => workload.voice.as_ref()?.down.lost_share,
+        "lost_up_share" => lost_share(workload, Direction::Up),
+        "lost_down_share" => lost_share(workload, Direction::Down),
+        "delay_up_p50_ms" => delay_ms(workload, Direction::Up)?.p50,
+        "delay_up_p95_ms" => delay_ms(workload, Direction::Up)?.p95,
+        "delay_down_p50_ms" => delay_ms(workload, Direction::Down)?.p50,
+        "delay_down_p95_ms" => delay_ms(workload, Direction::Down)?.p95,
+        "round_trip_p50_ms" => workload.streams.as_ref()?.round_trip_ms?.p50,
+        "round_trip_p95_ms" => workload.streams.as_ref()?.round_trip_ms?.p95,
+        "qoo" => workload.streams.as_ref()?.qoo,
+        "missed_frames_share" => workload.streams.as_ref()?.down?.frames?.missed_share,
         _ => workload.probe?.lost_share,
     }
 }

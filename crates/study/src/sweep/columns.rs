@@ -158,6 +158,36 @@ fn of_workload(name: &str, workload: &WorkloadSummary, all: &mut Vec<(Column, Me
     if let Some(probe) = &workload.probe {
         all.push(number(&name("lost_share"), Measure::Share, probe.lost_share));
     }
+    if let Some(streams) = &workload.streams {
+        if let Some(frames) = streams.down.and_then(|stream| stream.frames) {
+            all.push(number(
+                &name("missed_frames_share"),
+                Measure::Share,
+                frames.missed_share,
+            ));
+        }
+        if let Some(trip) = &streams.round_trip_ms {
+            all.extend([
+                number(&name("round_trip_p50_ms"), Measure::Ms, trip.p50),
+                number(&name("round_trip_p95_ms"), Measure::Ms, trip.p95),
+                number(&name("qoo"), Measure::Points, streams.qoo),
+            ]);
+        }
+        for (direction, stream) in [("up", &streams.up), ("down", &streams.down)] {
+            if let Some(stream) = stream {
+                let delay = stream.delay_ms.unwrap_or_default();
+                all.extend([
+                    number(&name(&format!("delay_{direction}_p50_ms")), Measure::Ms, delay.p50),
+                    number(&name(&format!("delay_{direction}_p95_ms")), Measure::Ms, delay.p95),
+                    number(
+                        &name(&format!("lost_{direction}_share")),
+                        Measure::Share,
+                        stream.lost_share,
+                    ),
+                ]);
+            }
+        }
+    }
     if let Some(voice) = &workload.voice {
         for (direction, stream) in [("up", &voice.up), ("down", &voice.down)] {
             all.extend([

@@ -5,6 +5,7 @@ use super::call::{self, CallClient, CallLimits, CallPlan, CallServer};
 use super::wire::{self, Datagram};
 use super::{Echo, EchoLimits, Event, Prober};
 use netburn_units::{ByteSize, Duration, Instant};
+use netburn_workload::PacketStream;
 use std::net::{Ipv4Addr, SocketAddr};
 
 /// Processes `input` as a datagram at both ends.
@@ -41,7 +42,7 @@ fn check_call(input: &[u8]) {
         assert!(may_answer || !is_answered, "only a verified request is answered");
         assert!(is_answered || answer == input);
     }
-    // One request allows the packets of 2 s at most.
+    // One request allows the packets of 2 s at most, 10,000 per second, and the rest of a burst.
     let mut sent = 0;
     while let Some(at) = server.poll_timeout() {
         server.handle_timeout(at);
@@ -51,15 +52,14 @@ fn check_call(input: &[u8]) {
         );
         sent += std::iter::from_fn(|| server.poll_transmit()).count();
     }
-    assert!(sent <= 400, "{sent} packets for one request");
+    assert!(sent <= 20_000 + 1_000, "{sent} packets for one request");
     assert!(sent == 0 || matches!(read, Some(CallDatagram::Request { .. })));
     assert!(server.is_empty());
+    let stream = PacketStream::single(Duration::from_millis(20), ByteSize::from_bytes(172));
     let plan = CallPlan {
-        up: Instant::ZERO,
-        down: Instant::ZERO,
+        up: Some((Instant::ZERO, stream)),
+        down: Some((Instant::ZERO, stream)),
         end: Instant::from_secs(1),
-        interval: Duration::from_millis(20),
-        size: ByteSize::from_bytes(172),
         dscp: 0,
         timeout: Duration::from_secs(2),
     };

@@ -86,11 +86,11 @@ impl Scheduler {
         self.drain(index);
     }
 
-    /// A packet of a call arrived at `at`, which is known at `now`.
+    /// A packet that is not answered arrived at `at`, which is known at `now`.
     pub(super) fn handle_arrival(&mut self, index: usize, now: Instant, id: RequestId, way: Direction, at: Instant) {
         self.catch_up(index, now);
         let watched = &mut self.machines[index].watched;
-        let bytes = watched.machine().config().object_size.as_bytes();
+        let bytes = watched.machine().config().packet_size(way).as_bytes();
         match way {
             Direction::Down => self.report.bytes_down += bytes,
             Direction::Up => self.report.bytes_up += bytes,
@@ -184,17 +184,17 @@ impl Scheduler {
         self.handle(index, now, |machine| machine.handle_stop(now));
     }
 
-    /// Returns the schedule of a workload that is a call.
+    /// Returns the schedule of a workload whose datagrams are not answered.
     pub(super) fn call_plan(&self, index: usize) -> Option<CallPlan> {
         let machine = self.machines[index].watched.machine();
         let config = machine.config();
-        let [up, down] = machine.first_packets()?;
-        Some(CallPlan {
+        let streams = config.packet_streams();
+        let stream = |direction| machine.first_packet(direction).zip(streams.get(direction));
+        let (up, down) = (stream(Direction::Up), stream(Direction::Down));
+        (up.is_some() || down.is_some()).then(|| CallPlan {
             up,
             down,
             end: machine.end_of_load(),
-            interval: config.interval?,
-            size: config.object_size,
             dscp: config.marking().dscp,
             timeout: config.timeout,
         })

@@ -11,7 +11,11 @@ use netburn_traffic::fetch::permission::{self, Permission};
 use netburn_traffic::server::{Addresses, Server, ServerConfig};
 use netburn_traffic::tls::Identity;
 use netburn_units::{BitRate, ByteSize, Duration, Instant, Seed};
+<<<<<<< HEAD
 use netburn_workload::{Config, Direction, Failure, Outcome, ProbeTarget};
+=======
+use netburn_workload::{Config, Direction, Failure, Outcome, PacketStream, ProbeTarget, Streams};
+>>>>>>> wt-merge
 use std::net::{SocketAddr, UdpSocket};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -303,6 +307,35 @@ fn a_call_has_packets_in_both_directions() {
     }
     let moved: u64 = left.operations.iter().map(|o| o.bytes).sum();
     assert_eq!(moved, 172 * left.operations.len() as u64);
+}
+
+/// 1.5 s of frames of 5 packets of 1000 B every 20 ms down, and of packets of 100 B every 10 ms up. The first packet up is
+/// due in the first 10 ms, and the first frame in the 20 ms after it.
+#[test]
+fn streams_of_datagrams_differ_by_direction() {
+    let server = serve(|_| ());
+    let config = Config {
+        datagrams: Streams {
+            up: Some(PacketStream::single(
+                Duration::from_millis(10),
+                ByteSize::from_bytes(100),
+            )),
+            down: Some(PacketStream {
+                interval: Duration::from_millis(20),
+                burst: 5,
+                spacing: Duration::from_micros(200),
+                size: ByteSize::from_bytes(1000),
+            }),
+        },
+        ..Config::datagrams()
+    };
+    let left = drive_later(&server.target(Http::H1, false), config, 1_500, 3_000);
+    for (direction, counts, size) in [(Direction::Up, 149..=150, 100), (Direction::Down, 367..=375, 1000)] {
+        let packets = in_direction(&left, direction);
+        assert!(counts.contains(&packets.len()), "{direction:?}: {}", packets.len());
+        assert!(packets.iter().all(|packet| packet.latency().is_some()), "{direction:?}");
+        assert!(packets.iter().all(|packet| packet.bytes == size), "{direction:?}");
+    }
 }
 
 /// The link of the server carries 2 Mbit/s: 172 B take 0.7 ms.

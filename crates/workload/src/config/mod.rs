@@ -2,7 +2,8 @@
 //!
 //! - `activity`: times in which a workload runs.
 //! - `marking`: DSCP and TID of the packets.
-//! - `presets`: the seven built-in workloads.
+//! - `presets`: the built-in workloads.
+//! - `stream`: streams of datagrams in one direction.
 //! - `validate`: limits of a configuration.
 //! - `names`: text form of kinds, priorities, connections and goals.
 //! - `volume`: number of bytes that a workload moves.
@@ -11,6 +12,7 @@ mod activity;
 mod marking;
 mod names;
 mod presets;
+mod stream;
 mod validate;
 mod volume;
 
@@ -18,9 +20,13 @@ pub use activity::{Activity, MIN_REPEAT, MIN_WINDOW, Window, Windows};
 pub use marking::Marking;
 pub use names::UnknownName;
 pub use presets::PRESETS;
+pub use stream::{
+    MAX_BURST, MAX_BURST_INTERVAL, MAX_PACKET_SIZE, MIN_PACKET_PERIOD, MIN_PACKET_SIZE, PacketStream, Streams,
+};
 pub use validate::ConfigError;
 
-use netburn_units::{BitRate, ByteSize, Dscp, Duration, Instant};
+use crate::direction::Direction;
+use netburn_units::{BitRate, ByteSize, Dscp, Duration, Instant, Probability};
 
 /// Minimum time between operations of one workload: 100 µs.
 pub const MIN_PERIOD: Duration = Duration::from_micros(100);
@@ -33,6 +39,9 @@ pub const MAX_VOICE_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Highest rating R of a goal. Without delay and loss R is 93.2.
 pub const MAX_RATING: u8 = 93;
+
+/// Minimum length of a gap: 100 ms, about six updates of a game.
+pub const GAP: Duration = Duration::from_millis(100);
 
 /// Width of the bins in which bytes are counted, and so the granularity of a rate goal's window and
 /// step: 100 ms.
@@ -48,8 +57,9 @@ pub struct Config {
     /// Size of one object. For `probe` (64 B to 1400 B) and `voice` (32 B to 1400 B) the UDP payload
     /// of one datagram.
     pub object_size: ByteSize,
-    /// Time between operations, for `voice` between the packets of one direction. `None` for kinds whose next operation starts when the previous one
-    /// ends (`download`, `upload`).
+    /// Time between operations, for `voice` between the packets of one direction. `None` for kinds whose next operation
+    /// starts when the previous one ends (`download`, `upload`), and for kinds that
+    /// [have streams](Kind::has_streams).
     pub interval: Option<Duration>,
     /// Maximum deviation of a due time from its grid point, in either direction; at most half of
     /// `interval`.
@@ -57,11 +67,15 @@ pub struct Config {
     /// Use of connections: one per object, or persistent ones.
     pub connections: Connections,
     /// Maximum number of operations in flight; further ones that are due count as not started
-    /// (`pages`: one more is queued). Not for `download` and `upload`, which have `streams`.
+    /// (`pages`: one more is queued). Not for `download` and `upload`, which have `streams`. Without effect for kinds whose
+    /// packets are not answered.
     pub outstanding: u32,
     /// Number of independent sequences of objects, for `download` and `upload`; 1 to 1000. Each has
     /// one object in flight, on a connection of its own. Default 1.
     pub streams: u32,
+    /// Packets of kinds that [have streams](Kind::has_streams), in each direction; empty for other kinds. Those of all
+    /// kinds are [`packet_streams`](Self::packet_streams).
+    pub datagrams: Streams,
     /// Times in which the workload runs. Default: the whole load of its station.
     pub activity: Activity,
     /// Traffic class: DSCP, access category and band of the packets.
@@ -99,6 +113,15 @@ pub enum Kind {
     /// delay. Packets are numbered alternately: even numbers go up, odd numbers go down
     /// ([`Direction::of_packet`](crate::Direction::of_packet)).
     Voice,
+    /// A stream of datagrams in one or both directions, each with an interval, a burst and a size of
+    /// its own. Operations and numbers are those of `Voice`.
+    Datagrams,
+    /// An online game: inputs up and updates down, at the rate of the server's ticks. Operations and
+    /// numbers are those of `Voice`.
+    Game,
+    /// Cloud gaming: inputs up, and the frames of a video down. Operations and numbers are those of
+    /// `Voice`.
+    CloudGaming,
 }
 
 impl Kind {
@@ -107,16 +130,17 @@ impl Kind {
     pub const fn is_bulk(self) -> bool {
         match self {
             Kind::Download | Kind::Upload => true,
-            Kind::Pages | Kind::Stream | Kind::Calls | Kind::Probe | Kind::Voice => false,
+            Kind::Pages | Kind::Stream | Kind::Calls => false,
+            Kind::Probe | Kind::Voice | Kind::Datagrams | Kind::Game | Kind::CloudGaming => false,
         }
     }
 
-    /// Returns true if the workload can run in several windows. A player and a call run once.
+    /// Returns true if the workload can run in several windows. A player and streams of datagrams run once.
     #[must_use]
     pub const fn can_repeat(self) -> bool {
         match self {
             Kind::Pages | Kind::Calls | Kind::Download | Kind::Upload | Kind::Probe => true,
-            Kind::Stream | Kind::Voice => false,
+            Kind::Stream | Kind::Voice | Kind::Datagrams | Kind::Game | Kind::CloudGaming => false,
         }
     }
 
@@ -124,7 +148,7 @@ impl Kind {
     #[must_use]
     pub const fn is_datagram(self) -> bool {
         match self {
-            Kind::Probe | Kind::Voice => true,
+            Kind::Probe | Kind::Voice | Kind::Datagrams | Kind::Game | Kind::CloudGaming => true,
             Kind::Pages | Kind::Stream | Kind::Calls | Kind::Download | Kind::Upload => false,
         }
     }
@@ -140,6 +164,33 @@ pub enum ProbeTarget {
     /// The server.
     #[default]
     Server,
+}
+
+impl Kind {
+    /// Returns true if an operation is a datagram that is not answered: its latency is a one-way
+    /// delay.
+    #[must_use]
+    pub const fn is_one_way(self) -> bool {
+        self.is_datagram() && !matches!(self, Kind::Probe)
+    }
+
+    /// Returns true if a burst down answers the packets up: their round trips are judged.
+    #[must_use]
+    pub const fn has_round_trips(self) -> bool {
+        matches!(self, Kind::Game | Kind::CloudGaming)
+    }
+
+    /// Returns true if the bursts down are frames, which are judged.
+    #[must_use]
+    pub const fn has_frames(self) -> bool {
+        matches!(self, Kind::CloudGaming)
+    }
+
+    /// Returns true if the packets follow [`Config::datagrams`].
+    #[must_use]
+    pub const fn has_streams(self) -> bool {
+        self.is_one_way() && !matches!(self, Kind::Voice)
+    }
 }
 
 /// Use of connections.
@@ -204,7 +255,8 @@ pub struct PlayerConfig {
 /// Goal of a workload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Goal {
-    /// Every operation finishes within `limit` of its due time.
+    /// Every operation finishes within `limit` of its due time. For a kind with
+    /// [round trips](Kind::has_round_trips), the round trip of every packet up is at most `limit`.
     Latency {
         /// Maximum latency.
         limit: Duration,
@@ -231,6 +283,21 @@ pub enum Goal {
         /// Time from the start of one window to the next: 1 s.
         step: Duration,
     },
+    /// In each direction, of the packets of every window of `window`, in steps of `step`, at most
+    /// this share is lost.
+    Loss {
+        /// Maximum share of lost packets; more than 0, less than 1.
+        at_most: Probability,
+        /// Length of the window: 10 s.
+        window: Duration,
+        /// Time from the start of one window to the next: 1 s.
+        step: Duration,
+    },
+    /// In each direction, there is no [gap](GAP): a time without an arrival.
+    NoGap,
+    /// Every frame is complete within one interval of its due time, plus the smallest delay of a
+    /// packet.
+    Frames,
 }
 
 impl Config {
@@ -258,12 +325,37 @@ impl Config {
         .windows(start, end)
     }
 
-    /// The strictest latency goal; `None` without one.
+    /// Streams of a kind whose datagrams are not answered; empty for other kinds.
+    #[must_use]
+    pub fn packet_streams(&self) -> Streams {
+        match (self.kind, self.interval) {
+            (Kind::Voice, Some(every)) => Streams::both(PacketStream::single(every, self.object_size)),
+            (kind, _) if kind.has_streams() => self.datagrams,
+            _ => Streams::default(),
+        }
+    }
+
+    /// UDP payload of a packet of a direction; zero without such a stream.
+    #[must_use]
+    pub fn packet_size(&self, direction: Direction) -> ByteSize {
+        let stream = self.packet_streams().get(direction);
+        stream.map_or(ByteSize::ZERO, |stream| stream.size)
+    }
+
+    /// The strictest goal for the latency of an operation; `None` without one.
     #[must_use]
     pub fn latency_limit(&self) -> Option<Duration> {
+        if self.kind.has_round_trips() {
+            return None;
+        }
         let limits = self.goals.iter().filter_map(|goal| match goal {
             Goal::Latency { limit } => Some(*limit),
-            Goal::Rate { .. } | Goal::NoStall | Goal::Quality { .. } => None,
+            Goal::Rate { .. }
+            | Goal::NoStall
+            | Goal::Quality { .. }
+            | Goal::Loss { .. }
+            | Goal::NoGap
+            | Goal::Frames => None,
         });
         limits.min()
     }

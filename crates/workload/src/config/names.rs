@@ -1,6 +1,6 @@
 //! Text form of kinds, priorities, connections and goals.
 
-use super::{Connections, Goal, Kind, Priority, ProbeTarget};
+use super::{Connections, GAP, Goal, Kind, Priority, ProbeTarget};
 use std::fmt;
 use std::str::FromStr;
 
@@ -64,6 +64,9 @@ named!(
     Upload = "upload",
     Probe = "probe",
     Voice = "voice",
+    Datagrams = "datagrams",
+    Game = "game",
+    CloudGaming = "cloud-gaming",
 );
 
 named!(ProbeTarget, "target", Near = "near", Line = "line", Server = "server",);
@@ -81,22 +84,26 @@ named!(
 
 impl Goal {
     /// Text form in reports: `page load ≤ 500 ms`, `latency ≤ 150 ms`, `every 2 s ≥ 20 Mbit/s`, `no
-    /// stall`, `every 10 s R ≥ 80`.
+    /// stall`, `every 10 s R ≥ 80`, `every 10 s lost ≤ 1 %`, `no gap
+    /// of 100 ms`, `frames on time`.
     #[must_use]
     pub fn describe(&self, kind: Kind) -> String {
         match self {
             Goal::Latency { limit } => {
                 let what = match kind {
                     Kind::Pages => "page load",
-                    Kind::Probe => "round trip",
-                    Kind::Voice => "one-way delay",
+                    Kind::Probe | Kind::Game | Kind::CloudGaming => "round trip",
+                    Kind::Voice | Kind::Datagrams => "one-way delay",
                     Kind::Stream | Kind::Calls | Kind::Download | Kind::Upload => "latency",
                 };
                 format!("{what} ≤ {limit}")
             }
             Goal::Rate { at_least, window, .. } => format!("every {window} ≥ {at_least}"),
             Goal::NoStall => "no stall".to_owned(),
+            Goal::Frames => "frames on time".to_owned(),
+            Goal::NoGap => format!("no gap of {GAP}"),
             Goal::Quality { at_least, window, .. } => format!("every {window} R ≥ {at_least}"),
+            Goal::Loss { at_most, window, .. } => format!("every {window} lost ≤ {at_most}"),
         }
     }
 }

@@ -1,10 +1,26 @@
-//! The seven built-in workloads.
+//! The built-in workloads.
 
-use super::{Activity, Config, Connections, Goal, Kind, PlayerConfig, Priority, ProbeTarget};
-use netburn_units::{BitRate, ByteSize, Duration};
+use super::{Activity, Config, Connections, Goal, Kind, PacketStream, PlayerConfig, Priority, ProbeTarget, Streams};
+use netburn_units::{BitRate, ByteSize, Duration, Probability};
 
 /// Names of the built-in workloads.
-pub const PRESETS: [&str; 7] = ["browsing", "4kstream", "voip", "download", "upload", "probe", "voice"];
+pub const PRESETS: [&str; 10] = [
+    "browsing",
+    "4kstream",
+    "voip",
+    "download",
+    "upload",
+    "probe",
+    "voice",
+    "datagrams",
+    "game",
+    "cloud-gaming",
+];
+
+const ONE_PERCENT: Probability = match Probability::from_ppb(10_000_000) {
+    Some(share) => share,
+    None => Probability::ZERO,
+};
 
 impl Config {
     /// Built-in workload of this name, one of [`PRESETS`].
@@ -18,6 +34,9 @@ impl Config {
             "upload" => Some(Self::upload()),
             "probe" => Some(Self::probe()),
             "voice" => Some(Self::voice()),
+            "datagrams" => Some(Self::datagrams()),
+            "game" => Some(Self::game()),
+            "cloud-gaming" => Some(Self::cloud_gaming()),
             _ => None,
         }
     }
@@ -34,6 +53,7 @@ impl Config {
             connections: Connections::New,
             outstanding: 1,
             streams: 1,
+            datagrams: Streams::default(),
             activity: Activity::default(),
             priority: Priority::BestEffort,
             dscp: None,
@@ -59,6 +79,7 @@ impl Config {
             connections: Connections::Keep,
             outstanding: 1,
             streams: 1,
+            datagrams: Streams::default(),
             activity: Activity::default(),
             priority: Priority::BestEffort,
             dscp: None,
@@ -89,6 +110,7 @@ impl Config {
             connections: Connections::Keep,
             outstanding: 8,
             streams: 1,
+            datagrams: Streams::default(),
             activity: Activity::default(),
             priority: Priority::BestEffort,
             dscp: None,
@@ -113,6 +135,7 @@ impl Config {
             connections: Connections::Keep,
             outstanding: 1,
             streams: 1,
+            datagrams: Streams::default(),
             activity: Activity::default(),
             priority: Priority::BestEffort,
             dscp: None,
@@ -145,6 +168,7 @@ impl Config {
             connections: Connections::Keep,
             outstanding: 1000,
             streams: 1,
+            datagrams: Streams::default(),
             activity: Activity::default(),
             priority: Priority::BestEffort,
             dscp: None,
@@ -169,6 +193,7 @@ impl Config {
             connections: Connections::Keep,
             outstanding: 1000,
             streams: 1,
+            datagrams: Streams::default(),
             activity: Activity::default(),
             priority: Priority::Voice,
             dscp: None,
@@ -180,6 +205,74 @@ impl Config {
                 step: Duration::from_secs(1),
             }],
             timeout: Duration::from_secs(2),
+        }
+    }
+
+    /// Datagrams: in each direction 1 Mbit/s in packets of 1200 B, one every 9.6 ms. Goal: in windows
+    /// of 10 s at most 1 % is lost. A packet that does not arrive within 2 s is lost.
+    #[must_use]
+    pub fn datagrams() -> Self {
+        let size = ByteSize::from_bytes(1200);
+        Config {
+            kind: Kind::Datagrams,
+            object_size: size,
+            interval: None,
+            datagrams: Streams::both(PacketStream::single(Duration::from_micros(9_600), size)),
+            priority: Priority::BestEffort,
+            goals: vec![Goal::Loss {
+                at_most: ONE_PERCENT,
+                window: Duration::from_secs(10),
+                step: Duration::from_secs(1),
+            }],
+            ..Config::voice()
+        }
+    }
+
+    /// Online game with 64 ticks per second, as competitive shooters have: a packet of 100 B up and one
+    /// of 250 B down every 15.625 ms. Goals: a round trip of 100 ms, and no gap of 100 ms.
+    #[must_use]
+    pub fn game() -> Self {
+        let tick = Duration::from_micros(15_625);
+        let stream = |bytes| Some(PacketStream::single(tick, ByteSize::from_bytes(bytes)));
+        Config {
+            kind: Kind::Game,
+            datagrams: Streams {
+                up: stream(100),
+                down: stream(250),
+            },
+            goals: vec![
+                Goal::Latency {
+                    limit: Duration::from_millis(100),
+                },
+                Goal::NoGap,
+            ],
+            ..Config::datagrams()
+        }
+    }
+
+    /// Cloud gaming: 60 frames per second of 43 packets of 1200 B down, which are 24.8 Mbit/s, and an input
+    /// of 64 B up every 8 ms. Services ask for 25 Mbit/s for 1080p60. Goals: frames on time, and a round
+    /// trip of 80 ms.
+    #[must_use]
+    pub fn cloud_gaming() -> Self {
+        let frame = Duration::from_nanos(16_666_667);
+        Config {
+            kind: Kind::CloudGaming,
+            datagrams: Streams {
+                up: Some(PacketStream::single(Duration::from_millis(8), ByteSize::from_bytes(64))),
+                down: Some(PacketStream::frames(
+                    frame,
+                    BitRate::from_mbps(25),
+                    ByteSize::from_bytes(1200),
+                )),
+            },
+            goals: vec![
+                Goal::Frames,
+                Goal::Latency {
+                    limit: Duration::from_millis(80),
+                },
+            ],
+            ..Config::datagrams()
         }
     }
 }

@@ -2,16 +2,17 @@
 
 use super::{
     Activity, BIN, Config, Goal, Kind, MAX_RATING, MAX_VOICE_INTERVAL, MIN_PERIOD, MIN_REPEAT, MIN_VOICE_INTERVAL,
-    MIN_WINDOW, PlayerConfig, ProbeTarget,
+    MIN_WINDOW, PlayerConfig, ProbeTarget, Streams,
 };
-use netburn_units::{ByteSize, Duration};
+use crate::direction::Direction;
+use netburn_units::{ByteSize, Duration, Probability};
 
 /// Invalid configuration: the key as in scenario files, and the problem with its value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{key}` {problem}")]
 pub struct ConfigError {
     /// Key of the invalid value: `objects`, `object_size`, `interval`, `jitter`, `outstanding`,
-    /// `streams`, `stop`, `repeat`, `player`, `target`, `goal`, `timeout`.
+    /// `streams`, `up`, `down`, `stop`, `repeat`, `player`, `target`, `goal`, `timeout`.
     pub key: &'static str,
     /// Problem, and the valid range.
     pub problem: String,
@@ -24,6 +25,9 @@ impl Config {
     ///
     /// - latency: all kinds except `download` and `upload`, whose objects have no meaningful size, and
     ///   `voice`
+    /// - loss: kinds with streams
+    /// - no gap: `game`
+    /// - frames: `cloud-gaming`
     /// - rate: `stream`, `download` and `upload`
     /// - no stall: a `stream` with a player
     /// - quality: `voice`, whose only goal it is
@@ -34,6 +38,7 @@ impl Config {
         self.check_objects()?;
         self.check_period()?;
         self.check_activity()?;
+        self.check_streams()?;
         within("outstanding", u64::from(self.outstanding), 1, 1000)?;
         within("streams", u64::from(self.streams), 1, 1000)?;
         if self.streams > 1 && !self.kind.is_bulk() {
@@ -52,7 +57,7 @@ impl Config {
         }
         // A lost packet of a call is outstanding until its timeout.
         let (longest, text) = match self.kind {
-            Kind::Voice => (Duration::from_secs(2), "2 s"),
+            kind if kind.is_one_way() => (Duration::from_secs(2), "2 s"),
             _ => (Duration::from_secs(3600), "1 h"),
         };
         if self.timeout < Duration::from_millis(10) || self.timeout > longest {
@@ -72,7 +77,7 @@ impl Config {
     fn check_objects(&self) -> Result<(), ConfigError> {
         let (objects, size) = match self.kind {
             Kind::Probe => (1, (ByteSize::from_bytes(64), ByteSize::from_bytes(1400))),
-            Kind::Voice => (1, (ByteSize::from_bytes(32), ByteSize::from_bytes(1400))),
+            kind if kind.is_one_way() => (1, (ByteSize::from_bytes(32), ByteSize::from_bytes(1400))),
             _ => (1000, (ByteSize::from_bytes(1), ByteSize::from_gib(16))),
         };
         within("objects", u64::from(self.objects), 1, objects)?;
@@ -85,8 +90,36 @@ impl Config {
         Ok(())
     }
 
+    fn check_streams(&self) -> Result<(), ConfigError> {
+        if !self.kind.has_streams() {
+            return match self.datagrams.all().next() {
+                Some((direction, _)) => wrong(key_of(direction), format!("can't be set on kind `{}`", self.kind)),
+                None => Ok(()),
+            };
+        }
+        if self.datagrams == Streams::default() {
+            return wrong("up", format!("or `down` is required for kind `{}`", self.kind));
+        }
+        if self.kind.has_round_trips() && self.datagrams.all().count() < 2 {
+            return wrong("up", format!("and `down` are required for kind `{}`", self.kind));
+        }
+        for (direction, stream) in self.datagrams.all() {
+            if let Err((key, problem)) = stream.validate() {
+                return wrong(key_of(direction), format!("has an invalid `{key}`: {problem}"));
+            }
+        }
+        Ok(())
+    }
+
     fn check_period(&self) -> Result<(), ConfigError> {
         let every = match (self.kind, self.interval) {
+            (kind, None) if kind.has_streams() => Duration::ZERO,
+            (kind, Some(_)) if kind.has_streams() => {
+                return wrong(
+                    "interval",
+                    format!("can't be set on kind `{kind}`, whose streams have their own"),
+                );
+            }
             (Kind::Download | Kind::Upload, None) => Duration::ZERO,
             (kind @ (Kind::Download | Kind::Upload), Some(_)) => {
                 let why = format!("can't be set on kind `{kind}`, whose objects follow each other without an interval");
@@ -193,12 +226,32 @@ fn check_goal(goal: &Goal, kind: Kind, player: bool) -> Result<(), ConfigError> 
             "goal",
             format!("on kind `{kind}` can't be a rating; only kind `voice` has one"),
         ),
+        (Goal::Loss { .. }, kind) if !kind.has_streams() => wrong(
+            "goal",
+            format!("on kind `{kind}` can't be a loss; only kinds with `up` and `down` have one"),
+        ),
+        (Goal::Loss { window, step, .. }, _) if window.is_zero() || step.is_zero() => {
+            wrong("goal", "has a window or step of 0 s; expected more than 0 s".to_owned())
+        }
+        (Goal::Loss { at_most, .. }, _) if [Probability::ZERO, Probability::ONE].contains(at_most) => wrong(
+            "goal",
+            format!("is a loss of {at_most}; expected more than 0 %, less than 100 %"),
+        ),
+        (Goal::Loss { .. }, _) | (Goal::NoGap, Kind::Game) | (Goal::Frames, Kind::CloudGaming) => Ok(()),
+        (Goal::Frames, _) => wrong(
+            "goal",
+            format!("on kind `{kind}` can't be `frames on time`; only kind `cloud-gaming` has frames"),
+        ),
+        (Goal::NoGap, _) => wrong(
+            "goal",
+            format!("on kind `{kind}` can't be `no gap`; only kind `game` has it"),
+        ),
         (_, Kind::Voice) => wrong("goal", "on kind `voice` must be a rating".to_owned()),
         (Goal::Latency { limit }, _) if limit.is_zero() => wrong(
             "goal",
             "has an invalid latency: found 0 s, expected more than 0 s".to_owned(),
         ),
-        (Goal::Rate { .. }, Kind::Pages | Kind::Calls | Kind::Probe) => {
+        (Goal::Rate { .. }, kind) if kind.has_streams() || matches!(kind, Kind::Pages | Kind::Calls | Kind::Probe) => {
             wrong("goal", format!("on kind `{kind}` can't be a rate; use a latency"))
         }
         (Goal::Rate { at_least, .. }, _) if at_least.as_bps() == 0 => {
@@ -219,6 +272,13 @@ fn check_goal(goal: &Goal, kind: Kind, player: bool) -> Result<(), ConfigError> 
             format!("on kind `{kind}` can't be `no stall`; only kind `stream` has a player"),
         ),
         (Goal::Latency { .. }, _) => Ok(()),
+    }
+}
+
+fn key_of(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Up => "up",
+        Direction::Down => "down",
     }
 }
 

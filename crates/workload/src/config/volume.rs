@@ -4,15 +4,23 @@ use super::{Config, Kind};
 use netburn_units::{BitRate, ByteSize, Duration};
 
 impl Config {
-    /// Content of one operation; for `probe` and `voice` the datagram in one direction. `None` on overflow.
+    /// Content of one operation; for `probe` and `voice` the datagram in one direction, and the longest packet of kinds with
+    /// streams. `None` on overflow.
     #[must_use]
     pub fn operation_size(&self) -> Option<ByteSize> {
+        if self.kind.has_streams() {
+            return self.datagrams.all().map(|(_, stream)| stream.size).max();
+        }
         self.object_size.checked_mul(u64::from(self.objects))
     }
 
     /// Mean rate of requested content, rounded down; `None` for unthrottled kinds.
     #[must_use]
     pub fn mean_rate(&self) -> Option<BitRate> {
+        if self.kind.has_streams() {
+            let rates = self.datagrams.all().map(|(_, stream)| stream.rate().as_bps());
+            return Some(BitRate::from_bps(rates.fold(0, u64::saturating_add)));
+        }
         BitRate::mean(self.operation_size()?, self.period()?)
     }
 
@@ -20,18 +28,27 @@ impl Config {
     /// on average). `None` if each starts when the previous one ends.
     #[must_use]
     pub fn operations_expected(&self, span: Duration) -> Option<u64> {
+        if self.kind.has_streams() {
+            return Some(self.datagrams.packets_within(span));
+        }
         Some(span.as_nanos().div_ceil(self.period()?.as_nanos()))
     }
 
     /// Maximum content requested within `span`; `None` for unthrottled kinds and on overflow.
     #[must_use]
     pub fn bytes_expected(&self, span: Duration) -> Option<ByteSize> {
+        if self.kind.has_streams() {
+            return self.datagrams.all().try_fold(ByteSize::ZERO, |sum, (_, stream)| {
+                sum.checked_add(stream.size.checked_mul(stream.packets_within(span))?)
+            });
+        }
         self.operation_size()?.checked_mul(self.operations_expected(span)?)
     }
 
     fn period(&self) -> Option<Duration> {
         match self.kind {
             Kind::Download | Kind::Upload => None,
+            Kind::Datagrams | Kind::Game | Kind::CloudGaming => None,
             // One packet in each direction.
             Kind::Voice => self.interval.map(|every| every / 2).filter(|every| !every.is_zero()),
             Kind::Pages | Kind::Stream | Kind::Calls | Kind::Probe => self.interval.filter(|every| !every.is_zero()),

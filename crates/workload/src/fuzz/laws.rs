@@ -115,9 +115,19 @@ impl Checked {
         assert_eq!(self.workload.poll_timeout(), None, "a settled workload sleeps");
         assert!(self.active.is_empty(), "requests left: {:?}", self.active);
         assert!(self.begun.is_empty(), "operations left: {:?}", self.begun);
-        let numbers: Vec<u64> = self.ended.keys().copied().collect();
-        let expected: Vec<u64> = (0..numbers.len() as u64).collect();
-        assert_eq!(numbers, expected, "every number ends exactly once");
+        if self.config.kind.is_one_way() {
+            for direction in [Direction::Up, Direction::Down] {
+                let numbers: Vec<u64> = self.ended_in(direction).map(|operation| operation.sequence).collect();
+                let expected: Vec<u64> = (0..numbers.len() as u64)
+                    .map(|number| direction.operation(number))
+                    .collect();
+                assert_eq!(numbers, expected, "every number of a direction ends exactly once");
+            }
+        } else {
+            let numbers: Vec<u64> = self.ended.keys().copied().collect();
+            let expected: Vec<u64> = (0..numbers.len() as u64).collect();
+            assert_eq!(numbers, expected, "every number ends exactly once");
+        }
         self.check_dues();
         self.check_outstanding();
         let mut last = self.start;
@@ -154,6 +164,12 @@ impl Checked {
         }
     }
 
+    /// Ended operations of a direction, for packets that are not answered.
+    fn ended_in(&self, direction: Direction) -> impl Iterator<Item = &Operation> {
+        let ended = self.ended.values();
+        ended.filter(move |operation| Direction::of_packet(operation.sequence) == direction)
+    }
+
     fn drain(&mut self, input: Input) -> Vec<Action> {
         let mut actions = Vec::new();
         while let Some(action) = self.workload.poll_action() {
@@ -162,12 +178,15 @@ impl Checked {
         }
         // Bytes of this input, if the operation is still active when they arrive.
         let mut brought = match input {
-            Input::Bytes(id, bytes) if self.active.contains_key(&id) => Some((id.operation, bytes)),
+            Input::Bytes(id, bytes) if self.active.contains_key(&id) && !self.config.kind.is_one_way() => {
+                Some((id.operation, bytes))
+            }
             Input::Reply(id, _) if self.config.kind == Kind::Probe && self.active.contains_key(&id) => {
                 Some((id.operation, self.config.object_size.as_bytes()))
             }
-            Input::Arrival(id, _) if self.config.kind == Kind::Voice && self.active.contains_key(&id) => {
-                Some((id.operation, self.config.object_size.as_bytes()))
+            Input::Arrival(id, _) if self.config.kind.is_one_way() && self.active.contains_key(&id) => {
+                let size = self.config.packet_size(Direction::of_packet(id.operation));
+                Some((id.operation, size.as_bytes()))
             }
             _ => None,
         };
@@ -176,6 +195,7 @@ impl Checked {
         let mut freed = None;
         if let Input::Finished(id) | Input::Failed(id, _) = input
             && !actions.contains(&Action::Cancel(id))
+            && !self.config.kind.is_one_way()
         {
             freed = self.active.remove(&id).flatten();
         }
@@ -189,7 +209,7 @@ impl Checked {
                     self.begun.insert(id.operation, 0);
                 }
                 Action::SendOneWay { id, due, direction, .. } => {
-                    assert_eq!(self.config.kind, Kind::Voice);
+                    assert!(self.config.kind.is_one_way());
                     assert_eq!(*direction, Direction::of_packet(id.operation));
                     assert!(*due >= self.start && *due < self.end && *due <= self.now);
                     assert!(self.active.insert(*id, None).is_none(), "{id:?} is sent once");
@@ -230,7 +250,7 @@ impl Checked {
         }
         let allowed = self.config.max_in_flight() as usize;
         assert!(
-            self.begun.len() <= allowed,
+            self.begun.len() <= allowed || self.config.kind.is_one_way(),
             "{} of {allowed} outstanding",
             self.begun.len()
         );
@@ -346,6 +366,11 @@ impl Checked {
     }
 
     fn check_window(&self, from: Instant, operations: &[&Operation]) {
+        if self.config.kind.is_one_way() {
+            // They have one window.
+            self.check_packets(from);
+            return;
+        }
         if self.config.kind.is_bulk() || self.config.interval.is_none() {
             self.check_streams(from, operations);
             return;
@@ -361,11 +386,8 @@ impl Checked {
                     assert!(after.due >= ended, "one after another");
                     assert!(after.due + jitter + jitter >= before.due + every, "never catches up");
                 }
-                (Kind::Voice, Some(every)) => {
-                    // Each direction has its grid; the second begins within an interval of the first.
-                    let point = operations[(number as usize) % 2].due + every * (number / 2);
-                    assert_eq!(after.due, point, "the grids do not drift: {after:?}");
-                    assert!(after.due.since(before.due) < every || number % 2 == 0, "{after:?}");
+                (Kind::Voice | Kind::Datagrams | Kind::Game | Kind::CloudGaming, _) => {
+                    unreachable!("streams are checked apart")
                 }
                 (Kind::Pages | Kind::Calls | Kind::Probe, Some(every)) => {
                     let point = operations[0].due + every * number;
@@ -399,9 +421,33 @@ impl Checked {
         }
     }
 
+    /// Checks that each direction has its grid of bursts, which begins within an interval of the begin of the window, or
+    /// of the other direction.
+    fn check_packets(&self, from: Instant) {
+        let streams = self.config.packet_streams();
+        let mut base = from;
+        for (direction, stream) in streams.all() {
+            let Some(first) = self.workload.first_packet(direction) else {
+                continue;
+            };
+            assert!(first.since(base) < stream.interval, "{direction:?} begins at {first:?}");
+            base = first;
+            for (number, operation) in (0..).zip(self.ended_in(direction)) {
+                let burst = u64::from(stream.burst);
+                let due = first + stream.interval * (number / burst) + stream.spacing * (number % burst);
+                assert_eq!(operation.due, due, "the grids do not drift: {operation:?}");
+            }
+        }
+    }
+
     /// Checks that an operation is not started only because too many were outstanding when it was
     /// due.
     fn check_outstanding(&self) {
+        if self.config.kind.is_one_way() {
+            let started = self.ended.values().all(|operation| operation.started.is_some());
+            assert!(started, "packets without an answer have no limit");
+            return;
+        }
         let allowed = self.config.max_in_flight() as usize;
         let operations: Vec<&Operation> = self.ended.values().collect();
         let windows = self.windows();
@@ -425,10 +471,6 @@ impl Checked {
                     .count()
             };
             if operation.outcome == Outcome::NotStarted {
-                // The arrival of a packet of a call may be known after its time.
-                if self.config.kind == Kind::Voice {
-                    continue;
-                }
                 let needed = allowed + usize::from(self.config.kind == Kind::Pages);
                 assert!(outlast(true) >= needed, "{operation:?} had room");
             } else if self.config.kind != Kind::Pages {

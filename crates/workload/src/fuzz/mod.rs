@@ -5,7 +5,8 @@ mod laws;
 pub use laws::{Checked, Input};
 
 use crate::config::{
-    Activity, Config, Connections, Goal, Kind, MAX_VOICE_INTERVAL, MIN_REPEAT, PlayerConfig, Priority, ProbeTarget,
+    Activity, Config, Connections, Goal, Kind, MAX_VOICE_INTERVAL, MIN_REPEAT, PacketStream, PlayerConfig, Priority,
+    ProbeTarget, Streams,
 };
 use crate::machine::{Action, RequestId};
 use crate::operation::{Failure, RemoteTimestamps};
@@ -66,19 +67,46 @@ fn config(next: &mut impl FnMut() -> u8) -> Config {
             Duration::ZERO,
             timeout.min(Duration::from_secs(2)),
         ),
+        kind if kind.has_streams() => (
+            every.min(Duration::from_secs(1)),
+            Duration::ZERO,
+            timeout.min(Duration::from_secs(2)),
+        ),
         _ => (every, jitter, timeout),
     };
     let unthrottled = matches!(kind, Kind::Download | Kind::Upload);
+    let stream = |interval: Duration, burst: u32| PacketStream {
+        interval,
+        burst,
+        spacing: interval / u64::from(burst) / 2,
+        size: ByteSize::from_bytes(size.min(1400)),
+    };
+    let datagrams = match (kind.has_streams(), objects) {
+        (false, _) => Streams::default(),
+        (true, 1) if !kind.has_round_trips() => Streams {
+            up: None,
+            down: Some(stream(every, outstanding)),
+        },
+        (true, 2) if !kind.has_round_trips() => Streams {
+            up: Some(stream(every, outstanding)),
+            down: None,
+        },
+        (true, _) => Streams {
+            up: Some(stream(every, outstanding)),
+            down: Some(stream(every / u64::from(objects), 1)),
+        },
+    };
     let config = Config {
         kind,
         objects: if kind.is_datagram() { 1 } else { objects },
         object_size: ByteSize::from_bytes(size),
-        interval: (!unthrottled).then_some(every),
+        interval: (!unthrottled && !kind.has_streams()).then_some(every),
         jitter: if unthrottled { Duration::ZERO } else { jitter },
         connections,
         outstanding,
         activity,
         streams: if unthrottled { outstanding } else { 1 },
+        datagrams,
         priority: Priority::BestEffort,
         dscp: None,
         target: ProbeTarget::Server,
@@ -87,6 +115,9 @@ fn config(next: &mut impl FnMut() -> u8) -> Config {
             Kind::Download | Kind::Upload => Vec::new(),
             Kind::Stream => vec![Goal::NoStall],
             Kind::Voice => Config::voice().goals,
+            Kind::Datagrams => Config::datagrams().goals,
+            Kind::Game => Config::game().goals,
+            Kind::CloudGaming => Config::cloud_gaming().goals,
             Kind::Pages | Kind::Calls | Kind::Probe => vec![Goal::Latency { limit: goal }],
         },
         timeout,

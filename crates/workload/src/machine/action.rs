@@ -1,6 +1,7 @@
 //! Interface between a workload and its driver.
 
 use crate::config::Marking;
+use crate::direction::Direction;
 use netburn_units::{ByteSize, Instant};
 
 /// Command to the driver.
@@ -69,27 +70,6 @@ pub enum Connection {
     /// request at a time; the lowest free number is used. After a failure or a cancel the number is
     /// free, and its next use dials a new connection.
     Kept(u32),
-}
-
-/// Direction of a transfer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Direction {
-    /// Downlink: server to station.
-    Down,
-    /// Uplink: station to server.
-    Up,
-}
-
-impl Direction {
-    /// Direction of a packet of a [`Kind::Voice`](crate::Kind::Voice) workload, by its number.
-    #[must_use]
-    pub const fn of_packet(sequence: u64) -> Self {
-        if sequence.is_multiple_of(2) {
-            Direction::Up
-        } else {
-            Direction::Down
-        }
-    }
 }
 
 /// Reason of a timeout.

@@ -1,9 +1,10 @@
 //! Lifecycle of operations: due, begin, timeout, end, and settling.
 
-use super::action::{Action, Connection, Direction, Request, RequestId, Wake};
+use super::action::{Action, Connection, Request, RequestId, Wake};
 use super::in_flight::InFlight;
 use super::{Phase, Workload};
 use crate::config::{Connections, Kind, Window};
+use crate::direction::Direction;
 use crate::operation::{Operation, Outcome, RemoteTimestamps};
 use netburn_units::Instant;
 
@@ -47,17 +48,20 @@ impl Workload {
     }
 
     pub(super) fn next_timeout(&self) -> Option<Instant> {
-        let oldest = self.in_flight.values().map(|operation| operation.progress).min()?;
+        let oldest = if self.config.kind.is_one_way() {
+            self.sent.front()?.0
+        } else {
+            self.in_flight.values().map(|operation| operation.progress).min()?
+        };
         oldest.checked_add(self.config.timeout)
     }
 
     fn handle_due(&mut self, due: Instant) {
-        self.schedule.fell_due();
-        let sequence = self.sequence;
+        let sequence = self.schedule.fell_due().unwrap_or(self.sequence);
         self.sequence += 1;
         if self.overloaded && self.schedule.is_fixed() {
             self.operations.push_back(not_begun(sequence, due, Outcome::NotStarted));
-        } else if self.in_flight.len() < self.config.max_in_flight() as usize {
+        } else if self.config.kind.is_one_way() || self.in_flight.len() < self.config.max_in_flight() as usize {
             self.begin(sequence, due);
         } else if self.config.kind == Kind::Pages && self.waiting.is_none() {
             self.waiting = Some((sequence, due));
@@ -75,14 +79,17 @@ impl Workload {
                 object: 0,
             };
             operation.begin(None);
-            self.actions.push_back(match self.config.kind {
-                Kind::Voice => Action::SendOneWay {
+            self.actions.push_back(if self.config.kind.is_one_way() {
+                self.sent.push_back((self.now, sequence));
+                let direction = Direction::of_packet(sequence);
+                Action::SendOneWay {
                     id,
                     due,
-                    size,
-                    direction: Direction::of_packet(sequence),
-                },
-                _ => Action::Send { id, due, size },
+                    size: self.config.packet_size(direction),
+                    direction,
+                }
+            } else {
+                Action::Send { id, due, size }
             });
         } else {
             for object in 0..self.config.objects.max(1) {
@@ -115,6 +122,10 @@ impl Workload {
         let Some(operation) = self.in_flight.remove(&sequence) else {
             return;
         };
+        let has_ended = |packet: &(Instant, u64)| !self.in_flight.contains_key(&packet.1);
+        while self.sent.front().is_some_and(has_ended) {
+            self.sent.pop_front();
+        }
         for (id, slot) in operation.awaited() {
             if !self.config.kind.is_datagram() {
                 self.actions.push_back(Action::Cancel(id));
@@ -134,8 +145,13 @@ impl Workload {
 
     /// Times out the operation with the oldest progress.
     fn expire_oldest(&mut self, at: Instant) {
-        let oldest = self.in_flight.values().min_by_key(|o| (o.progress, o.sequence()));
-        if let Some(sequence) = oldest.map(InFlight::sequence) {
+        let oldest = if self.config.kind.is_one_way() {
+            self.sent.front().map(|(_, sequence)| *sequence)
+        } else {
+            let oldest = self.in_flight.values().min_by_key(|o| (o.progress, o.sequence()));
+            oldest.map(InFlight::sequence)
+        };
+        if let Some(sequence) = oldest {
             self.end(sequence, Some(at), Outcome::TimedOut, None);
         }
     }
@@ -213,6 +229,14 @@ impl Workload {
             Some(limit) if age > limit => Outcome::Unfinished,
             _ => Outcome::Cut,
         }
+    }
+
+    /// Request in flight that has `id` as an unfinished object. A packet that is not answered is no request.
+    pub(super) fn awaiting_request(&mut self, id: RequestId) -> Option<&mut InFlight> {
+        if self.config.kind.is_one_way() {
+            return None;
+        }
+        self.awaiting(id)
     }
 
     /// Operation in flight that has `id` as an unfinished object.

@@ -12,7 +12,8 @@ mod lifecycle;
 mod schedule;
 mod slots;
 
-pub use action::{Action, Connection, Direction, Request, RequestId, Wake};
+pub use crate::direction::Direction;
+pub use action::{Action, Connection, Request, RequestId, Wake};
 pub use schedule::BACKOFF;
 
 use crate::config::{Config, Kind, Window, Windows};
@@ -52,11 +53,11 @@ pub struct Workload {
     phase: Phase,
     schedule: Schedule,
     first_due: Option<Instant>,
-    /// For a call, time from a packet up to the next packet down.
-    down_after: Option<Duration>,
-    /// Number of the next operation.
+    /// Number of operations that were due. Without streams it is the number of the next one.
     sequence: u64,
     in_flight: BTreeMap<u64, InFlight>,
+    /// Packets that are not answered, in the order of sending: time and number. The first one is in flight.
+    sent: VecDeque<(Instant, u64)>,
     /// Queued page, which was due while others were in flight: its number and its due time.
     waiting: Option<(u64, Instant)>,
     slots: Slots,
@@ -113,12 +114,12 @@ impl Workload {
             now: Instant::from_nanos(i64::MIN),
             phase: Phase::Running,
             first_due,
-            down_after: schedule.second_offset(),
             schedule,
             window,
             upcoming,
             sequence: 0,
             in_flight: BTreeMap::new(),
+            sent: VecDeque::new(),
             waiting: None,
             slots: Slots::default(),
             player: config.player.filter(|_| plays).map(|player| Player::new(player, start)),
@@ -147,13 +148,12 @@ impl Workload {
         self.first_due
     }
 
-    /// For a call, due times of the first packet of each direction: up, then down. `None` for other kinds, and if a time is
-    /// at or after the end. The following packets are due one interval after each other.
+    /// Due time of the first packet of a direction, for a kind whose datagrams are not answered. `None` without such a
+    /// stream, and if the time is at or after the end.
     #[must_use]
-    pub fn first_packets(&self) -> Option<[Instant; 2]> {
-        let first = self.first_due?;
-        let down = first.checked_add(self.down_after?)?;
-        (down < self.end).then_some([first, down])
+    pub fn first_packet(&self, direction: Direction) -> Option<Instant> {
+        let first = self.schedule.first_packet(direction);
+        first.filter(|first| *first < self.end)
     }
 
     /// Time at which the last operation is due at the latest; no operation is due at or after it.
@@ -194,7 +194,7 @@ impl Workload {
     /// was open already.
     pub fn handle_connected(&mut self, now: Instant, id: RequestId) {
         let now = self.catch_up(now);
-        if let Some(operation) = self.awaiting(id) {
+        if let Some(operation) = self.awaiting_request(id) {
             operation.connected(now);
         }
     }
@@ -203,7 +203,7 @@ impl Workload {
     /// byte.
     pub fn handle_bytes(&mut self, now: Instant, id: RequestId, bytes: u64) {
         let now = self.catch_up(now);
-        let Some(operation) = self.awaiting(id) else {
+        let Some(operation) = self.awaiting_request(id) else {
             return;
         };
         operation.received(now, bytes);
@@ -215,7 +215,7 @@ impl Workload {
     /// The object is complete.
     pub fn handle_finished(&mut self, now: Instant, id: RequestId) {
         let now = self.catch_up(now);
-        let Some(operation) = self.awaiting(id) else {
+        let Some(operation) = self.awaiting_request(id) else {
             return;
         };
         let (slot, last) = operation.finish(now, id.object);
@@ -228,14 +228,14 @@ impl Workload {
         }
     }
 
-    /// A packet of a call arrived at `at`, which may be earlier than `now`: the arrival at the server is known later. The
-    /// operation ends at `at`, or at its start if that is later.
+    /// A packet that is not answered arrived at `at`, which may be earlier than `now`: the arrival at the server is known
+    /// later. The operation ends at `at`, or at its start if that is later.
     pub fn handle_arrival(&mut self, now: Instant, id: RequestId, at: Instant) {
         let now = self.catch_up(now);
-        if self.config.kind != Kind::Voice {
+        if !self.config.kind.is_one_way() {
             return;
         }
-        let size = self.config.object_size.as_bytes();
+        let size = self.config.packet_size(Direction::of_packet(id.operation)).as_bytes();
         if let Some(operation) = self.awaiting(id) {
             let at = at.min(now).max(operation.progress);
             operation.received(at, size);
@@ -247,7 +247,7 @@ impl Workload {
     /// The object failed. The rest of its operation is cancelled.
     pub fn handle_failed(&mut self, now: Instant, id: RequestId, failure: Failure) {
         let now = self.catch_up(now);
-        let Some(operation) = self.awaiting(id) else {
+        let Some(operation) = self.awaiting_request(id) else {
             return;
         };
         let (slot, _) = operation.finish(now, id.object);

@@ -1,6 +1,7 @@
 //! Due times of operations.
 
-use crate::config::{Config, Kind, MIN_PERIOD, Window};
+use crate::config::{Config, Kind, MIN_PERIOD, PacketStream, Window};
+use crate::direction::Direction;
 use netburn_units::{Duration, Instant, Seed, Stream};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -26,14 +27,8 @@ pub(super) struct Schedule {
 enum Rhythm {
     /// Fixed grid; jitter moves an operation, never the grid. Contains the grid point of `next`.
     Grid { every: Duration, point: Instant },
-    /// Two grids with the same interval, used in turn. The second one is `offset` later, which is
-    /// less than an interval. `point` is the point of the first grid that was used last.
-    Alternating {
-        every: Duration,
-        point: Instant,
-        offset: Duration,
-        is_second: bool,
-    },
+    /// Streams up and down, independent of each other.
+    Streams([Option<StreamSchedule>; 2]),
     /// One interval after the previous was due, or when it ended if that was later. Contains the
     /// previous due time before jitter.
     Paced { every: Duration, base: Instant },
@@ -44,10 +39,54 @@ enum Rhythm {
     },
 }
 
+/// Due times of one stream.
+#[derive(Debug)]
+struct StreamSchedule {
+    direction: Direction,
+    stream: PacketStream,
+    first: Instant,
+    /// Number of the next packet.
+    number: u64,
+    /// Its due time; `None` beyond the range of time.
+    due: Option<Instant>,
+}
+
+impl StreamSchedule {
+    fn new(direction: Direction, stream: PacketStream, first: Option<Instant>) -> Option<Self> {
+        let first = first?;
+        Some(StreamSchedule {
+            direction,
+            stream,
+            first,
+            number: 0,
+            due: Some(first),
+        })
+    }
+
+    /// Advances to the next packet. Returns the number of the operation that was due.
+    fn advance(&mut self) -> u64 {
+        let operation = self.direction.operation(self.number);
+        self.number += 1;
+        let offset = self.stream.offset(self.number);
+        self.due = offset.and_then(|offset| self.first.checked_add(offset));
+        operation
+    }
+}
+
+/// The stream whose packet is due first; at one instant the stream up.
+fn first_of(streams: &mut [Option<StreamSchedule>; 2]) -> Option<&mut StreamSchedule> {
+    let streams = streams.iter_mut().flatten().filter(|stream| stream.due.is_some());
+    streams.min_by_key(|stream| stream.due)
+}
+
 impl Schedule {
     /// The first due time is a random phase within one interval of `start`; without an interval it
-    /// is `start`.
+    /// is `start`. With streams in both directions, the first packet down is due within one interval
+    /// of the first packet up.
     pub(super) fn new(config: &Config, start: Instant, seed: Seed, index: u64) -> Self {
+        if config.kind.is_one_way() {
+            return Schedule::of_streams(config, start, seed, index);
+        }
         let every = config.interval.map(|every| every.max(MIN_PERIOD));
         let (phase, every) = match (config.kind, every) {
             (Kind::Download | Kind::Upload, _) | (_, None) => (Duration::ZERO, None),
@@ -58,12 +97,6 @@ impl Schedule {
             (_, None) => Rhythm::Serial {
                 streams: config.max_in_flight(),
                 later: (1..config.max_in_flight()).map(|_| Reverse(start)).collect(),
-            },
-            (Kind::Voice, Some(every)) => Rhythm::Alternating {
-                every,
-                point: first.unwrap_or(start),
-                offset: seed.stream("down phase", index).duration_below(every),
-                is_second: false,
             },
             (Kind::Stream, Some(every)) => Rhythm::Paced {
                 every,
@@ -83,24 +116,53 @@ impl Schedule {
         }
     }
 
-    /// First due time in a window, if the window contains it.
+    fn of_streams(config: &Config, start: Instant, seed: Seed, index: u64) -> Self {
+        let streams = config.packet_streams();
+        let phase = |name, stream: PacketStream| {
+            let interval = stream.interval.max(MIN_PERIOD);
+            seed.stream(name, index).duration_below(interval)
+        };
+        let up = streams.up.and_then(|stream| {
+            let first = start.checked_add(phase("phase", stream));
+            StreamSchedule::new(Direction::Up, stream, first)
+        });
+        let base = up.as_ref().map_or(start, |up| up.first);
+        let down = streams.down.and_then(|stream| {
+            let first = base.checked_add(phase("down phase", stream));
+            StreamSchedule::new(Direction::Down, stream, first)
+        });
+        let mut streams = [up, down];
+        let next = first_of(&mut streams).and_then(|stream| stream.due);
+        Schedule {
+            next,
+            rhythm: Rhythm::Streams(streams),
+            phase: next.and_then(|next| next.checked_since(start)).unwrap_or_default(),
+            jitter: Duration::ZERO,
+            random: seed.stream("jitter", index),
+        }
+    }
+
+    /// First due time in a window, if the window contains it. Called before the first operation is due.
     pub(super) fn due_in(&self, window: Window) -> Option<Instant> {
+        self.next?;
         window.from.checked_add(self.phase).filter(|due| *due < window.to)
     }
 
-    /// Starts again with a window that begins at `from`.
+    /// Starts again with a window that begins at `from`. Without effect on streams, which have one window
+    /// ([`Kind::can_repeat`]).
     pub(super) fn restart(&mut self, from: Instant) {
-        self.next = from.checked_add(self.phase);
-        let first = self.next.unwrap_or(from);
+        let following = from.checked_add(self.phase);
+        let first = following.unwrap_or(from);
         match &mut self.rhythm {
+            Rhythm::Streams(_) => return,
             Rhythm::Grid { point, .. } => *point = first,
-            Rhythm::Alternating { point, is_second, .. } => (*point, *is_second) = (first, false),
             Rhythm::Paced { base, .. } => *base = first,
             Rhythm::Serial { later, streams } => {
                 later.clear();
                 later.extend((1..*streams).map(|_| Reverse(from)));
             }
         }
+        self.next = following;
     }
 
     /// Next due time, if known.
@@ -108,21 +170,28 @@ impl Schedule {
         self.next
     }
 
-    /// For alternating grids, time from a point of the first grid to the next one of the second.
-    pub(super) fn second_offset(&self) -> Option<Duration> {
-        match self.rhythm {
-            Rhythm::Alternating { offset, .. } => Some(offset),
+    /// Due time of the first packet of a stream; `None` without this stream.
+    pub(super) fn first_packet(&self, direction: Direction) -> Option<Instant> {
+        match &self.rhythm {
+            Rhythm::Streams(streams) => {
+                let mut streams = streams.iter().flatten();
+                streams
+                    .find(|stream| stream.direction == direction)
+                    .map(|stream| stream.first)
+            }
             _ => None,
         }
     }
 
     /// Returns true if due times are fixed, independent of the duration of operations.
     pub(super) fn is_fixed(&self) -> bool {
-        matches!(self.rhythm, Rhythm::Grid { .. } | Rhythm::Alternating { .. })
+        matches!(self.rhythm, Rhythm::Grid { .. } | Rhythm::Streams(_))
     }
 
-    /// Advances the schedule after its next operation was due.
-    pub(super) fn fell_due(&mut self) {
+    /// Advances the schedule after its next operation was due. Returns the number of that operation, if streams determine
+    /// it.
+    pub(super) fn fell_due(&mut self) -> Option<u64> {
+        let mut number = None;
         self.next = match &mut self.rhythm {
             Rhythm::Grid { every, point } => match point.checked_add(*every) {
                 Some(following) => {
@@ -131,30 +200,20 @@ impl Schedule {
                 }
                 None => None,
             },
-            Rhythm::Alternating {
-                every,
-                point,
-                offset,
-                is_second,
-            } => {
-                *is_second = !*is_second;
-                if *is_second {
-                    point.checked_add(*offset)
-                } else {
-                    let following = point.checked_add(*every);
-                    *point = following.unwrap_or(*point);
-                    following
-                }
+            Rhythm::Streams(streams) => {
+                number = first_of(streams).map(StreamSchedule::advance);
+                first_of(streams).and_then(|stream| stream.due)
             }
             Rhythm::Serial { later, .. } => later.pop().map(|Reverse(due)| due),
             Rhythm::Paced { .. } => None,
         };
+        number
     }
 
     /// An operation ended at `now`. Affects only schedules that wait for it.
     pub(super) fn ended(&mut self, now: Instant, well: bool) {
         match &mut self.rhythm {
-            Rhythm::Grid { .. } | Rhythm::Alternating { .. } => {}
+            Rhythm::Grid { .. } | Rhythm::Streams(_) => {}
             Rhythm::Paced { every, base } => {
                 self.next = base.checked_add(*every).and_then(|following| {
                     *base = following.max(now);

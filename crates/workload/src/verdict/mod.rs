@@ -1,9 +1,11 @@
 //! From samples to a verdict: [`Tally`] counts, [`judge`] decides, [`worst`] combines.
 
 mod quality;
+mod stream;
 mod tally;
 
 pub use quality::quality_windows;
+pub use stream::loss_windows;
 pub use tally::{Tally, windows};
 
 use crate::config::{BIN, Goal};
@@ -75,6 +77,9 @@ pub struct GoalResult {
 /// - Latency and rate: pass if at least 99 % are met and the worst sample is within twice the
 ///   limit. Marginal if at least 95 % are met; otherwise fail. Inconclusive without samples.
 /// - Quality: as above, and twice the limit is 10 points of R below it ([`quality_windows`]).
+/// - Loss: as above, by windows of one direction ([`loss_windows`]).
+/// - Frames: as a latency, without a limit for the worst one.
+/// - No gap: as `no stall`, with the gaps of one direction in place of stalls.
 /// - No stall: pass without a stall, marginal if at most 1 % of the observed time was stalled,
 ///   otherwise fail. `met` is the share of time without a stall. Inconclusive if the player was not
 ///   observed.
@@ -86,12 +91,16 @@ pub struct GoalResult {
 #[must_use]
 pub fn judge(goal: Goal, tally: &Tally) -> GoalResult {
     let (verdict, samples) = match goal {
-        Goal::Latency { .. } | Goal::Rate { .. } | Goal::Quality { .. } => (judge_samples(tally), tally.samples),
-        Goal::NoStall => (judge_stalls(tally), tally.watched.as_nanos() / BIN.as_nanos()),
+        Goal::Latency { .. } | Goal::Rate { .. } | Goal::Quality { .. } | Goal::Loss { .. } | Goal::Frames => {
+            (judge_samples(tally), tally.samples)
+        }
+        Goal::NoStall | Goal::NoGap => (judge_stalls(tally), tally.watched.as_nanos() / BIN.as_nanos()),
     };
     let met = match goal {
-        Goal::Latency { .. } | Goal::Rate { .. } | Goal::Quality { .. } => share(tally.met, tally.samples),
-        Goal::NoStall => share(
+        Goal::Latency { .. } | Goal::Rate { .. } | Goal::Quality { .. } | Goal::Loss { .. } | Goal::Frames => {
+            share(tally.met, tally.samples)
+        }
+        Goal::NoStall | Goal::NoGap => share(
             tally.watched.saturating_sub(tally.stalled).as_nanos(),
             tally.watched.as_nanos(),
         ),
@@ -99,7 +108,7 @@ pub fn judge(goal: Goal, tally: &Tally) -> GoalResult {
     GoalResult {
         goal,
         met,
-        excess: tally.worst.filter(|_| goal != Goal::NoStall),
+        excess: tally.worst.filter(|_| !matches!(goal, Goal::NoStall | Goal::NoGap)),
         verdict,
         provisional: samples < verdict.samples_needed(),
     }

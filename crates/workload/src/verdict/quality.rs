@@ -1,6 +1,7 @@
 //! Windows of a voice stream.
 
 use super::Tally;
+use super::stream::windows;
 use crate::config::Goal;
 use netburn_quality::{Codec, Packet, best_fixed_buffer};
 use netburn_units::{Duration, Instant};
@@ -27,22 +28,12 @@ pub fn quality_windows(packets: &[Packet], packetisation: Duration, goal: Goal, 
     let codec = Codec::G711_CONCEALED;
     let added = codec.added_delay(packetisation);
     let limit = f64::from(at_least);
-    let mut begin = from;
-    while let Some(end) = begin.checked_add(window).filter(|end| *end <= to) {
-        let first = packets.partition_point(|packet| packet.due < begin);
-        let after = packets.partition_point(|packet| packet.due < end);
-        let inside = &packets[first..after.max(first)];
-        if !inside.is_empty() {
-            let rating = best_fixed_buffer(inside, added, &codec).map_or(0.0, |playout| playout.rating);
-            tally.samples += 1;
-            tally.met += u64::from(rating >= limit);
-            let excess = (1.0 + (limit - rating) / POINTS).max(0.0);
-            tally.worst = Some(tally.worst.map_or(excess, |worst| worst.max(excess)));
-        }
-        match begin.checked_add(step).filter(|_| !step.is_zero()) {
-            Some(next) => begin = next,
-            None => break,
-        }
+    for packets in windows(packets, window, step, from, to) {
+        let rating = best_fixed_buffer(packets, added, &codec).map_or(0.0, |playout| playout.rating);
+        tally.samples += 1;
+        tally.met += u64::from(rating >= limit);
+        let excess = (1.0 + (limit - rating) / POINTS).max(0.0);
+        tally.worst = Some(tally.worst.map_or(excess, |worst| worst.max(excess)));
     }
     tally
 }

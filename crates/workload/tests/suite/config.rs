@@ -276,7 +276,18 @@ fn names_round_trip() {
     }
     assert_eq!(
         Kind::NAMES,
-        ["pages", "stream", "calls", "download", "upload", "probe", "voice"]
+        [
+            "pages",
+            "stream",
+            "calls",
+            "download",
+            "upload",
+            "probe",
+            "voice",
+            "datagrams",
+            "game",
+            "cloud-gaming"
+        ]
     );
     assert_eq!(Priority::NAMES, ["background", "best-effort", "video", "voice"]);
     assert_eq!(Connections::NAMES, ["new", "keep"]);
@@ -306,6 +317,11 @@ fn goals_have_a_text_form() {
         "no stall",
         "latency ≤ 150 ms",
         "every 10 s R ≥ 80",
+        "every 10 s lost ≤ 1 %",
+        "round trip ≤ 100 ms",
+        "no gap of 100 ms",
+        "frames on time",
+        "round trip ≤ 80 ms",
     ];
     assert_eq!(goals, expected);
     assert_eq!(LATENCY.describe(Kind::Probe), "round trip ≤ 150 ms");

@@ -2,10 +2,12 @@
 
 mod activity;
 mod config;
+mod gcc;
 mod laws;
 mod player;
 mod presets;
 mod responsiveness;
 mod rules;
+mod streams;
 mod util;
 mod verdicts;

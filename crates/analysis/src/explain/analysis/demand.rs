@@ -3,7 +3,7 @@
 use super::{Analysis, Direction};
 use netburn_scenario::plan::Http;
 use netburn_units::Duration;
-use netburn_workload::{Config, Connections, Goal, Kind};
+use netburn_workload::{Config, Connections, Goal, Kind, PacketStream, Streams as PacketStreams};
 
 /// Initial window in segments (RFC 6928), and content of a segment (RFC 9293, RFC 7323).
 const INITIAL_WINDOW: u64 = 10;
@@ -27,13 +27,25 @@ impl Analysis<'_> {
         let rate = config.goals.iter().filter_map(|goal| match goal {
             Goal::Rate { at_least, .. } => Some(at_least.as_mbps_f64()),
             Goal::NoStall => Some(config.player?.rate.as_mbps_f64()),
-            Goal::Latency { .. } | Goal::Quality { .. } => None,
+            Goal::Latency { .. } | Goal::Quality { .. } | Goal::Loss { .. } | Goal::NoGap | Goal::Frames => None,
         });
         if let Some(mbps) = rate.reduce(f64::max) {
             return Some(Need {
                 direction: direction_of(config.kind),
                 mbps,
                 why: format!("{} needs {} Mbit/s", workload.name, crate::format::mbps(mbps)),
+            });
+        }
+        if config.kind.has_streams() {
+            let rate = |direction, stream: Option<PacketStream>| Some((direction, stream?.rate()));
+            let PacketStreams { up, down } = config.packet_streams();
+            let streams = [rate(Direction::Down, down), rate(Direction::Up, up)];
+            let (direction, rate) = streams.into_iter().flatten().max_by_key(|(_, rate)| *rate)?;
+            let mbps = rate.as_mbps_f64();
+            return Some(Need {
+                direction,
+                mbps,
+                why: format!("{} sends {} Mbit/s", workload.name, crate::format::mbps(mbps)),
             });
         }
         let limit = config.latency_limit().map(Duration::as_secs_f64)?;
@@ -58,10 +70,19 @@ impl Analysis<'_> {
             .workloads
             .iter()
             .map(|workload| &workload.config);
-        let sends = |config: &&Config| config.kind == Kind::Voice || direction_of(config.kind) == wanted;
-        let paced = workloads.filter(sends);
-        let each = paced
-            .filter_map(|config| Some(bytes_at_once(config) as f64 * 8e-6 / config.interval?.as_secs_f64().max(1e-9)));
+        let each = workloads.filter_map(|config| {
+            if config.kind.is_one_way() {
+                let streams = config.packet_streams();
+                let stream = match wanted {
+                    Direction::Up => streams.up,
+                    Direction::Down => streams.down,
+                };
+                return Some(stream?.rate().as_mbps_f64());
+            }
+            let paced = direction_of(config.kind) == wanted;
+            let interval = config.interval.filter(|_| paced)?.as_secs_f64();
+            Some(bytes_at_once(config) as f64 * 8e-6 / interval.max(1e-9))
+        });
         each.sum()
     }
 
@@ -71,7 +92,12 @@ impl Analysis<'_> {
         let config = &self.plan.stations[station].workloads.get(workload)?.config;
         let windows_of_rates = config.goals.iter().filter_map(|goal| match goal {
             Goal::Rate { window, .. } => Some(window.as_secs_f64()),
-            Goal::Latency { .. } | Goal::NoStall | Goal::Quality { .. } => None,
+            Goal::Latency { .. }
+            | Goal::NoStall
+            | Goal::Quality { .. }
+            | Goal::Loss { .. }
+            | Goal::NoGap
+            | Goal::Frames => None,
         });
         let limit = config
             .latency_limit()

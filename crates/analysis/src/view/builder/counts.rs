@@ -92,7 +92,12 @@ impl WorkloadBuilder {
         };
         let rate_goal = config.goals.iter().filter_map(|goal| match goal {
             Goal::Rate { at_least, .. } => Some(*at_least),
-            Goal::Latency { .. } | Goal::NoStall | Goal::Quality { .. } => None,
+            Goal::Latency { .. }
+            | Goal::NoStall
+            | Goal::Quality { .. }
+            | Goal::Loss { .. }
+            | Goal::NoGap
+            | Goal::Frames => None,
         });
         WorkloadView {
             name: String::new(),

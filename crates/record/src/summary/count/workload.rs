@@ -1,6 +1,7 @@
 //! Counts of one workload, and one-way delays between two clocks.
 
-use super::voice::VoiceCounter;
+use super::packets::Packets;
+use super::{streams, voice};
 use crate::aggregate::{Counted, EvaluatedTime, LoadDirection};
 use crate::health::Clock;
 use crate::row::IntervalRow;
@@ -25,8 +26,8 @@ pub(super) struct WorkloadCounter {
     /// One-way times of probes: departure and arrival by the station's clock, in between by the
     /// server's.
     one_way: Vec<OneWay>,
-    /// Packets of a call.
-    voice: Option<VoiceCounter>,
+    /// Packets of a workload whose datagrams are not answered.
+    packets: Option<Packets>,
     evidence: WorkloadEvidence,
 }
 
@@ -62,7 +63,7 @@ impl WorkloadCounter {
             stalls: Vec::new(),
             answered: None,
             one_way: Vec::new(),
-            voice: (config.kind == Kind::Voice).then(VoiceCounter::default),
+            packets: config.kind.is_one_way().then(Packets::default),
             evidence: WorkloadEvidence {
                 goals: vec![Tally::default(); config.goals.len()],
                 late: config.latency_limit().map(|_| 0),
@@ -112,8 +113,8 @@ impl WorkloadCounter {
             }
             self.answer(operation);
         }
-        if let Some(voice) = &mut self.voice {
-            voice.packet(operation, counted.latency);
+        if let Some(packets) = &mut self.packets {
+            packets.put(operation, counted.latency);
         }
     }
 
@@ -218,13 +219,21 @@ impl WorkloadCounter {
                     }
                 }
                 Goal::NoStall => *tally = watched,
-                Goal::Quality { .. } => {}
+                Goal::Quality { .. } | Goal::Loss { .. } | Goal::NoGap | Goal::Frames => {}
             }
         }
-        if let Some(voice) = self.voice {
-            // A call has one window.
-            let (voice, tallies) = voice.finish(&self.config, parts.first().copied());
-            (evidence.voice, evidence.goals) = (Some(voice), tallies);
+        // Packets that are not answered have one window.
+        let part = parts.first().copied();
+        match self.packets {
+            Some(packets) if self.config.kind == Kind::Voice => {
+                let (voice, tallies) = voice::finish(packets, &self.config, part);
+                (evidence.voice, evidence.goals) = (Some(voice), tallies);
+            }
+            Some(packets) => {
+                let (streams, tallies) = streams::finish(packets, &self.config, part);
+                (evidence.streams, evidence.goals) = (Some(streams), tallies);
+            }
+            None => {}
         }
         evidence.watched = watched;
         // Of the same time as `watched`.

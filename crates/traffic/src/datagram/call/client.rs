@@ -4,21 +4,18 @@ use super::offset::{Exchange, Offset};
 use super::wire::{self, CallDatagram, MAX_AGES, Request};
 use crate::datagram::prober::{Event, Prober};
 use netburn_units::{ByteSize, Duration, Instant};
+use netburn_workload::PacketStream;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Schedule and packets of a call. Times are those of the client's clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CallPlan {
-    /// Due time of the client's packet 0.
-    pub up: Instant,
-    /// Due time of the server's packet 0.
-    pub down: Instant,
+    /// The client's stream, and the due time of its packet 0.
+    pub up: Option<(Instant, PacketStream)>,
+    /// The server's stream, and the due time of its packet 0.
+    pub down: Option<(Instant, PacketStream)>,
     /// No packet is due at or after this time.
     pub end: Instant,
-    /// Time between two packets of one direction.
-    pub interval: Duration,
-    /// Length of a packet, 32 B to 1400 B.
-    pub size: ByteSize,
     /// DSCP of the server's packets, 0 to 63.
     pub dscp: u8,
     /// Time after which a packet without an arrival is lost.
@@ -44,8 +41,10 @@ pub enum CallEvent {
     },
 }
 
-/// Interval of requests.
+/// Time in which the arrivals of all packets are requested once.
 const RENEWAL: Duration = Duration::from_millis(250);
+/// Minimum interval of requests.
+const MIN_RENEWAL: Duration = Duration::from_millis(5);
 /// Interval of attempts to send the first request.
 const RETRY: Duration = Duration::from_millis(20);
 /// Time for which a request allows packets.
@@ -76,6 +75,8 @@ pub struct CallClient {
     next: u32,
     /// Packets of the client with an unknown arrival.
     unknown: BTreeSet<u32>,
+    /// The next request asks for the arrivals of unknown packets from this number on.
+    ask_from: u32,
     events: VecDeque<CallEvent>,
     out: VecDeque<Vec<u8>>,
 }
@@ -84,6 +85,7 @@ impl CallClient {
     /// Creates a client whose handshake begins at `now`. `token` and `call` must be unpredictable.
     #[must_use]
     pub fn new(now: Instant, token: u64, call: u64, plan: CallPlan) -> Self {
+        let first = plan.down.or(plan.up).map_or(now, |(first, _)| first);
         Self {
             plan,
             call,
@@ -93,9 +95,10 @@ impl CallClient {
             compare_at: now,
             comparisons: BTreeMap::new(),
             anchor: None,
-            renew_at: plan.down.checked_sub(ALLOWED).unwrap_or(plan.down),
+            renew_at: first.checked_sub(ALLOWED).unwrap_or(first),
             next: 0,
             unknown: BTreeSet::new(),
+            ask_from: 0,
             events: VecDeque::new(),
             out: VecDeque::new(),
         }
@@ -103,7 +106,8 @@ impl CallClient {
 
     /// Sends the client's packet of this number. Numbers increase.
     pub fn send(&mut self, number: u32) {
-        let size = usize::try_from(self.plan.size.as_bytes()).unwrap_or(usize::MAX);
+        let Some((_, stream)) = self.plan.up else { return };
+        let size = usize::try_from(stream.size.as_bytes()).unwrap_or(usize::MAX);
         self.out.push_back(wire::up(self.call, number, size));
         self.unknown.insert(number);
         self.next = self.next.max(number.saturating_add(1));
@@ -155,7 +159,7 @@ impl CallClient {
     /// A packet of the server arrived. Its delay counts from its due time at the server.
     fn arrived(&mut self, now: Instant, number: u32, due: Instant) {
         let delay = self.offset.to_server(now).and_then(|now| now.checked_since(due));
-        let planned = self.due(self.plan.down, number);
+        let planned = due_time(self.plan.down, number);
         if let Some(at) = planned.and_then(|due| due.checked_add(delay.unwrap_or_default())) {
             self.events.push_back(CallEvent::Down { number, at });
         }
@@ -176,8 +180,7 @@ impl CallClient {
         }
         if now >= self.renew_at {
             self.request(now);
-            let wait = if self.anchor.is_some() { RENEWAL } else { RETRY };
-            self.renew_at = now + wait;
+            self.renew_at = now + self.renewal();
         }
     }
 
@@ -189,14 +192,18 @@ impl CallClient {
     /// Sends a request, unless the handshake is incomplete, the clocks were not compared, or the call is over.
     fn request(&mut self, now: Instant) {
         let lost = self.unknown.iter().copied().take_while(|number| {
-            let due = self.due(self.plan.up, *number);
+            let due = due_time(self.plan.up, *number);
             due.and_then(|due| due.checked_add(self.plan.timeout))
                 .is_none_or(|at| at < now)
         });
         for number in lost.collect::<Vec<_>>() {
             self.unknown.remove(&number);
         }
-        let anchor = self.anchor.or_else(|| self.offset.to_server(self.plan.down));
+        // Without a stream of the server the request allows no packet.
+        let Some((first, stream)) = self.plan.down.or(self.plan.up) else {
+            return;
+        };
+        let anchor = self.anchor.or_else(|| self.offset.to_server(first));
         let (Some(cookie), Some(anchor)) = (self.prober.cookie(now), anchor) else {
             return;
         };
@@ -205,25 +212,36 @@ impl CallClient {
         }
         self.anchor = Some(anchor);
         let until = (now + ALLOWED).min(self.plan.end);
-        let span = until.checked_since(self.plan.down).unwrap_or_default();
-        let until = span.as_nanos().div_ceil(self.plan.interval.as_nanos().max(1));
-        let from = self.unknown.first().copied().unwrap_or(self.next);
-        let ages = usize::try_from(self.next - from).unwrap_or(MAX_AGES);
+        let span = until.checked_since(first).unwrap_or_default();
+        let until = match self.plan.down {
+            Some((_, stream)) => stream.packets_within(span),
+            None => 0,
+        };
+        let later = self.unknown.range(self.ask_from..).next();
+        let from = later.or(self.unknown.first()).copied().unwrap_or(self.next);
+        let ages = usize::try_from(self.next - from).unwrap_or(MAX_AGES).min(MAX_AGES);
+        let asked = from + u32::try_from(ages).unwrap_or(0);
+        self.ask_from = if asked < self.next { asked } else { 0 };
         let request = Request {
             call: self.call,
             anchor,
-            interval: self.plan.interval,
+            stream,
             until: u32::try_from(until).unwrap_or(u32::MAX),
             from,
-            size: u16::try_from(self.plan.size.as_bytes()).unwrap_or(u16::MAX),
             dscp: self.plan.dscp,
             stamp: now,
         };
         self.out.push_back(wire::request(cookie, &request, ages));
     }
 
-    fn due(&self, first: Instant, number: u32) -> Option<Instant> {
-        first.checked_add(self.plan.interval.checked_mul(number.into())?)
+    /// Time to the next request. A request asks for the arrivals of up to [`MAX_AGES`] packets.
+    fn renewal(&self) -> Duration {
+        if self.anchor.is_none() {
+            return RETRY;
+        }
+        let unknown = self.unknown.first().map_or(0, |first| self.next - first);
+        let requests = u64::from(unknown).div_ceil(MAX_AGES as u64).max(1);
+        (RENEWAL / requests).max(MIN_RENEWAL)
     }
 
     /// Returns the next arrival.
@@ -243,4 +261,10 @@ impl CallClient {
         let others = [Some(self.renew_at), compare].into_iter().flatten();
         others.fold(self.prober.poll_timeout().0, Instant::min)
     }
+}
+
+/// Due time of a packet of a stream.
+fn due_time(stream: Option<(Instant, PacketStream)>, number: u32) -> Option<Instant> {
+    let (first, stream) = stream?;
+    first.checked_add(stream.offset(number.into())?)
 }

@@ -1,4 +1,4 @@
-//! Calls: a stream of datagrams in each direction, for the workload `voice`.
+//! Calls: streams of datagrams in one or both directions, for `voice` and other workloads whose datagrams are not answered.
 //!
 //! The client completes the handshake of the echo first. Its requests carry the cookie, so the server
 //! sends only to clients that receive datagrams at their address. A request allows the server to send

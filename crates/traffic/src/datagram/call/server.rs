@@ -10,7 +10,7 @@ use std::net::{IpAddr, SocketAddr};
 /// Limits of the calls of one socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CallLimits {
-    /// Maximum number of calls. Default 4,096, about 10 kB each.
+    /// Maximum number of calls. Default 4,096, about 10 kB each, without the arrivals.
     pub calls: usize,
     /// Maximum number of calls of one client, except loopback clients. Default 256.
     pub of_client: usize,
@@ -18,6 +18,8 @@ pub struct CallLimits {
     pub packets: u32,
     /// Maximum number of clients whose rate is remembered. Default 16,384.
     pub clients: usize,
+    /// Maximum number of arrivals that all calls remember. Default 1,048,576, about 40 MB.
+    pub arrivals: usize,
 }
 
 impl Default for CallLimits {
@@ -27,6 +29,7 @@ impl Default for CallLimits {
             of_client: 256,
             packets: 10_000,
             clients: 16_384,
+            arrivals: 1 << 20,
         }
     }
 }
@@ -68,8 +71,8 @@ const AHEAD: Duration = Duration::from_secs(2);
 const IDLE: Duration = Duration::from_secs(5);
 /// Maximum distance of the anchor of a new call from its first request.
 const MAX_ANCHOR: Duration = Duration::from_secs(60);
-/// Number of arrivals that a call remembers, the newest packets. 5 s at 5 ms.
-const REMEMBERED: u32 = 1_024;
+/// Number of arrivals that a call remembers, the newest packets: 0.8 s at 10,000 packets per second.
+const REMEMBERED: usize = 8_192;
 
 type Key = (SocketAddr, u64);
 
@@ -87,6 +90,8 @@ pub struct CallServer {
     of_client: BTreeMap<Client, usize>,
     packets: Limiter,
     out: VecDeque<Outgoing>,
+    /// Arrivals that all calls remember.
+    arrivals: usize,
     counters: CallCounters,
 }
 
@@ -104,8 +109,13 @@ struct Call {
 
 impl Call {
     fn due(&self, number: u32) -> Option<Instant> {
-        let after = self.request.interval.checked_mul(number.into())?;
+        let after = self.request.stream.offset(number.into())?;
         self.request.anchor.checked_add(after)
+    }
+
+    /// Length of a packet in bytes.
+    fn size(&self) -> usize {
+        usize::try_from(self.request.stream.size.as_bytes()).unwrap_or(usize::MAX)
     }
 
     /// Time of the next packet, or of the end.
@@ -126,6 +136,7 @@ impl CallServer {
             due: BTreeSet::new(),
             of_client: BTreeMap::new(),
             out: VecDeque::new(),
+            arrivals: 0,
             counters: CallCounters::default(),
         }
     }
@@ -156,7 +167,10 @@ impl CallServer {
             Some(CallDatagram::Up { call, number }) => {
                 match self.calls.get_mut(&(from, call)) {
                     Some(call) => {
-                        call.arrivals.put(number, now);
+                        self.arrivals += call.arrivals.put(number, now);
+                        if self.arrivals > self.limits.arrivals {
+                            self.arrivals -= call.arrivals.pop();
+                        }
                         self.counters.received += 1;
                     }
                     None => self.counters.unverified += 1,
@@ -186,7 +200,7 @@ impl CallServer {
             return false;
         }
         // Packets that are overdue are not sent.
-        let passed = since.map_or(0, |since| since.as_nanos().div_ceil(request.interval.as_nanos()));
+        let passed = since.map_or(0, |since| request.stream.packets_within(since));
         let call = Call {
             next: u32::try_from(passed).unwrap_or(u32::MAX),
             until: 0,
@@ -207,7 +221,7 @@ impl CallServer {
             return false;
         };
         let is_same = |one: &Request, other: &Request| {
-            (one.anchor, one.interval, one.size, one.dscp) == (other.anchor, other.interval, other.size, other.dscp)
+            (one.anchor, one.stream, one.dscp) == (other.anchor, other.stream, other.dscp)
         };
         if !is_same(&call.request, request) {
             self.counters.malformed += 1;
@@ -215,7 +229,7 @@ impl CallServer {
         }
         self.due.remove(&(call.event(), key));
         let since = now.checked_since(call.request.anchor).unwrap_or_default() + AHEAD;
-        let most = u32::try_from(since.as_nanos() / call.request.interval.as_nanos()).unwrap_or(u32::MAX);
+        let most = u32::try_from(call.request.stream.packets_within(since)).unwrap_or(u32::MAX);
         call.until = call.until.max(request.until.min(most));
         call.expires = now + IDLE;
         self.due.insert((call.event(), key));
@@ -233,7 +247,9 @@ impl CallServer {
             let Some(call) = self.calls.get_mut(&key) else { continue };
             let packet = call.due(call.next).filter(|due| call.next < call.until && *due <= at);
             let Some(due) = packet else {
-                self.calls.remove(&key);
+                if let Some(call) = self.calls.remove(&key) {
+                    self.arrivals -= call.arrivals.len();
+                }
                 if let Some(count) = self.of_client.get_mut(&client) {
                     *count -= 1;
                     if *count == 0 {
@@ -247,7 +263,7 @@ impl CallServer {
                     to: key.0,
                     from: call.local,
                     dscp: call.request.dscp,
-                    bytes: wire::down(key.1, call.next, due, usize::from(call.request.size)),
+                    bytes: wire::down(key.1, call.next, due, call.size()),
                 });
                 self.counters.sent += 1;
             } else {
@@ -293,12 +309,23 @@ impl CallServer {
 struct Arrivals(BTreeMap<u32, Instant>);
 
 impl Arrivals {
-    /// Records an arrival. The first one counts.
-    fn put(&mut self, number: u32, at: Instant) {
+    /// Records an arrival. The first one of a packet counts. Returns the increase of the number of arrivals.
+    fn put(&mut self, number: u32, at: Instant) -> usize {
+        let before = self.0.len();
         self.0.entry(number).or_insert(at);
-        while self.0.len() > REMEMBERED as usize {
+        if self.0.len() > REMEMBERED {
             self.0.pop_first();
         }
+        self.0.len() - before
+    }
+
+    /// Forgets the oldest packet. Returns the number of arrivals that were forgotten.
+    fn pop(&mut self) -> usize {
+        usize::from(self.0.pop_first().is_some())
+    }
+
+    fn len(&self) -> usize {
+        self.0.len()
     }
 
     fn get(&self, number: u32) -> Option<Instant> {

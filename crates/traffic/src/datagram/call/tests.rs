@@ -4,10 +4,12 @@ use super::wire::{self, CallDatagram, Request};
 use super::{CallClient, CallEvent, CallLimits, CallPlan, CallServer};
 use crate::datagram::{Echo, EchoLimits};
 use netburn_units::{ByteSize, Duration, Instant};
+use netburn_workload::PacketStream;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 const INTERVAL: Duration = Duration::from_millis(20);
+const STREAM: PacketStream = PacketStream::single(INTERVAL, ByteSize::from_bytes(172));
 /// The server's clock minus the client's.
 const AHEAD: Duration = Duration::from_secs(1_000);
 
@@ -22,11 +24,9 @@ fn address() -> SocketAddr {
 /// A call from 1 s to `end_ms`, first packets at 1.000 s up and 1.005 s down.
 fn plan(end_ms: i64) -> CallPlan {
     CallPlan {
-        up: ms(1_000),
-        down: ms(1_005),
+        up: Some((ms(1_000), STREAM)),
+        down: Some((ms(1_005), STREAM)),
         end: ms(end_ms),
-        interval: INTERVAL,
-        size: ByteSize::from_bytes(172),
         dscp: 48,
         timeout: Duration::from_secs(2),
     }
@@ -77,7 +77,8 @@ impl Pair {
     }
 
     fn next_due(&self) -> Option<Instant> {
-        let due = self.plan.up + INTERVAL * u64::from(self.next_up);
+        let (first, stream) = self.plan.up?;
+        let due = first + stream.offset(self.next_up.into())?;
         Some(due).filter(|due| *due < self.plan.end)
     }
 
@@ -96,7 +97,7 @@ impl Pair {
             }
             self.now = self.now.max(next);
             let now = self.now;
-            if self.next_due().is_some_and(|due| due <= now) {
+            while self.next_due().is_some_and(|due| due <= now) {
                 self.client.send(self.next_up);
                 self.next_up += 1;
             }
@@ -122,7 +123,8 @@ impl Pair {
             }
         }
         while let Some(packet) = self.server.poll_transmit() {
-            assert_eq!((packet.to, packet.dscp, packet.bytes.len()), (address(), 48, 172));
+            let size = self.plan.down.unwrap().1.size.as_bytes() as usize;
+            assert_eq!((packet.to, packet.dscp, packet.bytes.len()), (address(), 48, size));
             let is_lost = matches!(wire::read(&packet.bytes), Some(CallDatagram::Down { number, .. }) if self.lost_down.contains(&number));
             if !is_lost {
                 self.fly(Flight::ToClient(packet.bytes));
@@ -164,11 +166,11 @@ impl Pair {
     /// Arrivals of a direction: number, and the delay from the due time.
     fn delays(&self, up: bool) -> BTreeMap<u32, Duration> {
         let of = self.events.iter().filter_map(|event| match *event {
-            CallEvent::Up { number, at } if up => Some((number, at, self.plan.up)),
-            CallEvent::Down { number, at } if !up => Some((number, at, self.plan.down)),
+            CallEvent::Up { number, at } if up => Some((number, at, self.plan.up.unwrap())),
+            CallEvent::Down { number, at } if !up => Some((number, at, self.plan.down.unwrap())),
             _ => None,
         });
-        of.map(|(number, at, first)| (number, at.since(first + INTERVAL * u64::from(number))))
+        of.map(|(number, at, (first, stream))| (number, at.since(first + stream.offset(number.into()).unwrap())))
             .collect()
     }
 }
@@ -216,6 +218,54 @@ fn lost_reports_are_replaced_by_later_ones() {
     assert_eq!(pair.delays(false).len(), 150);
 }
 
+/// A packet of 100 B up every 10 ms, and frames of 40 packets of 1200 B every 16 ms down. From 1.000 s to 3.000 s, 200
+/// packets are due up. From 1.005 s on, 125 frames begin before 3 s, the last one at 2.989 s, with a spacing of 150 µs: all
+/// 40 packets of it are due until 2.99485 s. So 5000 packets are due down.
+#[test]
+fn streams_differ_by_direction() {
+    let up = PacketStream::single(Duration::from_millis(10), ByteSize::from_bytes(100));
+    let down = PacketStream {
+        interval: Duration::from_millis(16),
+        burst: 40,
+        spacing: Duration::from_micros(150),
+        size: ByteSize::from_bytes(1200),
+    };
+    let mut pair = Pair::new(CallPlan {
+        up: Some((ms(1_000), up)),
+        down: Some((ms(1_005), down)),
+        ..plan(3_000)
+    });
+    pair.run(ms(5_000));
+    for (is_up, count) in [(true, 200), (false, 5000)] {
+        let delays = pair.delays(is_up);
+        assert_eq!(delays.len(), count, "{is_up}");
+        assert!(delays.values().all(|delay| *delay == DELAY), "{is_up}");
+    }
+}
+
+/// 2000 packets a second up, and none down. Two of 1000 packets in each burst are lost, so all requests ask for old packets
+/// too. Arrivals of the other packets are known before their timeout.
+#[test]
+fn a_fast_stream_up_needs_several_requests() {
+    let up = PacketStream {
+        interval: Duration::from_millis(50),
+        burst: 100,
+        spacing: Duration::from_micros(100),
+        size: ByteSize::from_bytes(200),
+    };
+    let mut pair = Pair::new(CallPlan {
+        up: Some((ms(1_000), up)),
+        down: None,
+        ..plan(6_000)
+    });
+    pair.lost_up = (0..10_000).filter(|number| number % 500 == 7).collect();
+    pair.run(ms(9_000));
+    assert_eq!(pair.server.counters().sent, 0, "the server has no stream");
+    let delays = pair.delays(true);
+    assert_eq!(delays.len(), 10_000 - 20);
+    assert!(delays.values().all(|delay| *delay == DELAY));
+}
+
 /// A cookie for `address()`, at the server's time `now`.
 fn cookie(echo: &mut Echo, now: Instant) -> crate::datagram::wire::Cookie {
     let mut hello = crate::datagram::wire::hello(1);
@@ -229,10 +279,9 @@ fn cookie(echo: &mut Echo, now: Instant) -> crate::datagram::wire::Cookie {
 const REQUESTED: Request = Request {
     call: 1,
     anchor: Instant::from_secs(100),
-    interval: INTERVAL,
+    stream: STREAM,
     until: u32::MAX,
     from: 0,
-    size: 172,
     dscp: 0,
     stamp: Instant::ZERO,
 };
@@ -293,6 +342,7 @@ fn hostile_requests_are_rejected() {
         of_client: 2,
         packets: 10,
         clients: 10,
+        arrivals: 10,
     };
     let mut server = CallServer::new(limits);
     let good = cookie(&mut echo, now);
@@ -338,11 +388,15 @@ fn hostile_requests_are_rejected() {
     ));
     for changed in [
         Request {
-            size: 1400,
+            stream: PacketStream::single(INTERVAL, ByteSize::from_bytes(1400)),
             ..REQUESTED
         },
         Request {
-            interval: Duration::from_millis(5),
+            stream: PacketStream::single(INTERVAL / 4, ByteSize::from_bytes(172)),
+            ..REQUESTED
+        },
+        Request {
+            stream: PacketStream { burst: 2, ..STREAM },
             ..REQUESTED
         },
         Request { dscp: 48, ..REQUESTED },

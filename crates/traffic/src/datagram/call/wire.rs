@@ -3,19 +3,21 @@
 //! ```text
 //! request (5):   8  cookie (16)  24  call (8)  32  anchor (8)  40  interval, ns (4)  44  until (4)
 //!               48  from (4)  52  size (2)  54  dscp (1)  55  zero (1)
-//!               56  stamp (8)  64  zero (4 · n), n to 334
-//! report  (6):   8  received (8)  16  sent (8)  24  as it came  64  ages, µs (4 · n)
+//!               56  stamp (8)  64  spacing, ns (4)  68  burst (2)  70  zero (2)
+//!               72  zero (4 · n), n to 332
+//! report  (6):   8  received (8)  16  sent (8)  24  as it came  72  ages, µs (4 · n)
 //! up      (7):   8  call (8)  16  number (4)  20  zero, 32 to 1400 in all
 //! down    (8):   8  call (8)  16  number (4)  20  due (8)  28  zero, 32 to 1400 in all
 //! ```
 //!
-//! `anchor` and `due` are nanoseconds of the server's clock: packet number k of the server is due at
-//! `anchor` + k · `interval`. The server may send packets with numbers below `until`. A report has the
+//! `anchor` and `due` are nanoseconds of the server's clock. Packet number k of the server is due at
+//! `anchor` + (k / `burst`) · `interval` + (k mod `burst`) · `spacing`. The server may send packets with numbers below `until`. A report has the
 //! ages of the client's packets `from` to `from` + n − 1: the time from the arrival to `received`, and
 //! 2³² − 1 for a packet that has not arrived.
 
 use crate::dscp::MAX_DSCP;
-use netburn_units::{Duration, Instant};
+use netburn_units::{ByteSize, Duration, Instant};
+use netburn_workload::PacketStream;
 
 use crate::datagram::wire::{Cookie, VERSION};
 
@@ -24,11 +26,9 @@ pub const MIN_PACKET: usize = 32;
 /// Maximum length of a datagram in bytes.
 pub const MAX_SIZE: usize = crate::datagram::MAX_SIZE;
 /// Length of a request without ages in bytes.
-pub const REQUEST: usize = 64;
+pub const REQUEST: usize = 72;
 /// Maximum number of ages in a report.
 pub const MAX_AGES: usize = (MAX_SIZE - REQUEST) / 4;
-/// Range of the interval.
-pub const INTERVALS: std::ops::RangeInclusive<Duration> = Duration::from_millis(5)..=Duration::from_millis(200);
 
 const KIND_REQUEST: u8 = 5;
 const KIND_REPORT: u8 = 6;
@@ -43,14 +43,12 @@ pub struct Request {
     pub call: u64,
     /// Due time of the server's packet 0, by the server's clock.
     pub anchor: Instant,
-    /// Time between two packets.
-    pub interval: Duration,
+    /// The server's stream.
+    pub stream: PacketStream,
     /// The server may send packets with lower numbers.
     pub until: u32,
     /// First packet of the client whose arrival is requested.
     pub from: u32,
-    /// Length of the server's packets in bytes.
-    pub size: u16,
     /// DSCP of the server's packets, 0 to 63.
     pub dscp: u8,
     /// Time at which the client sent the request, by its clock. The report returns it.
@@ -122,16 +120,18 @@ pub fn read(bytes: &[u8]) -> Option<CallDatagram<'_>> {
             let request = Request {
                 call: long(bytes, 24),
                 anchor: instant(bytes, 32),
-                interval: Duration::from_nanos(word(bytes, 40).into()),
+                stream: PacketStream {
+                    interval: Duration::from_nanos(word(bytes, 40).into()),
+                    burst: short(bytes, 68).into(),
+                    spacing: Duration::from_nanos(word(bytes, 64).into()),
+                    size: ByteSize::from_bytes(short(bytes, 52).into()),
+                },
                 until: word(bytes, 44),
                 from: word(bytes, 48),
-                size: u16::from_be_bytes([bytes[52], bytes[53]]),
                 dscp: bytes[54],
                 stamp: instant(bytes, 56),
             };
-            let is_valid = INTERVALS.contains(&request.interval)
-                && (MIN_PACKET..=MAX_SIZE).contains(&usize::from(request.size))
-                && request.dscp <= MAX_DSCP;
+            let is_valid = request.stream.validate().is_ok() && request.dscp <= MAX_DSCP;
             is_valid.then(|| CallDatagram::Request {
                 cookie: bytes[8..24].try_into().expect("sixteen bytes"),
                 request,
@@ -166,13 +166,17 @@ pub fn request(cookie: Cookie, request: &Request, ages: usize) -> Vec<u8> {
     bytes[8..24].copy_from_slice(&cookie);
     bytes[24..32].copy_from_slice(&request.call.to_be_bytes());
     bytes[32..40].copy_from_slice(&request.anchor.as_nanos().to_be_bytes());
-    let interval = u32::try_from(request.interval.as_nanos()).unwrap_or(u32::MAX);
-    bytes[40..44].copy_from_slice(&interval.to_be_bytes());
+    let nanos = |time: Duration| u32::try_from(time.as_nanos()).unwrap_or(u32::MAX).to_be_bytes();
+    let short = |number: u64| u16::try_from(number).unwrap_or(u16::MAX).to_be_bytes();
+    let stream = &request.stream;
+    bytes[40..44].copy_from_slice(&nanos(stream.interval));
     bytes[44..48].copy_from_slice(&request.until.to_be_bytes());
     bytes[48..52].copy_from_slice(&request.from.to_be_bytes());
-    bytes[52..54].copy_from_slice(&request.size.to_be_bytes());
+    bytes[52..54].copy_from_slice(&short(stream.size.as_bytes()));
     bytes[54] = request.dscp.min(MAX_DSCP);
     bytes[56..64].copy_from_slice(&request.stamp.as_nanos().to_be_bytes());
+    bytes[64..68].copy_from_slice(&nanos(stream.spacing));
+    bytes[68..70].copy_from_slice(&short(stream.burst.into()));
     bytes
 }
 
@@ -242,6 +246,10 @@ fn begin(kind: u8, size: usize) -> Vec<u8> {
     bytes
 }
 
+fn short(bytes: &[u8], at: usize) -> u16 {
+    u16::from_be_bytes([bytes[at], bytes[at + 1]])
+}
+
 fn word(bytes: &[u8], at: usize) -> u32 {
     u32::from_be_bytes(bytes[at..at + 4].try_into().expect("four bytes"))
 }
@@ -258,13 +266,20 @@ fn instant(bytes: &[u8], at: usize) -> Instant {
 mod tests {
     use super::*;
 
+    /// A frame of 5 packets every 20 ms.
+    const STREAM: PacketStream = PacketStream {
+        interval: Duration::from_millis(20),
+        burst: 5,
+        spacing: Duration::from_micros(300),
+        size: ByteSize::from_bytes(172),
+    };
+
     const REQUESTED: Request = Request {
         call: 7,
         anchor: Instant::from_nanos(-5),
-        interval: Duration::from_millis(20),
+        stream: STREAM,
         until: 100,
         from: 40,
-        size: 172,
         dscp: 48,
         stamp: Instant::from_nanos(77),
     };
@@ -272,7 +287,7 @@ mod tests {
     #[test]
     fn decoding_inverts_encoding() {
         let mut bytes = request([3; 16], &REQUESTED, 3);
-        assert_eq!(bytes.len(), 76);
+        assert_eq!(bytes.len(), 84);
         let expected = CallDatagram::Request {
             cookie: [3; 16],
             request: REQUESTED,
@@ -284,7 +299,7 @@ mod tests {
             (number == 41).then_some(Duration::from_micros(1500))
         });
         stamp_sent(&mut bytes, Instant::from_secs(10));
-        assert_eq!(bytes.len(), 76);
+        assert_eq!(bytes.len(), 84);
         let Some(CallDatagram::Report {
             call: 7,
             from: 40,
@@ -327,23 +342,45 @@ mod tests {
         rejected(&|bytes| bytes[4] = 2);
         rejected(&|bytes| bytes[5] = 9);
         rejected(&|bytes| bytes[6] = 1);
-        rejected(&|bytes| bytes.truncate(63));
+        rejected(&|bytes| bytes.truncate(71));
         rejected(&|bytes| bytes.push(0));
         rejected(&|bytes| bytes.resize(1404, 0));
         let with = |wrong: Request| assert_eq!(read(&request([3; 16], &wrong, 1)), None, "{wrong:?}");
-        with(Request {
-            interval: Duration::from_micros(4_999),
-            ..REQUESTED
-        });
-        with(Request {
-            interval: Duration::from_micros(200_001),
-            ..REQUESTED
-        });
-        with(Request { size: 31, ..REQUESTED });
-        with(Request {
-            size: 1401,
-            ..REQUESTED
-        });
+        let streams = [
+            // 5 packets in less than 500 µs.
+            PacketStream {
+                interval: Duration::from_micros(499),
+                spacing: Duration::ZERO,
+                ..STREAM
+            },
+            PacketStream {
+                interval: Duration::from_millis(1001),
+                ..STREAM
+            },
+            // The last packet of a burst and the first one of the next are due at once.
+            PacketStream {
+                spacing: Duration::from_millis(5),
+                ..STREAM
+            },
+            PacketStream { burst: 0, ..STREAM },
+            PacketStream {
+                burst: 1001,
+                interval: Duration::from_secs(1),
+                spacing: Duration::ZERO,
+                ..STREAM
+            },
+            PacketStream {
+                size: ByteSize::from_bytes(31),
+                ..STREAM
+            },
+            PacketStream {
+                size: ByteSize::from_bytes(1401),
+                ..STREAM
+            },
+        ];
+        for stream in streams {
+            with(Request { stream, ..REQUESTED });
+        }
         rejected(&|bytes| bytes[54] = 64);
         assert_eq!(read(&up(1, 1, 40)[..31]), None);
         assert_eq!(read(&[]), None);

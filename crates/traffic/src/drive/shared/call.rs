@@ -112,8 +112,11 @@ impl CallSocket {
 
     /// Returns whether the operation of a packet of the server has begun.
     fn is_due(&self, now: Instant, number: u32) -> bool {
-        let since = now.checked_since(self.plan.down).unwrap_or_default();
-        since.as_nanos() > self.plan.interval.as_nanos().saturating_mul(number.into())
+        let Some((first, stream)) = self.plan.down else {
+            return false;
+        };
+        let since = now.checked_since(first).unwrap_or_default();
+        stream.offset(number.into()).is_some_and(|offset| since > offset)
     }
 
     /// Waits for one event and processes it.
