@@ -11,11 +11,7 @@ use netburn_traffic::fetch::permission::{self, Permission};
 use netburn_traffic::server::{Addresses, Server, ServerConfig};
 use netburn_traffic::tls::Identity;
 use netburn_units::{BitRate, ByteSize, Duration, Instant, Seed};
-<<<<<<< HEAD
-use netburn_workload::{Config, Direction, Failure, Outcome, ProbeTarget};
-=======
 use netburn_workload::{Config, Direction, Failure, Outcome, PacketStream, ProbeTarget, Streams};
->>>>>>> wt-merge
 use std::net::{SocketAddr, UdpSocket};
 use std::num::NonZeroUsize;
 use std::sync::Arc;

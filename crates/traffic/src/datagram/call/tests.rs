@@ -243,8 +243,8 @@ fn streams_differ_by_direction() {
     }
 }
 
-/// 2000 packets a second up, and none down. Two of 1000 packets in each burst are lost, so all requests ask for old packets
-/// too. Arrivals of the other packets are known before their timeout.
+/// 2000 packets a second up, and none down. One of 500 is lost, so the requests ask for old packets too. The arrivals of all
+/// other packets are known before their timeout. Ages are rounded down to 1 µs, so an arrival is up to 1 µs later.
 #[test]
 fn a_fast_stream_up_needs_several_requests() {
     let up = PacketStream {
@@ -263,7 +263,8 @@ fn a_fast_stream_up_needs_several_requests() {
     assert_eq!(pair.server.counters().sent, 0, "the server has no stream");
     let delays = pair.delays(true);
     assert_eq!(delays.len(), 10_000 - 20);
-    assert!(delays.values().all(|delay| *delay == DELAY));
+    let latest = DELAY + Duration::from_micros(1);
+    assert!(delays.values().all(|delay| (DELAY..latest).contains(delay)));
 }
 
 /// A cookie for `address()`, at the server's time `now`.
