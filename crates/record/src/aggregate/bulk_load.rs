@@ -5,6 +5,7 @@ use super::evaluated::EvaluatedTime;
 use netburn_scenario::Plan;
 use netburn_units::Instant;
 use netburn_workload::Kind;
+use netburn_workload::config::Window;
 
 /// Directions of the bulk load at an instant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,8 +32,16 @@ impl BulkLoads {
     pub fn new(plan: &Plan, counting: &Counting) -> Self {
         let times = |kind: Kind| {
             let stations = plan.stations.iter().zip(counting.evaluated_by_station());
-            let loading = stations.filter(|(station, _)| station.workloads.iter().any(|w| w.config.kind == kind));
-            merged(loading.map(|(_, evaluated)| evaluated).collect())
+            let loading = stations.flat_map(|(station, evaluated)| {
+                let workloads = station.workloads.iter().map(|workload| &workload.config);
+                let loads = workloads.filter(|config| config.kind == kind);
+                loads.flat_map(move |config| config.windows(evaluated.from, evaluated.to))
+            });
+            let part = |window: Window| EvaluatedTime {
+                from: window.from,
+                to: window.to,
+            };
+            merged(loading.map(part).collect())
         };
         BulkLoads {
             download: times(Kind::Download),
@@ -43,7 +52,10 @@ impl BulkLoads {
     /// Directions of the load at an instant; `None` without bulk load.
     #[must_use]
     pub fn at(&self, at: Instant) -> Option<LoadDirection> {
-        let within = |times: &[EvaluatedTime]| times.iter().any(|time| time.contains(at));
+        let within = |times: &[EvaluatedTime]| {
+            let next = times.partition_point(|time| time.to <= at);
+            times.get(next).is_some_and(|time| time.contains(at))
+        };
         match (within(&self.download), within(&self.upload)) {
             (true, true) => Some(LoadDirection::Both),
             (true, false) => Some(LoadDirection::Download),
@@ -53,8 +65,9 @@ impl BulkLoads {
     }
 }
 
-/// The same times, in their order, without overlaps.
+/// The same times, in their order, without overlaps and empty times.
 fn merged(mut times: Vec<EvaluatedTime>) -> Vec<EvaluatedTime> {
+    times.retain(|time| time.from < time.to);
     times.sort_by_key(|time| time.from);
     let mut merged: Vec<EvaluatedTime> = Vec::new();
     for time in times {
@@ -72,6 +85,7 @@ mod tests {
     use netburn_scenario::{Station, StationWorkload};
     use netburn_units::Duration;
     use netburn_workload::Config;
+    use netburn_workload::config::Activity;
 
     /// Downloads run from 5 s (the end of the warm-up) to 20 s and from 15 s to 30 s, so from 5 s to 30 s. The upload
     /// runs from 25 s to the end at 40 s. Browsing and the time before the warm-up have no bulk load.
@@ -108,6 +122,39 @@ mod tests {
             (30_000, Some(upload)),
             (39_999, Some(upload)),
             (40_000, None),
+        ] {
+            assert_eq!(loads.at(Instant::from_millis(ms)), expected, "{ms} ms");
+        }
+    }
+
+    /// The download runs from 5 to 8 s, from 15 to 18 s and so on, and the first second is part of the warm-up.
+    #[test]
+    fn a_repeated_workload_loads_in_its_windows() {
+        let secs = Duration::from_secs;
+        let mut config = Config::download();
+        config.activity = Activity {
+            start: secs(5),
+            stop: Some(secs(8)),
+            repeat: Some(secs(10)),
+        };
+        let plan = Plan {
+            duration: secs(30),
+            warmup: secs(6),
+            stations: vec![Station {
+                workloads: vec![StationWorkload::new("load", config)],
+                ..Station::new("laptop")
+            }],
+            ..Plan::new("loads")
+        };
+        let loads = BulkLoads::new(&plan, &Counting::new(&plan));
+        for (ms, expected) in [
+            (5_500, None),
+            (6_000, Some(LoadDirection::Download)),
+            (8_000, None),
+            (14_999, None),
+            (17_999, Some(LoadDirection::Download)),
+            (18_000, None),
+            (25_000, Some(LoadDirection::Download)),
         ] {
             assert_eq!(loads.at(Instant::from_millis(ms)), expected, "{ms} ms");
         }

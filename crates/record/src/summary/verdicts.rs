@@ -16,7 +16,7 @@ use netburn_stats::{Distribution, P50, jain};
 use netburn_units::{BitRate, Duration};
 use netburn_workload::config::BIN;
 use netburn_workload::verdict::{judge, worst};
-use netburn_workload::{Config, Goal, Kind, Verdict};
+use netburn_workload::{Config, Goal, Kind, ProbeTarget, Verdict};
 use std::collections::BTreeMap;
 
 /// The self-check of one run.
@@ -261,7 +261,8 @@ fn judge_workload(name: String, config: &Config, of: WorkloadEvidence, context: 
     });
     let latency = Distribution::from_samples(of.latency, counts.unbounded());
     let lost = probe.as_ref().and_then(|probe| probe.lost_share);
-    let grades = (config.kind == Kind::Probe).then(|| context.grades(&of.loaded, &latency, lost));
+    let is_graded = config.kind == Kind::Probe && config.target == ProbeTarget::Server;
+    let grades = is_graded.then(|| context.grades(&of.loaded, &latency, lost));
     let player = config.player.map(|_| PlayerSummary {
         startup_ms: of.startup.iter().max().copied().map(ms),
         stalls: of.watched.stalls,
