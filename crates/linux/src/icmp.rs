@@ -230,13 +230,13 @@ mod imp {
                 (
                     header.cmsg_level,
                     header.cmsg_type,
-                    header.cmsg_len,
+                    header.cmsg_len as usize,
                     libc::CMSG_DATA(header),
                 )
             };
             // SAFETY: the length of a header, without data.
             let needed = unsafe { libc::CMSG_LEN(size_of::<ExtendedError>() as u32) } as usize;
-            if (level, kind) == (libc::IPPROTO_IP, libc::IP_RECVERR) && length as usize >= needed {
+            if (level, kind) == (libc::IPPROTO_IP, libc::IP_RECVERR) && length >= needed {
                 // SAFETY: the kernel wrote at least this many bytes, by the length of the header.
                 let found = unsafe { data.cast::<ExtendedError>().read_unaligned() };
                 let is_exceeded = (found.error.ee_origin, found.error.ee_type, found.error.ee_code)

@@ -295,9 +295,10 @@ fn active(activity: Activity) -> String {
 
 fn goals_of(config: &Config) -> String {
     let goals: Vec<String> = config.goals.iter().map(goal).collect();
-    match goals.is_empty() {
-        true => "no goal".to_owned(),
-        false => format!("goal: {}", goals.join(", ")),
+    if goals.is_empty() {
+        "no goal".to_owned()
+    } else {
+        format!("goal: {}", goals.join(", "))
     }
 }
 

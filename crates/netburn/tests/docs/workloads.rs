@@ -10,9 +10,13 @@ type Property = (&'static str, fn(&Config) -> String);
 
 const PROPERTIES: [Property; 14] = [
     ("traffic pattern", |config| format!("`{}`", config.kind)),
-    ("transport", |config| match config.kind.is_datagram() {
-        true => "UDP".to_owned(),
-        false => "HTTP over TCP".to_owned(),
+    ("transport", |config| {
+        let transport = if config.kind.is_datagram() {
+            "UDP"
+        } else {
+            "HTTP over TCP"
+        };
+        transport.to_owned()
     }),
     ("request", |config| {
         let size = config.object_size.as_bytes();
@@ -51,9 +55,12 @@ const PROPERTIES: [Property; 14] = [
             .mean_rate()
             .map_or("as fast as possible".to_owned(), |rate| rate.to_string())
     }),
-    ("operations in flight", |config| match config.kind.is_one_way() {
-        true => "no limit".to_owned(),
-        false => format!("up to {}", config.max_in_flight()),
+    ("operations in flight", |config| {
+        if config.kind.is_one_way() {
+            "no limit".to_owned()
+        } else {
+            format!("up to {}", config.max_in_flight())
+        }
     }),
     ("connections", |config| match (config.kind, config.connections) {
         (kind, _) if kind.is_datagram() => "–".to_owned(),

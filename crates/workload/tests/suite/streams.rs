@@ -171,7 +171,8 @@ fn an_outage_does_not_stop_a_stream() {
 
 #[test]
 fn impossible_streams_are_rejected() {
-    let cases: &[(fn(&mut Config), &str)] = &[
+    type Case = (fn(&mut Config), &'static str);
+    let cases: &[Case] = &[
         (
             |c| c.datagrams = Streams::default(),
             "`up` or `down` is required for kind `datagrams`",
