@@ -385,7 +385,7 @@ section! {
         /// DSCP of the packets in both directions, instead of `priority`: 0 to 63, or a name (`CS0` to `CS7`, `AF11` to `AF43`, `EF`, `VA`, `LE`, `DF`). The access category follows from it: see `dscp_mapping`. The band of `pfifo-fast` follows from the access category.
         dscp: Dscp => config.dscp, default "that of `priority`";
         /// Host that returns the datagrams (`probe`). `near`: the access point that the station has joined; on real devices the default gateway. `line`: the first hop beyond the router, which is the provider end of the access point's WAN link. `server`: the server. On real devices `near` and `line` use ICMP.
-        target: ProbeTarget => config.target, kinds [Probe];
+        target: ProbeTarget => config.target, default "`server`", kinds [Probe];
         /// TCP congestion control of the workload in both directions: `reno`, `cubic`, `bbr`, or another one of the operating system. Not for workloads of datagrams.
         cc: CongestionControl => cc, default "`station.*.cc` and `server.cc`", kinds [Pages, Stream, Calls, Download, Upload];
         /// Video player that consumes the data (`stream`).
