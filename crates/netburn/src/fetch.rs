@@ -81,7 +81,7 @@ async fn measured(args: &FetchArgs, options: &Options) -> Result<(Report, bool),
         CliError::Failed(format!("{text}{hint}"))
     };
     let mut signals = Signals::new().map_err(|e| CliError::Failed(format!("can't listen for signals: {e}")))?;
-    let ended = || CliError::Failed("interrupted before anything was measured".to_owned());
+    let ended = || CliError::Failed("interrupted before the first result".to_owned());
     let site = tokio::select! {
         site = find(options) => site.map_err(not_measured)?,
         () = signals.next() => return Err(ended()),

@@ -66,7 +66,7 @@ fn options(args: &RpmArgs) -> Options {
 /// The report, and `true` if a signal interrupted the measurement.
 async fn measured(args: &RpmArgs, options: &Options) -> Result<(Report, bool), CliError> {
     let mut signals = Signals::new().map_err(|e| CliError::Failed(format!("can't listen for signals: {e}")))?;
-    let ended = || CliError::Failed("interrupted before anything was measured".to_owned());
+    let ended = || CliError::Failed("interrupted before the first result".to_owned());
     let site = tokio::select! {
         site = find(options) => site.map_err(|error| not_measured(&error, options))?,
         () = signals.next() => return Err(ended()),

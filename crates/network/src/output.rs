@@ -127,7 +127,7 @@ impl Headers {
         }
     }
 
-    /// Header fields of the answer to a packet: it has the same DSCP, and nothing returns it again.
+    /// Header fields of the answer to a packet: it has the same DSCP, and no host returns it again.
     pub(crate) const fn answer(self) -> Self {
         Headers::new(self.dscp)
     }

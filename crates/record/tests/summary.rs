@@ -669,7 +669,7 @@ fn a_goal_without_samples_has_a_reason() {
     let stream = reasons("4kstream", Config::stream_4k());
     assert_eq!(stream.len(), 2, "{stream:?}");
     assert!(
-        stream[0].ends_with("no complete window lies in the evaluated time"),
+        stream[0].ends_with("the evaluated time has no complete window"),
         "{stream:?}"
     );
     assert!(
@@ -812,7 +812,7 @@ fn a_call_that_is_too_short_is_inconclusive() {
     assert_eq!(summary.verdict, Verdict::Inconclusive);
     assert_eq!(
         sentences(&summary.stations[0].reasons),
-        ["voice has no samples for `every 10 s R ≥ 80`: no complete window lies in the evaluated time"]
+        ["voice has no samples for `every 10 s R ≥ 80`: the evaluated time has no complete window"]
     );
 }
 

@@ -57,7 +57,7 @@ section! {
         mesh: Named<MeshSection>, on MODELLED else RealAir;
         /// Stations: at least one, at most 4096.
         station: Named<StationSection>;
-        /// Your own workloads. The names of the six built-in workloads are reserved.
+        /// Your own workloads. The names of the built-in workloads are reserved.
         workload: Named<WorkloadSection>;
         /// Changes of settings during the run.
         at: List<AtSection>, on MODELLED else NoChanges;

@@ -44,7 +44,7 @@ section! {
         isolation_up: Isolation => isolation_up, default "`isolation`";
         /// Round trip that the AQM expects. The target of the standing queue is a 20th of it.
         rtt: SomeTime => rtt;
-        /// Drops of TCP acknowledgements without data that a later one in the queue replaces (`ack-filter`). It helps a slow uplink. One with SACK blocks is never dropped.
+        /// Drops TCP acknowledgements without data if a later one in the queue replaces them (`ack-filter`). This helps on a slow uplink. Acknowledgements with SACK blocks are never dropped.
         ack_filter: Flag => ack_filter;
         /// Limit of the memory of queued packets. On overflow the longest queue loses packets.
         memory: QueueBytes => memory, default "4 MiB, or four times the bytes of `rtt` at the rate if that is more";

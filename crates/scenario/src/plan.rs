@@ -478,7 +478,7 @@ pub enum Joins {
 /// A workload of a station.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StationWorkload {
-    /// Name: one of the six built-in workloads, or one of the file.
+    /// Name: one of the built-in workloads, or one of the file.
     pub name: String,
     /// Settings of the workload.
     pub config: Config,

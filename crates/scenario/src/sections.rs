@@ -374,23 +374,23 @@ section! {
         outstanding: Whole<1, 10_000> => config.outstanding, default "that of the kind", kinds [Calls, Probe];
         /// Number of TCP connections at once (`download`, `upload`). Each has its own sequence of objects.
         streams: Whole<1, 1000> => config.streams, default "1", kinds [Download, Upload];
-        /// Begin of the workload, counted from the start of the load. The station's `start` and `stop` limit it as well.
+        /// Start of the workload, counted from the start of the load. The station's `start` and `stop` limit it as well.
         start: Span => config.activity.start;
-        /// End of the workload. No new operation begins; the objects of `download` and `upload` are cancelled. Only the time from `start` to `stop` is judged.
+        /// End of the workload. No new operation starts; the objects of `download` and `upload` are cancelled. Verdicts cover only the time from `start` to `stop`.
         stop: SomeTime => config.activity.stop, default "the end of the station's load";
-        /// Period in which the time from `start` to `stop` is repeated, at least 1 s. Each begins in the same way. Not for `stream`, and for workloads of datagrams except `probe`.
+        /// Period in which the time from `start` to `stop` is repeated, at least 1 s. Each repetition starts in the same way. Not for `stream`, nor for workloads of datagrams other than `probe`.
         repeat: SomeTime => config.activity.repeat, default "none: the workload runs once", kinds [Pages, Calls, Download, Upload, Probe];
         /// Priority of the packets in both directions: DSCP (8, 0, 40, 48), access category, and band of `pfifo-fast`. The page of the workloads shows where packets are marked.
         priority: Priority => config.priority;
         /// DSCP of the packets in both directions, instead of `priority`: 0 to 63, or a name (`CS0` to `CS7`, `AF11` to `AF43`, `EF`, `VA`, `LE`, `DF`). The access category follows from it: see `dscp_mapping`. The band of `pfifo-fast` follows from the access category.
         dscp: Dscp => config.dscp, default "that of `priority`";
-        /// Host that returns the datagrams (`probe`). `near`: the access point that the station has joined; on real devices the default gateway. `line`: the first hop beyond the router, which is the provider end of the access point's WAN link. `server`: the server. On real devices `near` and `line` use ICMP.
+        /// Host that returns the datagrams (`probe`). `near`: the access point that the station has joined; on real devices the default gateway. `line`: the first hop beyond the router, which is the provider's end of the access point's WAN link. `server`: the server. On real devices `near` and `line` use ICMP.
         target: ProbeTarget => config.target, default "`server`", kinds [Probe];
         /// TCP congestion control of the workload in both directions: `reno`, `cubic`, `bbr`, or another one of the operating system. Not for workloads of datagrams.
         cc: CongestionControl => cc, default "`station.*.cc` and `server.cc`", kinds [Pages, Stream, Calls, Download, Upload];
         /// Video player that consumes the data (`stream`).
         player: PlayerSection => config.player, kinds [Stream];
-        /// Goal or list of goals: a time (`"500 ms"`) for `pages`, `calls`, `probe`, `datagrams` (the one-way delay of the packets of each direction) `game` and `cloud-gaming` (the round trip of the packets up); a rate (`"20 Mbit/s"`, in every 2 s) for `stream`, `download` and `upload`; `"no stall"` for `stream`; a rating (`"R 80"`, in every 10 s of each direction) for `voice`; a loss (`"1 % lost"`, in every 10 s of each direction) for `datagrams`, `game` and `cloud-gaming`; `"no gap"` (of 100 ms or more) for `game`; `"frames on time"` for `cloud-gaming`; `"none"`.
+        /// Goal or list of goals: a time (`"500 ms"`) for `pages`, `calls`, `probe`, `datagrams` (the one-way delay of the packets of each direction), `game` and `cloud-gaming` (the round trip of the packets up); a rate (`"20 Mbit/s"`, in every 2 s) for `stream`, `download` and `upload`; `"no stall"` for `stream`; a rating (`"R 80"`, in every 10 s of each direction) for `voice`; a loss (`"1 % lost"`, in every 10 s of each direction) for `datagrams`, `game` and `cloud-gaming`; `"no gap"` (of 100 ms or more) for `game`; `"frames on time"` for `cloud-gaming`; `"none"`.
         goal: Goals => config.goals, default "that of the kind";
         /// Time without progress after which an operation is aborted. For packets that are not answered (`voice`, `datagrams`, `game`, `cloud-gaming`) the time after which they are lost, at most 2 s.
         timeout: SomeTime => config.timeout, default "that of the kind";

@@ -12,7 +12,7 @@ section! {
     StreamSection(PacketStream = stream_of_datagrams()) {
         /// Rate of the UDP payload, from which `interval` is computed. For the frames of `cloud-gaming`, `burst` is computed from it.
         rate: Rate, default "1 Mbit/s for `datagrams`; 25 Mbit/s for frames";
-        /// Time from the begin of a burst to the begin of the next, up to 1 s. At most 10,000 packets per second.
+        /// Time from the start of a burst to the start of the next one, up to 1 s. At most 10,000 packets per second.
         interval: SomeTime => interval, default "from `rate`; 15.625 ms for `game`; 8 ms up and 16.666667 ms down for `cloud-gaming`";
         /// Packets per burst.
         burst: Whole<1, 1000> => burst, default "1; for frames from `rate`";

@@ -75,7 +75,7 @@ fn read(path: &str, directory: Option<&Path>) -> Result<String, (String, &'stati
     }
     if found.len() > MAX_TRACE_SIZE {
         let message = format!("`{path}` has {} bytes, more than {MAX_TRACE_SIZE}", found.len());
-        return Err((message, "use a shorter part of the trace, which then repeats"));
+        return Err((message, "use a shorter trace; it repeats"));
     }
     let mut text = Vec::new();
     let open = std::fs::File::open(&file).map_err(unreadable)?;

@@ -1,7 +1,7 @@
 //! Order in which packets that arrive at one time are written to a kernel.
 //!
 //! The MPDUs of one A-MPDU arrive at its end, and a fair queue alternates between connections. A network card's driver
-//! hands them over in one NAPI poll, and the kernel's GRO coalesces each connection's segments, whatever is between
+//! delivers them in one NAPI poll, and the kernel's GRO coalesces each connection's segments, whatever is between
 //! them (`dev_gro_receive`). Without this, each segment needs a write of its own, and the last one is late.
 
 /// Groups items by flow. The flows have the order of their first items, and the items of a flow keep theirs.

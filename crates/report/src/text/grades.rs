@@ -78,7 +78,7 @@ pub(crate) fn bufferbloat_scale() -> String {
         .map(|(letter, limit)| format!("{} below {}", letter.as_str(), limit))
         .collect();
     format!(
-        "Bufferbloat, scale of {} ({}): {}, else F. The letter is for the mean of two increases of the mean round-trip time over the idle one: under download and under upload",
+        "Bufferbloat, scale of {} ({}): {}, else F. The letter is for the mean of two increases: under download and under upload. An increase is the mean round-trip time under load minus the idle mean",
         scale.name,
         scale.source,
         limits.join(", ")

@@ -7,7 +7,7 @@ use netburn_record::Summary;
 use netburn_record::summary::{DelaySummary, SplitSummary};
 
 /// Meaning of the parts.
-pub(crate) const NOTE: &str = "Wi-Fi: round trip to the access point. Line: from there to the first hop beyond the router. Server: beyond that hop. Idle: median before the load. Added: above the idle value.";
+pub(crate) const NOTE: &str = "Wi-Fi: round trip to the access point. Line: from there to the first hop beyond the router. Server: beyond that hop. Idle: median before the load. Added: increase over the idle value.";
 
 /// One part of a station's path.
 pub(crate) struct Part<'a> {

@@ -8,7 +8,7 @@ use netburn_record::summary::{FrameSummary, LatencyMs, StreamSummary, StreamsSum
 use netburn_workload::config::GAP;
 
 /// Meaning of the values of streams.
-pub(crate) const NOTE: &str = "The one-way delay of a packet counts from its due time. A packet that does not arrive within the time-out is lost. A gap of a game is a time of 100 ms or more between two arrivals. The round trip of a packet up is its delay plus that of the first packet down that is due after its arrival. The answer of cloud gaming is a frame. A frame is late if it is not complete one interval after its due time, plus the smallest delay of a packet.";
+pub(crate) const NOTE: &str = "The one-way delay of a packet counts from its due time. A packet that does not arrive within the time-out is lost. A gap of a game is a time of 100 ms or more between two arrivals. The round trip of a packet up is its delay plus that of the first packet down that is due after its arrival. In cloud gaming, the answer to an input is a frame. A frame is late if its last packet arrives more than one interval after the due time plus the smallest delay of a packet.";
 
 /// Every workload with streams, with the names of its station and itself.
 pub(crate) fn all(summary: &Summary) -> impl Iterator<Item = (&str, &str, &StreamsSummary)> {

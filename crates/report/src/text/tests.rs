@@ -454,7 +454,7 @@ fn each_direction_of_a_call_has_a_line() {
     );
     let text = text(&summary, 200, false);
     assert!(
-        text.contains("97 % of 100 windows of voice met `every 10 s R ≥ 80` in its worse direction (pass needs 99 %); the worst is 5 points below it"),
+        text.contains("97 % of 100 windows of voice met `every 10 s R ≥ 80` in the direction with the worse result (pass needs 99 %); the worst is 5 points below it"),
         "{text}"
     );
     assert!(
@@ -504,8 +504,8 @@ fn each_stream_of_datagrams_has_a_line() {
     );
     let text = text(&summary, 200, false);
     for expected in [
-        "50 % of 100 windows of load met `every 10 s lost ≤ 0.1 %` in its worse direction (pass needs 99 %, marginal 95 %); the worst has 2 × the goal",
-        "98 % of 3000 packets of load met `one-way delay ≤ 50 ms` in its worse direction (pass needs 99 %); the worst has 1.22 × the goal",
+        "50 % of 100 windows of load met `every 10 s lost ≤ 0.1 %` in the direction with the worse result (pass needs 99 %, marginal 95 %); the worst has 2 × the goal",
+        "98 % of 3000 packets of load met `one-way delay ≤ 50 ms` in the direction with the worse result (pass needs 99 %); the worst has 1.22 × the goal",
     ] {
         assert!(text.contains(expected), "{text}");
     }
@@ -547,7 +547,7 @@ fn a_game_has_a_line_for_its_round_trips() {
     let text = text(&summary, 200, false);
     for expected in [
         "90 % of 2560 round trips of game met `round trip ≤ 100 ms` (pass needs 99 %, marginal 95 %); the worst has 3 × the goal",
-        "game has 3 gaps of 100 ms or more in its worse direction (2 % of the time), longest 412 ms",
+        "game has 3 gaps of 100 ms or more in the direction with the worse result (2 % of the time), longest 412 ms",
     ] {
         assert!(text.contains(expected), "{text}");
     }

@@ -139,7 +139,7 @@ fn goal_sentence(workload: &WorkloadSummary, goal: &GoalSummary) -> String {
         ),
         GoalKind::NoGap => match gaps(workload) {
             Some(gaps) => format!(
-                "{name} has {} of 100 ms or more in its worse direction ({} of the time), longest {}",
+                "{name} has {} of 100 ms or more in the direction with the worse result ({} of the time), longest {}",
                 counted(gaps.count, "gap"),
                 percent(gaps.share),
                 span(gaps.longest_ms)
@@ -147,14 +147,14 @@ fn goal_sentence(workload: &WorkloadSummary, goal: &GoalSummary) -> String {
             None => format!("{name} did not meet `{text}`"),
         },
         GoalKind::Latency if workload.streams.is_some() => format!(
-            "{} of {} packets of {name} met `{text}` in its worse direction{}{}",
+            "{} of {} packets of {name} met `{text}` in the direction with the worse result{}{}",
             percent(met),
             goal.samples,
             required(goal, met),
             worst_packet(goal)
         ),
         GoalKind::Loss => format!(
-            "{} of {} windows of {name} met `{text}` in its worse direction{}{}",
+            "{} of {} windows of {name} met `{text}` in the direction with the worse result{}{}",
             percent(met),
             goal.samples,
             required(goal, met),
@@ -187,7 +187,7 @@ fn goal_sentence(workload: &WorkloadSummary, goal: &GoalSummary) -> String {
                 _ => String::new(),
             };
             format!(
-                "{} of {} windows of {name} met `{text}` in its worse direction{}{worst}",
+                "{} of {} windows of {name} met `{text}` in the direction with the worse result{}{worst}",
                 percent(met),
                 goal.samples,
                 required(goal, met)

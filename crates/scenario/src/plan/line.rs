@@ -341,7 +341,7 @@ mod tests {
         assert_eq!((Framing::Ethernet.bytes(28), Framing::Docsis.bytes(40)), (84, 64));
     }
 
-    /// 90 % of 50 Mbit/s are 45 Mbit/s. A direction's own key wins.
+    /// 90 % of 50 Mbit/s are 45 Mbit/s. The key of a direction overrides `shaper`.
     #[test]
     fn shaper_rates() {
         let share = |percent: u32| Some(ShaperRate::Share(Probability::from_ppb(percent * 10_000_000).unwrap()));

@@ -58,16 +58,12 @@ impl Trace {
                 return Err(error(line, message, "write one time per line, without a unit"));
             };
             if let Some(last) = times.last().filter(|last| **last > time) {
-                let message = format!("found `{time}` after `{last}`, expected a time that is not earlier");
+                let message = format!("found `{time}` after `{last}`, expected times in ascending order");
                 return Err(error(line, message, "sort the lines by time"));
             }
             if times.len() == Trace::MAX {
                 let message = format!("found more than {} lines", Trace::MAX);
-                return Err(error(
-                    line,
-                    message,
-                    "use a shorter part of the trace, which then repeats",
-                ));
+                return Err(error(line, message, "use a shorter trace; it repeats"));
             }
             times.push(time);
         }
@@ -122,7 +118,7 @@ mod tests {
             (
                 "5\n9\n7\n",
                 3,
-                "found `7` after `9`, expected a time that is not earlier; sort the lines by time",
+                "found `7` after `9`, expected times in ascending order; sort the lines by time",
             ),
             (
                 "1\n2 ms\n",

@@ -244,7 +244,7 @@ fn check_activity(activity: Activity, section: &WorkloadSection, duration: Durat
     let Some(repeat) = &section.repeat else { return };
     match length {
         None => {
-            let help = "add a `stop`, which ends the part that is repeated".to_owned();
+            let help = "add `stop`: it ends the time that `repeat` repeats".to_owned();
             cx.problem_at(repeat, "`repeat` without `stop`", help);
         }
         Some(length) if repeat.0 < length => {

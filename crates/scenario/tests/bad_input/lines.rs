@@ -81,7 +81,7 @@ fn traces() {
     for (value, expected) in [
         (
             "[5, 9, 7]",
-            "6:14: ap.x.wan.trace_down: entry 3: found `7` after `9`, expected a time that is not earlier; sort the lines by time",
+            "6:14: ap.x.wan.trace_down: entry 3: found `7` after `9`, expected times in ascending order; sort the lines by time",
         ),
         (
             "[5, -9]",
@@ -124,7 +124,7 @@ fn trace_files() {
     assert_eq!(wan.trace_down.as_ref().unwrap().times(), [1, 1, 4]);
     assert_eq!(
         load("line.trace", "1\n7\n4\n").unwrap_err(),
-        "6:14: ap.x.wan.trace_down: line.trace:3: found `4` after `7`, expected a time that is not earlier; sort the lines by time"
+        "6:14: ap.x.wan.trace_down: line.trace:3: found `4` after `7`, expected times in ascending order; sort the lines by time"
     );
     assert!(
         load("none.trace", "1\n")

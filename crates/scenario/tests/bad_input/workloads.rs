@@ -120,7 +120,7 @@ fn workloads() {
     );
     own(
         "kind = \"pages\"\nrepeat = \"10 s\"",
-        &["4:10: workload.mine.repeat: `repeat` without `stop`; add a `stop`, which ends the part that is repeated"],
+        &["4:10: workload.mine.repeat: `repeat` without `stop`; add `stop`: it ends the time that `repeat` repeats"],
     );
     own(
         "kind = \"pages\"\nstart = \"5 s\"\nstop = \"16 s\"\nrepeat = \"10 s\"",

@@ -85,7 +85,7 @@ pub fn what_ifs(plan: &Plan, summary: &Summary, causes: &[Cause]) -> Interventio
             Kind::LineDown | Kind::LineUp => builder.delayed_line(cause),
             Kind::Device => builder.device(cause),
             Kind::RemoteServer => {
-                let sentence = "The simulator does not model what delays packets beyond the internet line.";
+                let sentence = "The simulator does not model delays beyond the internet line.";
                 interventions.not_simulated.push(sentence.to_owned());
             }
         }

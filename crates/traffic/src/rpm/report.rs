@@ -13,7 +13,7 @@ use std::fmt::Write;
 pub const SCHEMA: &str = "netburn.rpm/1";
 /// Share of one processor from which it limits a test.
 const BUSY: f64 = 0.9;
-/// Share of lost or of late probes from which a note is printed. The draft's score drops the slowest 5 % anyway.
+/// Share of lost or of late probes from which a note is printed. The draft's score drops the slowest 5 %.
 const MANY: f64 = 0.05;
 
 /// Result of all tests.
@@ -222,12 +222,12 @@ impl TestReport {
         let late = result.foreign.late + result.own.late;
         if late as f64 > MANY * due as f64 {
             notes.push(format!(
-                "{late} of {due} probes started late: this machine was busy, and the result can be that of this machine"
+                "{late} of {due} probes started late: this machine was busy, and the result can depend on this machine"
             ));
         }
         if self.cpu > BUSY {
             notes.push(format!(
-                "the client used {:.0} % of a processor: the result can be that of this machine",
+                "the client used {:.0} % of a processor: the result can depend on this machine",
                 100.0 * self.cpu
             ));
         }
@@ -385,7 +385,7 @@ mod tests {
         );
         assert_eq!(
             notes(0, 6),
-            ["6 of 100 probes started late: this machine was busy, and the result can be that of this machine"]
+            ["6 of 100 probes started late: this machine was busy, and the result can depend on this machine"]
         );
     }
 }

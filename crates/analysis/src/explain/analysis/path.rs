@@ -105,7 +105,7 @@ impl Analysis<'_> {
             others => format!("{} and {last}", others.join(", ")),
         };
         Some(format!(
-            "By {}'s probes the load added {all} (median).",
+            "{}'s probes show that the load added {all} (median).",
             self.name(station)
         ))
     }

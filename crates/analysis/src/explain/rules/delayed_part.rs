@@ -42,7 +42,7 @@ pub(super) fn line_criterion(direction: Direction) -> String {
     format!(
         "The station has a probe to its access point, and one to the first hop beyond the router (`target = \"line\"`) or to \
          the server. The load added {} or more to the median difference of their round trips. Most of it arises {way}, by \
-         the one-way delays of the probe to the server. If these are unknown, the direction of the load decides.",
+         the one-way delays of the probe to the server. If these are unknown, the direction of the load determines it.",
         span(ADDED_MS)
     )
 }
@@ -104,7 +104,7 @@ pub(super) fn device(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
         Kind::Device,
         &stations,
         by,
-        |names| format!("The delay of {names} arises in the device itself"),
+        |names| format!("The device of {names} itself causes the delay"),
         "Other stations on the radio do not share it, or the channel is not busy.",
         "Limit the queue of the device (FQ-CoDel, TCP Small Queues, a newer driver) or the rate of its upload. Changes to the access point and to the internet line do not help.",
     )
@@ -140,7 +140,7 @@ fn line(analysis: &Analysis<'_>, found: &[Cause], direction: Direction) -> Vec<C
         .iter()
         .any(|(station, _)| analysis.split(*station).is_some_and(|split| split.line.is_none()));
     let evidence = if inseparable {
-        "Without a probe to the first hop beyond the router (`target = \"line\"`), the line and the server cannot be separated."
+        "Without a probe to the first hop beyond the router (`target = \"line\"`), netburn can't separate the line and the server."
     } else {
         ""
     };
@@ -151,7 +151,7 @@ fn line(analysis: &Analysis<'_>, found: &[Cause], direction: Direction) -> Vec<C
         by,
         |names| format!("The internet line delays {names} {way}"),
         evidence,
-        "Shape the traffic to slightly below the rate of the line (SQM with FQ-CoDel or CAKE on the router), so that the queue forms in the router, where it can be managed. Changes to the Wi-Fi do not help.",
+        "Limit the traffic to slightly less than the rate of the line (SQM with FQ-CoDel or CAKE on the router). Packets then wait in the router. Changes to the Wi-Fi do not help.",
     )
 }
 

@@ -114,7 +114,7 @@ fn note(run: &Run, test: Test, of: &Series) -> String {
     let header = run.header();
     let mut note = format!("netburn {}, environment {}", header.version, header.environment);
     if matches!(test, Test::Rrul | Test::RrulBe) {
-        note.push_str("; pings before the load: idle probes without a mark");
+        note.push_str("; pings before the load: idle probes with DSCP 0");
     }
     let by_station = !matches!(test, Test::Rrul | Test::RrulBe);
     for (station, series) in header.plan.stations.iter().zip(&of.stations).filter(|_| by_station) {
