@@ -871,6 +871,27 @@ fn losses_of_datagrams_are_counted_for_each_direction() {
     assert_eq!((goal.verdict, workload.verdict), (Verdict::Fail, Verdict::Fail));
 }
 
+/// Datagrams from 5 s to 20 s of 40 s: the windows of 10 s begin at 5 to 10 s, which are six. Only the 15 s are judged: 25,000 B
+/// in each of the 150 intervals are 2 Mbit/s.
+#[test]
+fn datagrams_are_judged_in_their_window() {
+    let (mut config, rows) = datagrams(20, |_, _| Some(12_500));
+    (config.activity.start, config.activity.stop) = (SECOND * 5, Some(SECOND * 20));
+    let in_window = |row: &Row| !matches!(row, Row::Operation(row) if row.operation.due < ms(5_000));
+    let mut rows: Vec<Row> = rows.into_iter().filter(in_window).collect();
+    rows.extend((50..200).map(|bin| interval(0, 0, bin * 100, 25_000)));
+    let summary = summary(plan("load", config, 40), &rows, &RunStatus::Complete);
+    let workload = &summary.stations[0].workloads[0];
+    let streams = workload.streams.as_ref().unwrap();
+    assert_eq!(
+        (streams.up.unwrap().packets, streams.down.unwrap().packets),
+        (1500, 750)
+    );
+    let goal = &workload.goals[0];
+    assert_eq!((goal.samples, goal.met, goal.verdict), (6, Some(1.0), Verdict::Pass));
+    close(Some(workload.throughput_mbps), 2.0, 1e-9);
+}
+
 /// Up all packets take 60 ms, down 10 ms. The direction up decides: none of its 4000 packets has a delay of at most 50 ms,
 /// and the worst has 1.2 times of it.
 #[test]

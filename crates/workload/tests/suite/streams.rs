@@ -86,6 +86,25 @@ fn the_directions_of_datagrams_are_independent() {
     }
 }
 
+/// From 2 s to 5 s: 3 s have 312.5 intervals of 9.6 ms. The first packet up is due within one interval of the begin, the
+/// first one down within two.
+#[test]
+fn a_stream_has_the_window_of_its_workload() {
+    let mut config = Config::datagrams();
+    (config.activity.start, config.activity.stop) = (Duration::from_secs(2), Some(Duration::from_secs(5)));
+    let run = Network::new(30, 100).run(&config, ms(10_000), 3);
+    for (direction, counts, intervals) in [(Direction::Up, 312..=313, 1), (Direction::Down, 311..=313, 2)] {
+        let packets = in_direction(&run.operations, direction);
+        assert!(counts.contains(&packets.len()), "{}", packets.len());
+        let (first, last) = (packets[0].due, packets[packets.len() - 1].due);
+        let latest = ms(2_000) + Duration::from_micros(9_600) * intervals;
+        assert!(
+            first >= ms(2_000) && first < latest && last < ms(5_000),
+            "{first:?} to {last:?}"
+        );
+    }
+}
+
 /// 64 packets per second in each direction: 100 · 64 · 8 = 51.2 kbit/s up, 250 · 64 · 8 = 128 kbit/s down.
 #[test]
 fn a_game_has_64_ticks_per_second() {
