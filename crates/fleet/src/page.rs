@@ -52,6 +52,7 @@ pub const FILES: &[File] = crate::embedded! {
     MODULE "/station/upload_content.js" "station/upload_content.js",
     MODULE "/station/view_model.js" "station/view_model.js",
     MODULE "/station/wake_lock.js" "station/wake_lock.js",
+    MODULE "/station/windows.js" "station/windows.js",
     MODULE "/station/workload.js" "station/workload.js",
 };
 
