@@ -5,7 +5,8 @@ use crate::support::{Bench, finish};
 /// The walk of `walk-with-a-call` at 4 m/s: the station is at the other access point after 5 s.
 const FAST: [&str; 4] = ["--set", "station.phone.speed=4 m/s", "--set", "network.home.k=true"];
 
-/// A download of about 9 s: 3 Mbit/s, of which the station needs 25 Mbit. The station moves once, and no byte is missing.
+/// A download of about 15 s. curl keeps its limit only on average, so it can also take half of that. The station moves
+/// once, after 3 s, and no byte is missing.
 #[test]
 fn a_download_by_curl_survives_a_walk() {
     let bench = Bench::new();
@@ -17,10 +18,10 @@ fn a_download_by_curl_survives_a_walk() {
         "350k",
         "-w",
         "%{http_code} %{size_download}\\n",
-        "http://server/bytes/3MiB",
+        "http://server/bytes/5MiB",
     ]);
     let ended = finish(bench.netburn(command)).expect(0);
-    assert_eq!(ended.out(), "200 3145728\n");
+    assert_eq!(ended.out(), "200 5242880\n");
     let moved = ended
         .stderr
         .lines()

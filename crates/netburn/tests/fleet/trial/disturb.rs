@@ -36,8 +36,8 @@ impl ClearScenario {
         let (rate, caller, reader) = match self {
             ClearScenario::Passes => (
                 50,
-                r#"workload = ["small", "datagrams"]"#,
-                r#"workload = ["page", "datagrams"]"#,
+                r#"workload = ["small", "packets"]"#,
+                r#"workload = ["page", "packets"]"#,
             ),
             ClearScenario::Fails => (4, r#"workload = "fast""#, r#"workload = "large""#),
         };
@@ -46,7 +46,7 @@ kind = "calls"
 object_size = "2 KiB"
 interval = "40 ms"
 goal = "150 ms"
-[workload.datagrams]
+[workload.packets]
 kind = "probe"
 interval = "20 ms"
 goal = "100 ms"
