@@ -420,12 +420,12 @@ fn bufferbloat_is_located_by_the_probes_of_another_station() {
         (
             "line-up",
             Kind::UploadBloat,
-            "The queue is on the internet line upstream. By phone's probes",
+            "The queue is on the internet line upstream. phone's probes show",
         ),
         (
             "line-down",
             Kind::DownloadBloat,
-            "The queue is on the internet line downstream. By phone's probes",
+            "The queue is on the internet line downstream. phone's probes show",
         ),
     ] {
         let path = root().join(format!("scenarios/causes/{scenario}.toml"));

@@ -114,7 +114,8 @@ workload = ["download", "upload"]
             "station.tv.adapter_rate={ up = \"5 Mbit/s\", down = \"10 Mbit/s\", transfer = 20 }",
         ]
     );
-    assert_eq!(of(Kind::Device), ["station.tv.queue=fq-codel", "station.tv.tsq=2025"]);
+    // The queue of stations is FQ-CoDel by default.
+    assert_eq!(of(Kind::Device), ["station.tv.tsq=2025"]);
     assert!(of(Kind::RemoteServer).is_empty());
     assert_eq!(of(Kind::Adapter), ["station.tv.adapter_rate=1000 Mbit/s"]);
     assert_eq!(of(Kind::Server), ["server.link.rate=10000 Mbit/s"]);
