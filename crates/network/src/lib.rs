@@ -18,7 +18,7 @@
 //! - `layout`: assigns channels, stations and link settings from the plan.
 //! - `backhaul`: the wired path of the Wi-Fi stations. `wired_stations`: the wired stations.
 //! - [`hop`] – one direction of a wire: queue, serialisation, propagation.
-//! - [`line`] – queue disciplines, shapers and policers of WAN links. [`link_service`] – outages, and traces of the
+//! - [`mod@line`] – queue disciplines, shapers and policers of WAN links. [`link_service`] – outages, and traces of the
 //!   capacity.
 //! - [`queue`] – transmit queues from their names. `small_queues`: TCP Small Queues of the server.
 //! - `relay`: access points with a wireless backhaul, and the packets that they pass on.

@@ -18,7 +18,7 @@ const TIME_EXCEEDED: u8 = 11;
 /// Time to live of answers, as the kernel's default.
 const TIME_TO_LIVE: u8 = 64;
 
-/// Returns the answer to a request that has a [`reflector`](super::icmp::reflector).
+/// Returns the answer to a request that has a [`reflector`].
 #[must_use]
 pub fn answer(request: &Segment) -> Option<Segment> {
     let (packet, info) = (request.packet(), request.info());
