@@ -72,7 +72,7 @@ fn a_page_has_the_grades_and_their_scales() {
         "<td>+40.0 ms (B)</td>",
         "<td>needs 6 probes while stations only upload</td>",
         "A+ below 5 ms, A below 30 ms, B below 60 ms",
-        "<th scope=\"col\">games (goresponsiveness)</th>",
+        "<th scope=\"row\">QoO of 100: games (goresponsiveness)</th>",
         // 100 probes are too few for p99.
         "<td>needs 300 probes (found 100)</td>",
         "AIM (Cloudflare)",

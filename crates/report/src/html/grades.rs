@@ -4,52 +4,28 @@ use super::{cells, escaped};
 use crate::text::grades::{NOT_VERDICTS, bufferbloat_scale, class, directions, loaded, needs, probes, score};
 use netburn_analysis::format::span;
 use netburn_analysis::view::View;
+use netburn_record::summary::Grades;
 use std::fmt::Write as _;
 
-/// A table of bufferbloat letters and AIM classes, and one of QoO scores.
+/// A table with a row for each grade and a column for each probe.
 pub(super) fn grades(view: &View) -> String {
-    let dash = || "–".to_owned();
-    let (mut letters, mut scores) = (Vec::new(), Vec::new());
-    let mut profiles: Vec<String> = Vec::new();
+    let mut head = vec!["grade".to_owned()];
+    let mut rows: Vec<Vec<String>> = Vec::new();
     for (station, workload, grades) in probes(&view.summary) {
-        let name = format!("{station}, {}", workload.name);
-        let bufferbloat = &grades.bufferbloat;
-        let letter = match (&bufferbloat.letter, bufferbloat.increase_ms) {
-            (Some(letter), Some(increase)) => format!("{letter}, +{}", span(increase)),
-            _ => needs(&bufferbloat.missing),
-        };
-        let mut row = vec![name.clone(), letter, bufferbloat.idle_ms.map_or_else(dash, span)];
-        row.extend(directions(bufferbloat).map(|(_, latency)| latency.map_or_else(dash, loaded)));
-        row.extend(grades.aim.iter().map(class));
-        letters.push(row);
-        let mut row = vec![name];
-        row.extend(grades.qoo.iter().map(|grade| match grade.score {
-            Some(points) => score(points),
-            None => needs(&grade.missing),
-        }));
-        scores.push(row);
-        profiles = grades
-            .qoo
-            .iter()
-            .map(|grade| format!("{} ({})", grade.profile, grade.source))
-            .collect();
+        head.push(format!("{station}, {}", workload.name));
+        let column = column(grades);
+        // All probes have the same grades.
+        rows.resize_with(column.len(), Vec::new);
+        for (row, (grade, value)) in rows.iter_mut().zip(column) {
+            if row.is_empty() {
+                row.push(grade);
+            }
+            row.push(value);
+        }
     }
-    if letters.is_empty() {
+    if rows.is_empty() {
         return String::new();
     }
-    let head = [
-        "probe",
-        "bufferbloat (dslreports)",
-        "idle, mean",
-        "increase under download",
-        "under upload",
-        "under both at once",
-        "AIM streaming",
-        "AIM gaming",
-        "AIM calls",
-    ]
-    .map(str::to_owned);
-    let qoo_head: Vec<String> = std::iter::once("probe".to_owned()).chain(profiles).collect();
     let mut out = String::new();
     let notes = [
         NOT_VERDICTS.to_owned(),
@@ -57,10 +33,40 @@ pub(super) fn grades(view: &View) -> String {
         "AIM (Cloudflare): bad, poor, average, good, great, from points for idle latency, its increase under load, jitter, loss and the download rate.".to_owned(),
         "QoO (Quality of Outcome): 100 at the optimal latency and loss of a use, 0 at the unacceptable ones, for round trips. The program in brackets defines these limits.".to_owned(),
     ];
-    let _ = writeln!(out, "{}", cells("Bufferbloat and AIM", &head, &letters));
-    let _ = writeln!(out, "{}", cells("QoO, 0 to 100", &qoo_head, &scores));
+    let _ = writeln!(out, "{}", cells("Bufferbloat, QoO and AIM", &head, &rows));
     for note in notes {
         let _ = writeln!(out, "<p class=\"note\">{}</p>", escaped(&note));
     }
     out
+}
+
+/// Names and values of a probe's grades.
+fn column(grades: &Grades) -> Vec<(String, String)> {
+    let dash = || "–".to_owned();
+    let bufferbloat = &grades.bufferbloat;
+    let letter = match (&bufferbloat.letter, bufferbloat.increase_ms) {
+        (Some(letter), Some(increase)) => format!("{letter}, +{}", span(increase)),
+        _ => needs(&bufferbloat.missing),
+    };
+    let mut column = vec![
+        ("bufferbloat (dslreports)".to_owned(), letter),
+        (
+            "mean idle round trip".to_owned(),
+            bufferbloat.idle_ms.map_or_else(dash, span),
+        ),
+    ];
+    column.extend(directions(bufferbloat).map(|(direction, latency)| {
+        let name = format!("increase under {direction}");
+        (name, latency.map_or_else(dash, loaded))
+    }));
+    column.extend(grades.qoo.iter().map(|grade| {
+        let name = format!("QoO of 100: {} ({})", grade.profile, grade.source);
+        let value = grade.score.map_or_else(|| needs(&grade.missing), score);
+        (name, value)
+    }));
+    column.extend(grades.aim.iter().map(|grade| {
+        let name = format!("AIM: {} (Cloudflare)", grade.name);
+        (name, class(grade))
+    }));
+    column
 }
