@@ -6,7 +6,7 @@ use netburn_workload::config::BIN;
 /// Bytes moved in one interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Bin {
-    /// Begin of the interval: a multiple of 100 ms, also before time zero.
+    /// Start of the interval: a multiple of 100 ms, also before time zero.
     pub(crate) at: Instant,
     /// Bytes towards the station.
     pub(crate) down: u64,

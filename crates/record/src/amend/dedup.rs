@@ -14,7 +14,7 @@ pub(super) struct SeenRows {
 enum Key {
     /// Station, workload, sequence.
     Operation(u16, u16, u64),
-    /// Station, workload, begin.
+    /// Station, workload, start.
     Interval(u16, u16, i64),
     /// Station, workload, side, port, time.
     Connection(u16, u16, Side, u16, i64),

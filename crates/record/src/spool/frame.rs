@@ -230,7 +230,7 @@ pub struct FrameReader<R> {
     /// Bytes read ahead. The buffer grows only with what was really read, never by a length that a
     /// file claims.
     buffer: Vec<u8>,
-    /// Begin of the bytes in the buffer that have not been consumed.
+    /// Start of the bytes in the buffer that have not been consumed.
     at: usize,
     /// Bytes consumed so far.
     consumed: u64,

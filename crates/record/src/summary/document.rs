@@ -144,8 +144,8 @@ pub struct WorkloadSummary {
     pub not_started: u64,
     /// Content moved in the evaluated time, both directions.
     pub throughput_mbps: f64,
-    /// From the due time of an operation to its end; for packets that are not answered
-    /// (`voice`, `datagrams`) the one-way delay in both directions.
+    /// From the due time of an operation to its end; for kinds whose packets are not answered
+    /// (`voice`, `datagrams`, `game`, `cloud-gaming`) the one-way delay in both directions.
     pub latency_ms: LatencyMs,
     /// From the start of an operation until its last new connection was ready.
     #[serde(default)]

@@ -116,8 +116,8 @@ impl SplitEvidence {
     /// Sets the one-way delays, up and down, of probes to the server before the load and in the evaluated time, in ns.
     /// The offset of the clocks may be unknown: it is in both.
     pub(crate) fn set_one_way(&mut self, idle: &[(i64, i64)], loaded: &[(i64, i64)]) {
-        let added = |way: fn(&(i64, i64)) -> i64| {
-            let median = |delays: &[(i64, i64)]| percentile(&delays.iter().map(way).collect::<Vec<_>>(), P50);
+        let added = |direction: fn(&(i64, i64)) -> i64| {
+            let median = |delays: &[(i64, i64)]| percentile(&delays.iter().map(direction).collect::<Vec<_>>(), P50);
             Some(median(loaded)? - median(idle)?)
         };
         self.added_up_ms = added(|(up, _)| *up).into_iter().collect();
@@ -276,7 +276,7 @@ mod tests {
         assert_eq!(differences(&far, &[], 50 * MS), [0_i64; 0]);
     }
 
-    /// The clocks differ by 1 s. Idle 5 ms each way; loaded 5 ms up and 75 ms down.
+    /// The clocks differ by 1 s. Idle 5 ms in each direction; loaded 5 ms up and 75 ms down.
     #[test]
     fn the_offset_of_the_clocks_has_no_effect() {
         let delays = |up: i64, down: i64| vec![((up + 1_000) * MS as i64, (down - 1_000) * MS as i64); 10];

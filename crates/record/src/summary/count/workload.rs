@@ -14,7 +14,7 @@ use netburn_workload::{Config, Failure, Goal, Kind, Operation, Outcome, Stall, T
 #[derive(Debug)]
 pub(super) struct WorkloadCounter {
     config: Config,
-    /// Begin of the station's load.
+    /// Start of the station's load.
     load: Instant,
     longest: u64,
     first_due: Option<Instant>,
@@ -49,7 +49,7 @@ pub(super) enum Clocks<'a> {
 }
 
 impl WorkloadCounter {
-    /// `load` is the begin of the station's load.
+    /// `load` is the start of the station's load.
     pub(super) fn new(config: &Config, load: Instant) -> Self {
         WorkloadCounter {
             load,
@@ -167,20 +167,21 @@ impl WorkloadCounter {
 
     /// The evaluated parts of the windows in which the workload runs.
     fn active(&self, evaluated: EvaluatedTime) -> impl Iterator<Item = EvaluatedTime> + '_ {
-        self.begun(evaluated, Duration::ZERO)
+        self.parts(evaluated, Duration::ZERO)
     }
 
     /// The same, each from the first due time in the window on. Empty without an operation.
     fn judged(&self, evaluated: EvaluatedTime) -> Vec<EvaluatedTime> {
         let Some(first) = self.first_due else { return Vec::new() };
-        // Windows begin in the same way.
+        // Operations are due at the same offsets in each window.
         let end = first.checked_add(Duration::from_nanos(1)).unwrap_or(first);
         let window = self.config.windows(self.load, end).last_window();
         let phase = window.and_then(|window| first.checked_since(window.from));
-        self.begun(evaluated, phase.unwrap_or_default()).collect()
+        self.parts(evaluated, phase.unwrap_or_default()).collect()
     }
 
-    fn begun(&self, evaluated: EvaluatedTime, phase: Duration) -> impl Iterator<Item = EvaluatedTime> + '_ {
+    /// The evaluated parts of the windows, each from `phase` after the start of its window on.
+    fn parts(&self, evaluated: EvaluatedTime, phase: Duration) -> impl Iterator<Item = EvaluatedTime> + '_ {
         let windows = self.config.windows(self.load, evaluated.to);
         windows.filter_map(move |window| {
             let from = window.from.checked_add(phase)?.max(evaluated.from);
