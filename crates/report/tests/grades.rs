@@ -114,5 +114,5 @@ fn many_probes_are_shortened() {
     }
     let text = text(&view.summary, 4000, false);
     assert_eq!(text.matches("QoO of 100").count(), 4, "{text}");
-    assert!(text.contains("Grades of 3 more with --format json."), "{text}");
+    assert!(text.contains("--format json shows the grades of 3 more."), "{text}");
 }

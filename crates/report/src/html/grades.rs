@@ -29,9 +29,9 @@ pub(super) fn grades(view: &View) -> String {
     let mut out = String::new();
     let notes = [
         NOT_VERDICTS.to_owned(),
-        bufferbloat_scale() + ".",
-        "AIM (Cloudflare): bad, poor, average, good, great, from points for idle latency, its increase under load, jitter, loss and the download rate.".to_owned(),
-        "QoO (Quality of Outcome): 100 at the optimal latency and loss of a use, 0 at the unacceptable ones, for round trips. The program in brackets defines these limits.".to_owned(),
+        bufferbloat_scale(),
+        "AIM (Cloudflare): the classes are bad, poor, average, good and great. Idle latency, its increase under load, jitter, loss and the download rate give points. Their sum determines the class.".to_owned(),
+        "QoO (Quality of Outcome): the score is 100 up to the optimal latency and loss of a use, and 0 from the unacceptable values on. Latency is that of round trips. The program in brackets defines these limits.".to_owned(),
     ];
     let _ = writeln!(out, "{}", cells("Bufferbloat, QoO and AIM", &head, &rows));
     for note in notes {

@@ -45,7 +45,7 @@ pub(super) fn lines(summary: &Summary) -> Vec<String> {
         return lines;
     }
     if more > 0 {
-        lines.push(format!("Grades of {more} more with --format json."));
+        lines.push(format!("--format json shows the grades of {more} more."));
     }
     lines.push(NOT_VERDICTS.to_owned());
     lines
@@ -70,7 +70,7 @@ pub(crate) fn needs(missing: &[Missing]) -> String {
     }
 }
 
-/// Scale of the bufferbloat letters in one sentence.
+/// Scale of the bufferbloat letters.
 pub(crate) fn bufferbloat_scale() -> String {
     let scale = Scale::DSLREPORTS;
     let limits = scale.limits.iter();
@@ -78,7 +78,7 @@ pub(crate) fn bufferbloat_scale() -> String {
         .map(|(letter, limit)| format!("{} below {}", letter.as_str(), limit))
         .collect();
     format!(
-        "Bufferbloat, scale of {} ({}): {}, else F. The letter is for the mean of two increases: under download and under upload. An increase is the mean round-trip time under load minus the idle mean",
+        "Bufferbloat, scale of {} ({}): {}, else F. The letter is for the mean of two increases: under download and under upload. An increase is the mean round-trip time under load minus the idle mean.",
         scale.name,
         scale.source,
         limits.join(", ")

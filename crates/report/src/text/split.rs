@@ -19,7 +19,7 @@ pub(crate) struct Part<'a> {
     pub(crate) delay: DelaySummary,
 }
 
-/// Parts of all stations with a split, in the order of a packet's way.
+/// Parts of all stations with a split, in the order of the path from the station to the server.
 pub(crate) fn parts(summary: &Summary) -> Vec<Part<'_>> {
     let mut parts = Vec::new();
     for station in &summary.stations {
