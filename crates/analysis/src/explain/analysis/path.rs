@@ -1,4 +1,4 @@
-//! Parts of the path between a station and the server, from its probes to hosts on the way.
+//! Parts of the path between a station and the server, from its probes to hosts on this path.
 
 use super::{Analysis, BLOATED_MS, Direction, FULL_SHARE};
 use crate::format::span;

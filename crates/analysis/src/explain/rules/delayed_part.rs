@@ -35,14 +35,15 @@ pub(super) fn wifi_criterion() -> String {
 
 /// Condition under which the rule names the line in one direction.
 pub(super) fn line_criterion(direction: Direction) -> String {
-    let way = match direction {
+    let path = match direction {
         Direction::Down => "from the server to the station",
         Direction::Up => "from the station to the server",
     };
     format!(
-        "The station has a probe to its access point, and one to the first hop beyond the router (`target = \"line\"`) or to \
-         the server. The load added {} or more to the median difference of their round trips. Most of it arises {way}, by \
-         the one-way delays of the probe to the server. If these are unknown, the direction of the load determines it.",
+        "The station has a probe to its access point. It has another one to the first hop beyond the router \
+         (`target = \"line\"`) or to the server. The load added {} or more to the median difference of their round trips. \
+         Most of this delay arises {path}. The one-way delays of the probe to the server determine the direction. If these \
+         delays are unknown, the direction of the load determines it.",
         span(ADDED_MS)
     )
 }
@@ -59,8 +60,10 @@ pub(super) fn server_criterion() -> String {
 /// Condition under which the rule names the device.
 pub(super) fn device_criterion() -> String {
     format!(
-        "As for `wifi-delay`, and no station on the same radio with such a probe has {} of this delay or more. Besides, the \
-         station uploads and the delay arises from it to the access point, or the channel was busy for less than {} of the time.",
+        "The station has a probe and an added delay as for `wifi-delay`, and no more specific cause above explains the delay. \
+         No other station on the same radio with such a probe has {} of this delay or more. One of two further conditions \
+         holds. Either the station uploads, and the delay arises from the station to the access point. Or the channel was \
+         busy for less than {} of the time.",
         percent(UNSHARED),
         percent(IDLE_CHANNEL)
     )
@@ -121,17 +124,17 @@ pub(super) fn line_up(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
 }
 
 fn line(analysis: &Analysis<'_>, found: &[Cause], direction: Direction) -> Vec<Cause> {
-    let (kind, load, way) = match direction {
+    let (kind, load, line_direction) = match direction {
         Direction::Down => (Kind::LineDown, WorkloadKind::Download, "downstream"),
         Direction::Up => (Kind::LineUp, WorkloadKind::Upload, "upstream"),
     };
     let stations = delayed(analysis, |station, part| {
         // Without a known direction, most lines have the larger queue downstream.
-        let is_this_way = part.direction.unwrap_or(Direction::Down) == direction;
+        let is_this_direction = part.direction.unwrap_or(Direction::Down) == direction;
         let name = analysis.name(station);
         let inseparable = analysis.split(station).is_some_and(|split| split.line.is_none());
         let explained = is_named_for(found, Kind::SlowLine, &name) || inseparable && is_named(found, Kind::Server);
-        part.part == Part::Line && is_this_way && !explained
+        part.part == Part::Line && is_this_direction && !explained
     });
     let by = loaders(analysis, &stations, |first, other| {
         analysis.behind_the_line_of(first).contains(&other) && analysis.moves(other, load)
@@ -149,7 +152,7 @@ fn line(analysis: &Analysis<'_>, found: &[Cause], direction: Direction) -> Vec<C
         kind,
         &stations,
         by,
-        |names| format!("The internet line delays {names} {way}"),
+        |names| format!("The internet line delays {names} {line_direction}"),
         evidence,
         "Limit the traffic to slightly less than the rate of the line (SQM with FQ-CoDel or CAKE on the router). Packets then wait in the router. Changes to the Wi-Fi do not help.",
     )

@@ -12,7 +12,7 @@ pub(super) fn criterion() -> String {
     format!(
         "The median round trip of a downloading station was above {} and above {BLOATED_FACTOR} times the idle one. The \
          downlink was full for {} of the time in use, or the channel was busy for {} of the time or more. No cause above \
-         explains it. For a station whose probes locate the delay, `line-down` and `wifi-delay` decide instead.",
+         explains it. If the probes of a station show where the delay is, `line-down` and `wifi-delay` apply instead.",
         span(BLOATED_MS),
         percent(FULL_SHARE),
         percent(BUSY_CHANNEL)

@@ -11,8 +11,8 @@ use netburn_workload::Kind as WorkloadKind;
 pub(super) fn criterion() -> String {
     format!(
         "The median round trip of an uploading station was above {} and above {BLOATED_FACTOR} times the idle one. Its \
-         uplink was full for {} of the time in use, or more data went up than down. An affected station shared the queue. For a station whose probes locate the delay, `line-up`, `wifi-delay` and \
-         `device` decide instead.",
+         uplink was full for {} of the time in use, or more data went up than down. An affected station shared the queue. \
+         If the probes of a station show where the delay is, `line-up`, `wifi-delay` and `device` apply instead.",
         span(BLOATED_MS),
         percent(FULL_SHARE)
     )

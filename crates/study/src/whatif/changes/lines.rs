@@ -17,16 +17,16 @@ impl InterventionBuilder<'_> {
     /// Proposes a shaper with CAKE below the rate of an access point's WAN link (SQM), in the direction of the cause.
     pub(super) fn sqm(&mut self, cause: Kind, ap: &Ap) {
         let Some(wan) = &ap.wan else { return };
-        let (way, rate, isolation) = match cause {
+        let (direction, rate, isolation) = match cause {
             Kind::UploadBloat | Kind::LineUp => ("up", wan.up, "dual-srchost"),
             _ => ("down", wan.down, "dual-dsthost"),
         };
         if rate.is_none() {
             return;
         }
-        let key = |name: &str| format!("ap.{}.wan.{name}_{way}", ap.name);
+        let key = |name: &str| format!("ap.{}.wan.{name}_{direction}", ap.name);
         let label = format!(
-            "{}'s router shapes the {way}link to {SQM_SHARE} of its rate with CAKE (SQM)",
+            "{}'s router limits the {direction}link to {SQM_SHARE} of its rate with CAKE (SQM)",
             ap.name
         );
         self.propose(
@@ -40,7 +40,7 @@ impl InterventionBuilder<'_> {
         );
     }
 
-    /// Proposes a short queue, and SQM, for the WAN links of the stations that one delays.
+    /// Proposes a short queue, and SQM, for the WAN links that delay stations.
     pub(super) fn delayed_line(&mut self, cause: &Cause) {
         for name in &cause.stations {
             let Some((ap, _)) = self.place(name) else { continue };
