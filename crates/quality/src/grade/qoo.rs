@@ -87,14 +87,17 @@ const fn libreqos(
     }
 }
 
+/// Games, as goresponsiveness defines them.
+pub const GAMES: Profile = Profile {
+    name: "games",
+    source: GORESPONSIVENESS,
+    latency: &[latency(P50, 30, 150), latency(P95, 65, 200), latency(P99, 100, 250)],
+    loss: None,
+};
+
 /// All profiles.
 pub const PROFILES: [Profile; 7] = [
-    Profile {
-        name: "games",
-        source: GORESPONSIVENESS,
-        latency: &[latency(P50, 30, 150), latency(P95, 65, 200), latency(P99, 100, 250)],
-        loss: None,
-    },
+    GAMES,
     libreqos("real-time games", &[latency(P95, 50, 100)], loss(5_000, 10_000)),
     libreqos("video conference", &[latency(P95, 50, 100)], loss(1_000, 5_000)),
     libreqos("browsing", &[latency(P90, 50, 150)], loss(5_000, 10_000)),

@@ -168,27 +168,35 @@ impl<'a> Phases<'a> {
 }
 
 fn qoo(profile: &Profile, latency: &Distribution, lost: Option<f64>) -> QooGrade {
-    let levels = profile.latency.iter().map(|required| required.percentile);
-    let most = levels.max_by_key(|level| needed(*level));
-    let missing: Vec<Missing> = most
-        .filter(|level| !supported(*level, latency.count))
-        .map(|level| Missing::Probes {
-            needed: needed(level).unwrap_or(u64::MAX),
-            found: latency.count,
-        })
-        .into_iter()
-        .collect();
-    let at = |level| match latency.percentile(level) {
-        Percentile::Value(nanos) => Some(Duration::from_nanos(nanos)),
-        Percentile::Unbounded | Percentile::Unsupported => None,
-    };
+    let score = score(profile, latency, lost.unwrap_or(0.0));
     QooGrade {
         profile: profile.name.to_owned(),
         source: profile.source.to_owned(),
         path: "round trip".to_owned(),
-        score: missing.is_empty().then(|| profile.score(at, lost.unwrap_or(0.0))),
-        missing,
+        score: score.ok(),
+        missing: score.err().into_iter().collect(),
     }
+}
+
+/// QoO score, 0 to 100, of round trips and of a share of lost packets.
+///
+/// # Errors
+///
+/// There are too few round trips for a percentile of the profile.
+pub(super) fn score(profile: &Profile, latency: &Distribution, lost: f64) -> Result<f64, Missing> {
+    let levels = profile.latency.iter().map(|required| required.percentile);
+    let most = levels.max_by_key(|level| needed(*level));
+    if let Some(level) = most.filter(|level| !supported(*level, latency.count)) {
+        return Err(Missing::Probes {
+            needed: needed(level).unwrap_or(u64::MAX),
+            found: latency.count,
+        });
+    }
+    let at = |level| match latency.percentile(level) {
+        Percentile::Value(nanos) => Some(Duration::from_nanos(nanos)),
+        Percentile::Unbounded | Percentile::Unsupported => None,
+    };
+    Ok(profile.score(at, lost))
 }
 
 /// Returns true if there are enough round trips for a median. A mean of fewer is not computed either.

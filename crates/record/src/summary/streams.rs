@@ -2,7 +2,9 @@
 
 use super::document::{FrameSummary, GapSummary, LatencyMs, StreamSummary, StreamsSummary};
 use super::evidence::{FrameEvidence, StreamEvidence, StreamsEvidence};
+use super::grading::score;
 use netburn_quality::Silences;
+use netburn_quality::grade::qoo::GAMES;
 use netburn_stats::Distribution;
 use netburn_stats::bootstrap::mean;
 
@@ -13,35 +15,21 @@ impl From<StreamsEvidence> for StreamsSummary {
             .into_iter()
             .flatten()
             .any(|stream| !stream.gaps.is_empty());
-        let round_trip_ms = of
+        let round_trips = of
             .round_trips
-            .map(|trips| LatencyMs::from(&Distribution::from_samples(trips.times, trips.lost)));
+            .map(|trips| Distribution::from_samples(trips.times, trips.lost));
+        // Lost packets count in the percentiles.
+        let qoo = round_trips
+            .as_ref()
+            .filter(|_| is_game)
+            .and_then(|trips| score(&GAMES, trips, 0.0).ok());
         StreamsSummary {
             up: of.up.map(StreamSummary::from),
             down: of.down.map(StreamSummary::from),
-            qoo: round_trip_ms.as_ref().filter(|_| is_game).and_then(quality_of_outcome),
-            round_trip_ms,
+            round_trip_ms: round_trips.as_ref().map(LatencyMs::from),
+            qoo,
         }
     }
-}
-
-/// Round trips of a game in ms: percentile, its value without a loss of quality, and that with none left. The values are those
-/// of goresponsiveness (qualityattenuation.go).
-fn requirements(of: &LatencyMs) -> [(Option<f64>, f64, f64); 3] {
-    [(of.p50, 30.0, 150.0), (of.p95, 65.0, 200.0), (of.p99, 100.0, 250.0)]
-}
-
-/// Quality of outcome: the least of the percentiles' qualities. A percentile among the lost packets has none.
-fn quality_of_outcome(of: &LatencyMs) -> Option<f64> {
-    const SAMPLES_OF_P99: u64 = 300;
-    if of.count < SAMPLES_OF_P99 {
-        return None;
-    }
-    let qualities = requirements(of).map(|(found, best, worst)| match found {
-        Some(found) => (1.0 - (found - best) / (worst - best)).clamp(0.0, 1.0),
-        None => 0.0,
-    });
-    Some(100.0 * qualities.into_iter().fold(1.0, f64::min))
 }
 
 impl From<&[Silences]> for GapSummary {
