@@ -1,7 +1,7 @@
 //! Tables of metrics, Wi-Fi links, the self-check and the machines.
 
 use super::{cells, escaped};
-use crate::text::{split, streams, voice, wifi};
+use crate::text::{grades, split, streams, voice, wifi};
 use netburn_analysis::format::{mbps, percent, short, span, span_us};
 use netburn_analysis::view::View;
 use netburn_record::summary::verdict_name;
@@ -200,7 +200,7 @@ fn datagrams(view: &View) -> String {
                 time(trip.p99),
                 time(trip.max),
                 trip.unbounded.to_string(),
-                both.qoo.map_or_else(|| "–".to_owned(), |qoo| format!("{qoo:.0}")),
+                both.qoo.map_or_else(|| "–".to_owned(), grades::score),
             ]);
         }
     }

@@ -1,5 +1,6 @@
 //! Lines about the streams of datagrams.
 
+use super::grades::score;
 use super::voice::loss;
 use crate::sanitise::sanitise;
 use netburn_analysis::format::span;
@@ -101,6 +102,10 @@ fn frame_facts(frames: &FrameSummary) -> Vec<String> {
 /// Round trips, and the quality of outcome of them.
 fn round_trips(streams: &StreamsSummary) -> Option<String> {
     let mut facts: Vec<String> = delays("round trip", &streams.round_trip_ms?).into_iter().collect();
-    facts.extend(streams.qoo.map(|qoo| format!("quality of outcome {qoo:.0} of 100")));
+    facts.extend(
+        streams
+            .qoo
+            .map(|qoo| format!("quality of outcome {} of 100", score(qoo))),
+    );
     (!facts.is_empty()).then(|| facts.join("; "))
 }

@@ -541,7 +541,7 @@ fn a_game_has_a_line_for_its_round_trips() {
             "console, game up: one-way delay 21.4 ms median, 34.0 ms p95, 61.0 ms max; no loss; jitter 1.31 ms; no gap of 100 ms.",
             "console, game down: one-way delay 21.4 ms median, 34.0 ms p95, 61.0 ms max; no loss; jitter 1.31 ms; \
              3 gaps of 100 ms or more, the longest 412 ms, 2 % of the time.",
-            "console, game: round trip 21.4 ms median, 34.0 ms p95, 61.0 ms max; quality of outcome 84 of 100.",
+            "console, game: round trip 21.4 ms median, 34.0 ms p95, 61.0 ms max; quality of outcome 83 of 100.",
         ]
     );
     let text = text(&summary, 200, false);
