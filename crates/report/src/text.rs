@@ -1,5 +1,6 @@
 //! A summary as text.
 
+pub(crate) mod delivery;
 pub(crate) mod grades;
 mod intervals;
 mod rows;

@@ -248,7 +248,7 @@ fn station_metrics(station: &StationSummary, all: &mut Vec<(Key, Option<f64>)>) 
         if let Some(streams) = &workload.streams {
             for (direction, stream) in [(Direction::Up, &streams.up), (Direction::Down, &streams.down)] {
                 if let Some(stream) = stream {
-                    add(Quantity::LostOfStream(direction), stream.lost_share);
+                    add(Quantity::LostOfStream(direction), stream.delivery.lost_share);
                     if let Some(frames) = stream.frames {
                         add(Quantity::MissedFrames, frames.missed_share);
                     }
@@ -264,7 +264,7 @@ fn station_metrics(station: &StationSummary, all: &mut Vec<(Key, Option<f64>)>) 
         if let Some(voice) = &workload.voice {
             for (direction, stream) in [(Direction::Up, &voice.up), (Direction::Down, &voice.down)] {
                 add(Quantity::Rating(direction), stream.rating);
-                add(Quantity::LostOneWay(direction), stream.lost_share);
+                add(Quantity::LostOneWay(direction), stream.delivery.lost_share);
             }
         }
     }

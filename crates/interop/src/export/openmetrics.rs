@@ -242,12 +242,12 @@ fn calls(page: &mut Page, all: &[(Labels, &WorkloadSummary)]) {
     gauge(
         "netburn_voice_lost_ratio",
         "Share of lost packets of a direction of a call.",
-        |stream| stream.lost_share,
+        |stream| stream.delivery.lost_share,
     );
     gauge(
         "netburn_voice_jitter_seconds",
         "Jitter (RFC 3550) of a direction of a call.",
-        |stream| stream.jitter_ms.map(|ms| ms / 1e3),
+        |stream| stream.delivery.jitter_ms.map(|ms| ms / 1e3),
     );
 }
 
@@ -278,17 +278,17 @@ fn streams(page: &mut Page, all: &[(Labels, &WorkloadSummary)]) {
     gauge(
         "netburn_stream_delay_median_seconds",
         "Median one-way delay of a direction of a stream of datagrams.",
-        |stream| stream.delay_ms?.p50.map(|ms| ms / 1e3),
+        |stream| stream.delivery.delay_ms?.p50.map(|ms| ms / 1e3),
     );
     gauge(
         "netburn_stream_lost_ratio",
         "Share of lost packets of a direction of a stream of datagrams.",
-        |stream| stream.lost_share,
+        |stream| stream.delivery.lost_share,
     );
     gauge(
         "netburn_stream_jitter_seconds",
         "Jitter (RFC 3550) of a direction of a stream of datagrams.",
-        |stream| stream.jitter_ms.map(|ms| ms / 1e3),
+        |stream| stream.delivery.jitter_ms.map(|ms| ms / 1e3),
     );
     gauge(
         "netburn_stream_gaps_ratio",

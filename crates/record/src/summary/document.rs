@@ -252,6 +252,23 @@ pub struct ProbeSummary {
     pub queued_down_ms: Option<LatencyMs>,
 }
 
+/// Packets of one direction of a call or of a stream of datagrams: losses and times.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct DeliverySummary {
+    /// Packets sent.
+    pub packets: u64,
+    /// One-way delay of the packets from their due time. Lost packets rank above all others.
+    pub delay_ms: Option<LatencyMs>,
+    /// Share of the packets that never arrived.
+    pub lost_share: Option<f64>,
+    /// Longest run of consecutive packets that never arrived.
+    pub longest_loss_packets: u64,
+    /// Mean length of these runs; `null` without loss.
+    pub mean_loss_packets: Option<f64>,
+    /// Jitter of RFC 3550, mean over the packets.
+    pub jitter_ms: Option<f64>,
+}
+
 /// Results of a call.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct VoiceSummary {
@@ -268,18 +285,9 @@ pub struct VoiceSummary {
 /// together.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct VoiceStreamSummary {
-    /// Packets sent.
-    pub packets: u64,
-    /// One-way delay of the packets from their due time. Lost packets rank above all others.
-    pub delay_ms: Option<LatencyMs>,
-    /// Share of the packets that never arrived.
-    pub lost_share: Option<f64>,
-    /// Longest run of consecutive packets that never arrived.
-    pub longest_loss_packets: u64,
-    /// Mean length of these runs; `null` without loss.
-    pub mean_loss_packets: Option<f64>,
-    /// Jitter of RFC 3550, mean over the packets.
-    pub jitter_ms: Option<f64>,
+    /// Packets of this direction.
+    #[serde(flatten)]
+    pub delivery: DeliverySummary,
     /// Rating R of the E-model (ITU-T G.107) with the best fixed playout buffer; `null` if no packet
     /// arrived.
     pub rating: Option<f64>,
@@ -322,18 +330,9 @@ pub struct StreamsSummary {
 /// the other values are those of all runs together.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct StreamSummary {
-    /// Packets sent.
-    pub packets: u64,
-    /// One-way delay of the packets from their due time. Lost packets rank above all others.
-    pub delay_ms: Option<LatencyMs>,
-    /// Share of the packets that never arrived.
-    pub lost_share: Option<f64>,
-    /// Longest run of consecutive packets that never arrived.
-    pub longest_loss_packets: u64,
-    /// Mean length of these runs; `null` without loss.
-    pub mean_loss_packets: Option<f64>,
-    /// Jitter of RFC 3550, mean over the packets.
-    pub jitter_ms: Option<f64>,
+    /// Packets of this direction.
+    #[serde(flatten)]
+    pub delivery: DeliverySummary,
     /// Gaps, for `game`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gaps: Option<GapSummary>,

@@ -2,6 +2,7 @@
 //! plan.
 
 pub(crate) mod count;
+mod delivery;
 mod document;
 pub(crate) mod evidence;
 mod grades;
@@ -16,8 +17,9 @@ mod wifi;
 
 pub(crate) use document::verdict;
 pub use document::{
-    FrameSummary, GapSummary, GoalSummary, LatencyMs, PlayerSummary, ProbeSummary, SCHEMA, StationSummary,
-    StreamSummary, StreamsSummary, Summary, Totals, VoiceStreamSummary, VoiceSummary, WorkloadSummary, verdict_name,
+    DeliverySummary, FrameSummary, GapSummary, GoalSummary, LatencyMs, PlayerSummary, ProbeSummary, SCHEMA,
+    StationSummary, StreamSummary, StreamsSummary, Summary, Totals, VoiceStreamSummary, VoiceSummary, WorkloadSummary,
+    verdict_name,
 };
 pub use grades::{AimGrade, BufferbloatGrade, Grades, LoadedLatency, Missing, QooGrade};
 pub use split::{DelaySummary, SplitSummary};

@@ -1,12 +1,11 @@
 //! Results of streams of datagrams from their evidence.
 
-use super::document::{FrameSummary, GapSummary, LatencyMs, StreamSummary, StreamsSummary};
+use super::document::{DeliverySummary, FrameSummary, GapSummary, LatencyMs, StreamSummary, StreamsSummary};
 use super::evidence::{FrameEvidence, StreamEvidence, StreamsEvidence};
 use super::grading::score;
 use netburn_quality::Silences;
 use netburn_quality::grade::qoo::GAMES;
 use netburn_stats::Distribution;
-use netburn_stats::bootstrap::mean;
 
 impl From<StreamsEvidence> for StreamsSummary {
     fn from(of: StreamsEvidence) -> Self {
@@ -64,18 +63,10 @@ impl From<FrameEvidence> for FrameSummary {
 
 impl From<StreamEvidence> for StreamSummary {
     fn from(of: StreamEvidence) -> Self {
-        let sum = |value: fn(&netburn_quality::LossRuns) -> u64| of.losses.iter().map(value).sum::<u64>();
-        let share = |part: u64, whole: u64| (whole > 0).then(|| part as f64 / whole as f64);
-        let (packets, lost) = (sum(|runs| runs.packets), sum(|runs| runs.lost));
         StreamSummary {
-            packets,
+            delivery: DeliverySummary::new(&of.losses, of.delays, &of.jitter_ms),
             gaps: (!of.gaps.is_empty()).then(|| GapSummary::from(&of.gaps[..])),
             frames: of.frames.map(FrameSummary::from),
-            lost_share: share(lost, packets),
-            longest_loss_packets: of.losses.iter().map(|runs| runs.longest).max().unwrap_or(0),
-            mean_loss_packets: share(lost, sum(|runs| runs.runs)),
-            jitter_ms: (!of.jitter_ms.is_empty()).then(|| mean(&of.jitter_ms)),
-            delay_ms: (packets > 0).then(|| LatencyMs::from(&Distribution::from_samples(of.delays, lost))),
         }
     }
 }

@@ -44,16 +44,30 @@ fn losses_of_datagrams_are_counted_for_each_direction() {
     let streams = workload.streams.as_ref().unwrap();
     let (up, down) = (streams.up.unwrap(), streams.down.unwrap());
     assert_eq!(
-        (up.packets, up.lost_share, up.longest_loss_packets),
+        (
+            up.delivery.packets,
+            up.delivery.lost_share,
+            up.delivery.longest_loss_packets
+        ),
         (4000, Some(0.0), 0)
     );
     assert_eq!(
-        (down.packets, down.lost_share, down.longest_loss_packets),
+        (
+            down.delivery.packets,
+            down.delivery.lost_share,
+            down.delivery.longest_loss_packets
+        ),
         (2000, Some(0.01), 20)
     );
-    assert_eq!((up.mean_loss_packets, down.mean_loss_packets), (None, Some(20.0)));
-    assert_eq!((up.delay_ms.unwrap().p99, up.jitter_ms), (Some(12.5), Some(0.0)));
-    assert_eq!(down.delay_ms.unwrap().unbounded, 20);
+    assert_eq!(
+        (up.delivery.mean_loss_packets, down.delivery.mean_loss_packets),
+        (None, Some(20.0))
+    );
+    assert_eq!(
+        (up.delivery.delay_ms.unwrap().p99, up.delivery.jitter_ms),
+        (Some(12.5), Some(0.0))
+    );
+    assert_eq!(down.delivery.delay_ms.unwrap().unbounded, 20);
     let goal = &workload.goals[0];
     assert_eq!((goal.goal.as_str(), goal.samples), ("every 10 s lost ≤ 1 %", 31));
     close(goal.met, 28.0 / 31.0, 1e-9);
@@ -74,7 +88,10 @@ fn datagrams_are_judged_in_their_window() {
     let workload = &summary.stations[0].workloads[0];
     let streams = workload.streams.as_ref().unwrap();
     assert_eq!(
-        (streams.up.unwrap().packets, streams.down.unwrap().packets),
+        (
+            streams.up.unwrap().delivery.packets,
+            streams.down.unwrap().delivery.packets
+        ),
         (1500, 750)
     );
     let goal = &workload.goals[0];

@@ -39,10 +39,16 @@ fn the_directions_of_a_call_are_rated_apart() {
     close(voice.down.rating, 72.67, 0.05);
     close(voice.down.mos, 3.719, 0.001);
     for (stream, taken) in [(&voice.up, 26.25), (&voice.down, 276.25)] {
-        assert_eq!((stream.packets, stream.lost_share, stream.gaps), (2000, Some(0.0), 0));
+        assert_eq!(
+            (stream.delivery.packets, stream.delivery.lost_share, stream.gaps),
+            (2000, Some(0.0), 0)
+        );
         assert_eq!((stream.buffer_ms, stream.late_share), (Some(taken), Some(0.0)));
-        assert_eq!(stream.delay_ms.unwrap().p99, Some(taken));
-        assert_eq!((stream.jitter_ms, stream.mean_loss_packets), (Some(0.0), None));
+        assert_eq!(stream.delivery.delay_ms.unwrap().p99, Some(taken));
+        assert_eq!(
+            (stream.delivery.jitter_ms, stream.delivery.mean_loss_packets),
+            (Some(0.0), None)
+        );
     }
     // flent has no codec: G.711 at 26.25 ms is between the values of 20 and 50 ms, 4.396 and 4.380.
     close(voice.up.mos_flent, 4.392, 0.003);
@@ -68,17 +74,21 @@ fn losses_of_a_call_lower_its_rating() {
     assert_eq!((workload.operations, workload.timeouts), (4000, 80));
     let up = workload.voice.as_ref().unwrap().up;
     assert_eq!(
-        (up.lost_share, up.longest_loss_packets, up.mean_loss_packets),
+        (
+            up.delivery.lost_share,
+            up.delivery.longest_loss_packets,
+            up.delivery.mean_loss_packets
+        ),
         (Some(0.04), 2, Some(2.0))
     );
     close(up.burst_ratio, 1.92, 1e-9);
     close(up.rating, 77.78, 0.05);
     assert_eq!((up.gaps, up.gap_share), (40, Some(0.2)));
-    assert_eq!(up.delay_ms.unwrap().unbounded, 80);
+    assert_eq!(up.delivery.delay_ms.unwrap().unbounded, 80);
     let down = workload.voice.as_ref().unwrap().down;
     close(down.rating, 91.76, 0.05);
     assert_eq!(
-        (down.lost_share, down.mean_loss_packets, down.gaps),
+        (down.delivery.lost_share, down.delivery.mean_loss_packets, down.gaps),
         (Some(0.0), None, 0)
     );
     assert_eq!(workload.verdict, Verdict::Fail);
@@ -108,7 +118,7 @@ fn a_good_call_passes() {
         (goal.verdict, goal.provisional, goal.met),
         (Verdict::Pass, false, Some(1.0))
     );
-    assert_eq!(workload.voice.as_ref().unwrap().up.lost_share, Some(0.0));
+    assert_eq!(workload.voice.as_ref().unwrap().up.delivery.lost_share, Some(0.0));
 }
 
 #[test]

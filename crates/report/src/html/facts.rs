@@ -1,7 +1,7 @@
 //! Tables of metrics, Wi-Fi links, the self-check and the machines.
 
 use super::{cells, escaped};
-use crate::text::{grades, split, streams, voice, wifi};
+use crate::text::{delivery, grades, split, streams, voice, wifi};
 use netburn_analysis::format::{mbps, percent, short, span, span_us};
 use netburn_analysis::view::View;
 use netburn_record::summary::verdict_name;
@@ -101,7 +101,7 @@ pub(super) fn split(view: &View) -> String {
 /// Both directions of every call.
 fn calls(view: &View) -> String {
     let time = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), span);
-    let share = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), voice::loss);
+    let share = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), delivery::loss);
     let number = |value: Option<f64>, decimals: usize| match value {
         Some(value) => format!("{value:.decimals$}"),
         None => "–".to_owned(),
@@ -109,7 +109,7 @@ fn calls(view: &View) -> String {
     let mut rows = Vec::new();
     for (station, workload, voice) in voice::calls(&view.summary) {
         for (direction, stream) in voice::directions(voice) {
-            let delay = stream.delay_ms.unwrap_or_default();
+            let delay = stream.delivery.delay_ms.unwrap_or_default();
             rows.push(vec![
                 format!("{station}, {workload}, {direction}"),
                 number(stream.rating, 1),
@@ -120,10 +120,10 @@ fn calls(view: &View) -> String {
                 time(delay.p95),
                 time(delay.p99),
                 time(delay.max),
-                share(stream.lost_share),
-                stream.longest_loss_packets.to_string(),
+                share(stream.delivery.lost_share),
+                stream.delivery.longest_loss_packets.to_string(),
                 share(stream.late_share),
-                time(stream.jitter_ms),
+                time(stream.delivery.jitter_ms),
                 share(stream.gap_share),
             ]);
         }
@@ -157,23 +157,23 @@ fn calls(view: &View) -> String {
 /// Both directions of every workload with streams of datagrams.
 fn datagrams(view: &View) -> String {
     let time = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), span);
-    let share = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), voice::loss);
+    let share = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), delivery::loss);
     let (mut rows, mut trips, mut frames) = (Vec::new(), Vec::new(), Vec::new());
     for (station, workload, both) in streams::all(&view.summary) {
         for (direction, stream) in streams::directions(both) {
-            let delay = stream.delay_ms.unwrap_or_default();
-            let mean = stream.mean_loss_packets;
+            let delay = stream.delivery.delay_ms.unwrap_or_default();
+            let mean = stream.delivery.mean_loss_packets;
             rows.push(vec![
                 format!("{station}, {workload}, {direction}"),
-                stream.packets.to_string(),
+                stream.delivery.packets.to_string(),
                 time(delay.p50),
                 time(delay.p95),
                 time(delay.p99),
                 time(delay.max),
-                share(stream.lost_share),
+                share(stream.delivery.lost_share),
                 mean.map_or_else(|| "–".to_owned(), |mean| format!("{mean:.1}")),
-                stream.longest_loss_packets.to_string(),
-                time(stream.jitter_ms),
+                stream.delivery.longest_loss_packets.to_string(),
+                time(stream.delivery.jitter_ms),
                 stream
                     .gaps
                     .map_or_else(|| "–".to_owned(), |gaps| gaps.count.to_string()),

@@ -1,6 +1,6 @@
 //! Lines about the familiar grades of each probe.
 
-use super::voice::loss;
+use super::delivery::loss;
 use crate::sanitise::sanitise;
 use netburn_analysis::format::span;
 use netburn_quality::grade::bufferbloat::Scale;

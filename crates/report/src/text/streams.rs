@@ -1,11 +1,11 @@
 //! Lines about the streams of datagrams.
 
+use super::delivery::{delays, jitter, loss, losses, none_arrived};
 use super::grades::score;
-use super::voice::loss;
 use crate::sanitise::sanitise;
 use netburn_analysis::format::span;
 use netburn_record::Summary;
-use netburn_record::summary::{FrameSummary, LatencyMs, StreamSummary, StreamsSummary};
+use netburn_record::summary::{FrameSummary, StreamSummary, StreamsSummary};
 use netburn_workload::config::GAP;
 
 /// Meaning of the values of streams.
@@ -42,33 +42,13 @@ pub(super) fn lines(summary: &Summary) -> Vec<String> {
     lines
 }
 
-/// `one-way delay 12 ms median, 30 ms p95, 41 ms max`, if there are any.
-fn delays(what: &str, delay: &LatencyMs) -> Option<String> {
-    let levels = [(delay.p50, "median"), (delay.p95, "p95"), (delay.max, "max")];
-    let levels: Vec<String> = levels
-        .iter()
-        .filter_map(|(value, level)| Some(format!("{} {level}", span((*value)?))))
-        .collect();
-    (!levels.is_empty()).then(|| format!("{what} {}", levels.join(", ")))
-}
-
 fn facts(stream: &StreamSummary) -> String {
-    let Some(delay) = stream.delay_ms.filter(|delay| delay.max.is_some()) else {
-        return match stream.packets {
-            0 => "no packet was sent".to_owned(),
-            packets => format!("none of {packets} packets arrived"),
-        };
+    let Some(delay) = stream.delivery.delay_ms.filter(|delay| delay.max.is_some()) else {
+        return none_arrived(&stream.delivery);
     };
     let mut facts: Vec<String> = delays("one-way delay", &delay).into_iter().collect();
-    let lost = stream.lost_share.unwrap_or(0.0);
-    facts.push(match stream.longest_loss_packets {
-        0 => "no loss".to_owned(),
-        1 => format!("{} lost, at most 1 packet in a row", loss(lost)),
-        longest => format!("{} lost, at most {longest} packets in a row", loss(lost)),
-    });
-    if let Some(jitter) = stream.jitter_ms {
-        facts.push(format!("jitter {}", span(jitter)));
-    }
+    facts.push(losses(&stream.delivery));
+    facts.extend(jitter(&stream.delivery));
     if let Some(gaps) = stream.gaps {
         facts.push(match gaps.count {
             0 => format!("no gap of {GAP}"),

@@ -1,7 +1,8 @@
 //! Lines about the directions of each call.
 
+use super::delivery::{delays, jitter, loss, losses, none_arrived};
 use crate::sanitise::sanitise;
-use netburn_analysis::format::{short, span};
+use netburn_analysis::format::span;
 use netburn_record::Summary;
 use netburn_record::summary::{VoiceStreamSummary, VoiceSummary};
 
@@ -33,46 +34,21 @@ pub(super) fn lines(summary: &Summary) -> Vec<String> {
     lines
 }
 
-/// A share of lost or late packets in percent: two decimals, and never 0 if there is one.
-pub(crate) fn loss(share: f64) -> String {
-    match share * 100.0 {
-        percent if percent > 0.0 && percent < 0.01 => "<0.01 %".to_owned(),
-        percent => format!("{} %", short(percent)),
-    }
-}
-
 fn line(name: &str, stream: &VoiceStreamSummary) -> String {
     let (Some(rating), Some(mos), Some(buffer)) = (stream.rating, stream.mos, stream.buffer_ms) else {
-        return match stream.packets {
-            0 => format!("{name}: no packet was sent."),
-            packets => format!("{name}: none of {packets} packets arrived."),
-        };
+        return format!("{name}: {}.", none_arrived(&stream.delivery));
     };
     let mut facts = vec![format!(
         "R {rating:.1} (MOS {mos:.2}) with a playout buffer of {}",
         span(buffer)
     )];
-    let delay = stream.delay_ms.unwrap_or_default();
-    let levels = [(delay.p50, "median"), (delay.p95, "p95"), (delay.max, "max")];
-    let levels: Vec<String> = levels
-        .iter()
-        .filter_map(|(value, level)| Some(format!("{} {level}", span((*value)?))))
-        .collect();
-    if !levels.is_empty() {
-        facts.push(format!("one-way delay {}", levels.join(", ")));
-    }
-    let lost = stream.lost_share.unwrap_or(0.0);
-    facts.push(match stream.longest_loss_packets {
-        0 => "no loss".to_owned(),
-        1 => format!("{} lost, at most 1 packet in a row", loss(lost)),
-        longest => format!("{} lost, at most {longest} packets in a row", loss(lost)),
-    });
+    let delay = stream.delivery.delay_ms.unwrap_or_default();
+    facts.extend(delays("one-way delay", &delay));
+    facts.push(losses(&stream.delivery));
     if let Some(late) = stream.late_share.filter(|late| *late > 0.0) {
         facts.push(format!("{} late", loss(late)));
     }
-    if let Some(jitter) = stream.jitter_ms {
-        facts.push(format!("jitter {}", span(jitter)));
-    }
+    facts.extend(jitter(&stream.delivery));
     if let Some(share) = stream.gap_share.filter(|_| stream.gaps > 0) {
         facts.push(format!("gaps in {} of the time", loss(share)));
     }

@@ -1,6 +1,6 @@
 //! Metrics of a summary by path.
 
-use netburn_record::summary::{LatencyMs, StationSummary, StreamSummary, Summary, WorkloadSummary};
+use netburn_record::summary::{DeliverySummary, StationSummary, Summary, WorkloadSummary};
 use netburn_workload::{Direction, Verdict};
 
 /// Path of a metric in a summary.
@@ -153,30 +153,20 @@ fn of_station(station: &StationSummary, name: &str) -> Option<f64> {
     }
 }
 
-/// Share of lost packets of a direction of a call or of a stream of datagrams.
-fn lost_share(workload: &WorkloadSummary, direction: Direction) -> Option<f64> {
-    match (&workload.voice, direction) {
-        (Some(voice), Direction::Up) => voice.up.lost_share,
-        (Some(voice), Direction::Down) => voice.down.lost_share,
-        (None, _) => stream(workload, direction)?.lost_share,
+/// Packets of a direction of a call or of a stream of datagrams.
+fn delivery(workload: &WorkloadSummary, direction: Direction) -> Option<&DeliverySummary> {
+    if let Some(voice) = &workload.voice {
+        return match direction {
+            Direction::Up => Some(&voice.up.delivery),
+            Direction::Down => Some(&voice.down.delivery),
+        };
     }
-}
-
-/// One-way delay of a direction of a call or of a stream of datagrams.
-fn delay_ms(workload: &WorkloadSummary, direction: Direction) -> Option<LatencyMs> {
-    match (&workload.voice, direction) {
-        (Some(voice), Direction::Up) => voice.up.delay_ms,
-        (Some(voice), Direction::Down) => voice.down.delay_ms,
-        (None, _) => stream(workload, direction)?.delay_ms,
-    }
-}
-
-fn stream(workload: &WorkloadSummary, direction: Direction) -> Option<&StreamSummary> {
     let streams = workload.streams.as_ref()?;
-    match direction {
-        Direction::Up => streams.up.as_ref(),
-        Direction::Down => streams.down.as_ref(),
-    }
+    let stream = match direction {
+        Direction::Up => streams.up.as_ref()?,
+        Direction::Down => streams.down.as_ref()?,
+    };
+    Some(&stream.delivery)
 }
 
 fn of_workload(workload: &WorkloadSummary, name: &str) -> Option<f64> {
@@ -200,12 +190,12 @@ fn of_workload(workload: &WorkloadSummary, name: &str) -> Option<f64> {
         "stalled_ms" => Some(workload.player?.stalled_ms),
         "rating_up" => workload.voice.as_ref()?.up.rating,
         "rating_down" => workload.voice.as_ref()?.down.rating,
-        "lost_up_share" => lost_share(workload, Direction::Up),
-        "lost_down_share" => lost_share(workload, Direction::Down),
-        "delay_up_p50_ms" => delay_ms(workload, Direction::Up)?.p50,
-        "delay_up_p95_ms" => delay_ms(workload, Direction::Up)?.p95,
-        "delay_down_p50_ms" => delay_ms(workload, Direction::Down)?.p50,
-        "delay_down_p95_ms" => delay_ms(workload, Direction::Down)?.p95,
+        "lost_up_share" => delivery(workload, Direction::Up)?.lost_share,
+        "lost_down_share" => delivery(workload, Direction::Down)?.lost_share,
+        "delay_up_p50_ms" => delivery(workload, Direction::Up)?.delay_ms?.p50,
+        "delay_up_p95_ms" => delivery(workload, Direction::Up)?.delay_ms?.p95,
+        "delay_down_p50_ms" => delivery(workload, Direction::Down)?.delay_ms?.p50,
+        "delay_down_p95_ms" => delivery(workload, Direction::Down)?.delay_ms?.p95,
         "round_trip_p50_ms" => workload.streams.as_ref()?.round_trip_ms?.p50,
         "round_trip_p95_ms" => workload.streams.as_ref()?.round_trip_ms?.p95,
         "qoo" => workload.streams.as_ref()?.qoo,

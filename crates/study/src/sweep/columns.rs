@@ -175,14 +175,14 @@ fn of_workload(name: &str, workload: &WorkloadSummary, all: &mut Vec<(Column, Me
         }
         for (direction, stream) in [("up", &streams.up), ("down", &streams.down)] {
             if let Some(stream) = stream {
-                let delay = stream.delay_ms.unwrap_or_default();
+                let delay = stream.delivery.delay_ms.unwrap_or_default();
                 all.extend([
                     number(&name(&format!("delay_{direction}_p50_ms")), Measure::Ms, delay.p50),
                     number(&name(&format!("delay_{direction}_p95_ms")), Measure::Ms, delay.p95),
                     number(
                         &name(&format!("lost_{direction}_share")),
                         Measure::Share,
-                        stream.lost_share,
+                        stream.delivery.lost_share,
                     ),
                 ]);
             }
@@ -195,7 +195,7 @@ fn of_workload(name: &str, workload: &WorkloadSummary, all: &mut Vec<(Column, Me
                 number(
                     &name(&format!("lost_{direction}_share")),
                     Measure::Share,
-                    stream.lost_share,
+                    stream.delivery.lost_share,
                 ),
             ]);
         }

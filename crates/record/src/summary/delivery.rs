@@ -1,0 +1,24 @@
+//! Packets of one direction of a call or of a stream of datagrams, from their evidence.
+
+use super::document::{DeliverySummary, LatencyMs};
+use netburn_quality::LossRuns;
+use netburn_stats::Distribution;
+use netburn_stats::bootstrap::mean;
+
+impl DeliverySummary {
+    /// Packets of all runs together: losses of each run, delays in ns of the packets that arrived, and the mean jitter in
+    /// ms of each run that has one.
+    pub(super) fn new(losses: &[LossRuns], delays: Vec<u64>, jitter_ms: &[f64]) -> Self {
+        let sum = |value: fn(&LossRuns) -> u64| losses.iter().map(value).sum::<u64>();
+        let (packets, lost) = (sum(|runs| runs.packets), sum(|runs| runs.lost));
+        let share = |part: u64, whole: u64| (whole > 0).then(|| part as f64 / whole as f64);
+        DeliverySummary {
+            packets,
+            delay_ms: (packets > 0).then(|| LatencyMs::from(&Distribution::from_samples(delays, lost))),
+            lost_share: share(lost, packets),
+            longest_loss_packets: losses.iter().map(|runs| runs.longest).max().unwrap_or(0),
+            mean_loss_packets: share(lost, sum(|runs| runs.runs)),
+            jitter_ms: (!jitter_ms.is_empty()).then(|| mean(jitter_ms)),
+        }
+    }
+}
