@@ -26,10 +26,10 @@ pub fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> 
 }
 
 impl Instant {
-    /// Begin of the run.
+    /// Start of the run.
     pub const ZERO: Instant = Instant(0);
 
-    /// `nanos` nanoseconds after the run began.
+    /// `nanos` nanoseconds after the start of the run.
     #[must_use]
     #[inline]
     pub const fn from_nanos(nanos: i64) -> Self {

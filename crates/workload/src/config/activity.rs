@@ -5,19 +5,19 @@ use netburn_units::{Duration, Instant};
 /// Minimum length of a window: 100 ms.
 pub const MIN_WINDOW: Duration = Duration::from_millis(100);
 
-/// Minimum time between the begins of two windows: 1 s.
+/// Minimum time between the starts of two windows: 1 s.
 pub const MIN_REPEAT: Duration = Duration::from_secs(1);
 
 /// Times in which a workload runs. They count from the start of the run's load, which is
 /// [`Instant::ZERO`]. The default is the whole load of the station.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Activity {
-    /// Begin of the first window. Default 0 s.
+    /// Start of the first window. Default 0 s.
     pub start: Duration,
     /// End of the first window; at least [`MIN_WINDOW`] after `start`. `None`: the end of the
     /// station's load.
     pub stop: Option<Duration>,
-    /// Time from the begin of one window to the begin of the next one; at least [`MIN_REPEAT`] and
+    /// Time from the start of one window to the start of the next one; at least [`MIN_REPEAT`] and
     /// the length of a window. `None`: only one window. Not for `stream` and `voice`.
     pub repeat: Option<Duration>,
 }
@@ -25,7 +25,7 @@ pub struct Activity {
 /// A time in which a workload runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
-    /// Begin.
+    /// Start.
     pub from: Instant,
     /// End; not included.
     pub to: Instant,
@@ -52,7 +52,7 @@ pub struct Windows {
 
 impl Activity {
     /// The windows within the time from `start` to `end`. The part of a window outside this time is
-    /// cut off; a window without a part inside is omitted. An activity from 0 s on begins at
+    /// cut off; a window without a part inside is omitted. An activity from 0 s on starts at
     /// `start`, also before the start of the run's load.
     #[must_use]
     pub fn windows(&self, start: Instant, end: Instant) -> Windows {

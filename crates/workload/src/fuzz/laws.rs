@@ -339,7 +339,7 @@ impl Checked {
         assert_eq!(twice, None, "an operation ends once");
     }
 
-    /// Checks that due times follow the schedule: in each window from its begin on, and nowhere else.
+    /// Checks that due times follow the schedule: in each window from its start on, and nowhere else.
     fn check_dues(&self) {
         let all: Vec<&Operation> = self.ended.values().collect();
         assert_eq!(
@@ -421,7 +421,7 @@ impl Checked {
         }
     }
 
-    /// Checks that each direction has its grid of bursts, which begins within an interval of the begin of the window, or
+    /// Checks that each direction has its grid of bursts, which starts within an interval of the start of the window, or
     /// of the other direction.
     fn check_packets(&self, from: Instant) {
         let streams = self.config.packet_streams();

@@ -29,7 +29,8 @@ pub(super) struct Groups {
 
 #[derive(Debug, Clone, Copy)]
 struct Group {
-    begin: Instant,
+    /// First departure.
+    first_sent: Instant,
     /// Last departure.
     sent: Instant,
     /// Last arrival.
@@ -42,7 +43,7 @@ impl Groups {
     pub(super) fn put(&mut self, sent: Instant, arrived: Instant) -> Option<Variation> {
         let first_arrival = *self.first_arrival.get_or_insert(arrived);
         let single = Group {
-            begin: sent,
+            first_sent: sent,
             sent,
             arrived,
         };
@@ -50,7 +51,7 @@ impl Groups {
             self.current = Some(single);
             return None;
         };
-        let since = sent.checked_since(current.begin)?;
+        let since = sent.checked_since(current.first_sent)?;
         // A packet that arrives soon after its group, with a shorter delay, waited behind it and belongs to it.
         let after_ms = millis_between(arrived, current.arrived);
         let waited = after_ms <= BURST.as_millis_f64()

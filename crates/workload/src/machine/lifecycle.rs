@@ -1,4 +1,4 @@
-//! Lifecycle of operations: due, begin, timeout, end, and settling.
+//! Lifecycle of operations: due, start, timeout, end, and settling.
 
 use super::action::{Action, Connection, Request, RequestId, Wake};
 use super::in_flight::InFlight;

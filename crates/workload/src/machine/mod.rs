@@ -83,8 +83,8 @@ impl Workload {
     /// `settle` (`end` + drain) to finish the operations in flight. It runs in the
     /// [windows](Config::windows) of this time; `settle` moves with the end of the last one.
     ///
-    /// Its first due time is a random phase within one interval of the begin of the window (the
-    /// begin itself without an interval). The phase is the same in each window. Phase and jitter
+    /// Its first due time is a random phase within one interval of the start of the window (the
+    /// start itself without an interval). The phase is the same in each window. Phase and jitter
     /// come from `seed`; `index` distinguishes the workloads of a run.
     ///
     /// At the end of a window no new operation begins, and a queued page is dropped. Operations in
@@ -136,7 +136,7 @@ impl Workload {
         &self.config
     }
 
-    /// Begin of the first window: the base of its first due time and of [`startup`](Self::startup).
+    /// Start of the first window: the base of its first due time and of [`startup`](Self::startup).
     #[must_use]
     pub fn start(&self) -> Instant {
         self.start

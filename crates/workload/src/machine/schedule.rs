@@ -17,7 +17,7 @@ pub(super) struct Schedule {
     /// Next due time; `None` while it depends on an operation in flight, or beyond the range of
     /// time.
     next: Option<Instant>,
-    /// Time from the begin of a window to its first due time.
+    /// Time from the start of a window to its first due time.
     phase: Duration,
     jitter: Duration,
     random: Stream,

@@ -33,7 +33,7 @@ fn windows(activity: Activity, from: i64, to: i64) -> Vec<(i64, i64)> {
         .collect()
 }
 
-/// From 5 s on 2 s in each 6 s: 5 to 7, 11 to 13, 17 to 19.
+/// From 5 s on, 2 s in every 6 s: 5 to 7, 11 to 13, 17 to 19.
 #[test]
 fn windows_are_limited_by_the_load_of_the_station() {
     let square = activity(5000, Some(7000), Some(6000));
@@ -120,7 +120,7 @@ fn a_download_stops_at_the_end_of_each_window() {
     assert_eq!(operations[0].bytes, 5000);
 }
 
-/// A failure shortly before the end of the window does not delay the begin of the next one.
+/// A failure shortly before the end of the window does not delay the start of the next one.
 #[test]
 fn a_backoff_ends_with_the_window() {
     let config = Config {
@@ -142,7 +142,7 @@ fn a_backoff_ends_with_the_window() {
     );
 }
 
-/// Calls every 300 ms in windows of 1 s, each 2 s. Each window has the phase of the first one. A call in flight at the
+/// Calls every 300 ms in windows of 1 s, every 2 s. Each window has the phase of the first one. A call in flight at the
 /// end of a window finishes.
 #[test]
 fn a_grid_begins_again_in_each_window() {

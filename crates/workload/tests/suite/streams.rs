@@ -86,7 +86,7 @@ fn the_directions_of_datagrams_are_independent() {
     }
 }
 
-/// From 2 s to 5 s: 3 s have 312.5 intervals of 9.6 ms. The first packet up is due within one interval of the begin, the
+/// From 2 s to 5 s: 3 s have 312.5 intervals of 9.6 ms. The first packet up is due within one interval of the start, the
 /// first one down within two.
 #[test]
 fn a_stream_has_the_window_of_its_workload() {
