@@ -142,7 +142,7 @@ struct Shared {
     authority: String,
     tls: Arc<ClientConfig>,
     meter: Rc<Meter>,
-    patience: std::time::Duration,
+    probe_timeout: std::time::Duration,
     sessions: RefCell<BTreeMap<ConnectionId, Session>>,
     /// Cause of the failure of a connection.
     failure: RefCell<Option<String>>,
@@ -156,7 +156,7 @@ impl Shared {
         // A resumed session has fewer round trips and no certificate.
         tls.resumption = Resumption::disabled();
         let clock = RunClock::starting_now();
-        let patience = std::time::Duration::from_nanos(config.patience.as_nanos());
+        let probe_timeout = std::time::Duration::from_nanos(config.probe_timeout.as_nanos());
         Ok(Rc::new(Shared {
             machine: RefCell::new(Machine::new(config, clock.now(), seed)?),
             clock,
@@ -169,7 +169,7 @@ impl Shared {
             site: site.clone(),
             tls: Arc::new(tls),
             meter: Rc::new(Meter::default()),
-            patience,
+            probe_timeout,
             sessions: RefCell::default(),
             failure: RefCell::default(),
             tls_version: Cell::new(None),

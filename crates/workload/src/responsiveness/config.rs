@@ -44,7 +44,7 @@ pub struct Config {
     /// Time limit of the load. The draft leaves it open. Default 60 s.
     pub time: Duration,
     /// Time after which a probe without a response has failed. Default 5 s.
-    pub patience: Duration,
+    pub probe_timeout: Duration,
     /// Maximum number of bytes of the load; `None` for no limit.
     pub data: Option<ByteSize>,
 }
@@ -78,7 +78,7 @@ impl Config {
             probes_per_second: 100,
             probe_share: rpm::TOLERANCE,
             time: Duration::from_secs(60),
-            patience: Duration::from_secs(5),
+            probe_timeout: Duration::from_secs(5),
             data: None,
         }
     }

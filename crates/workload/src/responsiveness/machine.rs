@@ -48,7 +48,7 @@ pub enum Reason {
     /// An interval ends.
     Interval,
     /// Outstanding probes have timed out.
-    Patience,
+    ProbeTimeout,
     /// A probe is due.
     Probe,
 }
@@ -194,14 +194,14 @@ impl Machine {
     /// Returns the next timeout; `None` after the end, and while the first connection is opened.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Wake> {
-        let patience = self.config.patience;
+        let timeout = self.config.probe_timeout;
         let stage = match self.stage {
             Stage::Idle => self.idle_end.map(|end| match self.schedule {
                 Some(_) => (end, Reason::IdleEnd),
-                None => (end + patience, Reason::Patience),
+                None => (end + timeout, Reason::ProbeTimeout),
             }),
             Stage::Goodput | Stage::Responsiveness => Some((self.interval_end, Reason::Interval)),
-            Stage::Settling => self.score_until.map(|until| (until + patience, Reason::Patience)),
+            Stage::Settling => self.score_until.map(|until| (until + timeout, Reason::ProbeTimeout)),
             Stage::Finished => None,
         };
         let probe = self
@@ -226,8 +226,8 @@ impl Machine {
                     self.schedule = None;
                     self.continue_without_probes(now);
                 }
-                Reason::Patience if self.stage == Stage::Idle => self.begin_load(now),
-                Reason::Patience => self.finish(now),
+                Reason::ProbeTimeout if self.stage == Stage::Idle => self.begin_load(now),
+                Reason::ProbeTimeout => self.finish(now),
             }
         }
     }

@@ -321,11 +321,11 @@ fn late_probes_are_counted_and_not_dropped() {
     assert_eq!((prompt.own.due, prompt.own.late), (167, 0));
 }
 
-/// Without responses, 512 probes of a kind are outstanding at most. At 100 per second and 10 s of patience, 1000 are due.
+/// Without responses, 512 probes of a kind are outstanding at most. At 100 per second and a probe time-out of 10 s, 1000 are due.
 #[test]
 fn outstanding_probes_are_limited() {
     let mut config = loading(&[Down]);
-    config.patience = Duration::from_secs(10);
+    config.probe_timeout = Duration::from_secs(10);
     config.interval = Duration::from_secs(10);
     config.time = Duration::from_secs(50);
     let mut machine = Machine::new(config, START, Seed(1)).unwrap();
@@ -368,7 +368,7 @@ fn a_failed_idle_connection_ends_the_idle_stage_only() {
 
     let mut machine = Machine::new(Config::new(vec![Down]), START, Seed(1)).unwrap();
     machine.handle_opened(START, ConnectionId(0));
-    // Idle probes without a response: two seconds, and five of patience.
+    // Idle probes without a response: two seconds, and five until the last ones time out.
     machine.handle_timeout(Instant::from_secs(7));
     assert_eq!(machine.stage(), Stage::Goodput);
     machine.handle_failed(Instant::from_secs(7), ConnectionId(0));
@@ -616,8 +616,8 @@ proptest! {
         for counts in [result.foreign, result.own, result.idle_counts] {
             prop_assert_eq!(counts.outstanding, 0);
         }
-        // The idle stage ends with patience, the load at its limit, and the last probes with patience.
-        prop_assert!(result.loaded <= config.time + config.patience + ms(60));
+        // The idle stage and the last probes end with the time-out of a probe, the load at its limit.
+        prop_assert!(result.loaded <= config.time + config.probe_timeout + ms(60));
         // A kind has at most MPS probes per second, and one more.
         let seconds = config.time.as_secs_f64() + 0.1;
         let most = seconds * f64::from(config.probes_per_second) + 2.0;

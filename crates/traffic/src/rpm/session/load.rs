@@ -23,9 +23,9 @@ pub(super) async fn run(shared: Rc<Shared>, connection: ConnectionId, load: Opti
 }
 
 async fn transfer(shared: &Rc<Shared>, connection: ConnectionId, load: Option<Direction>) -> Result<(), String> {
-    let session = tokio::time::timeout(shared.patience, open(shared))
+    let session = tokio::time::timeout(shared.probe_timeout, open(shared))
         .await
-        .map_err(|_| format!("can't connect within {} s", shared.patience.as_secs()))??;
+        .map_err(|_| format!("can't connect within {} s", shared.probe_timeout.as_secs()))??;
     let mut observer = Observer {
         shared: Rc::clone(shared),
         connection,

@@ -28,7 +28,7 @@ pub(super) async fn run(shared: Rc<Shared>, probe: ProbeId, session: Option<Opti
             }
         }
     };
-    let result = match tokio::time::timeout(shared.patience, times).await {
+    let result = match tokio::time::timeout(shared.probe_timeout, times).await {
         Ok(times) => times.ok_or(ProbeFailure::Failed),
         Err(_) => Err(ProbeFailure::TimedOut),
     };
