@@ -21,7 +21,7 @@ const NOTICED_ONE_WAY: Duration = Duration::from_millis(150);
 /// Maximum number of recorded waiting and roaming spans for each station; later ones are only
 /// counted.
 const MAX_SPANS: usize = 10_000;
-/// Maximum number of tracked connections; further ones are ignored.
+/// Maximum number of tracked connections. Of further ones only the round-trip times count.
 const MAX_CONNECTIONS: usize = 100_000;
 /// Content of a full segment over Ethernet with timestamps (RFC 9293, RFC 7323).
 const SEGMENT: u64 = 1_448;
@@ -166,7 +166,9 @@ impl Evidence {
             }
             Row::Interval(row) => self.interval(row),
             Row::Air(row) => self.air(row),
-            Row::Connection(row) => self.connection(row),
+            Row::Connection(row) => {
+                self.connection(row);
+            }
             Row::Link(row) => self.link(row),
             Row::Event(row) => self.event(row),
         }
@@ -230,11 +232,17 @@ impl Evidence {
         }
     }
 
-    fn connection(&mut self, row: &ConnectionRow) {
-        self.sent(row);
+    /// Adds a sample of a connection. Returns true if its round-trip time was measured since the previous sample.
+    ///
+    /// A sender measures the round trip from acknowledgements of new data (RFC 6298, section 3). At the receiving end the
+    /// value does not change while data arrive.
+    pub(crate) fn connection(&mut self, row: &ConnectionRow) -> bool {
         // A connection without a round-trip time yet reports 0.
-        if row.rtt_us == 0 || row.at < Instant::ZERO {
-            return;
+        if !self.sent(row) || row.rtt_us == 0 {
+            return false;
+        }
+        if row.at < Instant::ZERO {
+            return true;
         }
         let planned = self.plan.stations.get(usize::from(row.station));
         let config = planned.and_then(|s| Some(&s.workloads.get(usize::from(row.workload))?.config));
@@ -245,17 +253,15 @@ impl Evidence {
             (None, Side::Server) => self.unattributed_rtts.add(row.rtt_us.into()),
             _ => {}
         }
+        true
     }
 
     /// Adds the data that a connection sent since its previous sample. Decreasing counters mean
-    /// that another connection uses the port.
-    fn sent(&mut self, row: &ConnectionRow) {
-        let Some(seen) = self.stations.get_mut(usize::from(row.station)) else {
-            return;
-        };
+    /// that another connection uses the port. Returns true if new data were acknowledged.
+    fn sent(&mut self, row: &ConnectionRow) -> bool {
         let key = (row.station, row.side, row.port);
         if self.connections.len() >= MAX_CONNECTIONS && !self.connections.contains_key(&key) {
-            return;
+            return true;
         }
         let now = Sent {
             bytes: row.bytes_acked,
@@ -267,12 +273,15 @@ impl Evidence {
         } else {
             before
         };
-        let sum = match row.side {
-            Side::Server => &mut seen.to,
-            Side::Station => &mut seen.from,
-        };
-        sum.bytes = sum.bytes.saturating_add(now.bytes - before.bytes);
-        sum.again = sum.again.saturating_add(now.again - before.again);
+        if let Some(seen) = self.stations.get_mut(usize::from(row.station)) {
+            let sum = match row.side {
+                Side::Server => &mut seen.to,
+                Side::Station => &mut seen.from,
+            };
+            sum.bytes = sum.bytes.saturating_add(now.bytes - before.bytes);
+            sum.again = sum.again.saturating_add(now.again - before.again);
+        }
+        now.bytes > before.bytes
     }
 
     fn link(&mut self, row: &LinkRow) {

@@ -5,8 +5,8 @@ use super::*;
 use netburn_record::health::Role;
 use netburn_record::summary::Summariser;
 use netburn_record::{
-    AirRow, Environment, EventKind, EventRow, Header, Health, IntervalRow, LabHealth, LinkRow, OperationRow, Row,
-    RunStatus, Sink as _,
+    AirRow, ConnectionRow, Environment, EventKind, EventRow, Header, Health, IntervalRow, LabHealth, LinkRow,
+    OperationRow, Row, RunStatus, Side, Sink as _,
 };
 use netburn_scenario::{Document, Plan};
 use netburn_units::{Duration, Instant};
@@ -484,4 +484,35 @@ proptest! {
             prop_assert!(!text.contains("NaN") && !text.contains("inf"), "{}", text);
         }
     }
+}
+
+/// The end that receives data sends only acknowledgements, so that its round-trip time is that of the handshake.
+#[test]
+fn a_round_trip_counts_at_the_end_whose_data_were_acknowledged() {
+    let document = Document::from_toml("house", PLAN).unwrap();
+    let plan: Plan = document.resolve_for(Environment::Fleet).unwrap().0;
+    let mut evidence = Evidence::new(&plan, Environment::Fleet);
+    // The tablet's download: one request of 200 B, and 1 MB per second in the other direction.
+    let sample = |side, second: i64, bytes_acked, rtt_us| ConnectionRow {
+        station: 1,
+        workload: 0,
+        side,
+        port: 40_000,
+        at: Instant::from_secs(second),
+        rtt_us,
+        rtt_var_us: 0,
+        cwnd: 10,
+        retransmits: 0,
+        delivery_rate_bps: 0,
+        bytes_acked,
+        bytes_received: 0,
+    };
+    for second in 1..=3 {
+        assert!(evidence.connection(&sample(Side::Server, second, 1_000_000 * second as u64, 90_000)));
+        let counts = evidence.connection(&sample(Side::Station, second, 200, 10_000));
+        assert_eq!(counts, second == 1, "the request is acknowledged once");
+    }
+    assert_eq!(evidence.stations[1].receiving.median_ms(), Some(90.0));
+    // A new connection with the same port starts from 0.
+    assert!(evidence.connection(&sample(Side::Station, 4, 100, 80_000)));
 }

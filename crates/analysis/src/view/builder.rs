@@ -113,7 +113,7 @@ impl<'a> ViewBuilder<'a> {
                 .cloned();
         }
         let damage = run.rows_partly(&mut |row| {
-            if !matches!(row, Row::Operation(_)) {
+            if !matches!(row, Row::Operation(_) | Row::Connection(_)) {
                 self.evidence.row(&row);
             }
             match row {
@@ -125,7 +125,11 @@ impl<'a> ViewBuilder<'a> {
                 }
                 Row::Interval(row) => self.interval(&row),
                 Row::Air(row) => self.air(&row),
-                Row::Connection(row) => self.connection(&row),
+                Row::Connection(row) => {
+                    if self.evidence.connection(&row) {
+                        self.connection(&row);
+                    }
+                }
                 Row::Link(row) => self.link(&row),
                 Row::Event(row) => self.event(&row, number),
             }
@@ -224,7 +228,6 @@ impl<'a> ViewBuilder<'a> {
         if let Some(station) = self.stations.get_mut(usize::from(row.station))
             && row.at >= station.evaluated.from
             && row.at < run.to
-            && row.rtt_us > 0
         {
             station.loaded.add(u64::from(row.rtt_us) * 1000);
         }
