@@ -1,12 +1,13 @@
 //! Runs one workload on many stations against a server and prints one metric per line.
 //!
-//! `load-test ADDRESS KIND STATIONS SECONDS [PATH]`: KIND is the name of a workload. With PATH, it fetches this path, of
-//! any size.
+//! `load-test ADDRESS KIND STATIONS SECONDS [PATH]`: KIND is the name of a workload, or `flood` for 112 Mbit/s of datagrams
+//! from each station. With PATH, it fetches this path, of any size.
 
 use netburn_traffic::client::{Resource, Target};
 use netburn_traffic::clock::RunClock;
 use netburn_traffic::drive::{CancelToken, Load, on_thread};
-use netburn_units::{Duration, Instant, Seed};
+use netburn_units::{ByteSize, Duration, Instant, Seed};
+use netburn_workload::config::{MAX_PACKET_SIZE, MIN_PACKET_PERIOD, PacketStream, Streams};
 use netburn_workload::{Config, Outcome, Workload};
 use std::sync::Arc;
 
@@ -16,13 +17,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         return Err("load-test ADDRESS KIND STATIONS SECONDS [PATH]".into());
     };
     let config = match kind.as_str() {
-        "browsing" => Config::browsing(),
-        "4kstream" => Config::stream_4k(),
-        "voip" => Config::voip(),
-        "download" => Config::download(),
-        "upload" => Config::upload(),
-        "probe" => Config::probe(),
-        other => return Err(format!("no such use: {other}").into()),
+        "flood" => flood(),
+        other => Config::preset(other).ok_or_else(|| format!("unknown workload {other}"))?,
     };
     let mut target = Target::new(address.parse()?);
     if let [path] = path {
@@ -88,4 +84,18 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!("{name:<24} {value:.3}");
     }
     Ok(())
+}
+
+/// The highest rate of one stream: 10,000 packets of 1,400 B per second, from the station.
+fn flood() -> Config {
+    Config {
+        datagrams: Streams {
+            up: Some(PacketStream::single(
+                MIN_PACKET_PERIOD,
+                ByteSize::from_bytes(MAX_PACKET_SIZE),
+            )),
+            down: None,
+        },
+        ..Config::datagrams()
+    }
 }

@@ -51,6 +51,9 @@ const RETRY: Duration = Duration::from_millis(20);
 const ALLOWED: Duration = Duration::from_secs(1);
 /// Interval of the clock comparisons before the first request.
 const COMPARISON: Duration = Duration::from_millis(100);
+/// Time after the arrival of a later packet from which on a packet that has not arrived is lost. A receiver of Wi-Fi frames
+/// waits at most 100 ms for a missing MPDU (mac80211, `HT_RX_REORDER_BUF_TIMEOUT`).
+const REORDERING: Duration = Duration::from_millis(250);
 /// Maximum number of clock comparisons.
 const COMPARISONS: u64 = 50;
 
@@ -77,6 +80,8 @@ pub struct CallClient {
     unknown: BTreeSet<u32>,
     /// The next request asks for the arrivals of unknown packets from this number on.
     ask_from: u32,
+    /// Highest number with a known arrival, and its arrival by the server's clock.
+    newest: Option<(u32, Instant)>,
     events: VecDeque<CallEvent>,
     out: VecDeque<Vec<u8>>,
 }
@@ -99,6 +104,7 @@ impl CallClient {
             next: 0,
             unknown: BTreeSet::new(),
             ask_from: 0,
+            newest: None,
             events: VecDeque::new(),
             out: VecDeque::new(),
         }
@@ -132,11 +138,18 @@ impl CallClient {
                     received: now,
                 });
                 for (number, age) in wire::ages(from, ages) {
-                    let arrival = received.checked_sub(age).and_then(|at| self.offset.to_client(at));
+                    let Some(arrival) = received.checked_sub(age) else {
+                        continue;
+                    };
+                    if self.newest.is_none_or(|(newest, _)| number > newest) {
+                        self.newest = Some((number, arrival));
+                    }
+                    let arrival = self.offset.to_client(arrival);
                     if let Some(at) = arrival.filter(|_| self.unknown.remove(&number)) {
                         self.events.push_back(CallEvent::Up { number, at });
                     }
                 }
+                self.delete_lost(from, ages.len() / wire::AGE, received);
             }
             Some(_) => {}
             None => match self.prober.handle_datagram(now, bytes) {
@@ -153,6 +166,21 @@ impl CallClient {
                 }
                 None => {}
             },
+        }
+    }
+
+    /// Deletes the lost packets of a report that the server made at `reported`, so that no request repeats their numbers.
+    fn delete_lost(&mut self, from: u32, count: usize, reported: Instant) {
+        let Some((newest, arrival)) = self.newest else { return };
+        let later = reported.checked_since(arrival).unwrap_or_default();
+        let end = from
+            .saturating_add(u32::try_from(count).unwrap_or(u32::MAX))
+            .min(newest);
+        if later >= REORDERING && from < end {
+            let lost: Vec<u32> = self.unknown.range(from..end).copied().collect();
+            for number in lost {
+                self.unknown.remove(&number);
+            }
         }
     }
 

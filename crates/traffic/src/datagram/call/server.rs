@@ -16,9 +16,9 @@ pub struct CallLimits {
     pub of_client: usize,
     /// Packets sent per client and second, except loopback clients. Default 10,000.
     pub packets: u32,
-    /// Maximum number of clients whose rate is remembered. Default 16,384.
+    /// Maximum number of clients with a stored rate. Default 16,384.
     pub clients: usize,
-    /// Maximum number of arrivals that all calls remember. Default 1,048,576, about 40 MB.
+    /// Maximum number of stored arrivals of all calls. Default 1,048,576, about 40 MB.
     pub arrivals: usize,
 }
 
@@ -71,8 +71,8 @@ const AHEAD: Duration = Duration::from_secs(2);
 const IDLE: Duration = Duration::from_secs(5);
 /// Maximum distance of the anchor of a new call from its first request.
 const MAX_ANCHOR: Duration = Duration::from_secs(60);
-/// Number of arrivals that a call remembers, the newest packets: 0.8 s at 10,000 packets per second.
-const REMEMBERED: usize = 8_192;
+/// Maximum number of stored arrivals of a call, those of the newest packets: 1.6 s at 10,000 packets per second.
+const MAX_ARRIVALS: usize = 16_384;
 
 type Key = (SocketAddr, u64);
 
@@ -90,7 +90,7 @@ pub struct CallServer {
     of_client: BTreeMap<Client, usize>,
     packets: Limiter,
     out: VecDeque<Outgoing>,
-    /// Arrivals that all calls remember.
+    /// Number of stored arrivals of all calls.
     arrivals: usize,
     counters: CallCounters,
 }
@@ -313,13 +313,13 @@ impl Arrivals {
     fn put(&mut self, number: u32, at: Instant) -> usize {
         let before = self.0.len();
         self.0.entry(number).or_insert(at);
-        if self.0.len() > REMEMBERED {
+        if self.0.len() > MAX_ARRIVALS {
             self.0.pop_first();
         }
         self.0.len() - before
     }
 
-    /// Forgets the oldest packet. Returns the number of arrivals that were forgotten.
+    /// Deletes the oldest arrival. Returns the number of deleted arrivals.
     fn pop(&mut self) -> usize {
         usize::from(self.0.pop_first().is_some())
     }

@@ -27,8 +27,10 @@ pub const MIN_PACKET: usize = 32;
 pub const MAX_SIZE: usize = crate::datagram::MAX_SIZE;
 /// Length of a request without ages in bytes.
 pub const REQUEST: usize = 72;
+/// Length of an age in bytes.
+pub const AGE: usize = 4;
 /// Maximum number of ages in a report.
-pub const MAX_AGES: usize = (MAX_SIZE - REQUEST) / 4;
+pub const MAX_AGES: usize = (MAX_SIZE - REQUEST) / AGE;
 
 const KIND_REQUEST: u8 = 5;
 const KIND_REPORT: u8 = 6;
@@ -135,7 +137,7 @@ pub fn read(bytes: &[u8]) -> Option<CallDatagram<'_>> {
             is_valid.then(|| CallDatagram::Request {
                 cookie: bytes[8..24].try_into().expect("sixteen bytes"),
                 request,
-                ages: (bytes.len() - REQUEST) / 4,
+                ages: (bytes.len() - REQUEST) / AGE,
             })
         }
         KIND_REPORT if is_long => Some(CallDatagram::Report {
@@ -162,7 +164,7 @@ pub fn read(bytes: &[u8]) -> Option<CallDatagram<'_>> {
 /// Encodes a request for the arrivals of `ages` packets, at most [`MAX_AGES`].
 #[must_use]
 pub fn request(cookie: Cookie, request: &Request, ages: usize) -> Vec<u8> {
-    let mut bytes = begin(KIND_REQUEST, REQUEST + 4 * ages.min(MAX_AGES));
+    let mut bytes = begin(KIND_REQUEST, REQUEST + AGE * ages.min(MAX_AGES));
     bytes[8..24].copy_from_slice(&cookie);
     bytes[24..32].copy_from_slice(&request.call.to_be_bytes());
     bytes[32..40].copy_from_slice(&request.anchor.as_nanos().to_be_bytes());
@@ -210,11 +212,14 @@ pub fn stamp_sent(bytes: &mut [u8], sent: Instant) {
 
 /// Arrivals in a report: numbers of packets with their ages. Packets that have not arrived are left out.
 pub fn ages(from: u32, encoded: &[u8]) -> impl Iterator<Item = (u32, Duration)> {
-    encoded.chunks_exact(4).zip(0_u32..).filter_map(move |(entry, place)| {
-        let micros = word(entry, 0);
-        let number = from.checked_add(place)?;
-        (micros != NEVER).then(|| (number, Duration::from_micros(micros.into())))
-    })
+    encoded
+        .chunks_exact(AGE)
+        .zip(0_u32..)
+        .filter_map(move |(entry, place)| {
+            let micros = word(entry, 0);
+            let number = from.checked_add(place)?;
+            (micros != NEVER).then(|| (number, Duration::from_micros(micros.into())))
+        })
 }
 
 /// Encodes a packet of the client of `size` bytes, clamped to [`MIN_PACKET`] and [`MAX_SIZE`].
