@@ -150,7 +150,10 @@ impl Socket {
             let is_good = |cookie| echo.is_verified(now, received.from, cookie);
             let mut calls = self.calls.borrow_mut();
             let is_answered = calls.handle_datagram(now, received.from, received.to, is_good, bytes);
-            self.calls_changed.notify_one();
+            // A request can allow packets. A packet of a client changes no timeout.
+            if is_answered {
+                self.calls_changed.notify_one();
+            }
             return is_answered.then_some(0);
         }
         let known = |client| self.worker.shared.admission.is_known(now, client);

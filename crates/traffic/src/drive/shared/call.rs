@@ -12,7 +12,6 @@ use std::collections::BTreeMap;
 use std::io;
 use std::rc::Rc;
 use tokio::net::UdpSocket;
-use tokio::sync::Notify;
 
 /// Socket and state of one call.
 pub(in crate::drive) struct CallSocket {
@@ -22,8 +21,6 @@ pub(in crate::drive) struct CallSocket {
     /// Packets of the server that arrived before their operation was due, because the clocks' offset is not exact.
     early: RefCell<BTreeMap<u32, Instant>>,
     meter: Rc<Meter>,
-    /// A packet was sent, so the client's timeout may have changed.
-    changed: Notify,
 }
 
 /// Opens a socket for every call, so that the handshake is complete when the first packet is due.
@@ -50,7 +47,6 @@ pub(super) fn send(shared: &Rc<Shared>, index: usize, id: RequestId, direction: 
     match (direction, call_socket) {
         (Direction::Up, Some(call_socket)) => {
             call_socket.client.borrow_mut().send(number);
-            call_socket.changed.notify_one();
             if !call_socket.transmit() {
                 shared.scheduler.borrow_mut().handle_unsent();
             }
@@ -106,7 +102,6 @@ impl CallSocket {
             client: RefCell::new(CallClient::new(now, random()?, random()?, plan)),
             early: RefCell::default(),
             meter,
-            changed: Notify::new(),
         })
     }
 
@@ -128,7 +123,6 @@ impl CallSocket {
             biased;
             // An error is returned by the next receive.
             _ = self.socket.readable() => {}
-            () = self.changed.notified() => {}
             () = tokio::time::sleep(std::time::Duration::from_nanos(wait.as_nanos())) => {
                 self.client.borrow_mut().handle_timeout(clock.now());
             }
