@@ -1,6 +1,6 @@
 // The limitations of a browser as an agent, as sentences for the record.
 
-import { isDatagram } from "./plan.js";
+import { unavailable } from "./plan.js";
 
 /** Connections of a browser to one host over HTTP/1.1 (the same in Chromium, Firefox and Safari). */
 export const CONNECTIONS = 6;
@@ -17,16 +17,16 @@ export function notes(assignment, resolution) {
     "a browser may delay timers and requests of a page in the background; the events contain these periods",
   ];
   for (const { name, workloads } of assignment.stations) {
-    const marked = workloads.filter(({ config }) => !isDatagram(config) && config.dscp !== 0);
+    const marked = workloads.filter(({ config }) => !unavailable(config) && config.dscp !== 0);
     for (const workload of marked) {
       list.push(`a browser cannot set a DSCP: for ${workload.name} of ${name}, only the server's responses have it`);
     }
-    for (const workload of workloads.filter(({ config }) => !isDatagram(config) && config.cc)) {
+    for (const workload of workloads.filter(({ config }) => !unavailable(config) && config.cc)) {
       const { cc } = workload.config;
       list.push(`a browser cannot select a congestion control: for ${workload.name} of ${name}, only the server uses \`${cc}\``);
     }
-    for (const workload of workloads.filter(({ config }) => isDatagram(config))) {
-      list.push(`${workload.name} of ${name} is skipped: a browser has no datagrams`);
+    for (const workload of workloads.filter(({ config }) => unavailable(config))) {
+      list.push(`${workload.name} of ${name} is skipped: ${unavailable(workload.config)}`);
     }
   }
   return list;

@@ -62,6 +62,9 @@ export function config(section) {
     if (/lost$/.test(text)) {
       return { kind: "loss" };
     }
+    if (/^\d+\s*rpm$/.test(text)) {
+      return { kind: "rpm", atLeast: Number.parseInt(text, 10) };
+    }
     if (/^R\s*\d+$/.test(text)) {
       return { kind: "quality", atLeast: Number(text.slice(1)) };
     }
@@ -101,12 +104,20 @@ const MIN_REPEAT = 1e9;
 /** The DSCP of each priority (RFC 2474). */
 const DSCP = { background: 8, "best-effort": 0, video: 40, voice: 48 };
 
-const KINDS = ["pages", "stream", "calls", "download", "upload", "probe", "voice", "datagrams", "game", "cloud-gaming"];
+const KINDS = ["pages", "stream", "calls", "download", "upload", "probe", "voice", "datagrams", "game", "cloud-gaming", "responsiveness"];
 const DATAGRAMS = ["probe", "voice", "datagrams", "game", "cloud-gaming"];
 
-/** Returns whether a workload with these settings sends datagrams, which a browser does not have. */
-export function isDatagram({ kind }) {
+/** Returns whether a workload with these settings sends datagrams. */
+function isDatagram({ kind }) {
   return DATAGRAMS.includes(kind);
+}
+
+/** The reason why a browser cannot run a workload with these settings; `null` if it can. */
+export function unavailable(config) {
+  if (isDatagram(config)) {
+    return "a browser has no datagrams";
+  }
+  return config.kind === "responsiveness" ? "a browser does not measure the handshakes of its connections" : null;
 }
 
 /** Returns whether a workload with these settings is a bulk transfer: large objects without an interval. */

@@ -5,7 +5,7 @@ import { Driver } from "./driver.js";
 import * as health from "./health.js";
 import { notes } from "./limitations.js";
 import * as messages from "./messages.js";
-import { BASELINE, idleWorkload, isDatagram, readAssignment, workloadIndex } from "./plan.js";
+import { BASELINE, idleWorkload, readAssignment, unavailable, workloadIndex } from "./plan.js";
 import { Result } from "./result.js";
 import { rowDelivery } from "./row_delivery.js";
 import { Batches, count, event } from "./rows.js";
@@ -212,8 +212,9 @@ export class RunSession {
       this.measureIdle(until);
     }
     for (const { number } of this.assignment.stations) {
-      for (const workload of this.workloads(number).filter(({ config }) => isDatagram(config))) {
-        this.put("events", event(number, workload.number, this.now(), 0, "warning", "a browser has no datagrams: skipped"));
+      for (const workload of this.workloads(number).filter(({ config }) => unavailable(config))) {
+        const text = `${unavailable(workload.config)}: skipped`;
+        this.put("events", event(number, workload.number, this.now(), 0, "warning", text));
       }
     }
     this.driver.run();
@@ -227,7 +228,7 @@ export class RunSession {
   createDriver() {
     const loads = this.assignment.stations.flatMap(({ number, start, end, settle, workloads }) =>
       workloads
-        .filter(({ config }) => !isDatagram(config))
+        .filter(({ config }) => !unavailable(config))
         .map((workload) => {
           const place = { station: number, workload: workload.number, name: workload.name };
           return { ...place, config: workload.config, start, end, settle, index: workloadIndex(number, workload.number) };

@@ -11,6 +11,7 @@ const LABELS = {
   datagrams: "Datagrams",
   game: "Game",
   "cloud-gaming": "Cloud gaming",
+  responsiveness: "Responsiveness",
 };
 
 /** No-break space between a number and its unit. */

@@ -95,7 +95,8 @@ pub struct StationView {
 pub struct WorkloadView {
     /// Name.
     pub name: String,
-    /// Kind: `pages`, `stream`, `calls`, `download`, `upload`, `probe`, `voice`, `datagrams`, `game`, `cloud-gaming`.
+    /// Kind: `pages`, `stream`, `calls`, `download`, `upload`, `probe`, `voice`, `datagrams`, `game`, `cloud-gaming`,
+    /// `responsiveness`.
     pub kind: String,
     /// Host that answers a probe: `near`, `line`, `server`. `server` for all other kinds.
     pub target: String,

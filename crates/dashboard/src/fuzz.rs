@@ -99,6 +99,7 @@ fn row(sequence: u64, b: [u8; 12]) -> Row {
                     Outcome::NotStarted
                 },
                 far: None,
+                tcp_connected: None,
             },
         }),
         2 => Row::Air(AirRow {

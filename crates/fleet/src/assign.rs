@@ -5,6 +5,7 @@ use netburn_protocol::messages::standing::Kind;
 use netburn_record::Role;
 use netburn_scenario::Plan;
 use netburn_scenario::plan::Station;
+use netburn_workload::Kind as Workload;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Assignment of members to stations.
@@ -112,7 +113,7 @@ impl Assignment {
             waits_for: match (&station.agent, &station.label) {
                 (Some(agent), _) => format!("the agent {agent}"),
                 (None, Some(label)) => format!("an agent with the label {label}"),
-                (None, None) if needs_datagrams(station) => "any agent other than a browser".to_owned(),
+                (None, None) if !browser_can_run(station) => "any agent other than a browser".to_owned(),
                 (None, None) => "any agent".to_owned(),
             },
         });
@@ -147,13 +148,19 @@ fn carries(member: &MemberStatus, label: &str) -> bool {
 }
 
 fn fits(station: &Station, member: &MemberStatus) -> bool {
-    member.about.kind != Kind::Browser || !needs_datagrams(station)
+    member.about.kind != Kind::Browser || browser_can_run(station)
 }
 
 /// Returns whether a workload of the station sends datagrams, which a browser can't.
 pub(crate) fn needs_datagrams(station: &Station) -> bool {
     let mut workloads = station.workloads.iter();
     workloads.any(|workload| workload.config.kind.is_datagram())
+}
+
+/// Returns whether a browser can run the workloads of the station: it sends no datagrams, and does not measure handshakes.
+fn browser_can_run(station: &Station) -> bool {
+    let mut workloads = station.workloads.iter();
+    !needs_datagrams(station) && workloads.all(|workload| workload.config.kind != Workload::Responsiveness)
 }
 
 /// Maximum matching of members to stations, by augmenting paths in the order of the stations.

@@ -131,6 +131,7 @@ fn spool(recorder: &mut Recorder, operations: u64) {
                 bytes: 16_384,
                 outcome: Outcome::Finished,
                 far: None,
+                tcp_connected: None,
             },
         };
         *sequence += 1;

@@ -186,6 +186,7 @@ impl Allowance {
         let operation = &row.operation;
         let later = [
             operation.started,
+            operation.tcp_connected,
             operation.connected,
             operation.first_byte,
             operation.finished,

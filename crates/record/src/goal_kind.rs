@@ -21,6 +21,8 @@ pub enum GoalKind {
     NoGap,
     /// Frames are complete in time.
     Frames,
+    /// Windows of probes have a minimum number of round trips per minute.
+    Rpm,
 }
 
 impl From<&Goal> for GoalKind {
@@ -33,6 +35,7 @@ impl From<&Goal> for GoalKind {
             Goal::Loss { .. } => GoalKind::Loss,
             Goal::NoGap => GoalKind::NoGap,
             Goal::Frames => GoalKind::Frames,
+            Goal::Rpm { .. } => GoalKind::Rpm,
         }
     }
 }

@@ -80,6 +80,7 @@ fn record(operations: u64, path: &std::path::Path) {
                 bytes: 16_384,
                 outcome: Outcome::Finished,
                 far: None,
+                tcp_connected: None,
             },
         };
         recorder.put(&Row::Operation(row)).expect("room on the disk");

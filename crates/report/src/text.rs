@@ -3,6 +3,7 @@
 pub(crate) mod delivery;
 pub(crate) mod grades;
 mod intervals;
+pub(crate) mod responsiveness;
 mod rows;
 pub(crate) mod split;
 pub(crate) mod streams;
@@ -46,6 +47,7 @@ pub fn text(summary: &Summary, width: usize, colour: bool) -> String {
         why::paragraphs(summary, colour),
         voice::lines(summary),
         streams::lines(summary),
+        responsiveness::lines(summary),
         grades::lines(summary),
         wifi::lines(summary),
         self_check(summary, colour),

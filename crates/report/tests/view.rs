@@ -55,6 +55,7 @@ fn operation(station: u16, sequence: u64, due: i64, took: u64, outcome: Outcome)
             bytes: 16_384,
             outcome,
             far: None,
+            tcp_connected: None,
         },
     })
 }

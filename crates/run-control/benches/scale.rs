@@ -404,6 +404,7 @@ async fn one(line: &str) -> Option<()> {
                 bytes: 16_384,
                 outcome: PartEnd::Finished,
                 far: None,
+                tcp_connected: None,
             },
         }));
     }

@@ -239,6 +239,9 @@ fn workload_summary(config: &Config) -> String {
     if config.kind.has_streams() {
         return format!("{}{}; {}", streams(config), when_and_mark(config), goals_of(config));
     }
+    if config.kind == Kind::Responsiveness {
+        return format!("{}{}; {}", probes(config), when_and_mark(config), goals_of(config));
+    }
     let what = match (config.kind, config.objects) {
         (Kind::Probe, _) => match config.target {
             ProbeTarget::Near => format!("a datagram of {} to the access point", config.object_size),
@@ -320,6 +323,15 @@ fn streams(config: &Config) -> String {
     texts.collect::<Vec<_>>().join(", ")
 }
 
+/// `foreign and self probes every 100 ms, load on 4 connections down and 4 up`
+fn probes(config: &Config) -> String {
+    let every = rounded(config.interval.unwrap_or_default());
+    match (config.load.down, config.load.up) {
+        (0, 0) => format!("foreign probes every {every}, without a load of its own"),
+        (down, up) => format!("foreign and self probes every {every}, load on {down} connections down and {up} up"),
+    }
+}
+
 /// Formats a size in decimal units: `8.1 GB`.
 #[must_use]
 pub fn decimal(size: ByteSize) -> String {
@@ -351,5 +363,6 @@ fn goal(goal: &Goal) -> String {
         Goal::NoGap => format!("no gap of {GAP}"),
         Goal::Quality { at_least, window, .. } => format!("R ≥ {at_least} in every {window}"),
         Goal::Loss { at_most, window, .. } => format!("lost ≤ {at_most} in every {window}"),
+        Goal::Rpm { at_least, window, .. } => format!("≥ {at_least} rpm in every {window}"),
     }
 }

@@ -73,6 +73,11 @@ impl Plan {
                 match config.kind {
                     Kind::Download => to.max = None,
                     Kind::Upload => from.max = None,
+                    Kind::Responsiveness => {
+                        to.add(scheduled(config, &load));
+                        to.max = to.max.filter(|_| config.load.down == 0);
+                        from.max = from.max.filter(|_| config.load.up == 0);
+                    }
                     kind if kind.has_streams() => {
                         to.add(of_stream(config, config.datagrams.down, &load));
                         from.add(of_stream(config, config.datagrams.up, &load));

@@ -9,14 +9,15 @@ use crate::value::{PlanValue, from_section};
 use netburn_medium::config::AdapterRate;
 use netburn_units::{BitRate, Duration, Probability};
 use netburn_workload::Goal;
-use netburn_workload::config::MAX_RATING;
+use netburn_workload::config::{MAX_RATING, MAX_RPM};
 use schemars::{Schema, SchemaGenerator, json_schema};
 
-/// Goals in a file: a time, a rate, a rating R, a loss, `no gap`, `frames on time`, `no stall`, `none`, or a list.
+/// Goals in a file: a time, a rate, a rating R, round trips per minute, a loss, `no gap`, `frames on time`, `no stall`, `none`,
+/// or a list.
 #[derive(Debug, Clone)]
 pub(crate) struct Goals(pub(crate) Vec<Spanned<Goal>>);
 
-const GOALS: &str = "a time (`\"500 ms\"`), a rate (`\"20 Mbit/s\"`), a rating (`\"R 80\"`), a loss (`\"1 % lost\"`), `\"no gap\"`, `\"frames on time\"`, `\"no stall\"` or `\"none\"`";
+const GOALS: &str = "a time (`\"500 ms\"`), a rate (`\"20 Mbit/s\"`), a rating (`\"R 80\"`), round trips per minute (`\"1000 rpm\"`), a loss (`\"1 % lost\"`), `\"no gap\"`, `\"frames on time\"`, `\"no stall\"` or `\"none\"`";
 
 impl FromNode for Goals {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
@@ -29,7 +30,7 @@ impl FromNode for Goals {
 
     fn schema(generator: &mut SchemaGenerator) -> Schema {
         let one = Goal::schema(generator);
-        json_schema!({ "anyOf": [one, { "const": "none" }, { "type": "array", "items": one }], "x-value": "a time, a rate, a rating (`R 80`), a loss (`1 % lost`), `no gap`, `frames on time`, `no stall`, `none`, or a list" })
+        json_schema!({ "anyOf": [one, { "const": "none" }, { "type": "array", "items": one }], "x-value": "a time, a rate, a rating (`R 80`), round trips per minute (`1000 rpm`), a loss (`1 % lost`), `no gap`, `frames on time`, `no stall`, `none`, or a list" })
     }
 }
 
@@ -47,6 +48,7 @@ impl PlanValue<Goals> for Vec<Goal> {
             Goal::Frames => "frames on time".to_owned(),
             Goal::Quality { at_least, .. } => format!("R {at_least}"),
             Goal::Loss { at_most, .. } => format!("{at_most} lost"),
+            Goal::Rpm { at_least, .. } => format!("{at_least} rpm"),
         };
         self.iter().map(text).collect()
     }
@@ -79,6 +81,21 @@ pub(crate) fn loss_goal(at_most: Probability) -> Goal {
     }
 }
 
+/// Goal of round trips per minute with windows of 5 s in steps of 1 s.
+pub(crate) fn rpm_goal(at_least: u32) -> Goal {
+    Goal::Rpm {
+        at_least,
+        window: Duration::from_secs(5),
+        step: Duration::from_secs(1),
+    }
+}
+
+/// The number before `rpm`, such as that of `1000 rpm`; `None` if the text is something else.
+fn round_trips(text: &str) -> Option<&str> {
+    let number = text.strip_suffix("rpm")?.trim_end();
+    (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())).then_some(number)
+}
+
 /// The number after `R`, such as that of `R 80`; `None` if the text is something else.
 fn rating(text: &str) -> Option<&str> {
     let number = text.strip_prefix('R')?.trim_start();
@@ -106,6 +123,14 @@ impl FromNode for Goal {
                 cx.problem(&node.place, format!("{} is out of range", node.found()), help);
             }
             return known.map(quality_goal);
+        }
+        if let Some(number) = round_trips(text.trim()) {
+            let known = number.parse().ok().filter(|rpm| (1..=MAX_RPM).contains(rpm));
+            if known.is_none() {
+                let help = format!("expected 1 to {MAX_RPM} round trips per minute");
+                cx.problem(&node.place, format!("{} is out of range", node.found()), help);
+            }
+            return known.map(rpm_goal);
         }
         if let Some(share) = text.trim().strip_suffix("lost") {
             let share = share.trim_end().parse::<Probability>();
@@ -142,7 +167,7 @@ impl FromNode for Goal {
     }
 
     fn schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "pattern": "^\\s*(no stall|no gap|frames on time|R\\s*[0-9]+|[+]?\\s*[0-9._]+\\s*(%|ppm)\\s*lost|[+]?\\s*[0-9._]+\\s*(s|sec|ms|us|µs|μs|ns|min|m|h|[GMk]bit/s|[GMk]bps|[GMk]b/s|bit/s|bps|b/s))\\s*$" })
+        json_schema!({ "type": "string", "pattern": "^\\s*(no stall|no gap|frames on time|R\\s*[0-9]+|[0-9]+\\s*rpm|[+]?\\s*[0-9._]+\\s*(%|ppm)\\s*lost|[+]?\\s*[0-9._]+\\s*(s|sec|ms|us|µs|μs|ns|min|m|h|[GMk]bit/s|[GMk]bps|[GMk]b/s|bit/s|bps|b/s))\\s*$" })
     }
 }
 

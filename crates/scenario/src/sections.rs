@@ -288,7 +288,7 @@ section! {
         rate_control(wifi): RateControl => air.rate_control, changes |value| (StationSetting::RateControl(value));
         /// Maximum rate of the station's adapter: one rate, or `{ up = …, down = … }`.
         adapter_rate(wifi): Rates => air.adapter_rate, default "unlimited", changes |value| (StationSetting::AdapterRate(value));
-        /// Workloads: `browsing`, `4kstream`, `voip`, `download`, `upload`, `probe`, `voice`, `datagrams`, `game`, `cloud-gaming`, or a `[workload.NAME]` of the file; one, or a list.
+        /// Workloads: `browsing`, `4kstream`, `voip`, `download`, `upload`, `probe`, `voice`, `datagrams`, `game`, `cloud-gaming`, `responsiveness`, or a `[workload.NAME]` of the file; one, or a list.
         workload: OneOrMany<Name>, default "none";
         /// Start of the station's load.
         start: Span => start;
@@ -352,7 +352,7 @@ section! {
 section! {
     /// Your own workload. It starts from the built-in workload of its kind (`pages` from `browsing`, `stream` from `4kstream`, `calls` from `voip`), and its keys override that.
     WorkloadSection(StationWorkload = StationWorkload::new("", Config::browsing())) {
-        /// Traffic pattern: `pages`, `stream`, `calls`, `download`, `upload`, `probe`, `voice`, `datagrams`, `game` or `cloud-gaming`. `pages`: several objects in parallel, at regular intervals with jitter. `stream`: objects one after another; a late object delays the next. `calls`: objects at fixed intervals. `download`, `upload`: large objects one after another. `probe`: datagrams that the server returns. `voice`: a stream of datagrams in each direction. `datagrams`: the streams `up` and `down`. `game`: inputs up, updates down. `cloud-gaming`: inputs up, frames of a video down.
+        /// Traffic pattern: `pages`, `stream`, `calls`, `download`, `upload`, `probe`, `voice`, `datagrams`, `game`, `cloud-gaming` or `responsiveness`. `pages`: several objects in parallel, at regular intervals with jitter. `stream`: objects one after another; a late object delays the next. `calls`: objects at fixed intervals. `download`, `upload`: large objects one after another. `probe`: datagrams that the server returns. `voice`: a stream of datagrams in each direction. `datagrams`: the streams `up` and `down`. `game`: inputs up, updates down. `cloud-gaming`: inputs up, frames of a video down. `responsiveness`: small requests beside and on connections with load, for the score RPM.
         kind(required): netburn_workload::Kind => config.kind;
         /// Objects per operation, fetched in parallel (`pages`).
         objects: Whole<1, 1000> => config.objects, default "that of the kind", kinds [Pages];
@@ -360,8 +360,8 @@ section! {
         object_size: ObjectSize => config.object_size, default "that of the kind", kinds [Pages, Stream, Calls, Download, Upload, Probe, Voice];
         /// Requested rate, from which `interval` is computed. For `stream`, `calls` and `pages`.
         rate: Rate, default "that of the kind, for `stream` and `calls`", kinds [Pages, Stream, Calls];
-        /// Time between operations. For `voice`, time between the packets of one direction, 5 ms to 200 ms. Not for `download`, `upload`, and kinds with `up` and `down`.
-        interval: SomeTime => config.interval, default "from `rate`, else that of the kind", kinds [Pages, Stream, Calls, Probe, Voice];
+        /// Time between operations. For `voice`, time between the packets of one direction, 5 ms to 200 ms. For `responsiveness`, time between two probes of one kind, 10 ms to 1 s. Not for `download`, `upload`, and kinds with `up` and `down`.
+        interval: SomeTime => config.interval, default "from `rate`, else that of the kind", kinds [Pages, Stream, Calls, Probe, Voice, Responsiveness];
         /// Stream from the station to the server. If a workload of kind `datagrams` has one of `up` and `down`, only this direction is sent.
         up: StreamSection => config.datagrams.up, default "1 Mbit/s in packets of 1200 B for `datagrams`; 100 B every 15.625 ms for `game`; 64 B every 8 ms for `cloud-gaming`", kinds [Datagrams, Game, CloudGaming];
         /// Stream from the server to the station; keys as `up`.
@@ -374,12 +374,16 @@ section! {
         outstanding: Whole<1, 10_000> => config.outstanding, default "that of the kind", kinds [Calls, Probe];
         /// Number of TCP connections at once (`download`, `upload`). Each has its own sequence of objects.
         streams: Whole<1, 1000> => config.streams, default "1", kinds [Download, Upload];
+        /// Number of connections that transfer load from the server (`responsiveness`), 0 to 16. Self probes use these connections. If `load_down` and `load_up` are 0, there are only foreign probes, beside the load of other workloads. Load needs HTTP/2 (`server.http = "2"`).
+        load_down: Whole<0, 16> => config.load.down, default "4", kinds [Responsiveness];
+        /// The same for load to the server.
+        load_up: Whole<0, 16> => config.load.up, default "4", kinds [Responsiveness];
         /// Start of the workload, counted from the start of the load. The station's `start` and `stop` limit it as well.
         start: Span => config.activity.start;
         /// End of the workload. No new operation starts; the objects of `download` and `upload` are cancelled. Verdicts cover only the time from `start` to `stop`.
         stop: SomeTime => config.activity.stop, default "the end of the station's load";
         /// Period in which the time from `start` to `stop` is repeated, at least 1 s. Each repetition starts in the same way. Not for `stream`, nor for workloads of datagrams other than `probe`.
-        repeat: SomeTime => config.activity.repeat, default "none: the workload runs once", kinds [Pages, Calls, Download, Upload, Probe];
+        repeat: SomeTime => config.activity.repeat, default "none: the workload runs once", kinds [Pages, Calls, Download, Upload, Probe, Responsiveness];
         /// Priority of the packets in both directions: DSCP (8, 0, 40, 48), access category, and band of `pfifo-fast`. The page of the workloads shows where packets are marked.
         priority: Priority => config.priority;
         /// DSCP of the packets in both directions, instead of `priority`: 0 to 63, or a name (`CS0` to `CS7`, `AF11` to `AF43`, `EF`, `VA`, `LE`, `DF`). The access category follows from it: see `dscp_mapping`. The band of `pfifo-fast` follows from the access category.
@@ -387,10 +391,10 @@ section! {
         /// Host that returns the datagrams (`probe`). `near`: the access point that the station has joined; on real devices the default gateway. `line`: the first hop beyond the router, which is the provider's end of the access point's WAN link. `server`: the server. On real devices `near` and `line` use ICMP.
         target: ProbeTarget => config.target, default "`server`", kinds [Probe];
         /// TCP congestion control of the workload in both directions: `reno`, `cubic`, `bbr`, or another one of the operating system. Not for workloads of datagrams.
-        cc: CongestionControl => cc, default "`station.*.cc` and `server.cc`", kinds [Pages, Stream, Calls, Download, Upload];
+        cc: CongestionControl => cc, default "`station.*.cc` and `server.cc`", kinds [Pages, Stream, Calls, Download, Upload, Responsiveness];
         /// Video player that consumes the data (`stream`).
         player: PlayerSection => config.player, kinds [Stream];
-        /// Goal or list of goals: a time (`"500 ms"`) for `pages`, `calls`, `probe`, `datagrams` (the one-way delay of the packets of each direction), `game` and `cloud-gaming` (the round trip of the packets up); a rate (`"20 Mbit/s"`, in every 2 s) for `stream`, `download` and `upload`; `"no stall"` for `stream`; a rating (`"R 80"`, in every 10 s of each direction) for `voice`; a loss (`"1 % lost"`, in every 10 s of each direction) for `datagrams`, `game` and `cloud-gaming`; `"no gap"` (of 100 ms or more) for `game`; `"frames on time"` for `cloud-gaming`; `"none"`.
+        /// Goal or list of goals: a time (`"500 ms"`) for `pages`, `calls`, `probe`, `datagrams` (the one-way delay of the packets of each direction), `game` and `cloud-gaming` (the round trip of the packets up); a rate (`"20 Mbit/s"`, in every 2 s) for `stream`, `download` and `upload`; `"no stall"` for `stream`; a rating (`"R 80"`, in every 10 s of each direction) for `voice`; a loss (`"1 % lost"`, in every 10 s of each direction) for `datagrams`, `game` and `cloud-gaming`; `"no gap"` (of 100 ms or more) for `game`; `"frames on time"` for `cloud-gaming`; round trips per minute (`"1000 rpm"`, in every 5 s) for `responsiveness`; `"none"`.
         goal: Goals => config.goals, default "that of the kind";
         /// Time without progress after which an operation is aborted. For packets that are not answered (`voice`, `datagrams`, `game`, `cloud-gaming`) the time after which they are lost, at most 2 s.
         timeout: SomeTime => config.timeout, default "that of the kind";

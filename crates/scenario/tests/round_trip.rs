@@ -18,7 +18,9 @@ use netburn_units::{
     BitRate, ByteSize, Db, Dbm, Distance, Dscp, DscpMapping, Duration, Instant, Probability, Seed, Speed,
 };
 use netburn_workload::config::Activity;
-use netburn_workload::{Config, Connections, Goal, Kind, PacketStream, PlayerConfig, Priority, ProbeTarget, Streams};
+use netburn_workload::{
+    Config, Connections, Goal, Kind, LoadConnections, PacketStream, PlayerConfig, Priority, ProbeTarget, Streams,
+};
 use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
@@ -422,6 +424,7 @@ fn config() -> impl Strategy<Value = Config> {
         "datagrams",
         "game",
         "cloud-gaming",
+        "responsiveness",
     ]);
     let numbers = (
         1..=1000_u32,
@@ -435,7 +438,9 @@ fn config() -> impl Strategy<Value = Config> {
         let (new, priority, timeout, rate, goal) = rest;
         let mut config = built_in_workload(kind).expect("a built-in workload");
         let kind = config.kind;
-        config.object_size = ByteSize::from_bytes(size);
+        if kind != Kind::Responsiveness {
+            config.object_size = ByteSize::from_bytes(size);
+        }
         config.timeout = timeout;
         config.priority = [
             Priority::Background,
@@ -476,10 +481,18 @@ fn config() -> impl Strategy<Value = Config> {
                     .then(|| Duration::from_millis((100 + size).max(1000) + u64::from(objects))),
             };
         }
+        if kind == Kind::Responsiveness {
+            let (least, most) = (Duration::from_millis(10), Duration::from_secs(1));
+            config.interval = Some(Duration::from_nanos(every).clamp(least, most));
+            config.load = LoadConnections {
+                down: outstanding % 17,
+                up: objects % 17,
+            };
+        }
         if kind == Kind::Probe {
             config.target = [ProbeTarget::Near, ProbeTarget::Line, ProbeTarget::Server][priority % 3];
         }
-        if !kind.is_datagram() {
+        if !kind.is_datagram() && kind != Kind::Responsiveness {
             config.connections = if new { Connections::New } else { Connections::Keep };
         }
         if let Some(player) = &mut config.player {
@@ -522,6 +535,11 @@ fn config() -> impl Strategy<Value = Config> {
             (Kind::Voice, _) => vec![Goal::Quality {
                 at_least: 1 + (size % 93) as u8,
                 window: Duration::from_secs(10),
+                step: Duration::from_secs(1),
+            }],
+            (Kind::Responsiveness, _) => vec![Goal::Rpm {
+                at_least: 1 + objects * 1000,
+                window: Duration::from_secs(5),
                 step: Duration::from_secs(1),
             }],
             (Kind::Download | Kind::Upload, _) => vec![Goal::Rate {
@@ -745,6 +763,11 @@ fn plan() -> impl Strategy<Value = Plan> {
         let mut wired = Station::new("w");
         (wired.link, wired.air) = (Some(wire.0), wire.1);
         plan.stations.push(wired);
+        // Self probes share a connection with load.
+        let mut workloads = plan.stations.iter().flat_map(|station| &station.workloads);
+        if workloads.any(|workload| workload.config.load.count() > 0) {
+            plan.server.http = Http::H2;
+        }
         let mut changes: Vec<Change> = changes
             .into_iter()
             .map(|(time, setting)| Change {

@@ -5,6 +5,7 @@
 //! from their times.
 //!
 //! - [`draft`] – the score of draft-ietf-ippm-responsiveness-09: the mean of two rates.
+//! - [`foreign_rate`] – its part for foreign probes.
 //! - [`goresponsiveness`] – the score of the program of that name, which differs: the rate of the mean of
 //!   two times.
 //! - [`Estimator`] – the value that represents many times: trimmed mean or percentile.
@@ -134,6 +135,19 @@ pub struct Rpm {
 /// denominator is zero.
 #[must_use]
 pub fn draft(foreign: &[ForeignProbe], self_ns: &[u64], estimator: Estimator) -> Option<Rpm> {
+    let (foreign, loaded) = (foreign_rate(foreign, estimator)?, rate(estimator.estimate(self_ns)?)?);
+    Some(Rpm {
+        foreign,
+        loaded,
+        score: (foreign + loaded) / 2.0,
+    })
+}
+
+/// Computes the part `foreign` of the score of [`draft`], without self probes.
+///
+/// Returns `None` if there are no probes or too few, if only a part of them used TLS, or if the denominator is zero.
+#[must_use]
+pub fn foreign_rate(foreign: &[ForeignProbe], estimator: Estimator) -> Option<f64> {
     let value = |time: fn(&ForeignProbe) -> u64| estimator.estimate(&foreign.iter().map(time).collect::<Vec<_>>());
     let tls: Vec<u64> = foreign
         .iter()
@@ -145,12 +159,7 @@ pub fn draft(foreign: &[ForeignProbe], self_ns: &[u64], estimator: Estimator) ->
         count if count == foreign.len() => (tcp + estimator.estimate(&tls)? + http) / 3.0,
         _ => return None,
     };
-    let (foreign, loaded) = (rate(round_trip)?, rate(estimator.estimate(self_ns)?)?);
-    Some(Rpm {
-        foreign,
-        loaded,
-        score: (foreign + loaded) / 2.0,
-    })
+    rate(round_trip)
 }
 
 /// Computes the score of goresponsiveness (`rpm/calculations.go`):

@@ -140,6 +140,12 @@ impl Endpoint {
         }
     }
 
+    /// Bytes that the application has written and that were never sent: what TCP_NOTSENT_LOWAT (tcp(7)) limits.
+    #[must_use]
+    pub fn unsent(&self) -> u64 {
+        self.sender.unsent()
+    }
+
     /// The application has no more data: a FIN follows the last byte.
     pub fn finish(&mut self, _now: Instant) {
         self.sender.finish();

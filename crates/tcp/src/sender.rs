@@ -241,6 +241,11 @@ impl Sender {
         self.buffer.poll_writable(self.written - self.una.min(self.written))
     }
 
+    /// Bytes of content that the application has written and that were never sent (`tcp_notsent`).
+    pub(crate) fn unsent(&self) -> u64 {
+        self.written.saturating_sub(self.next)
+    }
+
     /// Returns true if all data are sent and acknowledged, including the FIN.
     pub(crate) fn is_done(&self) -> bool {
         self.finished && self.una > self.written

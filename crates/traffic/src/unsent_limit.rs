@@ -4,18 +4,14 @@
 //! that a test measures the network.
 
 use netburn_linux::Monotonic;
-use netburn_units::{BitRate, Duration, Instant};
+use netburn_units::{BitRate, Instant};
+use netburn_workload::responsiveness::{UNSENT_UPDATE, unsent_limit};
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::os::fd::AsFd;
 
-/// Time in which a connection sends its unsent data.
-const DELAY: Duration = Duration::from_millis(5);
-/// Minimum limit in bytes: a TLS record, which is the unit of sending.
-const MIN: u32 = 16 << 10;
-/// Maximum limit in bytes.
-const MAX: u32 = 128 << 10;
-/// Time between two changes of the limit.
-const UPDATE: Duration = Duration::from_millis(100);
+/// Query parameter of a request whose response needs the limit.
+const QUERY: &str = "unsent=limit";
 
 /// Unsent limit of one connection; none at first.
 #[derive(Debug, Default)]
@@ -32,33 +28,40 @@ impl UnsentLimit {
         if self.next.get().is_some_and(|next| now < next) {
             return;
         }
-        self.next.set(Some(now + UPDATE));
+        self.next.set(Some(now + UNSENT_UPDATE));
         let rate = netburn_linux::tcp_info(socket).ok().and_then(|info| info.delivery_rate);
-        let limit = limit(rate.unwrap_or(BitRate::from_bps(0)));
+        let limit = unsent_limit(rate.unwrap_or(BitRate::from_bps(0)));
         if limit != self.set.get() && netburn_linux::set_unsent_limit(socket, limit).is_ok() {
             self.set.set(limit);
         }
     }
 }
 
-/// Returns the unsent limit in bytes for a connection of this rate.
-fn limit(rate: BitRate) -> u32 {
-    let bytes = u128::from(rate.as_bps()) * u128::from(DELAY.as_nanos()) / 8_000_000_000;
-    u32::try_from(bytes).unwrap_or(MAX).clamp(MIN, MAX)
+/// Adds the request for the limit to `path`.
+pub(crate) fn limited(path: Cow<'_, str>) -> Cow<'_, str> {
+    let sign = if path.contains('?') { '&' } else { '?' };
+    format!("{path}{sign}{QUERY}").into()
+}
+
+/// Returns whether the query of `path` requests the limit.
+pub(crate) fn is_limited(path: &str) -> bool {
+    let query = path.split_once('?').map_or("", |(_, query)| query);
+    query.split('&').any(|part| part == QUERY)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// 5 ms at 100 Mbit/s are 62,500 bytes. 5 ms at 1 Mbit/s are 625 bytes, less than a record.
     #[test]
-    fn the_limit_is_five_milliseconds_of_the_rate() {
-        assert_eq!(limit(BitRate::from_mbps(100)), 62_500);
-        assert_eq!(limit(BitRate::from_mbps(40)), 25_000);
-        assert_eq!(limit(BitRate::from_mbps(1)), 16_384);
-        assert_eq!(limit(BitRate::from_mbps(10_000)), 131_072);
-        assert_eq!(limit(BitRate::from_bps(u64::MAX)), 131_072);
+    fn the_limit_is_requested_in_the_query() {
+        assert!(!is_limited("/bytes/5"));
+        assert!(!is_limited("/bytes/unsent=limit"));
+        assert!(!is_limited("/bytes/5?dscp=8&unsent=limits"));
+        for path in ["/bytes/5", "/bytes/5?dscp=8"] {
+            assert!(is_limited(&limited(path.into())), "{path}");
+        }
+        assert_eq!(limited("/sink?station=3".into()), "/sink?station=3&unsent=limit");
     }
 
     #[cfg(target_os = "linux")]
@@ -70,6 +73,6 @@ mod tests {
         unsent.update(&socket);
         let set = socket2::SockRef::from(&socket).tcp_notsent_lowat().unwrap();
         assert_eq!(set, unsent.set.get());
-        assert!((MIN..=MAX).contains(&set));
+        assert!(((16 << 10)..=(128 << 10)).contains(&set));
     }
 }

@@ -36,11 +36,12 @@ pub mod responsiveness;
 pub mod verdict;
 
 pub use config::{
-    Config, ConfigError, Connections, Goal, Kind, Marking, PacketStream, PlayerConfig, Priority, ProbeTarget, Streams,
-    UnknownName,
+    Config, ConfigError, Connections, Goal, Kind, LoadConnections, Marking, PacketStream, PlayerConfig, Priority,
+    ProbeTarget, Streams, UnknownName,
 };
 pub use deadlines::Deadlines;
 pub use direction::Direction;
 pub use machine::{Action, BACKOFF, Connection, Request, RequestId, Wake, Workload};
 pub use operation::{Failure, Operation, Outcome, RemoteTimestamps, Stall};
+pub use responsiveness::rpm_windows;
 pub use verdict::{GoalResult, Tally, Verdict, judge, loss_windows, quality_windows, windows, worst};

@@ -5,7 +5,8 @@ use netburn_units::{Duration, Instant};
 /// One operation, from its due time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Operation {
-    /// Number within the workload, from 0 in the order of due times. Packets that are not answered have even numbers up and odd
+    /// Number within the workload, from 0 in the order of due times. Those of `responsiveness` depend on its
+    /// [`Part`](crate::responsiveness::Part)s. Packets that are not answered have even numbers up and odd
     /// numbers down ([`Direction::operation`](crate::Direction::operation)), each in the order of due times.
     pub sequence: u64,
     /// Due time: the base of latency.
@@ -26,6 +27,9 @@ pub struct Operation {
     pub outcome: Outcome,
     /// For a probe: the server's timestamps, from the server's clock.
     pub far: Option<RemoteTimestamps>,
+    /// For a foreign probe of `responsiveness`: time at which the TCP handshake of its connection was complete. `connected`
+    /// is the end of the TLS handshake.
+    pub tcp_connected: Option<Instant>,
 }
 
 /// Server timestamps of a probe, in nanoseconds of the server's own clock.

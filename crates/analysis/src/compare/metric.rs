@@ -37,6 +37,8 @@ pub enum Quantity {
     Stalled,
     /// The share of datagrams that were lost.
     Lost,
+    /// Round trips per minute under load.
+    Rpm,
     /// The rating R of one direction of a call.
     Rating(Direction),
     /// The share of packets of one direction of a call that were lost.
@@ -62,6 +64,8 @@ pub enum Unit {
     Share,
     /// Points of the rating R, 0 to 93.
     Points,
+    /// Round trips per minute.
+    Rpm,
 }
 
 impl Quantity {
@@ -69,7 +73,9 @@ impl Quantity {
     #[must_use]
     pub const fn better(&self) -> Better {
         match self {
-            Quantity::Throughput | Quantity::Jain | Quantity::Met(..) | Quantity::Rating(_) => Better::Higher,
+            Quantity::Throughput | Quantity::Jain | Quantity::Met(..) | Quantity::Rpm | Quantity::Rating(_) => {
+                Better::Higher
+            }
             Quantity::Idle
             | Quantity::P50
             | Quantity::P95
@@ -87,7 +93,7 @@ impl Quantity {
     #[must_use]
     pub fn tolerance(&self, share: Option<f64>) -> Tolerance {
         let usual = match self {
-            Quantity::Throughput | Quantity::Jain => Tolerance::RATE,
+            Quantity::Throughput | Quantity::Jain | Quantity::Rpm => Tolerance::RATE,
             Quantity::Idle | Quantity::P50 | Quantity::P95 | Quantity::RoundTrip => Tolerance::LATENCY,
             Quantity::Stalled
             | Quantity::Lost
@@ -121,6 +127,7 @@ impl Quantity {
             | Quantity::MissedFrames
             | Quantity::InGaps(_) => Unit::Share,
             Quantity::Rating(_) => Unit::Points,
+            Quantity::Rpm => Unit::Rpm,
         }
     }
 
@@ -136,6 +143,7 @@ impl Quantity {
             Quantity::Met(..) => "met %",
             Quantity::Stalled => "stalled %",
             Quantity::Lost => "lost %",
+            Quantity::Rpm => "RPM",
             Quantity::Rating(Direction::Up) => "R up",
             Quantity::Rating(Direction::Down) => "R down",
             Quantity::LostOneWay(Direction::Up) | Quantity::LostOfStream(Direction::Up) => "lost up %",
@@ -157,6 +165,7 @@ impl Unit {
             Unit::Ms => "ms",
             Unit::Share => "share",
             Unit::Points => "points",
+            Unit::Rpm => "rpm",
         }
     }
 }
@@ -181,6 +190,7 @@ impl Key {
             Quantity::Met(number, _) => format!("goals.{number}.met"),
             Quantity::Stalled => "player.stalled_share".to_owned(),
             Quantity::Lost => "probe.lost_share".to_owned(),
+            Quantity::Rpm => "responsiveness.rpm".to_owned(),
             Quantity::Rating(Direction::Up) => "voice.up.rating".to_owned(),
             Quantity::Rating(Direction::Down) => "voice.down.rating".to_owned(),
             Quantity::LostOneWay(Direction::Up) => "voice.up.lost_share".to_owned(),
@@ -231,7 +241,8 @@ fn station_metrics(station: &StationSummary, all: &mut Vec<(Key, Option<f64>)>) 
         }
         // Latency matters for workloads that a user waits for. For downloads and streams,
         // throughput and windows say more.
-        if !moves(workload) {
+        // The probes of `responsiveness` have several kinds, which RPM combines.
+        if !moves(workload) && workload.responsiveness.is_none() {
             let latency = &workload.latency_ms;
             add(Quantity::P50, at(latency.p50, P50, latency));
             add(Quantity::P95, at(latency.p95, P95, latency));
@@ -260,6 +271,9 @@ fn station_metrics(station: &StationSummary, all: &mut Vec<(Key, Option<f64>)>) 
             if let Some(trip) = &streams.round_trip_ms {
                 add(Quantity::RoundTrip, trip.p95);
             }
+        }
+        if let Some(of) = &workload.responsiveness {
+            add(Quantity::Rpm, of.rpm);
         }
         if let Some(voice) = &workload.voice {
             for (direction, stream) in [(Direction::Up, &voice.up), (Direction::Down, &voice.down)] {

@@ -69,6 +69,7 @@ fn operation(station: u16, workload: u16, ms: i64, took: u64) -> Row {
             bytes: 16_384,
             outcome: Outcome::Finished,
             far: None,
+            tcp_connected: None,
         },
     })
 }

@@ -59,6 +59,7 @@ fn call(sequence: u64, due_ms: i64, took_ms: Option<u64>) -> Row {
                 Outcome::NotStarted
             },
             far: None,
+            tcp_connected: None,
         },
     })
 }

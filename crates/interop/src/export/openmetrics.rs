@@ -9,7 +9,8 @@
 use super::Error;
 use netburn_record::Run;
 use netburn_record::summary::{
-    GoalSummary, LatencyMs, StationSummary, StreamSummary, Summary, VoiceStreamSummary, WorkloadSummary, verdict_name,
+    GoalSummary, LatencyMs, ResponsivenessSummary, StationSummary, StreamSummary, Summary, VoiceStreamSummary,
+    WorkloadSummary, verdict_name,
 };
 use netburn_record::utc::UnixTime;
 use netburn_workload::Verdict;
@@ -206,6 +207,7 @@ fn workloads(page: &mut Page, stations: &[StationSummary]) {
     });
     calls(page, &all);
     streams(page, &all);
+    responsiveness(page, &all);
 }
 
 /// Both directions of the calls.
@@ -312,6 +314,48 @@ fn streams(page: &mut Page, all: &[(Labels, &WorkloadSummary)]) {
             }
         });
     }
+}
+
+/// Scores and probes of the workloads of kind `responsiveness`.
+fn responsiveness(page: &mut Page, all: &[(Labels, &WorkloadSummary)]) {
+    let workloads = all
+        .iter()
+        .filter_map(|(of, workload)| Some((of, workload.responsiveness.as_ref()?)));
+    let workloads: Vec<(&Labels, &ResponsivenessSummary)> = workloads.collect();
+    if workloads.is_empty() {
+        return;
+    }
+    let mut gauge = |name: &'static str, help: &str, value: fn(&ResponsivenessSummary) -> Option<f64>| {
+        page.gauge(name, help, |page| {
+            for (of, workload) in &workloads {
+                page.sample("", of, value(workload));
+            }
+        });
+    };
+    gauge(
+        "netburn_responsiveness_rpm",
+        "Round trips per minute under load (draft-ietf-ippm-responsiveness-09).",
+        |of| of.rpm,
+    );
+    gauge(
+        "netburn_responsiveness_foreign_rpm",
+        "Round trips per minute of probes on connections of their own.",
+        |of| of.foreign_rpm,
+    );
+    gauge(
+        "netburn_responsiveness_loaded_rpm",
+        "Round trips per minute of probes on connections with load.",
+        |of| of.loaded_rpm,
+    );
+    gauge(
+        "netburn_responsiveness_lost_ratio",
+        "Share of the probes of responsiveness without a response.",
+        |of| {
+            let due = of.foreign_probes.due + of.self_probes.due;
+            let lost = of.foreign_probes.lost + of.self_probes.lost;
+            (due > 0).then(|| lost as f64 / due as f64)
+        },
+    );
 }
 
 fn round_trip(workload: &WorkloadSummary) -> Option<LatencyMs> {

@@ -1,7 +1,7 @@
 //! The page of the built-in workloads, from their configuration.
 
 use crate::page::{check_generated, replace};
-use netburn_workload::config::PRESETS;
+use netburn_workload::config::{LOAD_OBJECT, PRESETS};
 use netburn_workload::{Config, Connections, Direction, Kind, PacketStream, Priority};
 use std::fmt::Write as _;
 
@@ -25,6 +25,10 @@ const PROPERTIES: [Property; 14] = [
             Kind::Voice => format!("none: a datagram of {size} B in each direction"),
             kind if kind.is_one_way() => format!("none: {}", packets(config)),
             Kind::Upload => format!("`POST /sink` with {size} B"),
+            Kind::Responsiveness => {
+                let load = LOAD_OBJECT.as_bytes();
+                format!("probes: `GET /bytes/{size}`; load: `GET /bytes/{load}` and `POST /sink` with {load} B")
+            }
             _ => format!("`GET /bytes/{size}`"),
         }
     }),
@@ -32,6 +36,7 @@ const PROPERTIES: [Property; 14] = [
         Kind::Probe => format!("a datagram of {} B", config.object_size.as_bytes()),
         kind if kind.is_one_way() => "none".to_owned(),
         Kind::Upload => "a receipt".to_owned(),
+        Kind::Responsiveness => "1 B; the load, or a receipt".to_owned(),
         _ => config.object_size.to_string(),
     }),
     ("requests in an operation", |config| match config.objects {
@@ -41,6 +46,10 @@ const PROPERTIES: [Property; 14] = [
     ("interval", |config| {
         if config.kind.has_streams() {
             return intervals(config);
+        }
+        if config.kind == Kind::Responsiveness {
+            let interval = config.interval.unwrap_or_default();
+            return format!("{interval} for each kind of probe; none for the load");
         }
         config
             .interval
@@ -58,17 +67,27 @@ const PROPERTIES: [Property; 14] = [
     ("operations in flight", |config| {
         if config.kind.is_one_way() {
             "no limit".to_owned()
+        } else if config.kind == Kind::Responsiveness {
+            format!("up to {} probes", config.max_in_flight())
         } else {
             format!("up to {}", config.max_in_flight())
         }
     }),
     ("connections", |config| match (config.kind, config.connections) {
         (kind, _) if kind.is_datagram() => "–".to_owned(),
+        (Kind::Responsiveness, _) => {
+            let load = config.load;
+            format!(
+                "{} with load down, {} with load up; a new one for each foreign probe",
+                load.down, load.up
+            )
+        }
         (_, Connections::New) => "a new one for each request".to_owned(),
         (_, Connections::Keep) => "kept open and reused".to_owned(),
     }),
     ("direction of the content", |config| match config.kind {
         Kind::Upload => "to the server".to_owned(),
+        Kind::Responsiveness => "both".to_owned(),
         kind if kind.is_datagram() => "both".to_owned(),
         _ => "to the station".to_owned(),
     }),

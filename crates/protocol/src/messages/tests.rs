@@ -110,6 +110,7 @@ fn every_row() -> Vec<Row> {
             received: i64::MIN,
             sent: i64::MIN,
         }),
+        tcp_connected: longest,
     };
     let mut rows: Vec<Row> = outcomes()
         .into_iter()
@@ -454,6 +455,7 @@ proptest! {
         bytes in any::<u64>(),
         outcome in prop::sample::select(outcomes()),
         far in any::<Option<(i64, i64)>>(),
+        tcp_connected in any::<Option<i64>>(),
     ) {
         let (due, started, connected, first, finished) = times;
         let at = |nanos: Option<i64>| nanos.map(Instant::from_nanos);
@@ -470,6 +472,7 @@ proptest! {
                 bytes,
                 outcome,
                 far: far.map(|(received, sent)| RemoteTimestamps { received, sent }),
+                tcp_connected: at(tcp_connected),
             },
         });
         let message = ToController::Rows(Rows { sequence: 1, batch: batch(std::slice::from_ref(&row)) });

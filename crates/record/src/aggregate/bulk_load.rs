@@ -4,7 +4,7 @@ use super::counting::Counting;
 use super::evaluated::EvaluatedTime;
 use netburn_scenario::Plan;
 use netburn_units::Instant;
-use netburn_workload::Kind;
+use netburn_workload::Direction;
 use netburn_workload::config::Window;
 
 /// Directions of the bulk load at an instant.
@@ -18,8 +18,8 @@ pub enum LoadDirection {
     Both,
 }
 
-/// Evaluated times of a plan in which workloads of kind `download` and `upload` run, on any station. Other kinds have
-/// pauses, and do not count as bulk load.
+/// Evaluated times of a plan in which workloads of kind `download` and `upload`, and those of kind `responsiveness` with
+/// load, run on any station. Other kinds have pauses, and do not count as bulk load.
 #[derive(Debug, Clone)]
 pub struct BulkLoads {
     download: Vec<EvaluatedTime>,
@@ -30,11 +30,11 @@ impl BulkLoads {
     /// Bulk loads of `plan`, whose evaluated times are those of `counting`.
     #[must_use]
     pub fn new(plan: &Plan, counting: &Counting) -> Self {
-        let times = |kind: Kind| {
+        let times = |direction: Direction| {
             let stations = plan.stations.iter().zip(counting.evaluated_by_station());
             let loading = stations.flat_map(|(station, evaluated)| {
                 let workloads = station.workloads.iter().map(|workload| &workload.config);
-                let loads = workloads.filter(|config| config.kind == kind);
+                let loads = workloads.filter(|config| config.loads(direction));
                 loads.flat_map(move |config| config.windows(evaluated.from, evaluated.to))
             });
             let part = |window: Window| EvaluatedTime {
@@ -44,8 +44,8 @@ impl BulkLoads {
             merged(loading.map(part).collect())
         };
         BulkLoads {
-            download: times(Kind::Download),
-            upload: times(Kind::Upload),
+            download: times(Direction::Down),
+            upload: times(Direction::Up),
         }
     }
 

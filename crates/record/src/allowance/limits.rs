@@ -2,7 +2,7 @@
 
 use netburn_units::{BitRate, Duration};
 use netburn_workload::config::BIN;
-use netburn_workload::{BACKOFF, Config};
+use netburn_workload::{BACKOFF, Config, Kind};
 
 /// The highest rate that one workload of one station can have: 1 Tbit/s, more than any network card carries.
 pub const MAX_RATE: BitRate = BitRate::from_mbps(1_000_000);
@@ -91,6 +91,12 @@ impl Limits {
         // Packets of the first second, and those of each second.
         let of_streams = config.datagrams.packets_within(SECOND).max(1);
         let (burst, count, every) = match period {
+            // Two kinds of probes, and objects of the load, which can fail at once and again after each backoff.
+            Some(every) if config.kind == Kind::Responsiveness => {
+                let loads = u64::from(config.load.count());
+                let probes = SECOND.as_nanos() / every.as_nanos() * 2 + 2;
+                (BURST + FACTOR * loads, FACTOR * (probes + loads), SECOND)
+            }
             _ if config.kind.has_streams() => (BURST + FACTOR * of_streams, FACTOR * of_streams, SECOND),
             Some(every) => (BURST, FACTOR, every),
             // All streams can fail at once, and again after each backoff. Successful ones share the rate.
@@ -108,7 +114,7 @@ impl Limits {
                 every: LOOKS,
             },
             operation_bytes: size,
-            greedy: period.is_none() && !config.kind.has_streams(),
+            greedy: period.is_none() && !config.kind.has_streams() || config.load.count() > 0,
         }
     }
 

@@ -55,6 +55,7 @@ fn call(sequence: u64, due: i64) -> OperationRow {
             bytes: 16 << 10,
             outcome: Outcome::Finished,
             far: None,
+            tcp_connected: None,
         },
     }
 }

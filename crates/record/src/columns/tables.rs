@@ -108,7 +108,7 @@ pub(crate) trait Payload: Sized {
 table!(OperationRow = Row::Operation in "operations" {
     station: Station = [station], "", "station";
     workload: Workload = [workload], "", "workload";
-    sequence: Num<u64> = [operation.sequence], "", "number within the workload, in order of due times, from 0";
+    sequence: Num<u64> = [operation.sequence], "", "number within the workload, in order of due times, from 0; for `responsiveness` three times the number of the foreign probe, plus 1 for self probes and plus 2 for objects of the load";
     due: Num<Instant> = [operation.due], "ns", "due time; latency counts from it";
     started: MaybeNum<Instant> = [operation.started], "ns", "start of its first request; null if it never started";
     connected: MaybeNum<Instant> = [operation.connected], "ns", "time at which its last new connection was ready; null if there was none";
@@ -118,6 +118,7 @@ table!(OperationRow = Row::Operation in "operations" {
     outcome: Word<Outcome> = [operation.outcome], "", "`finished`, `failed_dial`, `failed_connection`, `failed_answer`, `failed_stopped`, `timed_out`, `not_started`, `unfinished`, `cut`";
     remote_received: MaybeNum<Instant> = (remote_received), "ns", "for a probe: time of arrival at the server, by the server's clock";
     remote_sent: MaybeNum<Instant> = (remote_sent), "ns", "for a probe: time at which the server returned it, by the server's clock";
+    tcp_connected: MaybeNum<Instant> = [operation.tcp_connected], "ns", "for a foreign probe of `responsiveness`: end of the TCP handshake of its connection; `connected` is the end of the TLS handshake";
 });
 
 table!(IntervalRow = Row::Interval in "intervals" {

@@ -181,7 +181,9 @@ impl fmt::Display for QualityIssue {
             } => {
                 let cause = match kind {
                     GoalKind::Latency => "no counted operation was due in the evaluated time",
-                    GoalKind::Rate | GoalKind::Quality | GoalKind::Loss => "the evaluated time has no complete window",
+                    GoalKind::Rate | GoalKind::Quality | GoalKind::Loss | GoalKind::Rpm => {
+                        "the evaluated time has no complete window"
+                    }
                     GoalKind::Frames => "no frame was due in the evaluated time",
                     GoalKind::NoGap => "no packet was due in the evaluated time",
                     GoalKind::NoStall => "playback did not start in the evaluated time",

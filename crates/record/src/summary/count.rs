@@ -1,6 +1,7 @@
 //! Counts rows as evidence for the summary.
 
 mod packets;
+mod responsiveness;
 mod split;
 mod streams;
 mod voice;
@@ -65,7 +66,7 @@ impl Counter {
             workloads: station
                 .workloads
                 .iter()
-                .map(|w| WorkloadCounter::new(&w.config, Instant::ZERO + station.start))
+                .map(|w| WorkloadCounter::new(&w.config, Instant::ZERO + station.start, plan.server.tls))
                 .collect(),
             probes: SplitCounter::new(station),
             claim: Claim::default(),

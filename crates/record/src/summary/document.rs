@@ -120,7 +120,8 @@ pub struct StationSummary {
 pub struct WorkloadSummary {
     /// Name.
     pub name: String,
-    /// Kind: `pages`, `stream`, `calls`, `download`, `upload`, `probe`, `voice`, `datagrams`, `game`, `cloud-gaming`.
+    /// Kind: `pages`, `stream`, `calls`, `download`, `upload`, `probe`, `voice`, `datagrams`, `game`, `cloud-gaming`,
+    /// `responsiveness`.
     pub kind: String,
     /// Verdict of the worst goal, as measured.
     #[serde(with = "verdict")]
@@ -168,6 +169,9 @@ pub struct WorkloadSummary {
     /// Results of the streams, for `datagrams`, `game` and `cloud-gaming`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub streams: Option<StreamsSummary>,
+    /// Results of the probes, for `responsiveness`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub responsiveness: Option<ResponsivenessSummary>,
     /// Goals, each judged.
     pub goals: Vec<GoalSummary>,
 }
@@ -250,6 +254,73 @@ pub struct ProbeSummary {
     pub queued_up_ms: Option<LatencyMs>,
     /// The same from server to station.
     pub queued_down_ms: Option<LatencyMs>,
+}
+
+/// Results of a workload of kind `responsiveness`, in round trips per minute. A score is `null` if there are no probes of a
+/// kind, or too few for a percentile. In means, a probe without a response has the time-out as its time. In percentiles its time
+/// is unlimited.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct ResponsivenessSummary {
+    /// Score of draft-ietf-ippm-responsiveness-09 over the evaluated time: the mean of `foreign_rpm` and `loaded_rpm`. Without
+    /// a load of the workload's own it is `foreign_rpm`.
+    pub rpm: Option<f64>,
+    /// Class of this score in the draft: `poor`, `fair`, `good`, `excellent`.
+    pub band: Option<String>,
+    /// True if the workload has no load of its own, and so no self probes.
+    pub foreign_only: bool,
+    /// Rate of foreign probes, from trimmed means of the parts TCP, TLS and HTTP.
+    pub foreign_rpm: Option<f64>,
+    /// Rate of self probes, from their trimmed mean.
+    pub loaded_rpm: Option<f64>,
+    /// Score from medians.
+    pub median_rpm: Option<f64>,
+    /// Score from 90th percentiles.
+    pub p90_rpm: Option<f64>,
+    /// Score of goresponsiveness, from trimmed means with the share of the draft. `null` without TLS or self probes.
+    pub goresponsiveness_rpm: Option<f64>,
+    /// TCP handshake of foreign probes.
+    pub tcp_ms: Option<LatencyMs>,
+    /// TLS handshake of foreign probes; `null` without TLS.
+    pub tls_ms: Option<LatencyMs>,
+    /// Request and response of foreign probes.
+    pub http_ms: Option<LatencyMs>,
+    /// Request and response of self probes.
+    pub self_ms: Option<LatencyMs>,
+    /// Number of foreign probes.
+    pub foreign_probes: ProbeCountsSummary,
+    /// Number of self probes.
+    pub self_probes: ProbeCountsSummary,
+    /// Objects of the load that failed or timed out.
+    pub load_failures: u64,
+    /// Scores of consecutive periods of 5 s, from the start of the evaluated time. Empty with `--repeat`.
+    #[serde(default)]
+    pub periods: Vec<RpmPeriod>,
+}
+
+/// Numbers of probes of one kind in the evaluated time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct ProbeCountsSummary {
+    /// Probes that were due.
+    pub due: u64,
+    /// Probes with a response.
+    pub answered: u64,
+    /// Probes that failed, timed out, or were not sent because no load connection was open.
+    pub lost: u64,
+    /// Probes that started 10 ms or more after they were due. They count like all others.
+    pub late: u64,
+}
+
+/// Scores of one period.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct RpmPeriod {
+    /// Start, in seconds from the start of the run's load.
+    pub start_s: f64,
+    /// As [`ResponsivenessSummary::rpm`].
+    pub rpm: Option<f64>,
+    /// As [`ResponsivenessSummary::foreign_rpm`].
+    pub foreign_rpm: Option<f64>,
+    /// As [`ResponsivenessSummary::loaded_rpm`].
+    pub loaded_rpm: Option<f64>,
 }
 
 /// Packets of one direction of a call or of a stream of datagrams: losses and times.

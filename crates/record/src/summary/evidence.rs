@@ -7,8 +7,9 @@ use crate::health::{Clock, Health};
 use crate::lab_health::LabHealth;
 use crate::quality_issue::QualityIssue;
 use netburn_quality::{Frames, LossRuns, Silences, StreamQuality};
-use netburn_units::Duration;
+use netburn_units::{Duration, Instant};
 use netburn_workload::Tally;
+use netburn_workload::responsiveness::{ScoredProbe, Scoring, WorkloadScore};
 
 /// All that a summary is computed from, besides the plan.
 #[derive(Debug, Clone, Default)]
@@ -98,8 +99,50 @@ pub(crate) struct WorkloadEvidence {
     pub(crate) voice: Option<VoiceEvidence>,
     /// Streams of datagrams.
     pub(crate) streams: Option<StreamsEvidence>,
+    /// Probes of `responsiveness`.
+    pub(crate) responsiveness: Option<ResponsivenessEvidence>,
     /// Round trips under bulk load, for a probe.
     pub(crate) loaded: LoadedEvidence,
+}
+
+/// Probes of a workload of kind `responsiveness`.
+#[derive(Debug, Clone)]
+pub(crate) struct ResponsivenessEvidence {
+    pub(crate) scoring: Scoring,
+    /// In the order of the due times of each run.
+    pub(crate) probes: Vec<ScoredProbe>,
+    pub(crate) foreign: ProbeCounts,
+    pub(crate) own: ProbeCounts,
+    /// Objects of the load that failed or timed out.
+    pub(crate) load_failures: u64,
+    /// Start and score of each period of one run; empty for several runs.
+    pub(crate) periods: Vec<(Instant, Option<WorkloadScore>)>,
+}
+
+/// Numbers of probes of a kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct ProbeCounts {
+    pub(crate) due: u64,
+    pub(crate) answered: u64,
+    pub(crate) late: u64,
+}
+
+impl ProbeCounts {
+    fn add(&mut self, other: ProbeCounts) {
+        self.due += other.due;
+        self.answered += other.answered;
+        self.late += other.late;
+    }
+}
+
+impl ResponsivenessEvidence {
+    fn add(&mut self, other: ResponsivenessEvidence) {
+        self.probes.extend(other.probes);
+        self.foreign.add(other.foreign);
+        self.own.add(other.own);
+        self.load_failures += other.load_failures;
+        self.periods.clear();
+    }
 }
 
 /// Round trips of a probe in ns, by the directions of the bulk load when they were due.
@@ -377,6 +420,9 @@ impl WorkloadEvidence {
         }
         if let (Some(streams), Some(other)) = (&mut self.streams, other.streams) {
             streams.add(other);
+        }
+        if let (Some(one), Some(other)) = (&mut self.responsiveness, other.responsiveness) {
+            one.add(other);
         }
     }
 }

@@ -8,7 +8,7 @@ use netburn_quality::grade::qoo::{PROFILES, Profile};
 use netburn_stats::percentile::{Percentile, needed, supported};
 use netburn_stats::{Distribution, P50};
 use netburn_units::{BitRate, Duration};
-use netburn_workload::{Config, Kind};
+use netburn_workload::{Config, Direction};
 
 /// Directions in which bulk workloads of the run moved data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -21,8 +21,8 @@ impl Moved {
     /// Adds the workloads of a station.
     pub(super) fn add<'a>(&mut self, workloads: impl Iterator<Item = (&'a Config, &'a WorkloadEvidence)>) {
         for (config, _) in workloads.filter(|(_, evidence)| evidence.moved > 0) {
-            self.down |= config.kind == Kind::Download;
-            self.up |= config.kind == Kind::Upload;
+            self.down |= config.loads(Direction::Down);
+            self.up |= config.loads(Direction::Up);
         }
     }
 }

@@ -7,6 +7,7 @@ mod document;
 pub(crate) mod evidence;
 mod grades;
 mod grading;
+mod responsiveness;
 pub(crate) mod split;
 mod streams;
 mod summariser;
@@ -17,9 +18,9 @@ mod wifi;
 
 pub(crate) use document::verdict;
 pub use document::{
-    DeliverySummary, FrameSummary, GapSummary, GoalSummary, LatencyMs, PlayerSummary, ProbeSummary, SCHEMA,
-    StationSummary, StreamSummary, StreamsSummary, Summary, Totals, VoiceStreamSummary, VoiceSummary, WorkloadSummary,
-    verdict_name,
+    DeliverySummary, FrameSummary, GapSummary, GoalSummary, LatencyMs, PlayerSummary, ProbeCountsSummary, ProbeSummary,
+    ResponsivenessSummary, RpmPeriod, SCHEMA, StationSummary, StreamSummary, StreamsSummary, Summary, Totals,
+    VoiceStreamSummary, VoiceSummary, WorkloadSummary, verdict_name,
 };
 pub use grades::{AimGrade, BufferbloatGrade, Grades, LoadedLatency, Missing, QooGrade};
 pub use split::{DelaySummary, SplitSummary};

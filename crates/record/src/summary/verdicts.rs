@@ -2,8 +2,8 @@
 //! goals come from [`netburn_workload::verdict`].
 
 use super::document::{
-    GoalSummary, LatencyMs, PlayerSummary, ProbeSummary, SCHEMA, StationSummary, StreamsSummary, Summary, Totals,
-    VoiceSummary, WorkloadSummary,
+    GoalSummary, LatencyMs, PlayerSummary, ProbeSummary, ResponsivenessSummary, SCHEMA, StationSummary, StreamsSummary,
+    Summary, Totals, VoiceSummary, WorkloadSummary,
 };
 use super::evidence::{RunEvidence, StationEvidence, WorkloadEvidence};
 use super::grading::{GradeContext, Moved};
@@ -242,6 +242,7 @@ fn judge_workload(name: String, config: &Config, of: WorkloadEvidence, context: 
                     | Goal::Rate { .. }
                     | Goal::Quality { .. }
                     | Goal::Loss { .. }
+                    | Goal::Rpm { .. }
                     | Goal::Frames => tally.samples,
                 },
             }
@@ -297,6 +298,7 @@ fn judge_workload(name: String, config: &Config, of: WorkloadEvidence, context: 
         voice: of.voice.map(VoiceSummary::from),
         grades,
         streams: of.streams.map(StreamsSummary::from),
+        responsiveness: of.responsiveness.map(ResponsivenessSummary::from),
         goals,
     }
 }

@@ -1,6 +1,7 @@
 //! Rules of the summary, each with rows whose result is known by hand.
 
 mod quality_issues;
+mod responsiveness;
 mod streams;
 #[path = "../util/mod.rs"]
 mod util;

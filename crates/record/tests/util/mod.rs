@@ -81,6 +81,7 @@ pub fn operation(station: u16, workload: u16, sequence: u64, due: Instant, outco
             bytes: 1000,
             outcome,
             far: None,
+            tcp_connected: None,
         },
     })
 }
@@ -200,13 +201,14 @@ pub fn any_row_but_air() -> impl Strategy<Value = Row> {
             prop::option::of(at()),
             prop::option::of(at()),
             prop::option::of(at()),
+            prop::option::of(at()),
         ],
         any::<u64>(),
         outcome(),
         prop::option::of((any::<i64>(), any::<i64>())),
     )
         .prop_map(|((station, workload, sequence, due), times, bytes, outcome, far)| {
-            let [started, connected, first_byte, finished] = times;
+            let [started, connected, first_byte, finished, tcp_connected] = times;
             Row::Operation(OperationRow {
                 station,
                 workload,
@@ -220,6 +222,7 @@ pub fn any_row_but_air() -> impl Strategy<Value = Row> {
                     bytes,
                     outcome,
                     far: far.map(|(received, sent)| RemoteTimestamps { received, sent }),
+                    tcp_connected,
                 },
             })
         });

@@ -21,6 +21,7 @@ pub fn value(value: f64, unit: Unit) -> String {
             hundredths => format!("{hundredths:.2}"),
         },
         Unit::Points => format!("{value:.1}"),
+        Unit::Rpm => format!("{value:.0}"),
     }
 }
 

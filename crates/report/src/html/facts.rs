@@ -1,7 +1,7 @@
 //! Tables of metrics, Wi-Fi links, the self-check and the machines.
 
 use super::{cells, escaped};
-use crate::text::{delivery, grades, split, streams, voice, wifi};
+use crate::text::{delivery, grades, responsiveness, split, streams, voice, wifi};
 use netburn_analysis::format::{mbps, percent, short, span, span_us};
 use netburn_analysis::view::View;
 use netburn_record::summary::verdict_name;
@@ -70,6 +70,7 @@ pub(super) fn metrics(view: &View) -> String {
     }
     out.push_str(&calls(view));
     out.push_str(&datagrams(view));
+    out.push_str(&probes(view));
     out
 }
 
@@ -253,6 +254,94 @@ fn datagrams(view: &View) -> String {
         out.push_str(&cells("Round trips", &words(&head), &trips));
         out.push('\n');
     }
+    out
+}
+
+/// Scores and times of every workload of kind `responsiveness`, and its scores by period.
+fn probes(view: &View) -> String {
+    let time = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), span);
+    let score = responsiveness::score;
+    let (mut rows, mut parts, mut periods) = (Vec::new(), Vec::new(), Vec::new());
+    for (station, workload, of) in responsiveness::all(&view.summary) {
+        let name = format!("{station}, {workload}");
+        rows.push(vec![
+            name.clone(),
+            score(of.rpm),
+            of.band.clone().unwrap_or_else(|| "–".to_owned()),
+            score(of.foreign_rpm),
+            if of.foreign_only {
+                "no load".to_owned()
+            } else {
+                score(of.loaded_rpm)
+            },
+            score(of.median_rpm),
+            score(of.p90_rpm),
+            score(of.goresponsiveness_rpm),
+            of.load_failures.to_string(),
+        ]);
+        for (part, times, counts) in [
+            ("foreign, TCP", of.tcp_ms, of.foreign_probes),
+            ("foreign, TLS", of.tls_ms, of.foreign_probes),
+            ("foreign, HTTP", of.http_ms, of.foreign_probes),
+            ("self", of.self_ms, of.self_probes),
+        ] {
+            let Some(times) = times else { continue };
+            parts.push(vec![
+                format!("{name}, {part}"),
+                time(times.p50),
+                time(times.p90),
+                time(times.p95),
+                time(times.p99),
+                time(times.max),
+                counts.due.to_string(),
+                counts.lost.to_string(),
+                counts.late.to_string(),
+            ]);
+        }
+        periods.extend(of.periods.iter().map(|period| {
+            vec![
+                format!("{name}, from {} s", short(period.start_s)),
+                score(period.rpm),
+                score(period.foreign_rpm),
+                score(period.loaded_rpm),
+            ]
+        }));
+    }
+    if rows.is_empty() {
+        return String::new();
+    }
+    let head = [
+        "workload",
+        "RPM",
+        "class",
+        "foreign",
+        "self",
+        "from medians",
+        "from p90",
+        "goresponsiveness",
+        "failures of the load",
+    ];
+    let mut out = format!(
+        "<h3>Responsiveness</h3>\n{}\n",
+        cells("Responsiveness", &words(&head), &rows)
+    );
+    let head = [
+        "probe",
+        "median",
+        "p90",
+        "p95",
+        "p99",
+        "max",
+        "due",
+        "without a response",
+        "late",
+    ];
+    out.push_str(&cells("Probes", &words(&head), &parts));
+    if !periods.is_empty() {
+        let head = ["period of 5 s", "RPM", "foreign", "self"];
+        out.push_str(&cells("RPM over time", &words(&head), &periods));
+    }
+    let _ = writeln!(out, "<p class=\"note\">{}</p>", escaped(responsiveness::NOTE));
     out
 }
 

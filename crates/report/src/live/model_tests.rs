@@ -48,6 +48,7 @@ fn operation(station: u16, workload: u16, due_ms: i64, took_ms: i64, outcome: Ou
             bytes: 1,
             outcome,
             far: None,
+            tcp_connected: None,
         },
     })
 }

@@ -153,6 +153,13 @@ fn goal_sentence(workload: &WorkloadSummary, goal: &GoalSummary) -> String {
             required(goal, met),
             worst_packet(goal)
         ),
+        GoalKind::Rpm => format!(
+            "{} of {} windows of {name} met `{text}`{}{}",
+            percent(met),
+            goal.samples,
+            required(goal, met),
+            lowest_rpm(goal)
+        ),
         GoalKind::Loss => format!(
             "{} of {} windows of {name} met `{text}` in the direction with the worse result{}{}",
             percent(met),
@@ -221,6 +228,14 @@ fn gaps(workload: &WorkloadSummary) -> Option<GapSummary> {
     let directions = [&streams.up, &streams.down].into_iter().flatten();
     let gaps = directions.filter_map(|stream| stream.gaps);
     gaps.max_by(|one, other| one.share.total_cmp(&other.share))
+}
+
+/// The window with the lowest score, if it does not meet the goal.
+fn lowest_rpm(goal: &GoalSummary) -> String {
+    match goal.excess {
+        Some(excess) if excess > 1.0 => format!("; the lowest reached {} of it", percent(1.0 / excess)),
+        _ => String::new(),
+    }
 }
 
 /// The worst sample of a stream, if it exceeds the limit.

@@ -5,7 +5,7 @@ use super::air::{check_radio, to_u8};
 use super::workload::Definitions;
 use crate::decode::{Context, Section, Spanned};
 use crate::places::check_floor;
-use crate::plan::{Joins, Plan, Radio, RadioRef, Station, StationAir, StationWorkload};
+use crate::plan::{Http, Joins, Plan, Radio, RadioRef, Station, StationAir, StationWorkload};
 use crate::problem::Problem;
 use crate::sections::StationSection;
 use crate::suggest::list;
@@ -56,6 +56,7 @@ pub(super) fn station(
         cx.problem_at(stop, message, "use a later `stop`".to_owned());
     }
     check_windows(&station, section, plan, cx);
+    check_http(&station, section, plan, cx);
     if let (Some(_), Some(label)) = (&section.agent, &section.label) {
         cx.problem_at(
             label,
@@ -74,6 +75,20 @@ pub(super) fn station(
         air(&mut station.air, name, section, plan, names, cx);
     }
     station
+}
+
+/// Reports workloads whose self probes share a connection with load, which HTTP/1.1 can't.
+fn check_http(station: &Station, section: &StationSection, plan: &Plan, cx: &mut Context) {
+    for used in section.workload.iter().flat_map(|list| &list.0) {
+        let workload = station.workloads.iter().find(|workload| workload.name == used.0);
+        let has_load = workload.is_some_and(|workload| workload.config.load.count() > 0);
+        if has_load && plan.server.http == Http::H1 {
+            let message = format!("the load of `{}` needs HTTP/2, and the server has HTTP/1.1", used.0);
+            let help =
+                "set `http = \"2\"` in `[server]`; or set `load_down = 0` and `load_up = 0` for foreign probes only";
+            cx.problem_at(used, message, help.to_owned());
+        }
+    }
 }
 
 /// Reports workloads that never run, because the station's load is at other times.

@@ -8,7 +8,9 @@ use crate::sections::{PlayerSection, WorkloadSection};
 use crate::suggest::list;
 use netburn_tcp::config::CongestionControl;
 use netburn_units::{BitRate, ByteSize, Duration};
-use netburn_workload::config::{Activity, MAX_VOICE_INTERVAL, MIN_REPEAT, MIN_VOICE_INTERVAL, MIN_WINDOW};
+use netburn_workload::config::{
+    Activity, MAX_PROBE_INTERVAL, MAX_VOICE_INTERVAL, MIN_PROBE_INTERVAL, MIN_REPEAT, MIN_VOICE_INTERVAL, MIN_WINDOW,
+};
 use netburn_workload::{Config, Goal, Kind, PlayerConfig};
 
 /// Workloads that a station can use.
@@ -46,6 +48,7 @@ pub(crate) fn preset(kind: Kind) -> Config {
         Kind::Datagrams => Config::datagrams(),
         Kind::Game => Config::game(),
         Kind::CloudGaming => Config::cloud_gaming(),
+        Kind::Responsiveness => Config::responsiveness(),
     }
 }
 
@@ -100,7 +103,7 @@ fn workload(section: &Spanned<WorkloadSection>, duration: Duration, cx: &mut Con
     (cx.problems.len() == before).then_some(workload)
 }
 
-/// Reports sizes and times that a datagram can't have.
+/// Reports sizes and times that a datagram or a probe can't have.
 fn check_datagram(section: &WorkloadSection, kind: Kind, cx: &mut Context) {
     let (least, name) = match kind {
         Kind::Probe => (64, "a probe"),
@@ -119,6 +122,9 @@ fn check_datagram(section: &WorkloadSection, kind: Kind, cx: &mut Context) {
             cx.problem_at(time, format!("{} is out of range", time.0), help);
         }
     };
+    if kind == Kind::Responsiveness {
+        within(&section.interval, MIN_PROBE_INTERVAL, MAX_PROBE_INTERVAL, "probes");
+    }
     if kind == Kind::Voice {
         within(&section.interval, MIN_VOICE_INTERVAL, MAX_VOICE_INTERVAL, "a call");
     }
@@ -173,7 +179,8 @@ pub(crate) fn default_rate(kind: Kind) -> Option<BitRate> {
         | Kind::Voice
         | Kind::Datagrams
         | Kind::Game
-        | Kind::CloudGaming => None,
+        | Kind::CloudGaming
+        | Kind::Responsiveness => None,
     }
 }
 
@@ -308,6 +315,8 @@ fn check_goals(config: &Config, section: &WorkloadSection, kind: Kind, cx: &mut 
             Goal::NoGap => Some("`no gap` is a goal for `game`"),
             Goal::Quality { .. } if kind == Kind::Voice => None,
             Goal::Quality { .. } => Some("a rating is a goal for `voice`"),
+            Goal::Rpm { .. } if kind == Kind::Responsiveness => None,
+            Goal::Rpm { .. } => Some("round trips per minute are a goal for `responsiveness`"),
             Goal::NoStall if kind == Kind::Stream => None,
             Goal::NoStall => Some("`no stall` is a goal for `stream`, which has a player"),
             Goal::Rate { .. } if matches!(kind, Kind::Stream | Kind::Download | Kind::Upload) => None,

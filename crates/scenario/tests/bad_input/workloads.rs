@@ -27,7 +27,7 @@ fn workloads() {
     station(
         "workload = [\"voip\", \"tetris\"]",
         "2:21: station.tv.workload: unknown workload `tetris`; expected one of `browsing`, `4kstream`, `voip`, \
-         `download`, `upload`, `probe`, `voice`, `datagrams`, `game`, `cloud-gaming`, or define it: `[workload.tetris]`",
+         `download`, `upload`, `probe`, `voice`, `datagrams`, `game`, `cloud-gaming`, `responsiveness`, or define it: `[workload.tetris]`",
     );
     station(
         "workload = [\"voip\", \"voip\"]",
@@ -37,13 +37,13 @@ fn workloads() {
     own(
         "rate = \"5 Mbit/s\"",
         &[
-            "2:1: workload.mine: missing `kind`; it is the traffic pattern: `pages`, `stream`, `calls`, `download`, `upload`, `probe`, `voice`, `datagrams`, `game` or `cloud-gaming`",
+            "2:1: workload.mine: missing `kind`; it is the traffic pattern: `pages`, `stream`, `calls`, `download`, `upload`, `probe`, `voice`, `datagrams`, `game`, `cloud-gaming` or `responsiveness`",
         ],
     );
     own(
         "kind = \"page\"",
         &[
-            "3:8: workload.mine.kind: unknown value `page`; did you mean `pages`? Expected one of `pages`, `stream`, `calls`, `download`, `upload`, `probe`, `voice`, `datagrams`, `game`, `cloud-gaming`",
+            "3:8: workload.mine.kind: unknown value `page`; did you mean `pages`? Expected one of `pages`, `stream`, `calls`, `download`, `upload`, `probe`, `voice`, `datagrams`, `game`, `cloud-gaming`, `responsiveness`",
         ],
     );
     own(
@@ -91,7 +91,7 @@ fn workloads() {
         "kind = \"download\"\nobjects = 5\ninterval = \"1 s\"\njitter = \"1 s\"\noutstanding = 3\nplayer = {}\nstreams = 0",
         &[
             "4:11: workload.mine.objects: a workload of kind `download` has no `objects`; remove it; it applies to `pages`",
-            "5:12: workload.mine.interval: a workload of kind `download` has no `interval`; remove it; it applies to `pages`, `stream`, `calls`, `probe`, `voice`",
+            "5:12: workload.mine.interval: a workload of kind `download` has no `interval`; remove it; it applies to `pages`, `stream`, `calls`, `probe`, `voice`, `responsiveness`",
             "6:10: workload.mine.jitter: a workload of kind `download` has no `jitter`; remove it; it applies to `pages`, `calls`, `probe`",
             "7:15: workload.mine.outstanding: a workload of kind `download` has no `outstanding`; remove it; it applies to `calls`, `probe`",
             "8:10: workload.mine.player: a workload of kind `download` has no `player`; remove it; it applies to `stream`",
@@ -135,7 +135,7 @@ fn workloads() {
     own(
         "kind = \"stream\"\nstop = \"5 s\"\nrepeat = \"10 s\"",
         &[
-            "5:10: workload.mine.repeat: a workload of kind `stream` has no `repeat`; remove it; it applies to `pages`, `calls`, `download`, `upload`, `probe`",
+            "5:10: workload.mine.repeat: a workload of kind `stream` has no `repeat`; remove it; it applies to `pages`, `calls`, `download`, `upload`, `probe`, `responsiveness`",
         ],
     );
     own(
@@ -181,6 +181,49 @@ fn workloads() {
 }
 
 #[test]
+fn responsiveness() {
+    let own = |lines: &str, expected: &[&str]| {
+        let text =
+            format!("[server]\nhttp = \"2\"\n[station.tv]\n[workload.mine]\nkind = \"responsiveness\"\n{lines}\n");
+        wrong(&text, expected);
+    };
+    own(
+        "load_down = 17",
+        &["6:13: workload.mine.load_down: `17` is out of range; expected a whole number, 0 to 16"],
+    );
+    own(
+        "interval = \"5 ms\"",
+        &["6:12: workload.mine.interval: 5 ms is out of range; expected 10 ms to 1 s for probes"],
+    );
+    own(
+        "goal = \"0 rpm\"",
+        &["6:8: workload.mine.goal: `0 rpm` is out of range; expected 1 to 1000000 round trips per minute"],
+    );
+    own(
+        "goal = \"1000001rpm\"",
+        &["6:8: workload.mine.goal: `1000001rpm` is out of range; expected 1 to 1000000 round trips per minute"],
+    );
+    own(
+        "objects = 2",
+        &[
+            "6:11: workload.mine.objects: a workload of kind `responsiveness` has no `objects`; remove it; it applies to `pages`",
+        ],
+    );
+    wrong(
+        "[station.tv]\n[workload.mine]\nkind = \"upload\"\nload_up = 2\n",
+        &[
+            "4:11: workload.mine.load_up: a workload of kind `upload` has no `load_up`; remove it; it applies to `responsiveness`",
+        ],
+    );
+    wrong(
+        "[station.tv]\nworkload = [\"probe\", \"responsiveness\"]\n",
+        &[
+            "2:22: station.tv.workload: the load of `responsiveness` needs HTTP/2, and the server has HTTP/1.1; set `http = \"2\"` in `[server]`; or set `load_down = 0` and `load_up = 0` for foreign probes only",
+        ],
+    );
+}
+
+#[test]
 fn goals_on_workloads_that_cannot_have_them() {
     let time = "a time is a goal for `pages`, `calls`, `probe` and kinds with `up` and `down`";
     let loss = "a loss is a goal for kinds with `up` and `down`, such as `datagrams`";
@@ -188,6 +231,7 @@ fn goals_on_workloads_that_cannot_have_them() {
     let gap = "`no gap` is a goal for `game`";
     let rate = "a rate is a goal for `stream`, `download` and `upload`";
     let rating = "a rating is a goal for `voice`";
+    let rpm = "round trips per minute are a goal for `responsiveness`";
     let stall = "`no stall` is a goal for `stream`, which has a player";
     for (kind, goal, help) in [
         ("pages", "20 Mbit/s", rate),
@@ -216,6 +260,10 @@ fn goals_on_workloads_that_cannot_have_them() {
         ("cloud-gaming", "20 Mbit/s", rate),
         ("datagrams", "1 Mbit/s", rate),
         ("datagrams", "no stall", stall),
+        ("datagrams", "1000 rpm", rpm),
+        ("pages", "300rpm", rpm),
+        ("responsiveness", "500 ms", time),
+        ("responsiveness", "R 80", rating),
     ] {
         wrong(
             &format!("[station.tv]\n[workload.mine]\nkind = \"{kind}\"\ngoal = [\"{goal}\"]\n"),
@@ -227,11 +275,11 @@ fn goals_on_workloads_that_cannot_have_them() {
     let own = |lines: &str, expected: &str| wrong(&format!("[station.tv]\n[workload.mine]\n{lines}\n"), &[expected]);
     own(
         "kind = \"pages\"\ngoal = \"fast\"",
-        "4:8: workload.mine.goal: invalid goal `fast`; expected a time (`\"500 ms\"`), a rate (`\"20 Mbit/s\"`), a rating (`\"R 80\"`), a loss (`\"1 % lost\"`), `\"no gap\"`, `\"frames on time\"`, `\"no stall\"` or `\"none\"`",
+        "4:8: workload.mine.goal: invalid goal `fast`; expected a time (`\"500 ms\"`), a rate (`\"20 Mbit/s\"`), a rating (`\"R 80\"`), round trips per minute (`\"1000 rpm\"`), a loss (`\"1 % lost\"`), `\"no gap\"`, `\"frames on time\"`, `\"no stall\"` or `\"none\"`",
     );
     own(
         "kind = \"pages\"\ngoal = 500",
-        "4:8: workload.mine.goal: found `500`, expected a time (`\"500 ms\"`), a rate (`\"20 Mbit/s\"`), a rating (`\"R 80\"`), a loss (`\"1 % lost\"`), `\"no gap\"`, `\"frames on time\"`, `\"no stall\"` or `\"none\"`",
+        "4:8: workload.mine.goal: found `500`, expected a time (`\"500 ms\"`), a rate (`\"20 Mbit/s\"`), a rating (`\"R 80\"`), round trips per minute (`\"1000 rpm\"`), a loss (`\"1 % lost\"`), `\"no gap\"`, `\"frames on time\"`, `\"no stall\"` or `\"none\"`",
     );
     for rating in ["R 0", "R 94", "R 1000"] {
         own(
@@ -241,7 +289,7 @@ fn goals_on_workloads_that_cannot_have_them() {
     }
     own(
         "kind = \"voice\"\ngoal = \"R eighty\"",
-        "4:8: workload.mine.goal: invalid goal `R eighty`; expected a time (`\"500 ms\"`), a rate (`\"20 Mbit/s\"`), a rating (`\"R 80\"`), a loss (`\"1 % lost\"`), `\"no gap\"`, `\"frames on time\"`, `\"no stall\"` or `\"none\"`",
+        "4:8: workload.mine.goal: invalid goal `R eighty`; expected a time (`\"500 ms\"`), a rate (`\"20 Mbit/s\"`), a rating (`\"R 80\"`), round trips per minute (`\"1000 rpm\"`), a loss (`\"1 % lost\"`), `\"no gap\"`, `\"frames on time\"`, `\"no stall\"` or `\"none\"`",
     );
     own(
         "kind = \"stream\"\nrate = \"8 Mbit/s\"\ngoal = \"10 Mbit/s\"",
@@ -298,7 +346,7 @@ fn streams_of_datagrams() {
         "object_size = \"200 B\"\ninterval = \"10 ms\"\nrate = \"1 Mbit/s\"\ntimeout = \"5 s\"",
         &[
             "4:15: workload.mine.object_size: a workload of kind `datagrams` has no `object_size`; remove it; it applies to `pages`, `stream`, `calls`, `download`, `upload`, `probe`, `voice`",
-            "5:12: workload.mine.interval: a workload of kind `datagrams` has no `interval`; remove it; it applies to `pages`, `stream`, `calls`, `probe`, `voice`",
+            "5:12: workload.mine.interval: a workload of kind `datagrams` has no `interval`; remove it; it applies to `pages`, `stream`, `calls`, `probe`, `voice`, `responsiveness`",
             "6:8: workload.mine.rate: a workload of kind `datagrams` has no `rate`; remove it; it applies to `pages`, `stream`, `calls`",
             "7:11: workload.mine.timeout: 5 s is out of range; expected 10 ms to 2 s for datagrams",
         ],

@@ -3,6 +3,7 @@
 use super::exchange::{Exchange, Framing, Stage};
 use super::lane::{Key, Lane};
 use super::payload::End;
+use super::unsent::UnsentLimit;
 use netburn_tcp::Endpoint;
 use netburn_units::Instant;
 use netburn_workload::Marking;
@@ -16,6 +17,7 @@ pub(crate) struct Connection {
     pub(crate) client: usize,
     pub(crate) station: u16,
     pub(crate) marking: Marking,
+    pub(crate) framing: Framing,
     /// Number of the persistent connection in the workload, if it is persistent.
     pub(crate) kept: Option<u32>,
     pub(crate) stage: Stage,
@@ -35,6 +37,8 @@ pub(crate) struct Host {
     pub(crate) endpoint: Endpoint,
     /// Data of its application.
     pub(crate) lane: Lane,
+    /// Limit of unsent data, on a connection with self probes.
+    pub(crate) unsent: Option<UnsentLimit>,
     /// Bytes received in order.
     pub(crate) received: u64,
     /// Bytes acknowledged by the peer.
@@ -46,10 +50,11 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    pub(crate) fn new(endpoint: Endpoint, lane: Lane) -> Self {
+    pub(crate) fn new(endpoint: Endpoint, lane: Lane, unsent: Option<UnsentLimit>) -> Self {
         Host {
             endpoint,
             lane,
+            unsent,
             received: 0,
             acknowledged: 0,
             weights: VecDeque::new(),
@@ -72,8 +77,27 @@ impl Host {
 impl Host {
     /// Passes data to TCP, as far as it has room.
     pub(crate) fn pump(&mut self, now: Instant) {
-        let endpoint = &mut self.endpoint;
-        self.lane.pump(|bytes| endpoint.write(now, bytes));
+        let (endpoint, unsent) = (&mut self.endpoint, &mut self.unsent);
+        self.lane.pump(|bytes| {
+            let bytes = match unsent {
+                Some(unsent) => unsent.room(now, endpoint, bytes),
+                None => bytes,
+            };
+            if bytes == 0 { 0 } else { endpoint.write(now, bytes) }
+        });
+    }
+
+    /// Passes more data to TCP, if the application waited for the limit of unsent data. Returns true if it did.
+    pub(crate) fn pump_unsent(&mut self, now: Instant) -> bool {
+        let endpoint = &self.endpoint;
+        let writable = self
+            .unsent
+            .as_mut()
+            .is_some_and(|unsent| unsent.take_writable(endpoint));
+        if writable {
+            self.pump(now);
+        }
+        writable
     }
 }
 
@@ -89,10 +113,10 @@ impl Connection {
     }
 
     /// Next request that may be written.
-    pub(crate) fn next_request(&mut self, framing: Framing) -> Option<&mut Exchange> {
+    pub(crate) fn next_request(&mut self) -> Option<&mut Exchange> {
         let requested = self.exchanges.iter().filter(|exchange| exchange.requested).count();
         let next = self.exchanges.iter_mut().find(|exchange| !exchange.requested);
-        next.filter(|_| self.stage == Stage::Open && requested < framing.most)
+        next.filter(|_| self.stage == Stage::Open && requested < self.framing.most)
     }
 
     pub(crate) fn host(&mut self, end: End) -> &mut Host {

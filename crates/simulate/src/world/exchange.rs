@@ -19,7 +19,7 @@ pub(crate) const PREFACE: u64 = 64;
 /// SETTINGS of three values, WINDOW_UPDATE and acknowledgement of the client's SETTINGS by the
 /// server: 27 + 13 + 9.
 pub(crate) const SERVER_PREFACE: u64 = 49;
-/// Maximum DATA frame that agents announce (`SETTINGS_MAX_FRAME_SIZE`).
+/// Maximum DATA frame that agents announce (`SETTINGS_MAX_FRAME_SIZE`), except on connections with load of `responsiveness`.
 const FRAME: u64 = 64 << 10;
 /// A frame's header (RFC 9113 section 4.1).
 const FRAME_HEADER: u64 = 9;
@@ -33,6 +33,8 @@ pub(crate) struct Framing {
     response_head: u64,
     /// True if content is sent in frames.
     framed: bool,
+    /// Maximum size of a frame.
+    frame: u64,
     /// Maximum number of concurrent exchanges on a connection.
     pub(crate) most: usize,
 }
@@ -45,6 +47,7 @@ impl Framing {
                 request_head: 120,
                 response_head: 200,
                 framed: false,
+                frame: FRAME,
                 most: 1,
             },
             // Heads are compressed (RFC 7541): a repeated field costs one or two bytes. `serve`
@@ -53,20 +56,30 @@ impl Framing {
                 request_head: 40,
                 response_head: 60,
                 framed: true,
+                frame: FRAME,
                 most: 128,
             },
         }
     }
 
+    /// The same with frames of at most this size.
+    pub(crate) const fn with_frames(self, frame: u64) -> Self {
+        Framing { frame, ..self }
+    }
+
     /// Number of bytes after which another exchange takes its turn.
     pub(crate) const fn turn(self) -> u64 {
-        if self.framed { FRAME + FRAME_HEADER } else { u64::MAX }
+        if self.framed {
+            self.frame + FRAME_HEADER
+        } else {
+            u64::MAX
+        }
     }
 
     /// Length of content with its frame headers.
     fn framed(self, content: u64) -> u64 {
         if self.framed {
-            content + content.div_ceil(FRAME) * FRAME_HEADER
+            content + content.div_ceil(self.frame) * FRAME_HEADER
         } else {
             content
         }
@@ -75,8 +88,9 @@ impl Framing {
     /// Content in the first `bytes` of framed content.
     fn content(self, bytes: u64) -> u64 {
         if self.framed {
-            let (whole, rest) = (bytes / (FRAME + FRAME_HEADER), bytes % (FRAME + FRAME_HEADER));
-            whole * FRAME + rest.saturating_sub(FRAME_HEADER)
+            let unit = self.frame + FRAME_HEADER;
+            let (whole, rest) = (bytes / unit, bytes % unit);
+            whole * self.frame + rest.saturating_sub(FRAME_HEADER)
         } else {
             bytes
         }

@@ -19,6 +19,7 @@ mod payload;
 mod payload_pool;
 mod rx_coalescing;
 mod traffic;
+mod unsent;
 
 use crate::capture::CaptureEvent;
 use crate::error::SimulateError;

@@ -5,8 +5,10 @@ use super::connection::{Connection, Host};
 use super::exchange::{CLIENT_FINISHED, CLIENT_HELLO, Exchange, PREFACE, SERVER_HELLO, SERVER_PREFACE, Stage};
 use super::lane::{CONNECTION, Key, Lane};
 use super::payload::End;
+use super::unsent::UnsentLimit;
 use netburn_tcp::{Endpoint, EndpointConfig, Event};
-use netburn_workload::{Action, Connection as Wanted, Failure, Request, RequestId};
+use netburn_workload::responsiveness::LOAD_FRAME;
+use netburn_workload::{Action, Connection as Wanted, Failure, Kind, Request, RequestId};
 
 impl World {
     /// Executes a workload's actions and takes its results.
@@ -30,8 +32,9 @@ impl World {
     fn begin(&mut self, client: usize, request: &Request) {
         let kept = match request.connection {
             Wanted::New => None,
-            // HTTP/2: the requests of a workload share one persistent connection. Each stream of a bulk transfer has its own.
-            Wanted::Kept(_) if self.framing.most > 1 && !self.is_bulk(client) => Some(0),
+            // HTTP/2: the requests of a workload share one persistent connection. Each stream of a bulk transfer, and each
+            // load connection, has its own.
+            Wanted::Kept(_) if self.framing.most > 1 && !self.kind(client).has_own_connections() => Some(0),
             Wanted::Kept(number) => Some(number),
         };
         let open = kept.and_then(|number| self.clients[client].kept.get(&number).copied());
@@ -42,14 +45,14 @@ impl World {
         let key = connection.next;
         connection.next += 1;
         let content = request.size.as_bytes();
-        let exchange = Exchange::new(self.framing, key, request.id, request.direction, content);
+        let exchange = Exchange::new(connection.framing, key, request.id, request.direction, content);
         connection.exchanges.push(exchange);
         self.clients[client].requests.insert(request.id, slot);
         self.send_requests(slot);
     }
 
-    fn is_bulk(&self, client: usize) -> bool {
-        self.clients[client].watched.machine().config().kind.is_bulk()
+    fn kind(&self, client: usize) -> Kind {
+        self.clients[client].watched.machine().config().kind
     }
 
     /// Opens a connection.
@@ -64,12 +67,21 @@ impl World {
         };
         let client_config = random(&self.stations[usize::from(station)]);
         let server_config = random(&self.server);
+        // Connections with load have self probes, which wait behind what is buffered.
+        let has_probes = kept.is_some() && self.kind(client) == Kind::Responsiveness;
+        let framing = if has_probes {
+            self.framing.with_frames(LOAD_FRAME.into())
+        } else {
+            self.framing
+        };
+        let unsent = has_probes.then(UnsentLimit::default);
         let modelled = "the plan was checked: every congestion control in it is modelled";
         let connection = Connection {
             serial,
             client,
             station,
             marking: request.marking,
+            framing,
             kept,
             stage: Stage::Dialling,
             exchanges: Vec::new(),
@@ -78,11 +90,13 @@ impl World {
             ends: [
                 Host::new(
                     Endpoint::connect(&client_config, self.now).expect(modelled),
-                    Lane::new(self.framing.turn(), true),
+                    Lane::new(framing.turn(), true),
+                    unsent.clone(),
                 ),
                 Host::new(
                     Endpoint::listen(&server_config, self.now).expect(modelled),
-                    Lane::new(self.framing.turn(), false),
+                    Lane::new(framing.turn(), false),
+                    unsent,
                 ),
             ],
         };
@@ -104,9 +118,8 @@ impl World {
 
     /// Sends the requests that may be sent on a connection.
     fn send_requests(&mut self, slot: usize) {
-        let framing = self.framing;
         while let Some(connection) = &mut self.connections[slot]
-            && let Some(exchange) = connection.next_request(framing)
+            && let Some(exchange) = connection.next_request()
         {
             exchange.requested = true;
             let (key, bytes) = (exchange.key, exchange.request());
@@ -143,6 +156,8 @@ impl World {
                     Event::Received(_) | Event::Acknowledged(_) => self.is_ready[slot][end.index()],
                     _ => true,
                 };
+            } else if connection.host(end).pump_unsent(self.now) {
+                may_send = true;
             } else {
                 break;
             }
@@ -187,6 +202,13 @@ impl World {
         let Some(connection) = &mut self.connections[slot] else {
             return;
         };
+        let client = connection.client;
+        if self.clients[client].watched.machine().config().kind == Kind::Responsiveness {
+            let machine = self.clients[client].watched.machine_mut();
+            for exchange in &connection.exchanges {
+                machine.handle_tcp_connected(self.now, exchange.id);
+            }
+        }
         if self.tls {
             connection.stage = Stage::Securing;
             self.write(slot, End::Client, CONNECTION, CLIENT_HELLO);

@@ -14,6 +14,7 @@ use netburn_workload::{Direction, Verdict};
 /// | `station.NAME.WORKLOAD.min_ms`, `.p50_ms`, `.p75_ms`, `.p90_ms`, `.p95_ms`, `.p99_ms`, `.max_ms` | its latency |
 /// | `station.NAME.WORKLOAD.met`, `.excess` | its first goal |
 /// | `station.NAME.WORKLOAD.stalls`, `.stalled_ms`, `.lost_share` | its player, its datagrams |
+/// | `station.NAME.WORKLOAD.rpm`, `.foreign_rpm`, `.loaded_rpm`, `.p90_rpm` | its round trips per minute |
 ///
 /// A verdict is a number: fail 0, inconclusive 1, marginal 2, pass 3; without goals there is none.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,7 +42,7 @@ pub enum Unit {
 
 const OF_RUN: [&str; 3] = ["verdict", "totals.throughput_mbps", "totals.airtime_jain"];
 const OF_STATION: [&str; 4] = ["verdict", "throughput_mbps", "airtime_share", "idle_ms"];
-const OF_WORKLOAD: [&str; 29] = [
+const OF_WORKLOAD: [&str; 33] = [
     "verdict",
     "throughput_mbps",
     "operations",
@@ -71,6 +72,10 @@ const OF_WORKLOAD: [&str; 29] = [
     "round_trip_p95_ms",
     "qoo",
     "missed_frames_share",
+    "rpm",
+    "foreign_rpm",
+    "loaded_rpm",
+    "p90_rpm",
 ];
 
 /// Verdicts by name, with their numbers.
@@ -200,6 +205,10 @@ fn of_workload(workload: &WorkloadSummary, name: &str) -> Option<f64> {
         "round_trip_p95_ms" => workload.streams.as_ref()?.round_trip_ms?.p95,
         "qoo" => workload.streams.as_ref()?.qoo,
         "missed_frames_share" => workload.streams.as_ref()?.down?.frames?.missed_share,
+        "rpm" => workload.responsiveness.as_ref()?.rpm,
+        "foreign_rpm" => workload.responsiveness.as_ref()?.foreign_rpm,
+        "loaded_rpm" => workload.responsiveness.as_ref()?.loaded_rpm,
+        "p90_rpm" => workload.responsiveness.as_ref()?.p90_rpm,
         _ => workload.probe?.lost_share,
     }
 }

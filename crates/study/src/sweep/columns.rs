@@ -26,6 +26,8 @@ pub enum Measure {
     Count,
     /// Points of the rating R of a call.
     Points,
+    /// Round trips per minute.
+    Rpm,
     /// A verdict, by name.
     Verdict,
 }
@@ -48,6 +50,7 @@ impl Measure {
         match self {
             Measure::Ms => "ms",
             Measure::Mbps => "Mbit/s",
+            Measure::Rpm => "rpm",
             Measure::Share | Measure::Count | Measure::Points | Measure::Verdict => "",
         }
     }
@@ -187,6 +190,15 @@ fn of_workload(name: &str, workload: &WorkloadSummary, all: &mut Vec<(Column, Me
                 ]);
             }
         }
+    }
+    if let Some(of) = &workload.responsiveness {
+        all.extend([
+            number(&name("rpm"), Measure::Rpm, of.rpm),
+            number(&name("foreign_rpm"), Measure::Rpm, of.foreign_rpm),
+            number(&name("loaded_rpm"), Measure::Rpm, of.loaded_rpm),
+            number(&name("p90_rpm"), Measure::Rpm, of.p90_rpm),
+            count(&name("lost_probes"), of.foreign_probes.lost + of.self_probes.lost),
+        ]);
     }
     if let Some(voice) = &workload.voice {
         for (direction, stream) in [("up", &voice.up), ("down", &voice.down)] {

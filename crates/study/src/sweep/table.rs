@@ -107,7 +107,7 @@ fn tone(verdict: &str) -> Tone {
 /// Formats a value with three significant digits.
 pub(super) fn format_value(value: f64, measure: Measure) -> String {
     match (measure, value.abs()) {
-        (Measure::Count, _) => format!("{value:.0}"),
+        (Measure::Count | Measure::Rpm, _) => format!("{value:.0}"),
         (Measure::Share, _) => format!("{value:.2}"),
         (Measure::Points, _) => format!("{value:.1}"),
         (Measure::Mbps, ..1.0) | (Measure::Ms, ..10.0) => format!("{value:.2}"),

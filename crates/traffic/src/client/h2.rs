@@ -41,12 +41,24 @@ impl Session {
     /// # Errors
     /// [`ExchangeError::Connection`] when the connection fails.
     pub async fn begin(stream: Stream, limit: Option<BitRate>) -> Result<Session, ExchangeError> {
+        Session::begin_with_frames(stream, limit, MAX_FRAME).await
+    }
+
+    /// The same, with frames of at most `max_frame` bytes; 16,384 to 16,777,215 (RFC 9113 §6.5.2).
+    ///
+    /// # Errors
+    /// As [`begin`](Self::begin).
+    pub async fn begin_with_frames(
+        stream: Stream,
+        limit: Option<BitRate>,
+        max_frame: u32,
+    ) -> Result<Session, ExchangeError> {
         let socket = stream.socket().observe();
         upload::limit_unsent(stream.socket());
         let (sender, connection) = h2::client::Builder::new()
             .initial_window_size(window(limit, STREAM_WINDOW))
             .initial_connection_window_size(window(limit, CONNECTION_WINDOW))
-            .max_frame_size(MAX_FRAME)
+            .max_frame_size(max_frame)
             .enable_push(false)
             .max_header_list_size(MAX_HEAD as u32)
             .handshake::<_, Bytes>(Bounded::client(stream))

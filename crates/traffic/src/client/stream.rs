@@ -31,7 +31,22 @@ impl Stream {
         dscp: u8,
         meter: &Rc<Meter>,
     ) -> io::Result<Stream> {
+        Stream::dial_observed(target, tls, dscp, meter, || {}).await
+    }
+
+    /// The same; calls `tcp_connected` when the TCP handshake is complete.
+    ///
+    /// # Errors
+    /// As [`dial`](Self::dial).
+    pub async fn dial_observed(
+        target: &Target,
+        tls: Option<&Arc<ClientConfig>>,
+        dscp: u8,
+        meter: &Rc<Meter>,
+        tcp_connected: impl FnOnce(),
+    ) -> io::Result<Stream> {
         let socket = Socket::dial(target, dscp, meter).await?;
+        tcp_connected();
         let Some(config) = tls else {
             return Ok(Stream::Plain(socket));
         };

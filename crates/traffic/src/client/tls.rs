@@ -3,6 +3,7 @@
 use super::Trust;
 use netburn_scenario::plan::Http;
 use ring::digest;
+use rustls::client::Resumption;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
@@ -38,6 +39,14 @@ pub fn config(trust: &Trust, http: Http) -> io::Result<Arc<ClientConfig>> {
         Http::H2 => vec![b"h2".to_vec()],
     };
     Ok(Arc::new(config))
+}
+
+/// Returns the same configuration for connections that resume no session: each has a full handshake.
+#[must_use]
+pub fn without_resumption(config: &ClientConfig) -> Arc<ClientConfig> {
+    let mut config = config.clone();
+    config.resumption = Resumption::disabled();
+    Arc::new(config)
 }
 
 /// Returns the server name to request and verify: a DNS name or an IP address.

@@ -16,6 +16,7 @@ use crate::clock::RunClock;
 use netburn_record::row::baseline_target;
 use netburn_record::{EventKind, EventRow, Row};
 use netburn_units::{BitRate, Instant};
+use netburn_workload::responsiveness::Part;
 use netburn_workload::{Action, Connection, Kind, ProbeTarget, Request, RequestId, Workload};
 use rustls::ClientConfig;
 use std::cell::{Cell, RefCell};
@@ -58,8 +59,10 @@ pub(super) struct Link {
     pub(super) kept: RefCell<BTreeMap<u32, IdleConnection>>,
     /// HTTP/2 connections that requests share. Each stream of a bulk transfer has one, another workload has number 0.
     sessions: RefCell<BTreeMap<u32, Rc<SharedSession>>>,
-    /// True if each stream has its own HTTP/2 connection.
-    is_bulk: bool,
+    /// True if each persistent connection has its own HTTP/2 connection.
+    has_own_connections: bool,
+    /// True for `responsiveness`.
+    pub(super) has_probes: bool,
     pub(super) probe_socket: RefCell<Option<Rc<probe::ProbeSocket>>>,
     pub(super) hop_socket: RefCell<Option<Rc<hop_probe::HopSocket>>>,
     pub(super) call_socket: RefCell<Option<Rc<call::CallSocket>>>,
@@ -141,7 +144,10 @@ impl Shared {
                 Action::Cancel(id) => {
                     if let Some((job, session)) = self.forget(index, id) {
                         job.abort();
-                        link.distrust_session(session);
+                        // A self probe that timed out does not end the load of its connection.
+                        if !(link.has_probes && Part::from_sequence(id.operation) == Part::Own) {
+                            link.distrust_session(session);
+                        }
                     }
                 }
             }
@@ -190,13 +196,23 @@ fn rejection(at: Instant, station: u16, name: &str) -> Row {
 impl Link {
     fn new(load: &Load) -> Self {
         let (target, config) = (&load.target, load.machine.config());
+        let has_probes = config.kind == Kind::Responsiveness;
         let rejected_cc = target.cc.clone().filter(|name| is_rejected(target, name));
         Link {
-            yields: config.kind.is_bulk() || baseline_target(load.workload).is_some(),
-            is_bulk: config.kind.is_bulk(),
+            yields: config.kind.has_own_connections() || baseline_target(load.workload).is_some(),
+            has_own_connections: config.kind.has_own_connections(),
+            has_probes,
             is_to_hop: config.kind == Kind::Probe && config.target != ProbeTarget::Server,
             authority: target.authority(),
-            tls: target.tls.as_ref().map(|trust| tls::config(trust, target.http)),
+            tls: target.tls.as_ref().map(|trust| {
+                let config = tls::config(trust, target.http)?;
+                // A resumed session has fewer bytes and no certificate.
+                Ok(if has_probes {
+                    tls::without_resumption(&config)
+                } else {
+                    config
+                })
+            }),
             target: match &rejected_cc {
                 Some(_) => Arc::new(Target {
                     cc: None,
@@ -217,7 +233,7 @@ impl Link {
     /// Number of the HTTP/2 connection of a request on a persistent connection.
     fn session_number(&self, request: &Request) -> u32 {
         match request.connection {
-            Connection::Kept(slot) if self.is_bulk => slot,
+            Connection::Kept(slot) if self.has_own_connections => slot,
             Connection::Kept(_) | Connection::New => 0,
         }
     }

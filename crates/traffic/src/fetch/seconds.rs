@@ -148,6 +148,7 @@ mod tests {
                 bytes: 0,
                 outcome,
                 far: None,
+                tcp_connected: None,
             },
         })
     }

@@ -18,7 +18,6 @@ use netburn_units::{Duration, Instant, Seed};
 use netburn_workload::Direction;
 use netburn_workload::responsiveness::{Action, Config, ConnectionId, Interval, Machine};
 use rustls::ClientConfig;
-use rustls::client::Resumption;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::pin::pin;
@@ -152,9 +151,8 @@ struct Shared {
 impl Shared {
     fn new(config: Config, seed: Seed, site: &Site) -> Result<Rc<Shared>, RpmError> {
         let trust = site.target.tls.as_ref().expect("the site was reached over TLS");
-        let mut tls = (*tls::config(trust, Http::H2)?).clone();
         // A resumed session has fewer round trips and no certificate.
-        tls.resumption = Resumption::disabled();
+        let tls = tls::without_resumption(&*tls::config(trust, Http::H2)?);
         let clock = RunClock::starting_now();
         let probe_timeout = std::time::Duration::from_nanos(config.probe_timeout.as_nanos());
         Ok(Rc::new(Shared {
@@ -167,7 +165,7 @@ impl Shared {
                 port => format!("{}:{port}", site.urls.host),
             },
             site: site.clone(),
-            tls: Arc::new(tls),
+            tls,
             meter: Rc::new(Meter::default()),
             probe_timeout,
             sessions: RefCell::default(),

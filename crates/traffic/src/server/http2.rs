@@ -8,7 +8,7 @@ use super::rpm::Resource;
 use super::socket::into_std;
 use super::stats::Stats;
 use crate::frames::Bounded;
-use crate::{dscp, station_label};
+use crate::{dscp, station_label, unsent_limit};
 use bytes::Bytes;
 use h2::server::{self, SendResponse};
 use h2::{Reason, RecvStream, SendStream};
@@ -117,10 +117,16 @@ pub(crate) async fn serve(context: ConnectionContext, io: impl AsyncRead + Async
             Ok(Some(request)) => {
                 let (request, respond) = request.map_err(io::Error::other)?;
                 let resource = site.rpm_resource(request.uri().path(), context.origin());
+                let is_limited = request
+                    .uri()
+                    .path_and_query()
+                    .is_some_and(|path| unsent_limit::is_limited(path.as_str()));
+                let is_load_up =
+                    resource == Some(Resource::Upload) || (is_limited && request.method() == http::Method::POST);
                 requests += 1;
                 probe = requests == 1 && resource == Some(Resource::Small);
                 // With a rate limit, data waits in the windows.
-                if resource == Some(Resource::Upload) && wide.is_none() && !context.up.is_capped() {
+                if is_load_up && wide.is_none() && !context.up.is_capped() {
                     wide = Arc::clone(&context.worker.shared.wide).try_acquire_owned().ok();
                     widens = wide.is_some();
                     if widens {
@@ -133,7 +139,7 @@ pub(crate) async fn serve(context: ConnectionContext, io: impl AsyncRead + Async
                     context: Rc::clone(&context),
                     activity: Rc::clone(&activity),
                     station: None,
-                    limits_unsent: resource.is_some(),
+                    limits_unsent: resource.is_some() || is_limited,
                 };
                 activity.streams.set(activity.streams.get() + 1);
                 stream.moved();

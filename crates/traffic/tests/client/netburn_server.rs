@@ -11,7 +11,8 @@ use netburn_traffic::fetch::permission::{self, Permission};
 use netburn_traffic::server::{Addresses, Server, ServerConfig};
 use netburn_traffic::tls::Identity;
 use netburn_units::{BitRate, ByteSize, Duration, Instant, Seed};
-use netburn_workload::{Config, Direction, Failure, Outcome, PacketStream, ProbeTarget, Streams};
+use netburn_workload::responsiveness::Part;
+use netburn_workload::{Config, Direction, Failure, LoadConnections, Outcome, PacketStream, ProbeTarget, Streams};
 use std::net::{SocketAddr, UdpSocket};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -105,6 +106,58 @@ fn downloads_are_complete_over_every_protocol() {
             assert_eq!((health.operations, health.bytes_down), (20, 20 * 300_000), "{case}");
             assert!(!left.connections.is_empty(), "{case}");
         }
+    }
+}
+
+/// Foreign probes have all their times in order, over a connection each, and self probes are answered on connections with load. On
+/// loopback a probe takes far less than the time-out.
+#[test]
+fn responsiveness_has_probes_and_load() {
+    for tls in [false, true] {
+        let server = serve(|_| ());
+        let config = Config {
+            interval: Some(Duration::from_millis(20)),
+            load: LoadConnections { down: 1, up: 1 },
+            ..Config::responsiveness()
+        };
+        // The load may not use the whole processor.
+        let target = Target {
+            limit: Some(BitRate::from_mbps(200)),
+            ..server.target(Http::H2, tls)
+        };
+        let left = drive_one(&target, config, 1000, 1000);
+        let of = |part| {
+            left.operations
+                .iter()
+                .filter(move |o| Part::from_sequence(o.sequence) == part)
+        };
+        // 50 of each kind in 1 s.
+        assert_eq!((of(Part::Foreign).count(), of(Part::Own).count()), (50, 50), "{tls}");
+        for probe in of(Part::Foreign) {
+            assert_eq!(probe.outcome, Outcome::Finished, "{tls}: {probe:?}");
+            let times = [probe.started, probe.tcp_connected, probe.connected, probe.finished];
+            assert!(
+                times.iter().all(Option::is_some) && times.is_sorted(),
+                "{tls}: {probe:?}"
+            );
+            assert!(!tls || probe.tcp_connected < probe.connected, "{probe:?}");
+            assert_eq!(probe.bytes, 1);
+        }
+        let answered = of(Part::Own).filter(|probe| probe.outcome == Outcome::Finished);
+        // Before the load runs, self probes are not started.
+        assert!(answered.clone().count() > 25, "{tls}: {:?}", left.operations);
+        assert!(
+            answered
+                .clone()
+                .all(|probe| probe.connected.is_none() && probe.bytes == 1)
+        );
+        let loads: Vec<_> = of(Part::Load).map(|load| load.outcome).collect();
+        assert_eq!(loads, [Outcome::Cut; 2], "{tls}: load continues to the end");
+        assert!(
+            left.report.bytes_down > 1_000_000 && left.report.bytes_up > 1_000_000,
+            "{:?}",
+            left.report
+        );
     }
 }
 

@@ -84,6 +84,8 @@ pub struct Config {
     pub dscp: Option<Dscp>,
     /// Host that answers the datagrams, for `probe`.
     pub target: ProbeTarget,
+    /// Connections that transfer load while probes are sent, for `responsiveness`.
+    pub load: LoadConnections,
     /// Video player that consumes the bytes, for `stream`.
     pub player: Option<PlayerConfig>,
     /// Goals. Empty: no verdict.
@@ -122,6 +124,10 @@ pub enum Kind {
     /// Cloud gaming: inputs up, and the frames of a video down. Operations and numbers are those of
     /// `Voice`.
     CloudGaming,
+    /// Responsiveness under load (draft-ietf-ippm-responsiveness-09): probes on a fixed grid, and load without end on
+    /// connections of its own. An operation is a probe or a load connection
+    /// ([`Part`](crate::responsiveness::Part)). Foreign probes use a connection each, and self probes use a connection with load.
+    Responsiveness,
 }
 
 impl Kind {
@@ -130,7 +136,7 @@ impl Kind {
     pub const fn is_bulk(self) -> bool {
         match self {
             Kind::Download | Kind::Upload => true,
-            Kind::Pages | Kind::Stream | Kind::Calls => false,
+            Kind::Pages | Kind::Stream | Kind::Calls | Kind::Responsiveness => false,
             Kind::Probe | Kind::Voice | Kind::Datagrams | Kind::Game | Kind::CloudGaming => false,
         }
     }
@@ -139,7 +145,7 @@ impl Kind {
     #[must_use]
     pub const fn can_repeat(self) -> bool {
         match self {
-            Kind::Pages | Kind::Calls | Kind::Download | Kind::Upload | Kind::Probe => true,
+            Kind::Pages | Kind::Calls | Kind::Download | Kind::Upload | Kind::Probe | Kind::Responsiveness => true,
             Kind::Stream | Kind::Voice | Kind::Datagrams | Kind::Game | Kind::CloudGaming => false,
         }
     }
@@ -149,7 +155,7 @@ impl Kind {
     pub const fn is_datagram(self) -> bool {
         match self {
             Kind::Probe | Kind::Voice | Kind::Datagrams | Kind::Game | Kind::CloudGaming => true,
-            Kind::Pages | Kind::Stream | Kind::Calls | Kind::Download | Kind::Upload => false,
+            Kind::Pages | Kind::Stream | Kind::Calls | Kind::Download | Kind::Upload | Kind::Responsiveness => false,
         }
     }
 }
@@ -167,6 +173,13 @@ pub enum ProbeTarget {
 }
 
 impl Kind {
+    /// Returns true if each persistent connection of the workload is a connection of its own over HTTP/2 as well. The
+    /// requests of other workloads share one.
+    #[must_use]
+    pub const fn has_own_connections(self) -> bool {
+        self.is_bulk() || matches!(self, Kind::Responsiveness)
+    }
+
     /// Returns true if an operation is a datagram that is not answered: its latency is a one-way
     /// delay.
     #[must_use]
@@ -241,6 +254,50 @@ impl Priority {
     }
 }
 
+/// Size of an object that a load connection of a `responsiveness` workload transfers: 8 GiB, as the large object of
+/// draft-ietf-ippm-responsiveness-09. The next object follows without a pause.
+pub const LOAD_OBJECT: ByteSize = ByteSize::from_gib(8);
+
+/// Maximum number of load connections of one direction: MNP of draft-ietf-ippm-responsiveness-09.
+pub const MAX_LOAD_CONNECTIONS: u32 = 16;
+
+/// Minimum time between two probes of one kind of a `responsiveness` workload: 10 ms, which is MPS of
+/// draft-ietf-ippm-responsiveness-09.
+pub const MIN_PROBE_INTERVAL: Duration = Duration::from_millis(10);
+
+/// Maximum time between two probes of one kind of a `responsiveness` workload: 1 s, so that each window of a goal has five.
+pub const MAX_PROBE_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Maximum of a goal in round trips per minute: a round trip of 60 µs.
+pub const MAX_RPM: u32 = 1_000_000;
+
+/// Number of load connections of each direction, 0 to [`MAX_LOAD_CONNECTIONS`]. Without any, a `responsiveness` workload has
+/// only foreign probes, beside the load of other workloads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct LoadConnections {
+    /// From the server to the station.
+    pub down: u32,
+    /// From the station to the server.
+    pub up: u32,
+}
+
+impl LoadConnections {
+    /// Number of both directions.
+    #[must_use]
+    pub const fn count(self) -> u32 {
+        self.down.saturating_add(self.up)
+    }
+
+    /// Number of one direction.
+    #[must_use]
+    pub const fn in_direction(self, direction: Direction) -> u32 {
+        match direction {
+            Direction::Down => self.down,
+            Direction::Up => self.up,
+        }
+    }
+}
+
 /// Buffer of a video player.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlayerConfig {
@@ -298,6 +355,16 @@ pub enum Goal {
     /// Every frame is complete within one interval of its due time, plus the smallest delay of a
     /// packet.
     Frames,
+    /// The probes of every window of `window`, in steps of `step`, have at least this score of
+    /// draft-ietf-ippm-responsiveness-09 ([`rpm_windows`](crate::rpm_windows)).
+    Rpm {
+        /// Minimum number of round trips per minute; 1 to [`MAX_RPM`].
+        at_least: u32,
+        /// Length of the window: 5 s, which is ID of the draft.
+        window: Duration,
+        /// Time from the start of one window to the next: 1 s.
+        step: Duration,
+    },
 }
 
 impl Config {
@@ -335,6 +402,16 @@ impl Config {
         }
     }
 
+    /// Returns true if the workload loads this direction without a pause.
+    #[must_use]
+    pub const fn loads(&self, direction: Direction) -> bool {
+        match (self.kind, direction) {
+            (Kind::Download, Direction::Down) | (Kind::Upload, Direction::Up) => true,
+            (Kind::Responsiveness, _) => self.load.in_direction(direction) > 0,
+            _ => false,
+        }
+    }
+
     /// UDP payload of a packet of a direction; zero without such a stream.
     #[must_use]
     pub fn packet_size(&self, direction: Direction) -> ByteSize {
@@ -355,6 +432,7 @@ impl Config {
             | Goal::Quality { .. }
             | Goal::Loss { .. }
             | Goal::NoGap
+            | Goal::Rpm { .. }
             | Goal::Frames => None,
         });
         limits.min()

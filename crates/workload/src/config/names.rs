@@ -67,6 +67,7 @@ named!(
     Datagrams = "datagrams",
     Game = "game",
     CloudGaming = "cloud-gaming",
+    Responsiveness = "responsiveness",
 );
 
 named!(ProbeTarget, "target", Near = "near", Line = "line", Server = "server",);
@@ -85,7 +86,7 @@ named!(
 impl Goal {
     /// Text form in reports: `page load ≤ 500 ms`, `latency ≤ 150 ms`, `every 2 s ≥ 20 Mbit/s`, `no
     /// stall`, `every 10 s R ≥ 80`, `every 10 s lost ≤ 1 %`, `no gap
-    /// of 100 ms`, `frames on time`.
+    /// of 100 ms`, `frames on time`, `every 5 s ≥ 1000 rpm`.
     #[must_use]
     pub fn describe(&self, kind: Kind) -> String {
         match self {
@@ -94,7 +95,7 @@ impl Goal {
                     Kind::Pages => "page load",
                     Kind::Probe | Kind::Game | Kind::CloudGaming => "round trip",
                     Kind::Voice | Kind::Datagrams => "one-way delay",
-                    Kind::Stream | Kind::Calls | Kind::Download | Kind::Upload => "latency",
+                    Kind::Stream | Kind::Calls | Kind::Download | Kind::Upload | Kind::Responsiveness => "latency",
                 };
                 format!("{what} ≤ {limit}")
             }
@@ -103,6 +104,7 @@ impl Goal {
             Goal::Frames => "frames on time".to_owned(),
             Goal::NoGap => format!("no gap of {GAP}"),
             Goal::Quality { at_least, window, .. } => format!("every {window} R ≥ {at_least}"),
+            Goal::Rpm { at_least, window, .. } => format!("every {window} ≥ {at_least} rpm"),
             Goal::Loss { at_most, window, .. } => format!("every {window} lost ≤ {at_most}"),
         }
     }

@@ -1,10 +1,13 @@
 //! The built-in workloads.
 
-use super::{Activity, Config, Connections, Goal, Kind, PacketStream, PlayerConfig, Priority, ProbeTarget, Streams};
+use super::{
+    Activity, Config, Connections, Goal, Kind, LoadConnections, PacketStream, PlayerConfig, Priority, ProbeTarget,
+    Streams,
+};
 use netburn_units::{BitRate, ByteSize, Duration, Probability};
 
 /// Names of the built-in workloads.
-pub const PRESETS: [&str; 10] = [
+pub const PRESETS: [&str; 11] = [
     "browsing",
     "4kstream",
     "voip",
@@ -15,6 +18,7 @@ pub const PRESETS: [&str; 10] = [
     "datagrams",
     "game",
     "cloud-gaming",
+    "responsiveness",
 ];
 
 const ONE_PERCENT: Probability = match Probability::from_ppb(10_000_000) {
@@ -37,6 +41,7 @@ impl Config {
             "datagrams" => Some(Self::datagrams()),
             "game" => Some(Self::game()),
             "cloud-gaming" => Some(Self::cloud_gaming()),
+            "responsiveness" => Some(Self::responsiveness()),
             _ => None,
         }
     }
@@ -58,6 +63,7 @@ impl Config {
             priority: Priority::BestEffort,
             dscp: None,
             target: ProbeTarget::Server,
+            load: LoadConnections::default(),
             player: None,
             goals: vec![Goal::Latency {
                 limit: Duration::from_millis(500),
@@ -84,6 +90,7 @@ impl Config {
             priority: Priority::BestEffort,
             dscp: None,
             target: ProbeTarget::Server,
+            load: LoadConnections::default(),
             player: Some(PlayerConfig::default()),
             goals: vec![
                 Goal::Rate {
@@ -115,6 +122,7 @@ impl Config {
             priority: Priority::BestEffort,
             dscp: None,
             target: ProbeTarget::Server,
+            load: LoadConnections::default(),
             player: None,
             goals: vec![Goal::Latency {
                 limit: Duration::from_millis(150),
@@ -140,6 +148,7 @@ impl Config {
             priority: Priority::BestEffort,
             dscp: None,
             target: ProbeTarget::Server,
+            load: LoadConnections::default(),
             player: None,
             goals: Vec::new(),
             timeout: Duration::from_secs(30),
@@ -173,6 +182,7 @@ impl Config {
             priority: Priority::BestEffort,
             dscp: None,
             target: ProbeTarget::Server,
+            load: LoadConnections::default(),
             player: None,
             goals: Vec::new(),
             timeout: Duration::from_secs(3),
@@ -198,6 +208,7 @@ impl Config {
             priority: Priority::Voice,
             dscp: None,
             target: ProbeTarget::Server,
+            load: LoadConnections::default(),
             player: None,
             goals: vec![Goal::Quality {
                 at_least: 80,
@@ -273,6 +284,28 @@ impl Config {
                 },
             ],
             ..Config::datagrams()
+        }
+    }
+
+    /// Responsiveness under load: four connections with load in each direction, and ten probes of each kind per
+    /// second. A probe without a response fails after 5 s. Goal: 1000 round trips per minute, from which the draft
+    /// calls the responsiveness good.
+    #[must_use]
+    pub fn responsiveness() -> Self {
+        Config {
+            kind: Kind::Responsiveness,
+            object_size: ByteSize::from_bytes(1),
+            interval: Some(Duration::from_millis(100)),
+            connections: Connections::New,
+            outstanding: 1000,
+            load: LoadConnections { down: 4, up: 4 },
+            goals: vec![Goal::Rpm {
+                at_least: 1000,
+                window: Duration::from_secs(5),
+                step: Duration::from_secs(1),
+            }],
+            timeout: Duration::from_secs(5),
+            ..Config::voip()
         }
     }
 }

@@ -1,8 +1,9 @@
 //! Limits of a configuration.
 
 use super::{
-    Activity, BIN, Config, Goal, Kind, MAX_RATING, MAX_VOICE_INTERVAL, MIN_PERIOD, MIN_REPEAT, MIN_VOICE_INTERVAL,
-    MIN_WINDOW, PlayerConfig, ProbeTarget, Streams,
+    Activity, BIN, Config, Goal, Kind, LoadConnections, MAX_LOAD_CONNECTIONS, MAX_PROBE_INTERVAL, MAX_RATING, MAX_RPM,
+    MAX_VOICE_INTERVAL, MIN_PERIOD, MIN_PROBE_INTERVAL, MIN_REPEAT, MIN_VOICE_INTERVAL, MIN_WINDOW, PlayerConfig,
+    ProbeTarget, Streams,
 };
 use crate::direction::Direction;
 use netburn_units::{ByteSize, Duration, Probability};
@@ -12,7 +13,7 @@ use netburn_units::{ByteSize, Duration, Probability};
 #[error("`{key}` {problem}")]
 pub struct ConfigError {
     /// Key of the invalid value: `objects`, `object_size`, `interval`, `jitter`, `outstanding`,
-    /// `streams`, `up`, `down`, `stop`, `repeat`, `player`, `target`, `goal`, `timeout`.
+    /// `streams`, `load_down`, `load_up`, `up`, `down`, `stop`, `repeat`, `player`, `target`, `goal`, `timeout`.
     pub key: &'static str,
     /// Problem, and the valid range.
     pub problem: String,
@@ -31,6 +32,7 @@ impl Config {
     /// - rate: `stream`, `download` and `upload`
     /// - no stall: a `stream` with a player
     /// - quality: `voice`, whose only goal it is
+    /// - round trips per minute: `responsiveness`, whose only goal it is
     ///
     /// # Errors
     /// The first invalid value, with its key.
@@ -39,6 +41,7 @@ impl Config {
         self.check_period()?;
         self.check_activity()?;
         self.check_streams()?;
+        self.check_load()?;
         within("outstanding", u64::from(self.outstanding), 1, 1000)?;
         within("streams", u64::from(self.streams), 1, 1000)?;
         if self.streams > 1 && !self.kind.is_bulk() {
@@ -77,6 +80,7 @@ impl Config {
     fn check_objects(&self) -> Result<(), ConfigError> {
         let (objects, size) = match self.kind {
             Kind::Probe => (1, (ByteSize::from_bytes(64), ByteSize::from_bytes(1400))),
+            Kind::Responsiveness => (1, (ByteSize::from_bytes(1), ByteSize::from_bytes(1))),
             kind if kind.is_one_way() => (1, (ByteSize::from_bytes(32), ByteSize::from_bytes(1400))),
             _ => (1000, (ByteSize::from_bytes(1), ByteSize::from_gib(16))),
         };
@@ -111,6 +115,16 @@ impl Config {
         Ok(())
     }
 
+    fn check_load(&self) -> Result<(), ConfigError> {
+        let LoadConnections { down, up } = self.load;
+        let most = match self.kind {
+            Kind::Responsiveness => MAX_LOAD_CONNECTIONS,
+            _ => 0,
+        };
+        within("load_down", u64::from(down), 0, u64::from(most))?;
+        within("load_up", u64::from(up), 0, u64::from(most))
+    }
+
     fn check_period(&self) -> Result<(), ConfigError> {
         let every = match (self.kind, self.interval) {
             (kind, None) if kind.has_streams() => Duration::ZERO,
@@ -132,6 +146,12 @@ impl Config {
                     format!("is {every}; {MIN_VOICE_INTERVAL} to {MAX_VOICE_INTERVAL}"),
                 );
             }
+            (Kind::Responsiveness, Some(every)) if every < MIN_PROBE_INTERVAL || every > MAX_PROBE_INTERVAL => {
+                return wrong(
+                    "interval",
+                    format!("is {every}; {MIN_PROBE_INTERVAL} to {MAX_PROBE_INTERVAL}"),
+                );
+            }
             (_, Some(every)) if every < MIN_PERIOD || every > Duration::from_secs(86_400) => {
                 return wrong("interval", format!("is {every}; {MIN_PERIOD} to 24 h"));
             }
@@ -141,6 +161,12 @@ impl Config {
             return wrong(
                 "jitter",
                 "can't be set on kind `voice`, whose packets are due on a fixed grid".to_owned(),
+            );
+        }
+        if self.kind == Kind::Responsiveness && !self.jitter.is_zero() {
+            return wrong(
+                "jitter",
+                "can't be set on kind `responsiveness`, whose probes are due on a fixed grid".to_owned(),
             );
         }
         if self.jitter > every / 2 {
@@ -215,6 +241,20 @@ fn check_player(player: &PlayerConfig) -> Result<(), ConfigError> {
 
 fn check_goal(goal: &Goal, kind: Kind, player: bool) -> Result<(), ConfigError> {
     match (goal, kind) {
+        (Goal::Rpm { at_least, window, step }, Kind::Responsiveness) => {
+            if window.is_zero() || step.is_zero() {
+                return wrong("goal", "has a window or step of 0 s; expected more than 0 s".to_owned());
+            }
+            within("goal", u64::from(*at_least), 1, u64::from(MAX_RPM))
+        }
+        (_, Kind::Responsiveness) => wrong(
+            "goal",
+            "on kind `responsiveness` must be round trips per minute, such as `1000 rpm`".to_owned(),
+        ),
+        (Goal::Rpm { .. }, _) => wrong(
+            "goal",
+            format!("on kind `{kind}` can't be round trips per minute; only kind `responsiveness` has them"),
+        ),
         (Goal::Latency { .. }, Kind::Download | Kind::Upload) => {
             wrong("goal", format!("on kind `{kind}` can't be a latency; use a rate"))
         }

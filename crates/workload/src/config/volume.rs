@@ -1,15 +1,18 @@
 //! Number of bytes that a workload moves, for planning.
 
-use super::{Config, Kind};
+use super::{Config, Kind, LOAD_OBJECT};
 use netburn_units::{BitRate, ByteSize, Duration};
 
 impl Config {
     /// Content of one operation; for `probe` and `voice` the datagram in one direction, and the longest packet of kinds with
-    /// streams. `None` on overflow.
+    /// streams. For `responsiveness` an object of the load, if it has load. `None` on overflow.
     #[must_use]
     pub fn operation_size(&self) -> Option<ByteSize> {
         if self.kind.has_streams() {
             return self.datagrams.all().map(|(_, stream)| stream.size).max();
+        }
+        if self.kind == Kind::Responsiveness && self.load.count() > 0 {
+            return Some(LOAD_OBJECT);
         }
         self.object_size.checked_mul(u64::from(self.objects))
     }
@@ -50,8 +53,11 @@ impl Config {
             Kind::Download | Kind::Upload => None,
             Kind::Datagrams | Kind::Game | Kind::CloudGaming => None,
             // One packet in each direction.
+            Kind::Responsiveness if self.load.count() > 0 => None,
             Kind::Voice => self.interval.map(|every| every / 2).filter(|every| !every.is_zero()),
-            Kind::Pages | Kind::Stream | Kind::Calls | Kind::Probe => self.interval.filter(|every| !every.is_zero()),
+            Kind::Pages | Kind::Stream | Kind::Calls | Kind::Probe | Kind::Responsiveness => {
+                self.interval.filter(|every| !every.is_zero())
+            }
         }
     }
 }

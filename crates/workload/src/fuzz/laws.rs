@@ -1,5 +1,6 @@
 //! A checked workload: every call passes through here, and all laws of the machine are verified.
 
+use super::probes;
 use crate::config::{Activity, Config, Connections, Kind};
 use crate::machine::{Action, BACKOFF, Connection, Direction, Request, RequestId, Workload};
 use crate::operation::{Failure, Operation, Outcome, RemoteTimestamps, Stall};
@@ -11,6 +12,8 @@ use std::collections::BTreeMap;
 pub enum Input {
     /// Timeout.
     Timeout,
+    /// The TCP handshake of a connection is complete.
+    TcpConnected(RequestId),
     /// A connection is established.
     Connected(RequestId),
     /// Bytes arrived.
@@ -82,6 +85,7 @@ impl Checked {
         self.now = self.now.max(now);
         match input {
             Input::Timeout => self.workload.handle_timeout(now),
+            Input::TcpConnected(id) => self.workload.handle_tcp_connected(now, id),
             Input::Connected(id) => self.workload.handle_connected(now, id),
             Input::Bytes(id, bytes) => self.workload.handle_bytes(now, id, bytes),
             Input::Finished(id) => self.workload.handle_finished(now, id),
@@ -123,13 +127,19 @@ impl Checked {
                     .collect();
                 assert_eq!(numbers, expected, "every number of a direction ends exactly once");
             }
+        } else if self.config.kind == Kind::Responsiveness {
+            probes::check_numbers(&self.ended);
         } else {
             let numbers: Vec<u64> = self.ended.keys().copied().collect();
             let expected: Vec<u64> = (0..numbers.len() as u64).collect();
             assert_eq!(numbers, expected, "every number ends exactly once");
         }
-        self.check_dues();
-        self.check_outstanding();
+        if self.config.kind == Kind::Responsiveness {
+            probes::check_dues(&self.config, &self.ended, &self.windows());
+        } else {
+            self.check_dues();
+            self.check_outstanding();
+        }
         let mut last = self.start;
         for stall in &self.stalls {
             assert!(
@@ -248,7 +258,8 @@ impl Checked {
             self.trace.push(format!("{stall:?}"));
             self.stalls.push(stall);
         }
-        let allowed = self.config.max_in_flight() as usize;
+        // The limit is for probes, not for load connections.
+        let allowed = (self.config.max_in_flight() + self.config.load.count()) as usize;
         assert!(
             self.begun.len() <= allowed || self.config.kind.is_one_way(),
             "{} of {allowed} outstanding",
@@ -265,6 +276,15 @@ impl Checked {
             "due within the run: {request:?}"
         );
         assert!(request.due <= self.now, "never early: {request:?}");
+        if self.config.kind == Kind::Responsiveness {
+            let slot = probes::check_begin(&self.config, request, &self.active, freed);
+            assert!(
+                self.active.insert(request.id, slot).is_none(),
+                "{request:?} begins once"
+            );
+            self.begun.entry(request.id.operation).or_insert(0);
+            return;
+        }
         assert_eq!(request.size, self.config.object_size);
         let slot = match (request.connection, self.config.connections) {
             (Connection::New, Connections::New) => None,
@@ -309,7 +329,8 @@ impl Checked {
                 "{operation:?}"
             );
         }
-        let times = [operation.connected, operation.first_byte].into_iter().flatten();
+        let times = [operation.tcp_connected, operation.connected, operation.first_byte];
+        let times = times.into_iter().flatten();
         for at in times {
             assert!(operation.started.is_some_and(|started| at >= started), "{operation:?}");
             assert!(
@@ -386,8 +407,8 @@ impl Checked {
                     assert!(after.due >= ended, "one after another");
                     assert!(after.due + jitter + jitter >= before.due + every, "never catches up");
                 }
-                (Kind::Voice | Kind::Datagrams | Kind::Game | Kind::CloudGaming, _) => {
-                    unreachable!("streams are checked apart")
+                (Kind::Voice | Kind::Datagrams | Kind::Game | Kind::CloudGaming | Kind::Responsiveness, _) => {
+                    unreachable!("streams and probes are checked apart")
                 }
                 (Kind::Pages | Kind::Calls | Kind::Probe, Some(every)) => {
                     let point = operations[0].due + every * number;

@@ -1,12 +1,13 @@
 //! Bytes as a driver's behaviour: the laws hold for every driver.
 
 mod laws;
+mod probes;
 
 pub use laws::{Checked, Input};
 
 use crate::config::{
-    Activity, Config, Connections, Goal, Kind, MAX_VOICE_INTERVAL, MIN_REPEAT, PacketStream, PlayerConfig, Priority,
-    ProbeTarget, Streams,
+    Activity, Config, Connections, Goal, Kind, LoadConnections, MAX_PROBE_INTERVAL, MAX_VOICE_INTERVAL, MIN_REPEAT,
+    PacketStream, PlayerConfig, Priority, ProbeTarget, Streams,
 };
 use crate::machine::{Action, RequestId};
 use crate::operation::{Failure, RemoteTimestamps};
@@ -44,7 +45,11 @@ pub fn check(data: &[u8]) {
 
 /// 12 bytes of configuration, all of it in range.
 fn config(next: &mut impl FnMut() -> u8) -> Config {
-    let kind = Kind::ALL[usize::from(next()) % Kind::ALL.len()];
+    let kind = match next() {
+        // A range of its own, so that other bytes of the corpus keep their meaning.
+        240.. => Kind::Responsiveness,
+        byte => Kind::ALL[usize::from(byte) % (Kind::ALL.len() - 1)],
+    };
     let every = Duration::from_millis(20 + u64::from(next()) * 4);
     let jitter = every / 2 * u64::from(next() % 5) / 4;
     let chosen = next();
@@ -72,8 +77,10 @@ fn config(next: &mut impl FnMut() -> u8) -> Config {
             Duration::ZERO,
             timeout.min(Duration::from_secs(2)),
         ),
+        Kind::Responsiveness => (every.min(MAX_PROBE_INTERVAL), Duration::ZERO, timeout),
         _ => (every, jitter, timeout),
     };
+    let is_probes = kind == Kind::Responsiveness;
     let unthrottled = matches!(kind, Kind::Download | Kind::Upload);
     let stream = |interval: Duration, burst: u32| PacketStream {
         interval,
@@ -98,8 +105,8 @@ fn config(next: &mut impl FnMut() -> u8) -> Config {
     };
     let config = Config {
         kind,
-        objects: if kind.is_datagram() { 1 } else { objects },
-        object_size: ByteSize::from_bytes(size),
+        objects: if kind.is_datagram() || is_probes { 1 } else { objects },
+        object_size: ByteSize::from_bytes(if is_probes { 1 } else { size }),
         interval: (!unthrottled && !kind.has_streams()).then_some(every),
         jitter: if unthrottled { Duration::ZERO } else { jitter },
         connections,
@@ -110,6 +117,13 @@ fn config(next: &mut impl FnMut() -> u8) -> Config {
         priority: Priority::BestEffort,
         dscp: None,
         target: ProbeTarget::Server,
+        load: match objects {
+            _ if !is_probes => LoadConnections::default(),
+            objects => LoadConnections {
+                down: objects - 1,
+                up: outstanding % 3,
+            },
+        },
         player: (kind == Kind::Stream).then_some(player),
         goals: match kind {
             Kind::Download | Kind::Upload => Vec::new(),
@@ -118,6 +132,7 @@ fn config(next: &mut impl FnMut() -> u8) -> Config {
             Kind::Datagrams => Config::datagrams().goals,
             Kind::Game => Config::game().goals,
             Kind::CloudGaming => Config::cloud_gaming().goals,
+            Kind::Responsiveness => Config::responsiveness().goals,
             Kind::Pages | Kind::Calls | Kind::Probe => vec![Goal::Latency { limit: goal }],
         },
         timeout,
@@ -173,6 +188,7 @@ impl Run {
                 self.now += span * 8;
                 Input::Timeout
             }
+            5 if how % 4 == 3 => Input::TcpConnected(chosen),
             5 => Input::Connected(chosen),
             6 | 7 => Input::Bytes(chosen, u64::from(how) * 7),
             8 => {

@@ -10,6 +10,7 @@ pub(super) struct InFlight {
     sequence: u64,
     due: Instant,
     started: Instant,
+    tcp_connected: Option<Instant>,
     connected: Option<Instant>,
     first_byte: Option<Instant>,
     bytes: u64,
@@ -34,6 +35,7 @@ impl InFlight {
             sequence,
             due,
             started,
+            tcp_connected: None,
             connected: None,
             first_byte: None,
             bytes: 0,
@@ -52,6 +54,11 @@ impl InFlight {
     /// Returns true if `object` belongs to this operation and is not finished.
     pub(super) fn awaits(&self, object: u32) -> bool {
         self.objects.get(object as usize).is_some_and(|o| !o.finished)
+    }
+
+    pub(super) fn tcp_connected(&mut self, now: Instant) {
+        self.tcp_connected = Some(now);
+        self.progress = now;
     }
 
     pub(super) fn connected(&mut self, now: Instant) {
@@ -106,6 +113,7 @@ impl InFlight {
             bytes: self.bytes,
             outcome,
             far,
+            tcp_connected: self.tcp_connected,
         }
     }
 

@@ -2,11 +2,13 @@
 
 use super::action::{Action, Connection, Request, RequestId, Wake};
 use super::in_flight::InFlight;
+use super::loads::Loads;
 use super::{Phase, Workload};
-use crate::config::{Connections, Kind, Window};
+use crate::config::{Connections, Kind, LOAD_OBJECT, Window};
 use crate::direction::Direction;
 use crate::operation::{Operation, Outcome, RemoteTimestamps};
-use netburn_units::Instant;
+use crate::responsiveness::Part;
+use netburn_units::{ByteSize, Instant, earlier};
 
 impl Workload {
     /// Processes all timeouts before an input at `now`; returns the input's time.
@@ -44,7 +46,8 @@ impl Workload {
     pub(super) fn next_due(&self) -> Option<Instant> {
         let running = self.phase == Phase::Running;
         let end = self.window.to.min(self.end);
-        self.schedule.next().filter(|due| running && *due < end)
+        let load = self.loads.as_ref().and_then(Loads::next_due);
+        earlier(load, self.schedule.next()).filter(|due| running && *due < end)
     }
 
     pub(super) fn next_timeout(&self) -> Option<Instant> {
@@ -57,11 +60,21 @@ impl Workload {
     }
 
     fn handle_due(&mut self, due: Instant) {
+        // At one instant the load comes first.
+        if self
+            .loads
+            .as_ref()
+            .and_then(Loads::next_due)
+            .is_some_and(|load| load <= due)
+        {
+            self.begin_load(due);
+            return;
+        }
         let sequence = self.schedule.fell_due().unwrap_or(self.sequence);
         self.sequence += 1;
         if self.overloaded && self.schedule.is_fixed() {
             self.operations.push_back(not_begun(sequence, due, Outcome::NotStarted));
-        } else if self.config.kind.is_one_way() || self.in_flight.len() < self.config.max_in_flight() as usize {
+        } else if self.config.kind.is_one_way() || self.limited_in_flight() < self.config.max_in_flight() as usize {
             self.begin(sequence, due);
         } else if self.config.kind == Kind::Pages && self.waiting.is_none() {
             self.waiting = Some((sequence, due));
@@ -70,7 +83,63 @@ impl Workload {
         }
     }
 
+    /// Operations in flight that count for their limit.
+    fn limited_in_flight(&self) -> usize {
+        match self.loads {
+            Some(_) => self
+                .in_flight
+                .keys()
+                .filter(|sequence| Part::from_sequence(**sequence) != Part::Load)
+                .count(),
+            None => self.in_flight.len(),
+        }
+    }
+
+    /// Starts an object on a load connection.
+    fn begin_load(&mut self, due: Instant) {
+        let Some(load) = self.loads.as_mut().and_then(Loads::take) else {
+            return;
+        };
+        let connection = Connection::Kept(load.connection);
+        self.request(load.operation, due, connection, load.direction, LOAD_OBJECT);
+    }
+
+    /// Starts a probe of `responsiveness`.
+    fn begin_probe(&mut self, sequence: u64, due: Instant) {
+        let connection = match Part::from_sequence(sequence) {
+            Part::Own => self.loads.as_mut().and_then(Loads::choose).map(Connection::Kept),
+            Part::Foreign | Part::Load => Some(Connection::New),
+        };
+        match connection {
+            Some(connection) => self.request(sequence, due, connection, Direction::Down, self.config.object_size),
+            // No connection transfers load.
+            None => self.operations.push_back(not_begun(sequence, due, Outcome::NotStarted)),
+        }
+    }
+
+    /// Starts an operation with one object, whose connection has no slot.
+    fn request(&mut self, sequence: u64, due: Instant, connection: Connection, direction: Direction, size: ByteSize) {
+        let mut operation = InFlight::new(sequence, due, self.now);
+        operation.begin(None);
+        self.actions.push_back(Action::Begin(Request {
+            id: RequestId {
+                operation: sequence,
+                object: 0,
+            },
+            due,
+            connection,
+            direction,
+            size,
+            marking: self.config.marking(),
+        }));
+        self.in_flight.insert(sequence, operation);
+    }
+
     fn begin(&mut self, sequence: u64, due: Instant) {
+        if self.config.kind == Kind::Responsiveness {
+            self.begin_probe(sequence, due);
+            return;
+        }
         let size = self.config.object_size;
         let mut operation = InFlight::new(sequence, due, self.now);
         if self.config.kind.is_datagram() {
@@ -137,6 +206,9 @@ impl Workload {
         self.operations.push_back(operation.ended(at, outcome, far));
         self.schedule
             .ended(at.unwrap_or(self.now), outcome == Outcome::Finished);
+        if let Some(loads) = &mut self.loads {
+            loads.ended(sequence, at.unwrap_or(self.now), outcome == Outcome::Finished);
+        }
         if let Some((sequence, due)) = self.waiting.take_if(|_| self.phase == Phase::Running) {
             self.begin(sequence, due);
         }
@@ -166,6 +238,9 @@ impl Workload {
             to: self.end,
         });
         self.schedule.restart(self.window.from);
+        if let Some(loads) = &mut self.loads {
+            loads.restart(self.window.from);
+        }
     }
 
     /// End of the last window: no new operation begins.
@@ -192,28 +267,44 @@ impl Workload {
     /// Ends the objects of a bulk transfer at the end of a window. Other operations in flight can finish.
     fn cancel_bulk(&mut self, at: Instant) {
         if self.config.kind.is_bulk() {
-            self.end_all(at);
+            self.end_all(at, |_| true);
+        } else if self.loads.is_some() {
+            self.end_loads(at);
         }
     }
 
+    fn end_loads(&mut self, at: Instant) {
+        self.end_all(at, |sequence| Part::from_sequence(sequence) == Part::Load);
+    }
+
+    /// Load continues until the last probe has ended.
     fn settle_if_idle(&mut self) {
-        if self.phase == Phase::Draining && self.in_flight.is_empty() {
+        if self.phase != Phase::Draining {
+            return;
+        }
+        if self.loads.is_some() && self.limited_in_flight() == 0 && !self.in_flight.is_empty() {
+            // Ends with a call of this function.
+            self.end_loads(self.now);
+            return;
+        }
+        if self.in_flight.is_empty() {
             self.phase = Phase::Settled;
         }
     }
 
     /// End of the drain: operations in flight don't finish.
     fn settle(&mut self) {
-        self.end_all(self.settle);
+        self.end_all(self.settle, |_| true);
         self.settle_if_idle();
     }
 
-    /// Ends all operations in flight, which can't finish any more at `at`.
-    fn end_all(&mut self, at: Instant) {
+    /// Ends the selected operations in flight, which can't finish any more at `at`.
+    fn end_all(&mut self, at: Instant, is_selected: fn(u64) -> bool) {
         for (sequence, due) in self
             .in_flight
             .values()
             .map(|o| (o.sequence(), o.due()))
+            .filter(|(sequence, _)| is_selected(*sequence))
             .collect::<Vec<_>>()
         {
             let outcome = self.final_outcome(due, at);
@@ -258,5 +349,6 @@ fn not_begun(sequence: u64, due: Instant, outcome: Outcome) -> Operation {
         bytes: 0,
         outcome,
         far: None,
+        tcp_connected: None,
     }
 }

@@ -4,11 +4,12 @@
 //! - `lifecycle`: processing of timeouts.
 //! - `schedule`: due times.
 //! - `in_flight`: operations in flight.
-//! - `slots`: numbers of persistent connections.
+//! - `slots`: numbers of persistent connections. `loads`: load connections of `responsiveness`.
 
 mod action;
 mod in_flight;
 mod lifecycle;
+mod loads;
 mod schedule;
 mod slots;
 
@@ -20,6 +21,7 @@ use crate::config::{Config, Kind, Window, Windows};
 use crate::operation::{Failure, Operation, Outcome, RemoteTimestamps, Stall};
 use crate::player::Player;
 use in_flight::InFlight;
+use loads::Loads;
 use netburn_units::{Duration, Instant, Seed};
 use schedule::Schedule;
 use slots::Slots;
@@ -61,6 +63,8 @@ pub struct Workload {
     /// Queued page, which was due while others were in flight: its number and its due time.
     waiting: Option<(u64, Instant)>,
     slots: Slots,
+    /// Load connections of `responsiveness`.
+    loads: Option<Loads>,
     player: Option<Player>,
     /// True while the driver can't take new operations.
     overloaded: bool,
@@ -122,6 +126,7 @@ impl Workload {
             sent: VecDeque::new(),
             waiting: None,
             slots: Slots::default(),
+            loads: Loads::new(&config, start, seed, index),
             player: config.player.filter(|_| plays).map(|player| Player::new(player, start)),
             overloaded: false,
             actions: VecDeque::new(),
@@ -196,6 +201,18 @@ impl Workload {
         let now = self.catch_up(now);
         if let Some(operation) = self.awaiting_request(id) {
             operation.connected(now);
+            self.load_moves(id);
+        }
+    }
+
+    /// The TCP handshake of a new connection for this request is complete. With TLS, its handshake follows, then
+    /// [`handle_connected`](Self::handle_connected). Only `responsiveness` records the time.
+    pub fn handle_tcp_connected(&mut self, now: Instant, id: RequestId) {
+        let now = self.catch_up(now);
+        if self.config.kind == Kind::Responsiveness
+            && let Some(operation) = self.awaiting_request(id)
+        {
+            operation.tcp_connected(now);
         }
     }
 
@@ -207,8 +224,16 @@ impl Workload {
             return;
         };
         operation.received(now, bytes);
+        self.load_moves(id);
         if let Some(player) = &mut self.player {
             player.handle_bytes(now, bytes);
+        }
+    }
+
+    /// A request of a load connection makes progress, so the connection is open.
+    fn load_moves(&mut self, id: RequestId) {
+        if let Some(loads) = &mut self.loads {
+            loads.opened(id.operation);
         }
     }
 

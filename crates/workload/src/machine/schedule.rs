@@ -2,6 +2,7 @@
 
 use crate::config::{Config, Kind, MIN_PERIOD, PacketStream, Window};
 use crate::direction::Direction;
+use crate::responsiveness::Part;
 use netburn_units::{Duration, Instant, Seed, Stream};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -29,6 +30,8 @@ enum Rhythm {
     Grid { every: Duration, point: Instant },
     /// Streams up and down, independent of each other.
     Streams([Option<StreamSchedule>; 2]),
+    /// Probes of `responsiveness` on a fixed grid: foreign and self probes alternate, if there is load.
+    Probes(ProbeGrid),
     /// One interval after the previous was due, or when it ended if that was later. Contains the
     /// previous due time before jitter.
     Paced { every: Duration, base: Instant },
@@ -37,6 +40,38 @@ enum Rhythm {
         streams: u32,
         later: BinaryHeap<Reverse<Instant>>,
     },
+}
+
+/// Grid of foreign and self probes.
+#[derive(Debug)]
+struct ProbeGrid {
+    /// Time from one probe to the next.
+    every: Duration,
+    /// Due time of the next probe.
+    point: Instant,
+    /// Its kind.
+    part: Part,
+    alternate: bool,
+    /// Number of the next foreign probe, and of the next self probe.
+    numbers: [u64; 2],
+}
+
+impl ProbeGrid {
+    /// Advances to the next probe. Returns the number of the operation that was due, and the next due time.
+    fn advance(&mut self) -> (u64, Option<Instant>) {
+        let number = &mut self.numbers[usize::from(self.part == Part::Own)];
+        let operation = self.part.operation(*number);
+        *number += 1;
+        if self.alternate {
+            self.part = match self.part {
+                Part::Foreign => Part::Own,
+                Part::Own | Part::Load => Part::Foreign,
+            };
+        }
+        let following = self.point.checked_add(self.every);
+        self.point = following.unwrap_or(self.point);
+        (operation, following)
+    }
 }
 
 /// Due times of one stream.
@@ -87,7 +122,9 @@ impl Schedule {
         if config.kind.is_one_way() {
             return Schedule::of_streams(config, start, seed, index);
         }
-        let every = config.interval.map(|every| every.max(MIN_PERIOD));
+        let alternate = config.kind == Kind::Responsiveness && config.load.count() > 0;
+        let every = config.interval.map(|every| if alternate { every / 2 } else { every });
+        let every = every.map(|every| every.max(MIN_PERIOD));
         let (phase, every) = match (config.kind, every) {
             (Kind::Download | Kind::Upload, _) | (_, None) => (Duration::ZERO, None),
             (_, Some(every)) => (seed.stream("phase", index).duration_below(every), Some(every)),
@@ -102,6 +139,13 @@ impl Schedule {
                 every,
                 base: first.unwrap_or(start),
             },
+            (Kind::Responsiveness, Some(every)) => Rhythm::Probes(ProbeGrid {
+                every,
+                point: first.unwrap_or(start),
+                part: Part::Foreign,
+                alternate,
+                numbers: [0; 2],
+            }),
             (_, Some(every)) => Rhythm::Grid {
                 every,
                 point: first.unwrap_or(start),
@@ -156,6 +200,7 @@ impl Schedule {
         match &mut self.rhythm {
             Rhythm::Streams(_) => return,
             Rhythm::Grid { point, .. } => *point = first,
+            Rhythm::Probes(grid) => (grid.point, grid.part) = (first, Part::Foreign),
             Rhythm::Paced { base, .. } => *base = first,
             Rhythm::Serial { later, streams } => {
                 later.clear();
@@ -185,11 +230,14 @@ impl Schedule {
 
     /// Returns true if due times are fixed, independent of the duration of operations.
     pub(super) fn is_fixed(&self) -> bool {
-        matches!(self.rhythm, Rhythm::Grid { .. } | Rhythm::Streams(_))
+        matches!(
+            self.rhythm,
+            Rhythm::Grid { .. } | Rhythm::Streams(_) | Rhythm::Probes(_)
+        )
     }
 
-    /// Advances the schedule after its next operation was due. Returns the number of that operation, if streams determine
-    /// it.
+    /// Advances the schedule after its next operation was due. Returns the number of that operation, if the schedule
+    /// determines it.
     pub(super) fn fell_due(&mut self) -> Option<u64> {
         let mut number = None;
         self.next = match &mut self.rhythm {
@@ -204,6 +252,11 @@ impl Schedule {
                 number = first_of(streams).map(StreamSchedule::advance);
                 first_of(streams).and_then(|stream| stream.due)
             }
+            Rhythm::Probes(grid) => {
+                let (operation, following) = grid.advance();
+                number = Some(operation);
+                following
+            }
             Rhythm::Serial { later, .. } => later.pop().map(|Reverse(due)| due),
             Rhythm::Paced { .. } => None,
         };
@@ -213,7 +266,7 @@ impl Schedule {
     /// An operation ended at `now`. Affects only schedules that wait for it.
     pub(super) fn ended(&mut self, now: Instant, well: bool) {
         match &mut self.rhythm {
-            Rhythm::Grid { .. } | Rhythm::Streams(_) => {}
+            Rhythm::Grid { .. } | Rhythm::Streams(_) | Rhythm::Probes(_) => {}
             Rhythm::Paced { every, base } => {
                 self.next = base.checked_add(*every).and_then(|following| {
                     *base = following.max(now);

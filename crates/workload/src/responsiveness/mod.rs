@@ -7,16 +7,25 @@
 //! - [`machine`] – the state machine: stages, intervals and connections.
 //! - [`schedule`] – due times of the probes, independent of their responses.
 //! - [`probes`] – probes and their times. [`result`]: the result of a test. [`stage`]: stages and connections.
+//! - [`unsent`] – the limit of unsent data on connections with load.
+//! - [`part`] – parts of a workload of kind `responsiveness`. [`score`]: its scores. This workload has a fixed number of
+//!   connections with load, and no stages; its state machine is [`Workload`](crate::Workload).
 
 pub mod config;
 pub mod machine;
+pub mod part;
 pub mod probes;
 pub mod result;
 pub mod schedule;
+pub mod score;
 pub mod stage;
+pub mod unsent;
 
 pub use config::{Config, ConfigError};
 pub use machine::{Action, Interval, Machine, Reason, Wake};
+pub use part::Part;
 pub use probes::{ProbeFailure, ProbeId, ProbeKind, ProbeTimes};
 pub use result::{Counts, End, Goodput, Scores, TestResult};
+pub use score::{ScoredProbe, Scoring, WorkloadScore, rpm_windows};
 pub use stage::{ConnectionId, Stage};
+pub use unsent::{LOAD_FRAME, UNSENT_UPDATE, unsent_limit};

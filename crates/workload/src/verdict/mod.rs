@@ -78,6 +78,7 @@ pub struct GoalResult {
 ///   limit. Marginal if at least 95 % are met; otherwise fail. Inconclusive without samples.
 /// - Quality: as above, and twice the limit is 10 points of R below it ([`quality_windows`]).
 /// - Loss: as above, by windows of one direction ([`loss_windows`]).
+/// - Round trips per minute: as above, by windows ([`rpm_windows`](crate::rpm_windows)).
 /// - Frames: as a latency, without a limit for the worst one.
 /// - No gap: as `no stall`, with the gaps of one direction in place of stalls.
 /// - No stall: pass without a stall, marginal if at most 1 % of the observed time was stalled,
@@ -91,15 +92,21 @@ pub struct GoalResult {
 #[must_use]
 pub fn judge(goal: Goal, tally: &Tally) -> GoalResult {
     let (verdict, samples) = match goal {
-        Goal::Latency { .. } | Goal::Rate { .. } | Goal::Quality { .. } | Goal::Loss { .. } | Goal::Frames => {
-            (judge_samples(tally), tally.samples)
-        }
+        Goal::Latency { .. }
+        | Goal::Rate { .. }
+        | Goal::Quality { .. }
+        | Goal::Loss { .. }
+        | Goal::Rpm { .. }
+        | Goal::Frames => (judge_samples(tally), tally.samples),
         Goal::NoStall | Goal::NoGap => (judge_stalls(tally), tally.watched.as_nanos() / BIN.as_nanos()),
     };
     let met = match goal {
-        Goal::Latency { .. } | Goal::Rate { .. } | Goal::Quality { .. } | Goal::Loss { .. } | Goal::Frames => {
-            share(tally.met, tally.samples)
-        }
+        Goal::Latency { .. }
+        | Goal::Rate { .. }
+        | Goal::Quality { .. }
+        | Goal::Loss { .. }
+        | Goal::Rpm { .. }
+        | Goal::Frames => share(tally.met, tally.samples),
         Goal::NoStall | Goal::NoGap => share(
             tally.watched.saturating_sub(tally.stalled).as_nanos(),
             tally.watched.as_nanos(),

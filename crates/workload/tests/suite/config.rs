@@ -286,7 +286,8 @@ fn names_round_trip() {
             "voice",
             "datagrams",
             "game",
-            "cloud-gaming"
+            "cloud-gaming",
+            "responsiveness"
         ]
     );
     assert_eq!(Priority::NAMES, ["background", "best-effort", "video", "voice"]);
@@ -322,6 +323,7 @@ fn goals_have_a_text_form() {
         "no gap of 100 ms",
         "frames on time",
         "round trip ≤ 80 ms",
+        "every 5 s ≥ 1000 rpm",
     ];
     assert_eq!(goals, expected);
     assert_eq!(LATENCY.describe(Kind::Probe), "round trip ≤ 150 ms");

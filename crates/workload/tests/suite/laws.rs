@@ -42,7 +42,9 @@ fn thousands_of_random_drivers_keep_the_laws() {
 
 /// A random built-in workload on a random network.
 fn any_run() -> impl Strategy<Value = (Config, Network, u64)> {
-    let use_ = (0..PRESETS.len()).prop_map(|index| Config::preset(PRESETS[index]).expect("a known use"));
+    // The objects of `responsiveness` are too large for this network. Its laws have a test of their own.
+    let presets: Vec<&str> = PRESETS.into_iter().filter(|name| *name != "responsiveness").collect();
+    let use_ = prop::sample::select(presets).prop_map(|name| Config::preset(name).expect("a known use"));
     let network = (
         1_u64..200,
         1_u64..200,

@@ -6,6 +6,7 @@ mod gcc;
 mod laws;
 mod player;
 mod presets;
+mod probes;
 mod responsiveness;
 mod rules;
 mod streams;

@@ -46,6 +46,7 @@ fn operation(outcome: Outcome, latency_ms: u64) -> Operation {
         bytes: 0,
         outcome,
         far: None,
+        tcp_connected: None,
     }
 }
 

@@ -27,7 +27,12 @@ impl Analysis<'_> {
         let rate = config.goals.iter().filter_map(|goal| match goal {
             Goal::Rate { at_least, .. } => Some(at_least.as_mbps_f64()),
             Goal::NoStall => Some(config.player?.rate.as_mbps_f64()),
-            Goal::Latency { .. } | Goal::Quality { .. } | Goal::Loss { .. } | Goal::NoGap | Goal::Frames => None,
+            Goal::Latency { .. }
+            | Goal::Quality { .. }
+            | Goal::Loss { .. }
+            | Goal::NoGap
+            | Goal::Frames
+            | Goal::Rpm { .. } => None,
         });
         if let Some(mbps) = rate.reduce(f64::max) {
             return Some(Need {
@@ -97,6 +102,7 @@ impl Analysis<'_> {
             | Goal::Quality { .. }
             | Goal::Loss { .. }
             | Goal::NoGap
+            | Goal::Rpm { .. }
             | Goal::Frames => None,
         });
         let limit = config

@@ -97,6 +97,7 @@ impl WorkloadBuilder {
             | Goal::Quality { .. }
             | Goal::Loss { .. }
             | Goal::NoGap
+            | Goal::Rpm { .. }
             | Goal::Frames => None,
         });
         WorkloadView {

@@ -393,5 +393,6 @@ fn operation(sequence: u64, due: Instant, finished: Option<Instant>, outcome: Ou
         bytes,
         outcome,
         far: None,
+        tcp_connected: None,
     }
 }

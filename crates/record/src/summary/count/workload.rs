@@ -1,6 +1,7 @@
 //! Counts of one workload, and one-way delays between two clocks.
 
 use super::packets::Packets;
+use super::responsiveness::Probes;
 use super::{streams, voice};
 use crate::aggregate::{Counted, EvaluatedTime, LoadDirection};
 use crate::health::Clock;
@@ -8,6 +9,7 @@ use crate::row::IntervalRow;
 use crate::summary::evidence::{Counts, WorkloadEvidence};
 use netburn_units::{Duration, Instant};
 use netburn_workload::config::BIN;
+use netburn_workload::responsiveness::Part;
 use netburn_workload::verdict::windows;
 use netburn_workload::{Config, Failure, Goal, Kind, Operation, Outcome, Stall, Tally};
 
@@ -28,6 +30,8 @@ pub(super) struct WorkloadCounter {
     one_way: Vec<OneWay>,
     /// Packets of a workload whose datagrams are not answered.
     packets: Option<Packets>,
+    /// Probes of a workload of kind `responsiveness`.
+    probes: Option<Probes>,
     evidence: WorkloadEvidence,
 }
 
@@ -49,8 +53,8 @@ pub(super) enum Clocks<'a> {
 }
 
 impl WorkloadCounter {
-    /// `load` is the start of the station's load.
-    pub(super) fn new(config: &Config, load: Instant) -> Self {
+    /// `load` is the start of the station's load. `tls`: connections to the server use TLS.
+    pub(super) fn new(config: &Config, load: Instant, tls: bool) -> Self {
         WorkloadCounter {
             load,
             longest: 0,
@@ -64,6 +68,7 @@ impl WorkloadCounter {
             answered: None,
             one_way: Vec::new(),
             packets: config.kind.is_one_way().then(Packets::default),
+            probes: (config.kind == Kind::Responsiveness).then(|| Probes::new(config, tls)),
             evidence: WorkloadEvidence {
                 goals: vec![Tally::default(); config.goals.len()],
                 late: config.latency_limit().map(|_| 0),
@@ -82,6 +87,15 @@ impl WorkloadCounter {
     pub(super) fn operation(&mut self, counted: &Counted<'_>, load: Option<LoadDirection>) {
         let operation = counted.operation;
         let latency = counted.latency.map(Duration::as_nanos);
+        if let Some(probes) = &mut self.probes {
+            let counts = probes.put(operation, latency.is_some());
+            if Part::from_sequence(operation.sequence) == Part::Load {
+                if counts {
+                    count(&mut self.evidence.counts, operation.outcome, false);
+                }
+                return;
+            }
+        }
         let evidence = &mut self.evidence;
         count(&mut evidence.counts, operation.outcome, latency.is_some());
         if let Some(latency) = latency {
@@ -220,8 +234,13 @@ impl WorkloadCounter {
                     }
                 }
                 Goal::NoStall => *tally = watched,
-                Goal::Quality { .. } | Goal::Loss { .. } | Goal::NoGap | Goal::Frames => {}
+                Goal::Quality { .. } | Goal::Loss { .. } | Goal::NoGap | Goal::Frames | Goal::Rpm { .. } => {}
             }
+        }
+        if let Some(probes) = self.probes.take() {
+            let active: Vec<EvaluatedTime> = self.active(evaluated).collect();
+            let (found, tallies) = probes.finish(&self.config, &active, &parts);
+            (evidence.responsiveness, evidence.goals) = (Some(found), tallies);
         }
         // Packets that are not answered have one window.
         let part = parts.first().copied();

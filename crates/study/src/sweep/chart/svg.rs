@@ -98,7 +98,7 @@ const fn unit(measure: Measure) -> Unit {
         Measure::Ms => Unit::Ms,
         Measure::Mbps => Unit::Mbps,
         Measure::Share => Unit::Share,
-        Measure::Count | Measure::Points | Measure::Verdict => Unit::Count,
+        Measure::Count | Measure::Points | Measure::Rpm | Measure::Verdict => Unit::Count,
     }
 }
 

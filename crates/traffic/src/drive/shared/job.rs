@@ -1,21 +1,27 @@
 //! Transfer of one object, from the request of a workload to its end.
 
 use super::{IdleConnection, Link, Shared};
-use crate::client::h2::Session;
+use crate::client::h2::{MAX_FRAME, Session};
 use crate::client::{ExchangeError, Length, Method, Resource, Response, Stream, TransferObserver, h1};
 use crate::drive::sample::{SampledConnection, Sampler};
 use crate::pace::VirtualLink;
+use crate::unsent_limit::{self, UnsentLimit};
 use crate::{client, dscp, station_label};
 use netburn_scenario::plan::Http;
+use netburn_workload::responsiveness::{LOAD_FRAME, Part};
 use netburn_workload::{Connection, Direction, Failure, Request, RequestId};
 use std::borrow::Cow;
 use std::cell::RefCell;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 use std::time::Duration;
+use tokio::net::TcpStream;
 
 /// Time that a connection for one object stays open, so that the server closes it first. The end that closes first
 /// keeps the port in TIME-WAIT (RFC 9293 §3.6), and a station with many connections would run out of ports.
 const LINGER: Duration = Duration::from_secs(1);
+
+/// Maximum number of encrypted bytes that are buffered on a connection with self probes when its socket is full.
+const TLS_AHEAD: usize = 32 << 10;
 
 /// Maximum length in bytes of the response to an upload.
 const MAX_RECEIPT: u64 = 16 * 1024;
@@ -38,6 +44,8 @@ async fn object(shared: &Rc<Shared>, index: usize, request: &Request) -> Result<
         shared,
         index,
         id: request.id,
+        unsent: None,
+        yields: link.yields && (!link.has_probes || is_load(link, request)),
         direction: match ask.method {
             Method::Post(_) => Direction::Up,
             Method::Get | Method::Head => Direction::Down,
@@ -63,8 +71,13 @@ fn ask<'a>(link: &'a Link, request: &Request, station: u16) -> client::Request<'
     let size = request.size.as_bytes();
     let marked = |path| {
         let path = dscp::request_dscp(path, request.marking.dscp, link.target.answers_cc.as_deref());
-        if link.target.labelled {
+        let path = if link.target.labelled {
             station_label::labelled(path, station)
+        } else {
+            path
+        };
+        if is_load(link, request) {
+            unsent_limit::limited(path)
         } else {
             path
         }
@@ -87,6 +100,11 @@ fn ask<'a>(link: &'a Link, request: &Request, station: u16) -> client::Request<'
             _ => Length::Any,
         },
     }
+}
+
+/// Returns whether a request is load on a connection with self probes.
+fn is_load(link: &Link, request: &Request) -> bool {
+    link.has_probes && Part::from_sequence(request.id.operation) == Part::Load
 }
 
 async fn over_h1(
@@ -124,15 +142,21 @@ async fn over_h1(
 }
 
 async fn dial(shared: &Rc<Shared>, index: usize, request: &Request) -> Result<IdleConnection, Failure> {
-    let stream = connect(shared, index, request.marking.dscp).await?;
+    let stream = connect(shared, index, request).await?;
     shared.event(index, |machine, now| machine.handle_connected(now, request.id));
     let watched = shared.watch(index, stream.socket());
     Ok(IdleConnection { watched, stream })
 }
 
-async fn connect(shared: &Rc<Shared>, index: usize, dscp: u8) -> Result<Stream, Failure> {
+async fn connect(shared: &Rc<Shared>, index: usize, request: &Request) -> Result<Stream, Failure> {
     let link = &shared.links[index];
-    let dialled = async { Stream::dial(&link.target, link.tls()?, dscp, &shared.meter).await };
+    let tcp_connected = || {
+        if link.has_probes {
+            shared.event(index, |machine, now| machine.handle_tcp_connected(now, request.id));
+        }
+    };
+    let dscp = request.marking.dscp;
+    let dialled = async { Stream::dial_observed(&link.target, link.tls()?, dscp, &shared.meter, tcp_connected).await };
     dialled.await.map_err(|error| {
         tracing::debug!(%error, address = %link.target.address, "can't connect");
         Failure::Dial
@@ -164,12 +188,15 @@ async fn over_h2(
     loop {
         let (session, own) = match request.connection {
             Connection::New => {
-                let (session, watched) = begin(shared, index, request.marking.dscp).await?;
+                let (session, watched) = begin(shared, index, request).await?;
                 shared.event(index, |machine, now| machine.handle_connected(now, request.id));
                 (session, Some(watched))
             }
             Connection::Kept(_) => (shared_session(shared, index, request, &mut fresh).await?, None),
         };
+        if is_load(&shared.links[index], request) && request.direction == Direction::Up {
+            watch.unsent = Some((session.observe(), UnsentLimit::default()));
+        }
         match session.exchange(tls, ask, watch).await {
             Ok(answer) => {
                 if let Some(watched) = own {
@@ -188,12 +215,22 @@ async fn over_h2(
     }
 }
 
-async fn begin(shared: &Rc<Shared>, index: usize, dscp: u8) -> Result<(Session, SampledConnection), Failure> {
-    let stream = connect(shared, index, dscp).await?;
+async fn begin(shared: &Rc<Shared>, index: usize, request: &Request) -> Result<(Session, SampledConnection), Failure> {
+    let mut stream = connect(shared, index, request).await?;
     let watched = shared.watch(index, stream.socket());
     // Paced workloads are not limited, and would only be delayed by small windows.
     let limit = shared.limit.filter(|_| shared.links[index].yields);
-    let session = Session::begin(stream, limit).await.map_err(|_| Failure::Dial)?;
+    // A self probe waits behind what its connection has buffered.
+    let max_frame = if shared.links[index].has_probes {
+        if let Stream::Tls(stream) = &mut stream {
+            stream.get_mut().1.set_buffer_limit(Some(TLS_AHEAD));
+        }
+        LOAD_FRAME
+    } else {
+        MAX_FRAME
+    };
+    let session = Session::begin_with_frames(stream, limit, max_frame);
+    let session = session.await.map_err(|_| Failure::Dial)?;
     Ok((session, watched))
 }
 
@@ -216,7 +253,7 @@ async fn shared_session(
         Some((session, _)) => session.clone(),
         None => {
             *fresh = true;
-            let begun = begin(shared, index, request.marking.dscp).await?;
+            let begun = begin(shared, index, request).await?;
             open.insert(begun).0.clone()
         }
     };
@@ -248,13 +285,17 @@ struct ProgressReporter<'a> {
     index: usize,
     id: RequestId,
     direction: Direction,
+    /// True if the request waits for its turn under a rate limit.
+    yields: bool,
+    /// Socket of an upload with self probes, and the limit of its unsent data.
+    unsent: Option<(Weak<TcpStream>, UnsentLimit)>,
 }
 
 impl ProgressReporter<'_> {
     /// Returns the link with the rate limit, if there is one.
     fn limit(&self) -> Option<&RefCell<VirtualLink>> {
         let link = self.shared.meter.link(self.direction)?;
-        Some(link).filter(|_| self.shared.links[self.index].yields)
+        Some(link).filter(|_| self.yields)
     }
 }
 
@@ -276,6 +317,11 @@ impl TransferObserver for ProgressReporter<'_> {
         // The head marks the first byte of a download, but not of an upload.
         if bytes == 0 && self.direction == Direction::Up {
             return;
+        }
+        if let Some((socket, unsent)) = &self.unsent
+            && let Some(socket) = socket.upgrade()
+        {
+            unsent.update(&*socket);
         }
         let (index, id, way) = (self.index, self.id, self.direction);
         self.shared

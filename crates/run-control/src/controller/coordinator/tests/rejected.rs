@@ -25,6 +25,7 @@ fn call(sequence: u64) -> Row {
             bytes: 1,
             outcome: Outcome::Finished,
             far: None,
+            tcp_connected: None,
         },
     })
 }
