@@ -1,8 +1,11 @@
-//! Datagrams with their destination address.
+//! Datagrams with their destination address and their DSCP.
 //!
 //! A socket bound to the wildcard address answers from the address that the route prefers. On a machine with several
 //! addresses, the client may not recognise such an answer. IP_PKTINFO and IPV6_PKTINFO (ip(7), ipv6(7)) report the
 //! destination address of a datagram and set the source address of the answer.
+//!
+//! IP_RECVTOS and IPV6_RECVTCLASS (ip(7), RFC 3542 section 6.5) report the TOS byte or the traffic class with which a
+//! datagram arrived. Its upper six bits are the DSCP (RFC 2474 section 3).
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -19,6 +22,8 @@ pub struct Received {
     pub from: SocketAddr,
     /// Destination address, if the system reports it.
     pub to: Option<IpAddr>,
+    /// DSCP with which the datagram arrived, 0 to 63, if the system reports it.
+    pub dscp: Option<u8>,
 }
 
 /// Enables destination addresses. Without this call, [`receive`] returns `None` for `to`.
@@ -27,6 +32,15 @@ pub struct Received {
 /// The kernel's error.
 pub fn enable_destination_address(socket: impl AsFd) -> io::Result<()> {
     imp::enable_destination_address(socket.as_fd())
+}
+
+/// Enables the DSCP of received datagrams. Without this call, [`receive`] returns `None` for `dscp`. On other systems than
+/// Linux the DSCP is never known, and the call has no effect.
+///
+/// # Errors
+/// The kernel's error.
+pub fn enable_dscp(socket: impl AsFd) -> io::Result<()> {
+    imp::enable_dscp(socket.as_fd())
 }
 
 /// Receives one datagram without blocking.
@@ -53,15 +67,35 @@ mod imp {
     use std::mem::{size_of, zeroed};
     use std::os::fd::{AsRawFd, BorrowedFd};
 
-    /// Buffer for one control message of the larger type, aligned for a header.
+    /// Buffer for control messages, aligned for a header. The destination address needs at most 40 bytes, the DSCP 24.
     #[repr(C, align(8))]
-    struct Control([u8; 64]);
+    struct Control([u8; 128]);
+
+    /// Metadata from control messages.
+    #[derive(Default)]
+    struct Metadata {
+        to: Option<IpAddr>,
+        dscp: Option<u8>,
+    }
 
     pub(super) fn enable_destination_address(socket: BorrowedFd<'_>) -> io::Result<()> {
-        let (level, name) = match SockRef::from(&socket).domain()? {
-            Domain::IPV6 => (libc::IPPROTO_IPV6, libc::IPV6_RECVPKTINFO),
-            _ => (libc::IPPROTO_IP, libc::IP_PKTINFO),
-        };
+        match SockRef::from(&socket).domain()? {
+            Domain::IPV6 => enable(socket, libc::IPPROTO_IPV6, libc::IPV6_RECVPKTINFO),
+            _ => enable(socket, libc::IPPROTO_IP, libc::IP_PKTINFO),
+        }
+    }
+
+    pub(super) fn enable_dscp(socket: BorrowedFd<'_>) -> io::Result<()> {
+        if SockRef::from(&socket).domain()? == Domain::IPV6 {
+            enable(socket, libc::IPPROTO_IPV6, libc::IPV6_RECVTCLASS)?;
+            // For IPv4 peers of a dual-stack socket. An IPv6-only socket may return an error.
+            let _ = enable(socket, libc::IPPROTO_IP, libc::IP_RECVTOS);
+            return Ok(());
+        }
+        enable(socket, libc::IPPROTO_IP, libc::IP_RECVTOS)
+    }
+
+    fn enable(socket: BorrowedFd<'_>, level: libc::c_int, name: libc::c_int) -> io::Result<()> {
         let on: libc::c_int = 1;
         let length = size_of::<libc::c_int>() as libc::socklen_t;
         // SAFETY: the kernel reads one int from `on`.
@@ -70,7 +104,7 @@ mod imp {
 
     pub(super) fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<Received> {
         let mut address = SockAddrStorage::zeroed();
-        let mut control = Control([0; 64]);
+        let mut control = Control([0; 128]);
         let mut part = libc::iovec {
             iov_base: buffer.as_mut_ptr().cast(),
             iov_len: buffer.len(),
@@ -89,15 +123,18 @@ mod imp {
         // SAFETY: the kernel has written an address of that length.
         let from = unsafe { SockAddr::new(address, message.msg_namelen) };
         let from = from.as_socket().ok_or(io::ErrorKind::InvalidData)?;
+        let Metadata { to, dscp } = metadata(&message);
         Ok(Received {
             length,
             truncated: message.msg_flags & libc::MSG_TRUNC != 0,
             from,
-            to: destination(&message),
+            to,
+            dscp,
         })
     }
 
-    fn destination(message: &libc::msghdr) -> Option<IpAddr> {
+    fn metadata(message: &libc::msghdr) -> Metadata {
+        let mut metadata = Metadata::default();
         // SAFETY: the kernel has set the control length to the number of bytes that it wrote to the
         // valid control buffer.
         let mut header = unsafe { libc::CMSG_FIRSTHDR(message) };
@@ -109,23 +146,33 @@ mod imp {
                 (libc::IPPROTO_IP, libc::IP_PKTINFO) => {
                     // SAFETY: the kernel writes a whole in_pktinfo with this kind.
                     let info = unsafe { data.cast::<libc::in_pktinfo>().read_unaligned() };
-                    return Some(IpAddr::from(info.ipi_addr.s_addr.to_ne_bytes()));
+                    metadata.to = Some(IpAddr::from(info.ipi_addr.s_addr.to_ne_bytes()));
                 }
                 (libc::IPPROTO_IPV6, libc::IPV6_PKTINFO) => {
                     // SAFETY: the kernel writes a whole in6_pktinfo with this kind.
                     let info = unsafe { data.cast::<libc::in6_pktinfo>().read_unaligned() };
-                    return Some(IpAddr::from(info.ipi6_addr.s6_addr));
+                    metadata.to = Some(IpAddr::from(info.ipi6_addr.s6_addr));
                 }
-                // SAFETY: as above.
-                _ => header = unsafe { libc::CMSG_NXTHDR(message, header) },
+                (libc::IPPROTO_IP, libc::IP_TOS) => {
+                    // SAFETY: the kernel writes one byte with this kind (ip_cmsg_recv_tos).
+                    metadata.dscp = Some(unsafe { data.read() } >> 2);
+                }
+                (libc::IPPROTO_IPV6, libc::IPV6_TCLASS) => {
+                    // SAFETY: the kernel writes one int with this kind (ip6_datagram_recv_specific_ctl).
+                    let class = unsafe { data.cast::<libc::c_int>().read_unaligned() };
+                    metadata.dscp = u8::try_from(class).ok().map(|class| class >> 2);
+                }
+                _ => {}
             }
+            // SAFETY: as above.
+            header = unsafe { libc::CMSG_NXTHDR(message, header) };
         }
-        None
+        metadata
     }
 
     pub(super) fn send(socket: BorrowedFd<'_>, bytes: &[u8], to: SocketAddr, from: Option<IpAddr>) -> io::Result<()> {
         let address = SockAddr::from(to);
-        let mut control = Control([0; 64]);
+        let mut control = Control([0; 128]);
         let mut part = libc::iovec {
             iov_base: bytes.as_ptr().cast_mut().cast(),
             iov_len: bytes.len(),
@@ -187,6 +234,10 @@ mod imp {
         Ok(())
     }
 
+    pub(super) fn enable_dscp(_socket: BorrowedFd<'_>) -> io::Result<()> {
+        Ok(())
+    }
+
     pub(super) fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<Received> {
         // SAFETY: `recv_from` only writes initialised bytes.
         let raw = unsafe { &mut *(std::ptr::from_mut(buffer) as *mut [MaybeUninit<u8>]) };
@@ -196,6 +247,7 @@ mod imp {
             truncated: false,
             from: from.as_socket().ok_or(io::ErrorKind::InvalidData)?,
             to: None,
+            dscp: None,
         })
     }
 
@@ -233,6 +285,39 @@ mod tests {
     fn an_answer_has_the_destination_address_as_its_source() {
         there_and_back("0.0.0.0:0", "127.0.0.77", "127.0.0.1:0");
         there_and_back("[::]:0", "::1", "[::1]:0");
+    }
+
+    /// EF is 101110 (RFC 3246). The lower two bits of the byte are ECN (RFC 3168), which a DSCP does not contain.
+    #[test]
+    fn a_datagram_arrives_with_its_dscp() {
+        for (bind, to) in [
+            ("127.0.0.1:0", "127.0.0.1"),
+            ("[::1]:0", "::1"),
+            ("[::]:0", "127.0.0.1"),
+        ] {
+            let Ok(receiver) = UdpSocket::bind(bind) else { continue };
+            let to: IpAddr = to.parse().unwrap();
+            let sender = UdpSocket::bind((to, 0)).unwrap();
+            sender.connect((to, receiver.local_addr().unwrap().port())).unwrap();
+            let mut buffer = [0; 16];
+            sender.send(b"unknown").unwrap();
+            assert_eq!(receive(&receiver, &mut buffer).unwrap().dscp, None, "{bind}");
+            enable_destination_address(&receiver).unwrap();
+            enable_dscp(&receiver).unwrap();
+            for dscp in [0, 46, 63] {
+                crate::set_dscp(&sender, dscp).unwrap();
+                sender.send(b"marked").unwrap();
+                let got = receive(&receiver, &mut buffer).unwrap();
+                assert_eq!((got.length, got.dscp), (6, Some(dscp)), "{bind}");
+                assert!(got.to.is_some(), "{bind}");
+            }
+            // TOS 0xbb: EF with both bits of ECN.
+            let socket = socket2::SockRef::from(&sender);
+            if to.is_ipv4() && socket.set_tos_v4(0xbb).is_ok() {
+                sender.send(b"ecn").unwrap();
+                assert_eq!(receive(&receiver, &mut buffer).unwrap().dscp, Some(46), "{bind}");
+            }
+        }
     }
 
     #[test]

@@ -13,6 +13,7 @@
 //! - [`amend`] – late results, merged into a finished run.
 //! - [`regular`] – opening files of run folders.
 //! - [`run_set`] – several runs of one plan. [`runs`]: list of run folders.
+//! - [`dscp_arrivals`] – DSCP with which packets arrived.
 //! - [`health`], [`self_check`](mod@self_check): health reports of agents and servers, and the
 //!   check of their limits. [`quality_issue`]: reasons for which results are unreliable.
 //!   [`Loss`]: why an agent or server was lost.
@@ -28,6 +29,7 @@ mod bins;
 mod checksum;
 mod columns;
 mod document;
+pub mod dscp_arrivals;
 pub mod error;
 mod finish;
 mod folder;
@@ -61,6 +63,7 @@ pub use amend::{Amended, LateResults, merge_late_results};
 pub use columns::tables::RunTable;
 pub use columns::{Column, Values, WireType};
 pub use document::sync_folder;
+pub use dscp_arrivals::{DscpArrivals, DscpChange, DscpTreatment};
 pub use error::Error;
 pub use goal_kind::GoalKind;
 pub use header::{Environment, Header, Host, RunStatus, Source};

@@ -229,6 +229,8 @@ pub enum EventKind {
     Steering,
     /// A path of a mesh was found, changed or lost, or a link of the mesh opened or closed.
     Path,
+    /// DSCP with which the packets of one direction of a workload arrived: [`Detail::Dscp`].
+    Dscp,
 }
 
 impl IntervalRow {
@@ -296,7 +298,7 @@ pub const fn outcome_name(outcome: Outcome) -> &'static str {
 
 impl EventKind {
     /// All kinds.
-    pub(crate) const ALL: [EventKind; 18] = [
+    pub(crate) const ALL: [EventKind; 19] = [
         EventKind::Stall,
         EventKind::Lost,
         EventKind::Change,
@@ -315,6 +317,7 @@ impl EventKind {
         EventKind::Scan,
         EventKind::Steering,
         EventKind::Path,
+        EventKind::Dscp,
     ];
 
     /// Name in columns and exports.
@@ -339,6 +342,7 @@ impl EventKind {
             EventKind::Scan => "scan",
             EventKind::Steering => "steering",
             EventKind::Path => "path",
+            EventKind::Dscp => "dscp",
         }
     }
 }

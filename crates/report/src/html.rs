@@ -53,6 +53,7 @@ pub fn report(view: &View) -> String {
     let parts = [
         section("causes", "Likely causes", &causes::causes(view)),
         section("split", "Wi-Fi, line and server", &facts::split(view)),
+        section("dscp", "Changed DSCP", &facts::dscp(view)),
         section("latency", "Latency", &of(&["latency-percentiles", "latency-over-time"])),
         section("throughput", "Throughput", &of(&["throughput-over-time"])),
         section("happened", "Events", &events::event_table(view)),

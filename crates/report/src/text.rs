@@ -1,6 +1,7 @@
 //! A summary as text.
 
 pub(crate) mod delivery;
+pub(crate) mod dscp;
 pub(crate) mod grades;
 mod intervals;
 pub(crate) mod responsiveness;
@@ -48,6 +49,7 @@ pub fn text(summary: &Summary, width: usize, colour: bool) -> String {
         voice::lines(summary),
         streams::lines(summary),
         responsiveness::lines(summary),
+        dscp::lines(summary),
         grades::lines(summary),
         wifi::lines(summary),
         self_check(summary, colour),

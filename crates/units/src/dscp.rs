@@ -59,6 +59,16 @@ impl Dscp {
     }
 }
 
+impl std::fmt::Display for Dscp {
+    /// `EF (46)`, or `6` for a value without a name.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.name() {
+            Some(name) => write!(f, "{name} ({})", self.0),
+            None => write!(f, "{}", self.0),
+        }
+    }
+}
+
 /// Mapping from the DSCP to the user priority of 802.11, in the device that sends a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum DscpMapping {
@@ -129,6 +139,7 @@ mod tests {
         assert_eq!(Dscp::default().name(), Some("CS0"));
         assert_eq!(Dscp(46).name(), Some("EF"));
         assert_eq!(Dscp(47).name(), None);
+        assert_eq!([Dscp(46).to_string(), Dscp(47).to_string()], ["EF (46)", "47"]);
     }
 
     /// RFC 8325 figure 1, and the older mapping beside it.

@@ -285,9 +285,12 @@ impl<'a> ViewBuilder<'a> {
             EventKind::Scan => MarkKind::Scan,
             EventKind::Steering => MarkKind::Steering,
             EventKind::Path => MarkKind::Path,
-            EventKind::Startup | EventKind::Health | EventKind::Clock | EventKind::QualityIssue | EventKind::Lab => {
-                return;
-            }
+            EventKind::Startup
+            | EventKind::Health
+            | EventKind::Clock
+            | EventKind::QualityIssue
+            | EventKind::Lab
+            | EventKind::Dscp => return,
         };
         self.marks.push(Mark {
             at_s: at as f64 / 1e9,

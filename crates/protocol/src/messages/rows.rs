@@ -21,7 +21,7 @@ pub const MAX_BATCH_LINKS: usize = 32;
 
 /// Kinds of events that an agent can report. Only the controller records lost agents and servers; no
 /// message of an agent becomes such an event.
-const REPORTABLE: [EventKind; 8] = [
+const REPORTABLE: [EventKind; 9] = [
     EventKind::Stall,
     EventKind::Incomplete,
     EventKind::Change,
@@ -30,6 +30,7 @@ const REPORTABLE: [EventKind; 8] = [
     EventKind::Warning,
     EventKind::Startup,
     EventKind::Rate,
+    EventKind::Dscp,
 ];
 
 /// Rows of all kinds, each kind in its own order. A row is an array of the columns of its table. Missing
@@ -54,7 +55,8 @@ pub struct Batch {
     #[schemars(schema_with = "links")]
     links: Vec<LinkRow>,
     /// Events. An agent reports those of kind `stall`, `incomplete` (results of the station are missing),
-    /// `change`, `roam`, `scan`, `warning`, `startup` and `rate`. `data` is that of a link's event, or missing.
+    /// `change`, `roam`, `scan`, `warning`, `startup`, `rate` and `dscp`. `data` is that of a link's event or of a DSCP, or
+    /// missing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(schema_with = "events")]
     events: Vec<EventRow>,
@@ -112,6 +114,7 @@ impl Batch {
             Row::Event(row) if REPORTABLE.contains(&row.kind) => self.events.push(EventRow {
                 detail: match &row.detail {
                     Detail::Link(event) if event.text_bytes() <= MAX_TEXT => row.detail.clone(),
+                    Detail::Dscp(_) => row.detail.clone(),
                     other => shorten(other.text().into_owned(), MAX_TEXT).into(),
                 },
                 ..*row
@@ -140,6 +143,8 @@ impl Batch {
             let length = match &row.detail {
                 Detail::Text(text) => text.len(),
                 Detail::Link(event) => event.text_bytes(),
+                // At most 64 numbers.
+                Detail::Dscp(_) => 0,
                 _ => return false,
             };
             length <= MAX_TEXT && REPORTABLE.contains(&row.kind)

@@ -3,10 +3,11 @@
 use super::*;
 use netburn_record::row::BASELINE;
 use netburn_record::{
-    Bssid, ConnectionRow, EventKind, EventRow, IntervalRow, LinkRow, Modulation, Moved, OperationRow, Phy, Row, Side,
+    Bssid, ConnectionRow, Detail, DscpArrivals, EventKind, EventRow, IntervalRow, LinkRow, Modulation, Moved,
+    OperationRow, Phy, Row, Side,
 };
 use netburn_units::Instant;
-use netburn_workload::{Failure, Operation, Outcome, RemoteTimestamps};
+use netburn_workload::{Direction, Failure, Operation, Outcome, RemoteTimestamps};
 use proptest::prelude::*;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -323,7 +324,16 @@ fn rows_are_equal_after_the_wire() {
 /// Such an event would count for every station: neither an agent nor a server may send it, of any kind.
 #[test]
 fn an_event_without_a_station_is_rejected() {
-    for kind in ["stall", "incomplete", "change", "roam", "warning", "startup", "rate"] {
+    for kind in [
+        "stall",
+        "incomplete",
+        "change",
+        "roam",
+        "warning",
+        "startup",
+        "rate",
+        "dscp",
+    ] {
         for workload in ["null", "0"] {
             let text =
                 format!(r#"{{"events":[[null,{workload},1000000000,1000000000,"{kind}","the cable was pulled"]]}}"#);
@@ -334,6 +344,29 @@ fn an_event_without_a_station_is_rejected() {
             }
         }
     }
+}
+
+/// A document with an impossible value is a text, which no summary reads.
+#[test]
+fn an_event_of_a_dscp_keeps_its_document() {
+    let sent = |document: &str| {
+        let document = serde_json::to_string(document).unwrap();
+        let text = format!(r#"{{"events":[[1,0,1000000000,0,"dscp","",{document}]]}}"#);
+        let read: Batch = serde_json::from_str(&text).unwrap();
+        let rows = read.into_rows(|station| station == 1, false).unwrap();
+        let mut batch = Batch::default();
+        rows.iter().for_each(|row| batch.push(row));
+        assert_eq!(batch.into_rows(|_| true, false).unwrap(), rows);
+        match &rows[..] {
+            [Row::Event(row)] => row.detail.clone(),
+            other => panic!("{other:?}"),
+        }
+    };
+    let arrivals = DscpArrivals::new(Direction::Up, 46, [(0, 7)]).unwrap();
+    let known = sent(r#"{"direction":"up","sent":46,"arrived":{"0":7}}"#);
+    assert_eq!(known, arrivals.into());
+    let impossible = r#"{"direction":"up","sent":46,"arrived":{"64":7}}"#;
+    assert_eq!(sent(impossible), Detail::Text(impossible.to_owned()));
 }
 
 /// The controller finds the station of a server's sample by the port alone: an agent could name any port.

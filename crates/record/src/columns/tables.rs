@@ -194,9 +194,9 @@ table!(LinkRow = Row::Link in "link" {
 table!(EventRow = Row::Event in "events" {
     station: Station<Maybe> = [station], "", "station; null for the whole run";
     workload: Workload<Maybe> = [workload], "", "workload, if it concerns one";
-    at: Num<Instant> = [at], "ns", "begin";
+    at: Num<Instant> = [at], "ns", "start";
     length: Num<u64> = [length], "ns", "duration; 0 for a moment";
-    kind: Label = (event_kind), "", "`stall`, `startup`, `lost`, `incomplete`, `server-lost`, `unused-server-lost`, `rejected`, `change`, `roam`, `scan`, `steering`, `path`, `warning`, `health`, `clock`, `quality_issue`, `rate`, `lab`";
+    kind: Label = (event_kind), "", "`stall`, `startup`, `lost`, `incomplete`, `server-lost`, `unused-server-lost`, `rejected`, `change`, `roam`, `scan`, `steering`, `path`, `warning`, `health`, `clock`, `quality_issue`, `rate`, `lab`, `dscp`";
     text: LongText = (event_text), "", "description; the sentence of a reason; empty for reports";
     data: MaybeJson = (event_data), "", "typed data as JSON; null for a plain description";
 });

@@ -1,6 +1,7 @@
 //! Description or typed data of an event.
 
 use super::{EventKind, LinkEvent};
+use crate::dscp_arrivals::DscpArrivals;
 use crate::health::{Clock, Health};
 use crate::lab_health::LabHealth;
 use crate::quality_issue::QualityIssue;
@@ -23,16 +24,19 @@ pub enum Detail {
     Clock(Box<Clock>),
     /// The lab's report on its own work.
     Lab(Box<LabHealth>),
+    /// DSCP with which packets of a workload arrived.
+    Dscp(Box<DscpArrivals>),
 }
 
 impl Detail {
-    /// Returns the description, or the sentence of an issue or of an event of a link. Empty for reports.
+    /// Returns the description, or the sentence of an issue, of an event of a link or of a DSCP. Empty for reports.
     #[must_use]
     pub fn text(&self) -> Cow<'_, str> {
         match self {
             Detail::Text(text) => Cow::Borrowed(text),
             Detail::Issue(issue) => Cow::Owned(issue.to_string()),
             Detail::Link(event) => Cow::Borrowed(&event.text),
+            Detail::Dscp(arrivals) => Cow::Owned(arrivals.to_string()),
             Detail::Health(_) | Detail::Clock(_) | Detail::Lab(_) => Cow::Borrowed(""),
         }
     }
@@ -50,6 +54,7 @@ impl Detail {
             Detail::Health(health) => json(health),
             Detail::Clock(clock) => json(clock),
             Detail::Lab(lab) => json(lab),
+            Detail::Dscp(arrivals) => json(arrivals),
         }
     }
 
@@ -64,6 +69,7 @@ impl Detail {
             EventKind::Health => read(data, |health| Detail::Health(Box::new(health))),
             EventKind::Clock => read(data, |clock| Detail::Clock(Box::new(clock))),
             EventKind::Lab => read(data, |lab| Detail::Lab(Box::new(lab))),
+            EventKind::Dscp => read(data, |arrivals| Detail::Dscp(Box::new(arrivals))),
             _ => read(data, |event| Detail::Link(Box::new(event))).or_else(|| read(data, Detail::Issue)),
         };
         read.unwrap_or_else(|| Detail::Text(data.to_owned()))
@@ -116,5 +122,11 @@ impl From<Clock> for Detail {
 impl From<LabHealth> for Detail {
     fn from(lab: LabHealth) -> Self {
         Detail::Lab(Box::new(lab))
+    }
+}
+
+impl From<DscpArrivals> for Detail {
+    fn from(arrivals: DscpArrivals) -> Self {
+        Detail::Dscp(Box::new(arrivals))
     }
 }

@@ -210,6 +210,17 @@ impl Counter {
                     None => {}
                 }
             }
+            EventKind::Dscp => {
+                let station = row
+                    .station
+                    .and_then(|number| self.stations.get_mut(usize::from(number)));
+                let workload = station
+                    .zip(row.workload)
+                    .and_then(|(station, workload)| station.workloads.get_mut(usize::from(workload)));
+                if let (Some(workload), Detail::Dscp(arrivals)) = (workload, &row.detail) {
+                    workload.dscp(arrivals);
+                }
+            }
             EventKind::Roam => {
                 let station = row
                     .station

@@ -6,6 +6,7 @@
 use super::grades::Grades;
 use super::split::SplitSummary;
 use super::wifi::WifiSummary;
+use crate::dscp_arrivals::DscpArrivals;
 use crate::goal_kind::GoalKind;
 use crate::header::Environment;
 use crate::health::SelfCheck;
@@ -172,6 +173,9 @@ pub struct WorkloadSummary {
     /// Results of the probes, for `responsiveness`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub responsiveness: Option<ResponsivenessSummary>,
+    /// DSCP with which its datagrams arrived, for each direction, if both ends report it and there were marks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dscp: Vec<DscpArrivals>,
     /// Goals, each judged.
     pub goals: Vec<GoalSummary>,
 }

@@ -2,6 +2,7 @@
 
 use super::split::SplitEvidence;
 use super::wifi::WifiEvidence;
+use crate::DscpArrivals;
 use crate::aggregate::LoadDirection;
 use crate::health::{Clock, Health};
 use crate::lab_health::LabHealth;
@@ -103,6 +104,8 @@ pub(crate) struct WorkloadEvidence {
     pub(crate) responsiveness: Option<ResponsivenessEvidence>,
     /// Round trips under bulk load, for a probe.
     pub(crate) loaded: LoadedEvidence,
+    /// DSCP with which packets arrived, at most one for each direction.
+    pub(crate) dscp: Vec<DscpArrivals>,
 }
 
 /// Probes of a workload of kind `responsiveness`.
@@ -393,6 +396,13 @@ impl StationEvidence {
 }
 
 impl WorkloadEvidence {
+    /// Adds packets by the DSCP with which they arrived.
+    pub(crate) fn add_dscp(&mut self, arrivals: &DscpArrivals) {
+        if !self.dscp.iter_mut().any(|known| known.add(arrivals)) {
+            self.dscp.push(arrivals.clone());
+        }
+    }
+
     fn add(&mut self, other: WorkloadEvidence) {
         self.judged += other.judged;
         self.counts.add(&other.counts);
@@ -414,6 +424,7 @@ impl WorkloadEvidence {
         self.up.extend(other.up);
         self.down.extend(other.down);
         self.loaded.add(other.loaded);
+        other.dscp.iter().for_each(|arrivals| self.add_dscp(arrivals));
         if let (Some(voice), Some(other)) = (&mut self.voice, other.voice) {
             voice.up.add(other.up);
             voice.down.add(other.down);

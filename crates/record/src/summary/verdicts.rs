@@ -299,6 +299,7 @@ fn judge_workload(name: String, config: &Config, of: WorkloadEvidence, context: 
         grades,
         streams: of.streams.map(StreamsSummary::from),
         responsiveness: of.responsiveness.map(ResponsivenessSummary::from),
+        dscp: of.dscp,
         goals,
     }
 }

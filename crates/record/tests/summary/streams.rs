@@ -2,7 +2,7 @@
 
 use super::util::{interval, ms, operation};
 use super::{SECOND, close, plan, summary};
-use netburn_record::{Row, RunStatus};
+use netburn_record::{DscpArrivals, EventKind, EventRow, Row, RunStatus};
 use netburn_units::{Duration, Instant};
 use netburn_workload::{Config, Direction, Goal, Outcome, PacketStream, Streams, Verdict};
 
@@ -230,4 +230,34 @@ fn frames_are_late_or_incomplete() {
     assert_eq!(goals[0], ("frames on time", Verdict::Marginal, 600));
     close(workload.goals[0].met, 0.985, 1e-9);
     assert_eq!((goals[1].0, goals[1].1), ("round trip ≤ 80 ms", Verdict::Pass));
+}
+
+/// An agent can report packets in several events. Those with another DSCP than that of the workload are not its packets.
+#[test]
+fn the_marks_of_packets_that_arrived_are_added_for_each_direction() {
+    let (mut config, mut rows) = datagrams(10, |_, _| Some(12_500));
+    config.dscp = netburn_units::Dscp::new(46);
+    let arrivals = |direction, sent, arrived: [(u8, u64); 1]| DscpArrivals::new(direction, sent, arrived).unwrap();
+    let reported = [
+        arrivals(Direction::Up, 46, [(0, 900)]),
+        arrivals(Direction::Down, 46, [(46, 500)]),
+        arrivals(Direction::Up, 46, [(0, 100)]),
+        arrivals(Direction::Up, 48, [(0, 7)]),
+    ];
+    rows.extend(reported.map(|arrivals| {
+        Row::Event(EventRow {
+            station: Some(0),
+            workload: Some(0),
+            at: ms(10_000),
+            length: 0,
+            kind: EventKind::Dscp,
+            detail: arrivals.into(),
+        })
+    }));
+    let summary = summary(plan("load", config, 10), &rows, &RunStatus::Complete);
+    let expected = [
+        arrivals(Direction::Up, 46, [(0, 1000)]),
+        arrivals(Direction::Down, 46, [(46, 500)]),
+    ];
+    assert_eq!(summary.stations[0].workloads[0].dscp, expected);
 }

@@ -8,12 +8,13 @@
 
 use netburn_record::spool::{Disk, SpoolWriter};
 use netburn_record::{
-    AirRow, Bssid, Clock, ConnectionRow, Detail, Environment, EventKind, EventRow, Header, Health, Host, IntervalRow,
-    LinkChange, LinkEvent, LinkRow, Modulation, OperationRow, Phy, QualityIssue, Role, Row, Side, Sink, UnixTime,
+    AirRow, Bssid, Clock, ConnectionRow, Detail, DscpArrivals, Environment, EventKind, EventRow, Header, Health, Host,
+    IntervalRow, LinkChange, LinkEvent, LinkRow, Modulation, OperationRow, Phy, QualityIssue, Role, Row, Side, Sink,
+    UnixTime,
 };
 use netburn_scenario::{Plan, Station, StationWorkload};
 use netburn_units::{Duration, Instant, Seed};
-use netburn_workload::{Config, Failure, Operation, Outcome, RemoteTimestamps};
+use netburn_workload::{Config, Direction, Failure, Operation, Outcome, RemoteTimestamps};
 use proptest::prelude::*;
 use std::io::{self, Write};
 
@@ -380,6 +381,15 @@ fn detail() -> impl Strategy<Value = (EventKind, Detail)> {
             jump_ns: None,
         })
     });
+    let dscp = (
+        any::<bool>(),
+        0_u8..64,
+        prop::collection::btree_map(0_u8..64, 1_u64.., 1..5),
+    );
+    let dscp = dscp.prop_map(|(up, sent, arrived)| {
+        let direction = if up { Direction::Up } else { Direction::Down };
+        Detail::from(DscpArrivals::new(direction, sent, arrived).unwrap())
+    });
     let name = || prop::option::of(".{0,20}");
     let moved = (name(), name(), ".{0,40}").prop_map(|(from, to, text)| {
         let change = LinkChange::Roamed { from, to };
@@ -395,6 +405,7 @@ fn detail() -> impl Strategy<Value = (EventKind, Detail)> {
         1 => (Just(EventKind::Scan), scanned),
         1 => (Just(EventKind::QualityIssue), issue),
         1 => (Just(EventKind::Clock), clock),
+        1 => (Just(EventKind::Dscp), dscp),
     ]
 }
 
@@ -417,6 +428,7 @@ fn event_kind() -> impl Strategy<Value = EventKind> {
         EventKind::Scan,
         EventKind::Steering,
         EventKind::Path,
+        EventKind::Dscp,
     ])
 }
 

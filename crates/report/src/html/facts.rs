@@ -1,7 +1,7 @@
 //! Tables of metrics, Wi-Fi links, the self-check and the machines.
 
 use super::{cells, escaped};
-use crate::text::{delivery, grades, responsiveness, split, streams, voice, wifi};
+use crate::text::{delivery, dscp, grades, responsiveness, split, streams, voice, wifi};
 use netburn_analysis::format::{mbps, percent, short, span, span_us};
 use netburn_analysis::view::View;
 use netburn_record::summary::verdict_name;
@@ -97,6 +97,12 @@ pub(super) fn split(view: &View) -> String {
     ];
     let table = cells("Delay of Wi-Fi, line and server", &words(&head), &rows);
     format!("{table}<p class=\"note\">{}</p>\n", escaped(split::NOTE))
+}
+
+/// Packets whose DSCP the path changed.
+pub(super) fn dscp(view: &View) -> String {
+    let lines = dscp::lines(&view.summary);
+    lines.iter().map(|line| format!("<p>{}</p>\n", escaped(line))).collect()
 }
 
 /// Both directions of every call.

@@ -248,7 +248,13 @@ mod tests {
                     received: nanos,
                     sent: nanos,
                 };
-                assert_eq!(wire::read(&bytes), Ok(Datagram::Echo { cookie, id: 8, far }));
+                let echo = Datagram::Echo {
+                    cookie,
+                    id: 8,
+                    far,
+                    arrived: None,
+                };
+                assert_eq!(wire::read(&bytes), Ok(echo));
             }
         }
         assert_eq!(

@@ -65,7 +65,7 @@ fn check_call(input: &[u8]) {
     };
     let mut client = CallClient::new(Instant::ZERO, 0, 0, plan);
     client.send(0);
-    client.handle_datagram(Instant::from_millis(1), input);
+    client.handle_datagram(Instant::from_millis(1), Some(46), input);
     let events = std::iter::from_fn(|| client.poll_event()).count();
     assert!(events <= 1);
 }

@@ -8,7 +8,9 @@
 //! - [`echo`] – the server.
 //! - [`prober`] – the client.
 //! - [`call`] – streams in both directions.
+//! - [`arrivals`] – the DSCP with which packets arrived at both ends.
 
+pub mod arrivals;
 pub mod call;
 pub mod echo;
 #[cfg(feature = "fuzz")]
@@ -16,6 +18,7 @@ pub mod fuzz;
 pub mod prober;
 pub mod wire;
 
+pub use arrivals::{Arrivals, DscpCounts};
 pub use echo::{Counters, Echo, EchoLimits};
 pub use prober::{Event, Prober, Wake};
 pub use wire::{MAX_SIZE, MIN_SIZE};

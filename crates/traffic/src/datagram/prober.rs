@@ -48,6 +48,8 @@ pub enum Event {
         id: u64,
         /// Times at which the server received and echoed the probe, by its own clock.
         far: RemoteTimestamps,
+        /// DSCP with which the probe arrived at the server, 0 to 63, if the server reports it.
+        arrived: Option<u8>,
     },
 }
 
@@ -155,9 +157,14 @@ impl Prober {
                 }
                 Some(Event::Ready)
             }
-            Datagram::Echo { cookie, id, far } if self.is_ours(cookie) => {
+            Datagram::Echo {
+                cookie,
+                id,
+                far,
+                arrived,
+            } if self.is_ours(cookie) => {
                 self.unheard = None;
-                Some(Event::Echo { id, far })
+                Some(Event::Echo { id, far, arrived })
             }
             _ => None,
         }
@@ -286,7 +293,12 @@ mod tests {
             received: nanos,
             sent: nanos,
         };
-        assert_eq!(pair.events[2], (30, Event::Echo { id: 2, far }));
+        let echo = Event::Echo {
+            id: 2,
+            far,
+            arrived: None,
+        };
+        assert_eq!(pair.events[2], (30, echo));
         assert!(
             matches!(pair.events[1], (_, Event::Echo { id: 1, .. })),
             "what waited went out"

@@ -5,11 +5,13 @@
 //! hello   (1):   8  token (8)   16  zero, 64 bytes in all
 //! welcome (2):   8  token (8)   16  cookie (16)   32  good for, ms (4)   36  zero, 64 bytes in all
 //! probe   (3):   8  cookie (16)  24  id (8)   32  dscp (1)       33  zero (15)        48  anything, 64 to 1400 in all
-//! echo    (4):   8  cookie (16)  24  id (8)   32  received (8)   40  sent back (8)   48  as it came
+//! echo    (4):   8  cookie (16)  24  id (8)   32  received (8)   40  sent back (8)   48  mark (1)   49  as it came
 //! ```
 //!
-//! The DSCP is the one requested for the echo. An echo is the probe with another kind and the two times, so it has the
-//! same length. The times are nanoseconds of the server's own clock.
+//! The DSCP is the one requested for the echo. An echo is the probe with another kind, the two times and the mark, so it
+//! has the same length. The times are nanoseconds of the server's own clock. The mark is the DSCP with which the probe
+//! arrived at the server, plus 128. Any other value: unknown. A server without this field returns the byte of the probe,
+//! which is 0.
 
 use crate::dscp::MAX_DSCP;
 use netburn_units::{Duration, Instant};
@@ -21,6 +23,11 @@ pub const MIN_SIZE: usize = 64;
 pub const MAX_SIZE: usize = 1400;
 /// Version of the format.
 pub const VERSION: u8 = 1;
+
+/// Position of the mark in an echo.
+const ARRIVED: usize = 48;
+/// Bit of a mark that is known.
+const KNOWN: u8 = 128;
 
 const MAGIC: &[u8; 4] = b"NBRN";
 const HELLO: u8 = 1;
@@ -65,6 +72,8 @@ pub enum Datagram {
         id: u64,
         /// Times at which the server received and echoed the probe.
         far: RemoteTimestamps,
+        /// DSCP with which the probe arrived at the server, 0 to 63, if the server reports it.
+        arrived: Option<u8>,
     },
 }
 
@@ -126,6 +135,7 @@ pub fn read(bytes: &[u8]) -> Result<Datagram, WireError> {
                 received: long(bytes, 32).cast_signed(),
                 sent: long(bytes, 40).cast_signed(),
             },
+            arrived: mark(bytes[ARRIVED]),
         }),
         kind => Err(WireError::Kind(kind)),
     }
@@ -187,6 +197,23 @@ pub fn stamp_sent(bytes: &mut [u8], sent: Instant) {
     }
 }
 
+/// Writes the DSCP with which the probe of this echo arrived; other datagrams stay unchanged.
+pub fn stamp_arrived(bytes: &mut [u8], dscp: Option<u8>) {
+    if matches!(read(bytes), Ok(Datagram::Echo { .. })) {
+        bytes[ARRIVED] = marked(dscp);
+    }
+}
+
+/// Encodes a DSCP that may be unknown.
+pub(super) fn marked(dscp: Option<u8>) -> u8 {
+    dscp.filter(|dscp| *dscp <= MAX_DSCP).map_or(0, |dscp| KNOWN | dscp)
+}
+
+/// Decodes a DSCP that may be unknown.
+pub(super) fn mark(byte: u8) -> Option<u8> {
+    byte.checked_sub(KNOWN).filter(|dscp| *dscp <= MAX_DSCP)
+}
+
 fn begin(kind: u8, size: usize) -> Vec<u8> {
     let mut bytes = vec![0; size];
     bytes[..4].copy_from_slice(MAGIC);
@@ -232,16 +259,49 @@ mod tests {
         );
         make_echo(&mut bytes, Instant::from_nanos(-3));
         stamp_sent(&mut bytes, Instant::from_nanos(11));
+        stamp_arrived(&mut bytes, Some(46));
         let far = RemoteTimestamps { received: -3, sent: 11 };
         assert_eq!(
             read(&bytes),
             Ok(Datagram::Echo {
                 cookie: [5; 16],
                 id: 77,
-                far
+                far,
+                arrived: Some(46),
             })
         );
         assert_eq!(bytes.len(), 200);
+    }
+
+    /// 128 to 191 are the known marks 0 to 63.
+    #[test]
+    fn other_values_of_a_mark_are_unknown() {
+        let mut echo = probe([5; 16], 77, 64, 48);
+        make_echo(&mut echo, Instant::ZERO);
+        let arrived = |bytes: &[u8]| match read(bytes) {
+            Ok(Datagram::Echo { arrived, .. }) => arrived,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(arrived(&echo), None, "a server without the field");
+        for (byte, dscp) in [
+            (0, None),
+            (46, None),
+            (127, None),
+            (128, Some(0)),
+            (191, Some(63)),
+            (192, None),
+            (255, None),
+        ] {
+            echo[48] = byte;
+            assert_eq!(arrived(&echo), dscp, "{byte}");
+        }
+        for dscp in [None, Some(64), Some(255)] {
+            stamp_arrived(&mut echo, dscp);
+            assert_eq!(arrived(&echo), None);
+        }
+        let mut hello = hello(1);
+        stamp_arrived(&mut hello, Some(46));
+        assert_eq!(hello[48], 0);
     }
 
     #[test]

@@ -3,7 +3,8 @@
 //! - [`load`] – input and result.
 //! - [`baseline`](mod@baseline): idle latency before the load.
 //! - `scheduler`: decisions, without sockets. `backlog`: detection of overload.
-//! - `shared`: events and the resulting actions. `job`: one object. `probe`: datagrams. `hop_probe`: ICMP. `sample`: TCP_INFO.
+//! - `shared`: events and the resulting actions. `job`: one object. `probe`: datagrams. `hop_probe`: ICMP. `dscp`: marks of
+//!   datagrams. `sample`: TCP_INFO.
 
 mod backlog;
 pub mod baseline;
@@ -113,6 +114,7 @@ async fn run(shared: &Rc<Shared>, rows: &Rows, mut stop: CancelToken) -> (Busy, 
         shared.asleep_until.set(Instant::from_nanos(i64::MIN));
     }
     let now = shared.clock.now();
+    shared::dscp::record(shared, now);
     shared
         .sampler
         .borrow_mut()

@@ -3,6 +3,7 @@
 //! An event may start a task ([`job`], [`probe`], [`hop_probe`], [`call`]), and tasks report events: together they are one unit.
 
 pub(super) mod call;
+pub(super) mod dscp;
 pub(super) mod hop_probe;
 mod job;
 pub(super) mod probe;

@@ -165,6 +165,8 @@ impl Socket {
     }
 
     fn send(&self, received: Received, bytes: &mut [u8], dscp: u8) {
+        wire::stamp_arrived(bytes, received.dscp);
+        call::wire::stamp_arrived(bytes, received.dscp);
         self.send_from(received.to, received.from, bytes, dscp);
     }
 

@@ -58,8 +58,8 @@ impl Line {
         let after = Monotonic::now().as_nanos();
         match event {
             // All processes of a machine share a monotonic clock: the server's times are between the client's.
-            Event::Echo { id: same, far } => {
-                assert_eq!(same, id);
+            Event::Echo { id: same, far, arrived } => {
+                assert_eq!((same, arrived), (id, Some(0)));
                 assert!(before <= far.received && far.received <= far.sent && far.sent <= after);
             }
             other => panic!("{other:?}"),

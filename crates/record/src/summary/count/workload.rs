@@ -3,6 +3,7 @@
 use super::packets::Packets;
 use super::responsiveness::Probes;
 use super::{streams, voice};
+use crate::DscpArrivals;
 use crate::aggregate::{Counted, EvaluatedTime, LoadDirection};
 use crate::health::Clock;
 use crate::row::IntervalRow;
@@ -141,6 +142,13 @@ impl WorkloadCounter {
     pub(super) fn stall(&mut self, began: Instant, length: u64) {
         let length = Duration::from_nanos(length);
         self.stalls.push(Stall { began, length });
+    }
+
+    /// Records the DSCP with which packets arrived. Packets with another DSCP than the workload's are not its packets.
+    pub(super) fn dscp(&mut self, arrivals: &DscpArrivals) {
+        if arrivals.sent.value() == self.config.marking().dscp {
+            self.evidence.add_dscp(arrivals);
+        }
     }
 
     /// Records a datagram that returned.

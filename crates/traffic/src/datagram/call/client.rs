@@ -2,6 +2,7 @@
 
 use super::offset::{Exchange, Offset};
 use super::wire::{self, CallDatagram, MAX_AGES, Request};
+use crate::datagram::arrivals::Arrivals;
 use crate::datagram::prober::{Event, Prober};
 use netburn_units::{ByteSize, Duration, Instant};
 use netburn_workload::PacketStream;
@@ -82,6 +83,7 @@ pub struct CallClient {
     ask_from: u32,
     /// Highest number with a known arrival, and its arrival by the server's clock.
     newest: Option<(u32, Instant)>,
+    arrivals: Arrivals,
     events: VecDeque<CallEvent>,
     out: VecDeque<Vec<u8>>,
 }
@@ -105,6 +107,7 @@ impl CallClient {
             unknown: BTreeSet::new(),
             ask_from: 0,
             newest: None,
+            arrivals: Arrivals::default(),
             events: VecDeque::new(),
             out: VecDeque::new(),
         }
@@ -119,18 +122,23 @@ impl CallClient {
         self.next = self.next.max(number.saturating_add(1));
     }
 
-    /// Processes a received datagram. Invalid ones and those of other calls are ignored.
-    pub fn handle_datagram(&mut self, now: Instant, bytes: &[u8]) {
+    /// Processes a datagram that arrived with this DSCP, if it is known. Invalid ones and those of other calls are ignored.
+    pub fn handle_datagram(&mut self, now: Instant, dscp: Option<u8>, bytes: &[u8]) {
         match wire::read(bytes) {
-            Some(CallDatagram::Down { call, number, due }) if call == self.call => self.arrived(now, number, due),
+            Some(CallDatagram::Down { call, number, due }) if call == self.call => {
+                self.arrivals.down.put(dscp);
+                self.arrived(now, number, due);
+            }
             Some(CallDatagram::Report {
                 call,
                 from,
                 stamp,
                 received,
                 sent,
+                arrived,
                 ages,
             }) if call == self.call => {
+                self.arrivals.up.put(arrived);
                 self.offset.put(&Exchange {
                     sent: stamp,
                     far_received: received,
@@ -154,7 +162,8 @@ impl CallClient {
             Some(_) => {}
             None => match self.prober.handle_datagram(now, bytes) {
                 Some(Event::Ready) => self.compare_at = now,
-                Some(Event::Echo { id, far }) => {
+                Some(Event::Echo { id, far, arrived }) => {
+                    self.arrivals.up.put(arrived);
                     if let Some(sent) = self.comparisons.remove(&id) {
                         self.offset.put(&Exchange {
                             sent,
@@ -270,6 +279,13 @@ impl CallClient {
         let unknown = self.unknown.first().map_or(0, |first| self.next - first);
         let requests = u64::from(unknown).div_ceil(MAX_AGES as u64).max(1);
         (RENEWAL / requests).max(MIN_RENEWAL)
+    }
+
+    /// Returns the packets by the DSCP with which they arrived. Packets to the server are its echoes and reports: the server
+    /// does not report the DSCP of each packet of the stream.
+    #[must_use]
+    pub fn arrivals(&self) -> &Arrivals {
+        &self.arrivals
     }
 
     /// Returns the next arrival.

@@ -142,7 +142,7 @@ impl Pair {
     fn arrive(&mut self, flight: Flight) {
         let far = self.now + AHEAD;
         match flight {
-            Flight::ToClient(bytes) => self.client.handle_datagram(self.now, &bytes),
+            Flight::ToClient(bytes) => self.client.handle_datagram(self.now, Some(46), &bytes),
             Flight::ToServer(mut bytes) if wire::is_call(&bytes) => {
                 let echo = &self.echo;
                 let is_good = |cookie| echo.is_verified(far, address(), cookie);

@@ -5,7 +5,7 @@
 //!               48  from (4)  52  size (2)  54  dscp (1)  55  zero (1)
 //!               56  stamp (8)  64  spacing, ns (4)  68  burst (2)  70  zero (2)
 //!               72  zero (4 · n), n to 332
-//! report  (6):   8  received (8)  16  sent (8)  24  as it came  72  ages, µs (4 · n)
+//! report  (6):   8  received (8)  16  sent (8)  24  as it came  55  mark (1)  56  as it came  72  ages, µs (4 · n)
 //! up      (7):   8  call (8)  16  number (4)  20  zero, 32 to 1400 in all
 //! down    (8):   8  call (8)  16  number (4)  20  due (8)  28  zero, 32 to 1400 in all
 //! ```
@@ -13,13 +13,14 @@
 //! `anchor` and `due` are nanoseconds of the server's clock. Packet number k of the server is due at
 //! `anchor` + (k / `burst`) · `interval` + (k mod `burst`) · `spacing`. The server may send packets with numbers below `until`. A report has the
 //! ages of the client's packets `from` to `from` + n − 1: the time from the arrival to `received`, and
-//! 2³² − 1 for a packet that has not arrived.
+//! 2³² − 1 for a packet that has not arrived. The mark is that of the echo: the DSCP with which the request arrived at the
+//! server. The client sends requests and packets with the same DSCP.
 
 use crate::dscp::MAX_DSCP;
 use netburn_units::{ByteSize, Duration, Instant};
 use netburn_workload::PacketStream;
 
-use crate::datagram::wire::{Cookie, VERSION};
+use crate::datagram::wire::{Cookie, VERSION, mark, marked};
 
 /// Minimum length of a packet of a call in bytes.
 pub const MIN_PACKET: usize = 32;
@@ -37,6 +38,8 @@ const KIND_REPORT: u8 = 6;
 const KIND_UP: u8 = 7;
 const KIND_DOWN: u8 = 8;
 const NEVER: u32 = u32::MAX;
+/// Position of the mark in a report.
+const ARRIVED: usize = 55;
 
 /// Parameters of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,6 +84,8 @@ pub enum CallDatagram<'a> {
         received: Instant,
         /// Time at which the server sent the report.
         sent: Instant,
+        /// DSCP with which the request arrived at the server, 0 to 63, if the server reports it.
+        arrived: Option<u8>,
         /// Ages of the packets, encoded: see [`ages`].
         ages: &'a [u8],
     },
@@ -146,6 +151,7 @@ pub fn read(bytes: &[u8]) -> Option<CallDatagram<'_>> {
             stamp: instant(bytes, 56),
             received: instant(bytes, 8),
             sent: instant(bytes, 16),
+            arrived: mark(bytes[ARRIVED]),
             ages: &bytes[REQUEST..],
         }),
         KIND_UP => Some(CallDatagram::Up {
@@ -207,6 +213,13 @@ pub fn make_report(bytes: &mut [u8], received: Instant, mut age: impl FnMut(u32)
 pub fn stamp_sent(bytes: &mut [u8], sent: Instant) {
     if matches!(read(bytes), Some(CallDatagram::Report { .. })) {
         bytes[16..24].copy_from_slice(&sent.as_nanos().to_be_bytes());
+    }
+}
+
+/// Writes the DSCP with which the request of this report arrived; other datagrams stay unchanged.
+pub fn stamp_arrived(bytes: &mut [u8], dscp: Option<u8>) {
+    if matches!(read(bytes), Some(CallDatagram::Report { .. })) {
+        bytes[ARRIVED] = marked(dscp);
     }
 }
 
@@ -304,6 +317,8 @@ mod tests {
             (number == 41).then_some(Duration::from_micros(1500))
         });
         stamp_sent(&mut bytes, Instant::from_secs(10));
+        assert!(matches!(read(&bytes), Some(CallDatagram::Report { arrived: None, .. })));
+        stamp_arrived(&mut bytes, Some(46));
         assert_eq!(bytes.len(), 84);
         let Some(CallDatagram::Report {
             call: 7,
@@ -311,6 +326,7 @@ mod tests {
             stamp,
             received: at,
             sent,
+            arrived: Some(46),
             ages: encoded,
         }) = read(&bytes)
         else {

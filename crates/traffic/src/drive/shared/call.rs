@@ -3,14 +3,16 @@
 use super::Shared;
 use super::probe::{connected_socket, random};
 use crate::client::{Meter, Target};
-use crate::datagram::MAX_SIZE;
 use crate::datagram::call::{CallClient, CallEvent, CallPlan};
+use crate::datagram::{Arrivals, MAX_SIZE};
+use netburn_linux::datagram::receive;
 use netburn_units::{Duration, Instant};
 use netburn_workload::{Direction, RequestId};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io;
 use std::rc::Rc;
+use tokio::io::Interest;
 use tokio::net::UdpSocket;
 
 /// Socket and state of one call.
@@ -105,6 +107,11 @@ impl CallSocket {
         })
     }
 
+    /// Returns the packets by the DSCP with which they arrived.
+    pub(super) fn arrivals(&self) -> Arrivals {
+        self.client.borrow().arrivals().clone()
+    }
+
     /// Returns whether the operation of a packet of the server has begun.
     fn is_due(&self, now: Instant, number: u32) -> bool {
         let Some((first, stream)) = self.plan.down else {
@@ -129,11 +136,16 @@ impl CallSocket {
         }
         let mut bytes = [0; MAX_SIZE + 1];
         loop {
-            match self.socket.try_recv(&mut bytes) {
-                Ok(length) => {
+            let received = self
+                .socket
+                .try_io(Interest::READABLE, || receive(&self.socket, &mut bytes));
+            match received {
+                Ok(received) => {
                     // A drive has no limit on received bytes.
-                    let _ = self.meter.add_down(length);
-                    self.client.borrow_mut().handle_datagram(clock.now(), &bytes[..length]);
+                    let _ = self.meter.add_down(received.length);
+                    let content = &bytes[..received.length];
+                    let mut client = self.client.borrow_mut();
+                    client.handle_datagram(clock.now(), received.dscp, content);
                 }
                 // No process listens at the port: packets are lost.
                 Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {}

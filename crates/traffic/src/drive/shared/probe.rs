@@ -2,7 +2,8 @@
 
 use super::Shared;
 use crate::client::{Meter, Target};
-use crate::datagram::{Event, MAX_SIZE, Prober};
+use crate::datagram::{Arrivals, Event, MAX_SIZE, Prober};
+use netburn_linux::datagram::{enable_dscp, receive};
 use netburn_units::{ByteSize, Duration, Instant};
 use netburn_workload::{Kind, RequestId};
 use ring::rand::{SecureRandom, SystemRandom};
@@ -10,6 +11,7 @@ use std::cell::RefCell;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::rc::Rc;
+use tokio::io::Interest;
 use tokio::net::UdpSocket;
 use tokio::sync::Notify;
 
@@ -17,6 +19,7 @@ use tokio::sync::Notify;
 pub(in crate::drive) struct ProbeSocket {
     socket: UdpSocket,
     prober: RefCell<Prober>,
+    arrivals: RefCell<Arrivals>,
     meter: Rc<Meter>,
     /// A probe was sent, so the prober's timeout may have changed.
     changed: Notify,
@@ -80,7 +83,7 @@ async fn listen(shared: Rc<Shared>, index: usize, probe_socket: Rc<ProbeSocket>)
     loop {
         probe_socket
             .step(&shared.clock, |now, event| {
-                if let Event::Echo { id, far } = event {
+                if let Event::Echo { id, far, .. } = event {
                     echoes.push((now, id, far));
                 }
             })
@@ -106,6 +109,8 @@ pub(super) fn connected_socket(target: &Target, dscp: u8) -> io::Result<UdpSocke
     if dscp != 0 {
         netburn_linux::set_dscp(&socket, dscp)?;
     }
+    // Without it the DSCP of received datagrams is unknown.
+    let _ = enable_dscp(&socket);
     socket.connect(to)?;
     socket.set_nonblocking(true)?;
     UdpSocket::from_std(socket)
@@ -125,9 +130,15 @@ impl ProbeSocket {
         Ok(ProbeSocket {
             socket: connected_socket(target, dscp)?,
             prober: RefCell::new(Prober::new(now, random()?).marked(dscp)),
+            arrivals: RefCell::default(),
             meter,
             changed: Notify::new(),
         })
+    }
+
+    /// Returns the probes and echoes by the DSCP with which they arrived.
+    pub(super) fn arrivals(&self) -> Arrivals {
+        self.arrivals.borrow().clone()
     }
 
     /// Waits for one event and processes it.
@@ -146,13 +157,21 @@ impl ProbeSocket {
         }
         let mut bytes = [0; MAX_SIZE + 1];
         loop {
-            match self.socket.try_recv(&mut bytes) {
-                Ok(length) => {
+            let received = self
+                .socket
+                .try_io(Interest::READABLE, || receive(&self.socket, &mut bytes));
+            match received {
+                Ok(received) => {
                     let now = clock.now();
                     // A drive has no limit on received bytes.
-                    let _ = self.meter.add_down(length);
-                    let happened = self.prober.borrow_mut().handle_datagram(now, &bytes[..length]);
+                    let _ = self.meter.add_down(received.length);
+                    let happened = self.prober.borrow_mut().handle_datagram(now, &bytes[..received.length]);
                     if let Some(happened) = happened {
+                        if let Event::Echo { arrived, .. } = happened {
+                            let mut arrivals = self.arrivals.borrow_mut();
+                            arrivals.up.put(arrived);
+                            arrivals.down.put(received.dscp);
+                        }
                         event(now, happened);
                     }
                 }
