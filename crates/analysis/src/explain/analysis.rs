@@ -3,9 +3,12 @@
 
 mod air;
 mod demand;
+mod packets;
 mod path;
+mod victim;
 
-pub(super) use path::{ADDED_MS, Delayed, Part};
+pub(super) use path::ADDED_MS;
+pub(super) use victim::{DelaySource, Part, VictimDelay};
 
 use super::evidence::{Bin, Evidence};
 use crate::format::{percent, span};

@@ -128,6 +128,15 @@ fn worst_symptom(analysis: &Analysis<'_>, stations: &[usize]) -> String {
     }
 }
 
+/// Sentence on the largest delay that the packets of these stations show in a direction; `None` without one.
+fn worst_packets(analysis: &Analysis<'_>, stations: &[usize], direction: Direction) -> Option<String> {
+    let delays = stations
+        .iter()
+        .filter_map(|station| Some((*station, analysis.packet_delay(*station, direction)?)));
+    let (station, delay) = delays.max_by(|(_, a), (_, b)| a.added_ms.total_cmp(&b.added_ms))?;
+    analysis.delay_sentence(station, &delay)
+}
+
 /// Verb for a list of names: `shares` for one, `share` for several.
 fn share(names: &[String]) -> &'static str {
     if names.len() == 1 { "shares" } else { "share" }

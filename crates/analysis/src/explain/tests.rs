@@ -432,6 +432,126 @@ fn late_operations_around_a_roam_have_cause_roaming() {
     );
 }
 
+/// Packets of the laptop's call in both directions. Every tenth packet needs 10 ms, the others as many ms as given.
+fn call(up_ms: u64, down_ms: u64) -> impl Iterator<Item = Row> {
+    (0..1_990).map(move |sequence| {
+        let (number, slow) = (sequence / 2, if sequence % 2 == 0 { up_ms } else { down_ms });
+        let took = if number % 10 == 0 { 10 } else { slow };
+        let due = Instant::from_millis(number as i64 * 20);
+        let operation = Operation {
+            sequence,
+            due,
+            started: Some(due),
+            tcp_connected: None,
+            connected: None,
+            first_byte: None,
+            finished: Some(due + Duration::from_millis(took)),
+            bytes: 172,
+            outcome: Outcome::Finished,
+            far: None,
+        };
+        Row::Operation(OperationRow {
+            station: 0,
+            workload: 0,
+            operation,
+        })
+    })
+}
+
+/// Content of the second station in each second.
+fn load(down_mbps: u64, up_mbps: u64) -> impl Iterator<Item = Row> {
+    (0..20).map(move |second| {
+        Row::Interval(IntervalRow {
+            station: 1,
+            workload: 0,
+            at: Instant::from_secs(second),
+            bytes_down: down_mbps * 125_000,
+            bytes_up: up_mbps * 125_000,
+        })
+    })
+}
+
+/// A call and another workload of a fleet, or behind an access point with a line of 50/10 Mbit/s.
+fn call_beside(workload: &str, line: bool) -> String {
+    let place = if line {
+        "joins = \"home.5g\"\nsignal = \"-50 dBm\""
+    } else {
+        ""
+    };
+    let ap = "[ap.home.wan]\ndown = \"50 Mbit/s\"\nup = \"10 Mbit/s\"\n[ap.home.radio.5g]\nstandard = \"802.11ac\"\n";
+    format!(
+        "duration = \"20 s\"\n{}[station.laptop]\nworkload = \"voice\"\n{place}\n\
+         [station.nas]\nworkload = \"{workload}\"\n{place}\n",
+        if line { ap } else { "" }
+    )
+}
+
+/// The median of the one-way delays is 400 ms, of which the load adds 390 ms.
+#[test]
+fn one_way_delays_of_a_call_show_the_direction_of_the_queue() {
+    const TO: &str =
+        "laptop's voice: the one-way delay of the packets to the server was 400 ms (median), and 10.0 ms at least.";
+    let upload = call_beside("upload", false);
+    let up: Vec<Row> = call(400, 10).chain(load(0, 9)).collect();
+    let found = explained(&upload, &up, &[]).causes;
+    assert_eq!(kinds(&found), [Kind::UploadBloat], "{found:#?}");
+    assert_eq!(
+        found[0].title,
+        "Bufferbloat: nas's upload fills a queue that laptop shares"
+    );
+    assert!(found[0].evidence.starts_with(TO), "{}", found[0].evidence);
+    // An upload does not delay packets from the server.
+    let down: Vec<Row> = call(10, 400).chain(load(0, 9)).collect();
+    let other = explained(&upload, &down, &[]);
+    assert_eq!((other.causes, other.unexplained.len()), (Vec::new(), 1));
+    // A call without delay has no cause.
+    let fast: Vec<Row> = call(10, 10).chain(load(0, 9)).collect();
+    assert!(explained(&upload, &fast, &[]).is_empty());
+}
+
+/// 9 of 10 Mbit/s upstream and 45 of 50 Mbit/s downstream: above 80 % of the rate, the line is full.
+#[test]
+fn one_way_delays_are_assigned_to_a_full_line() {
+    let simulated = |workload: &str, rows: Vec<Row>| {
+        let plan = call_beside(workload, true);
+        explained_on(Environment::Simulate, &plan, &rows, &[]).causes
+    };
+    let bloat = simulated("upload", call(400, 10).chain(load(0, 9)).collect());
+    assert_eq!(kinds(&bloat), [Kind::UploadBloat], "{bloat:#?}");
+    let full = "The uplink of 10.0 Mbit/s carried 9.0 Mbit/s and was full for 100 % of the time in use.";
+    assert!(bloat[0].evidence.contains(full), "{}", bloat[0].evidence);
+    let bloat = simulated("download", call(10, 400).chain(load(45, 0)).collect());
+    assert_eq!(kinds(&bloat), [Kind::DownloadBloat], "{bloat:#?}");
+    // Without a bulk transfer, the line itself is the cause.
+    let line = simulated("datagrams", call(400, 10).chain(load(0, 9)).collect());
+    assert_eq!(kinds(&line), [Kind::LineUp], "{line:#?}");
+    assert_eq!(line[0].title, "The internet line delays laptop upstream");
+    let line = simulated("datagrams", call(10, 400).chain(load(45, 0)).collect());
+    assert_eq!(kinds(&line), [Kind::LineDown], "{line:#?}");
+    // A line that is not full does not delay packets, and the channel is idle.
+    let other = simulated("upload", call(400, 10).chain(load(0, 5)).collect());
+    assert_eq!(other, []);
+}
+
+/// The channel is busy for 95 ms of 100 ms, and the line is not full.
+#[test]
+fn one_way_delays_on_a_busy_channel_are_of_the_wifi() {
+    let air = (0..200).map(|tenth| {
+        Row::Air(AirRow {
+            station: 1,
+            at: Instant::from_millis(tenth * 100),
+            airtime_up: Duration::from_millis(95),
+            transmissions: 20,
+            mpdus: 20,
+            ..AirRow::default()
+        })
+    });
+    let rows: Vec<Row> = call(400, 10).chain(load(0, 5)).chain(air).collect();
+    let found = explained_on(Environment::Simulate, &call_beside("upload", true), &rows, &[]).causes;
+    assert_eq!(kinds(&found), [Kind::WifiDelay], "{found:#?}");
+    assert_eq!(found[0].title, "The Wi-Fi delays laptop, not the internet line");
+}
+
 /// An agent may claim anything.
 #[test]
 fn rows_with_impossible_values_are_rejected() {

@@ -1,6 +1,6 @@
 //! Parts of the path between a station and the server, from its probes to hosts on this path.
 
-use super::{Analysis, BLOATED_MS, Direction, FULL_SHARE};
+use super::{Analysis, BLOATED_MS, DelaySource, Direction, FULL_SHARE, Part, VictimDelay};
 use crate::format::span;
 use netburn_record::summary::SplitSummary;
 use netburn_workload::Kind;
@@ -10,27 +10,6 @@ use netburn_workload::Kind;
 /// without a delay of that part.
 pub(in crate::explain) const ADDED_MS: f64 = BLOATED_MS;
 
-/// A part of the path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::explain) enum Part {
-    /// From the station to the access point and back.
-    Wifi,
-    /// From there to the first hop beyond the router and back. Without a probe to that hop: to the server and back.
-    Line,
-    /// Beyond that hop.
-    Server,
-}
-
-/// A delayed part of a station's path.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(in crate::explain) struct Delayed {
-    pub(in crate::explain) part: Part,
-    /// Delay that the load adds to the median, in ms.
-    pub(in crate::explain) p50_ms: f64,
-    /// Direction in which most of it arises; `None` if unknown.
-    pub(in crate::explain) direction: Option<Direction>,
-}
-
 impl Analysis<'_> {
     /// A station's split delay.
     pub(in crate::explain) fn split(&self, station: usize) -> Option<&SplitSummary> {
@@ -38,15 +17,15 @@ impl Analysis<'_> {
     }
 
     /// Parts of a station's path to which the load adds [`ADDED_MS`] or more.
-    pub(in crate::explain) fn delayed_parts(&self, station: usize) -> Vec<Delayed> {
+    pub(in crate::explain) fn delayed_parts(&self, station: usize) -> Vec<VictimDelay> {
         let Some(split) = self.split(station) else {
             return Vec::new();
         };
         let mut parts = added(split);
         assign_directions(&mut parts, split);
-        parts.retain(|part| part.p50_ms >= ADDED_MS);
+        parts.retain(|part| part.added_ms >= ADDED_MS);
         for part in &mut parts {
-            if part.part == Part::Line && part.direction.is_none() {
+            if part.part == Some(Part::Line) && part.direction.is_none() {
                 part.direction = self.loaded_direction(station);
             }
         }
@@ -90,13 +69,13 @@ impl Analysis<'_> {
         };
         let facts: Vec<String> = added(split)
             .iter()
-            .map(|part| {
-                let name = match part.part {
+            .filter_map(|part| {
+                let name = match part.part? {
                     Part::Wifi => "the Wi-Fi",
                     Part::Line => beyond,
                     Part::Server => "the server",
                 };
-                format!("{} to {name}", span(part.p50_ms.max(0.0)))
+                Some(format!("{} to {name}", span(part.added_ms.max(0.0))))
             })
             .collect();
         let (last, others) = facts.split_last()?;
@@ -114,12 +93,12 @@ impl Analysis<'_> {
     pub(in crate::explain) fn place_of_queue(&self, stations: &[usize]) -> Option<String> {
         let worst = |station: &usize| {
             let parts = self.delayed_parts(*station);
-            let most = parts.into_iter().max_by(|a, b| a.p50_ms.total_cmp(&b.p50_ms))?;
+            let most = parts.into_iter().max_by(|a, b| a.added_ms.total_cmp(&b.added_ms))?;
             Some((*station, most))
         };
         let found = stations.iter().filter_map(worst);
-        let (station, most) = found.max_by(|a, b| a.1.p50_ms.total_cmp(&b.1.p50_ms))?;
-        let place = match (most.part, most.direction) {
+        let (station, most) = found.max_by(|a, b| a.1.added_ms.total_cmp(&b.1.added_ms))?;
+        let place = match (most.part?, most.direction) {
             (Part::Wifi, _) => "on the Wi-Fi",
             (Part::Line, Some(Direction::Down)) => "on the internet line downstream",
             (Part::Line, Some(Direction::Up)) => "on the internet line upstream",
@@ -131,7 +110,7 @@ impl Analysis<'_> {
 }
 
 /// Delay that the load adds to each part.
-fn added(split: &SplitSummary) -> Vec<Delayed> {
+fn added(split: &SplitSummary) -> Vec<VictimDelay> {
     let parts = [
         (Part::Wifi, Some(split.wifi)),
         (Part::Line, split.line.or(split.line_and_server)),
@@ -139,10 +118,11 @@ fn added(split: &SplitSummary) -> Vec<Delayed> {
     ];
     let delayed = |(part, delay): (Part, Option<netburn_record::summary::DelaySummary>)| {
         let delay = delay?;
-        Some(Delayed {
-            part,
-            p50_ms: delay.added_p50_ms()?,
+        Some(VictimDelay {
+            part: Some(part),
             direction: None,
+            added_ms: delay.added_p50_ms()?,
+            source: DelaySource::Probes,
         })
     };
     parts.into_iter().filter_map(delayed).collect()
@@ -150,7 +130,7 @@ fn added(split: &SplitSummary) -> Vec<Delayed> {
 
 /// Assigns a direction to each part, so that the sums by direction match the one-way delays best. Without one-way delays
 /// no part has a direction.
-fn assign_directions(parts: &mut [Delayed], split: &SplitSummary) {
+fn assign_directions(parts: &mut [VictimDelay], split: &SplitSummary) {
     let (Some(up), Some(down)) = (split.added_up_ms, split.added_down_ms) else {
         return;
     };
@@ -158,7 +138,7 @@ fn assign_directions(parts: &mut [Delayed], split: &SplitSummary) {
         let sum = |wanted: u32| {
             let each = parts.iter().zip(0..);
             let each = each.filter(|(_, place)| choice >> place & 1 == wanted);
-            each.map(|(part, _)| part.p50_ms.max(0.0)).sum::<f64>()
+            each.map(|(part, _)| part.added_ms.max(0.0)).sum::<f64>()
         };
         (sum(0) - down).abs() + (sum(1) - up).abs()
     };

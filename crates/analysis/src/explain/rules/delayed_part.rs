@@ -1,8 +1,9 @@
 //! Where the load delays a station: on the Wi-Fi, on the internet line downstream or upstream, beyond the line, or in the
-//! device itself. The probes of the station to its access point and to hosts behind it decide.
+//! device itself. The probes of the station to its access point and to hosts behind it decide. Without such probes, the one-way
+//! delays of its calls, games and other streams of datagrams do, where the rates of links are known.
 
 use super::{is_named, is_named_for, list, severity, worst_symptom};
-use crate::explain::analysis::{ADDED_MS, Analysis, Delayed, Direction, Part};
+use crate::explain::analysis::{ADDED_MS, Analysis, BUSY_CHANNEL, Direction, FULL_SHARE, Part, VictimDelay};
 use crate::explain::{Cause, Kind};
 use crate::format::{percent, span};
 use netburn_workload::Kind as WorkloadKind;
@@ -24,12 +25,19 @@ const OF_WIFI: [Kind; 8] = [
     Kind::Adapter,
 ];
 
+/// Causes that already explain a one-way delay on a full line.
+const OF_LINE: [Kind; 3] = [Kind::UploadBloat, Kind::DownloadBloat, Kind::SlowLine];
+
 /// Condition under which the rule names a delay on the Wi-Fi.
 pub(super) fn wifi_criterion() -> String {
     format!(
         "The station has a probe to its access point (`target = \"near\"`). The load added {} or more to the median of its \
-         round trips. `device` does not explain it, nor does a more specific cause above.",
-        span(ADDED_MS)
+         round trips. `device` does not explain it, nor does a more specific cause above. In simulate and lab, a station \
+         without such a probe can have packets with a one-way delay instead: the median is {} above the smallest one, the \
+         line is not full, and the channel was busy for {} of the time or more.",
+        span(ADDED_MS),
+        span(ADDED_MS),
+        percent(BUSY_CHANNEL)
     )
 }
 
@@ -43,8 +51,12 @@ pub(super) fn line_criterion(direction: Direction) -> String {
         "The station has a probe to its access point. It has another one to the first hop beyond the router \
          (`target = \"line\"`) or to the server. The load added {} or more to the median difference of their round trips. \
          Most of this delay arises {path}. The one-way delays of the probe to the server determine the direction. If these \
-         delays are unknown, the direction of the load determines it.",
-        span(ADDED_MS)
+         delays are unknown, the direction of the load determines it. In simulate and lab, a station without a probe to its \
+         access point can have packets with a one-way delay in this direction instead: the median is {} above the smallest \
+         one, the line was full for {} of the time in use, and no cause above explains it.",
+        span(ADDED_MS),
+        span(ADDED_MS),
+        percent(FULL_SHARE)
     )
 }
 
@@ -72,7 +84,9 @@ pub(super) fn device_criterion() -> String {
 /// Stations that the Wi-Fi delays.
 pub(super) fn wifi(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
     let stations = delayed(analysis, |station, part| {
-        part.part == Part::Wifi && !is_explained(analysis, station, found) && !is_own_queue(analysis, station, part)
+        part.part == Some(Part::Wifi)
+            && !is_explained(analysis, station, part, found)
+            && !is_own_queue(analysis, station, part)
     });
     let channel = stations.first().and_then(|(station, _)| busy(analysis, *station));
     let evidence = match channel {
@@ -99,7 +113,9 @@ pub(super) fn wifi(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
 /// Stations that their own device delays.
 pub(super) fn device(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
     let stations = delayed(analysis, |station, part| {
-        part.part == Part::Wifi && !is_explained(analysis, station, found) && is_own_queue(analysis, station, part)
+        part.part == Some(Part::Wifi)
+            && !is_explained(analysis, station, part, found)
+            && is_own_queue(analysis, station, part)
     });
     let by = stations.iter().map(|(station, _)| *station).collect();
     cause(
@@ -133,8 +149,10 @@ fn line(analysis: &Analysis<'_>, found: &[Cause], direction: Direction) -> Vec<C
         let is_this_direction = part.direction.unwrap_or(Direction::Down) == direction;
         let name = analysis.name(station);
         let inseparable = analysis.split(station).is_some_and(|split| split.line.is_none());
-        let explained = is_named_for(found, Kind::SlowLine, &name) || inseparable && is_named(found, Kind::Server);
-        part.part == Part::Line && is_this_direction && !explained
+        let explained = is_named_for(found, Kind::SlowLine, &name)
+            || inseparable && is_named(found, Kind::Server)
+            || part.is_of_packets() && OF_LINE.iter().any(|kind| is_named_for(found, *kind, &name));
+        part.part == Some(Part::Line) && is_this_direction && !explained
     });
     let by = loaders(analysis, &stations, |first, other| {
         analysis.behind_the_line_of(first).contains(&other) && analysis.moves(other, load)
@@ -164,7 +182,7 @@ pub(super) fn remote_server(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cau
         return Vec::new();
     }
     let stations = delayed(analysis, |station, part| {
-        part.part == Part::Server && !is_named_for(found, Kind::DistantServer, &analysis.name(station))
+        part.part == Some(Part::Server) && !is_named_for(found, Kind::DistantServer, &analysis.name(station))
     });
     cause(
         analysis,
@@ -177,31 +195,37 @@ pub(super) fn remote_server(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cau
     )
 }
 
-/// Degraded stations with a delayed part for which `wanted` is true.
-fn delayed(analysis: &Analysis<'_>, wanted: impl Fn(usize, &Delayed) -> bool) -> Vec<(usize, Delayed)> {
+/// Degraded stations with a delay for which `wanted` is true.
+fn delayed(analysis: &Analysis<'_>, wanted: impl Fn(usize, &VictimDelay) -> bool) -> Vec<(usize, VictimDelay)> {
     let degraded = analysis
         .degraded
         .iter()
         .map(|degraded_station| degraded_station.station);
     let part = |station: usize| {
-        let parts = analysis.delayed_parts(station);
+        let parts = analysis.victim_delays(station);
         Some((station, parts.into_iter().find(|part| wanted(station, part))?))
     };
     degraded.filter_map(part).collect()
 }
 
 /// Returns true if a more specific cause explains a station's delay on the Wi-Fi.
-fn is_explained(analysis: &Analysis<'_>, station: usize, found: &[Cause]) -> bool {
+fn is_explained(analysis: &Analysis<'_>, station: usize, part: &VictimDelay, found: &[Cause]) -> bool {
     let name = analysis.name(station);
-    OF_WIFI.iter().any(|kind| is_named_for(found, *kind, &name))
+    let of_line = OF_LINE.iter().filter(|_| part.is_of_packets());
+    OF_WIFI
+        .iter()
+        .chain(of_line)
+        .any(|kind| is_named_for(found, *kind, &name))
 }
 
 /// Returns true if a delay on the Wi-Fi arises in the station itself.
-fn is_own_queue(analysis: &Analysis<'_>, station: usize, part: &Delayed) -> bool {
+fn is_own_queue(analysis: &Analysis<'_>, station: usize, part: &VictimDelay) -> bool {
     let others = analysis.group_of(station).map_or(&[][..], |group| &group.members);
     let shared = others.iter().filter(|other| **other != station).any(|other| {
-        let added = analysis.split(*other).and_then(|split| split.wifi.added_p50_ms());
-        added.is_some_and(|added| added >= UNSHARED * part.p50_ms)
+        let of_probes = analysis.split(*other).and_then(|split| split.wifi.added_p50_ms());
+        let of_packets = || Some(analysis.packet_delay(*other, part.direction?)?.added_ms);
+        let added = if part.is_of_packets() { of_packets() } else { of_probes };
+        added.is_some_and(|added| added >= UNSHARED * part.added_ms)
     });
     let uploads = analysis.moves(station, WorkloadKind::Upload);
     let up = match part.direction {
@@ -218,7 +242,11 @@ fn busy(analysis: &Analysis<'_>, station: usize) -> Option<f64> {
 }
 
 /// Stations whose load delays the first of `stations`.
-fn loaders(analysis: &Analysis<'_>, stations: &[(usize, Delayed)], loads: impl Fn(usize, usize) -> bool) -> Vec<usize> {
+fn loaders(
+    analysis: &Analysis<'_>,
+    stations: &[(usize, VictimDelay)],
+    loads: impl Fn(usize, usize) -> bool,
+) -> Vec<usize> {
     let all = 0..analysis.plan.stations.len();
     all.filter(|other| stations.iter().any(|(station, _)| loads(*station, *other)))
         .collect()
@@ -228,14 +256,16 @@ fn loaders(analysis: &Analysis<'_>, stations: &[(usize, Delayed)], loads: impl F
 fn cause(
     analysis: &Analysis<'_>,
     kind: Kind,
-    stations: &[(usize, Delayed)],
+    stations: &[(usize, VictimDelay)],
     by: Vec<usize>,
     title: impl Fn(&str) -> String,
     evidence: &str,
     advice: &str,
 ) -> Vec<Cause> {
-    let worst = stations.iter().max_by(|(_, a), (_, b)| a.p50_ms.total_cmp(&b.p50_ms));
-    let Some((worst, _)) = worst else { return Vec::new() };
+    let worst = stations
+        .iter()
+        .max_by(|(_, a), (_, b)| a.added_ms.total_cmp(&b.added_ms));
+    let Some((worst, delay)) = worst else { return Vec::new() };
     let affected: Vec<usize> = stations.iter().map(|(station, _)| *station).collect();
     let names = analysis.names(affected.iter().copied());
     let by = analysis.names(by);
@@ -250,7 +280,7 @@ fn cause(
         title: title(&list(&names)),
         evidence: format!(
             "{}{space}{evidence}{load}{}",
-            analysis.split_sentence(*worst).unwrap_or_default(),
+            analysis.delay_sentence(*worst, delay).unwrap_or_default(),
             worst_symptom(analysis, &affected)
         ),
         advice: advice.to_owned(),

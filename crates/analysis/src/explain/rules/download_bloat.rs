@@ -1,7 +1,9 @@
 //! Download bufferbloat: a download fills a queue that other stations share.
 
-use super::{is_named, list, severity, share, worst_symptom};
-use crate::explain::analysis::{Analysis, BLOATED_FACTOR, BLOATED_MS, BUSY_CHANNEL, Direction, FULL_SHARE, Group};
+use super::{is_named, list, severity, share, worst_packets, worst_symptom};
+use crate::explain::analysis::{
+    ADDED_MS, Analysis, BLOATED_FACTOR, BLOATED_MS, BUSY_CHANNEL, Direction, FULL_SHARE, Group,
+};
 use crate::explain::{Cause, Kind};
 use crate::format::{mbps, percent, span};
 use netburn_medium::config::QueueKind;
@@ -12,10 +14,12 @@ pub(super) fn criterion() -> String {
     format!(
         "The median round trip of a downloading station was above {} and above {BLOATED_FACTOR} times the idle one. The \
          downlink was full for {} of the time in use, or the channel was busy for {} of the time or more. No cause above \
-         explains it. If the probes of a station show where the delay is, `line-down` and `wifi-delay` apply instead.",
+         explains it. Packets of an affected station can replace the round trips: the median of their one-way delay from the \
+         server was {} above the smallest one or above the idle round trip. If the probes of a station show where the delay is, `line-down` and `wifi-delay` apply instead.",
         span(BLOATED_MS),
         percent(FULL_SHARE),
-        percent(BUSY_CHANNEL)
+        percent(BUSY_CHANNEL),
+        span(ADDED_MS)
     )
 }
 
@@ -30,13 +34,22 @@ pub(super) fn find(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
 }
 
 fn find_in_group(analysis: &Analysis<'_>, group: &Group, found: &[Cause]) -> Option<Cause> {
+    let has_delayed_packets = |station: &usize| {
+        analysis.degraded_station(*station).is_some() && analysis.packet_delay(*station, Direction::Down).is_some()
+    };
+    let delays_packets = group.members.iter().any(has_delayed_packets);
     let bloats = |station: &usize| {
-        let median = analysis.evidence.stations[*station].receiving.median_ms()?;
-        let downloads = analysis.moves(*station, WorkloadKind::Download) && analysis.is_bloated(median, *station);
+        let median = analysis.evidence.stations[*station].receiving.median_ms();
+        let median = median.filter(|median| analysis.is_bloated(*median, *station));
+        let downloads = analysis.moves(*station, WorkloadKind::Download) && (median.is_some() || delays_packets);
         downloads.then_some((*station, median))
     };
-    let by: Vec<(usize, f64)> = group.members.iter().filter_map(bloats).collect();
-    let (worst, median) = by.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let by: Vec<(usize, Option<f64>)> = group.members.iter().filter_map(bloats).collect();
+    let of_median = |median: Option<f64>| median.unwrap_or(0.0);
+    let (worst, median) = by
+        .iter()
+        .copied()
+        .max_by(|a, b| of_median(a.1).total_cmp(&of_median(b.1)))?;
     let explained = |station: usize| {
         let name = analysis.name(station);
         let same = |cause: &&Cause| matches!(cause.kind, Kind::SlowNeighbour | Kind::UploadBloat | Kind::Adapter);
@@ -50,7 +63,7 @@ fn find_in_group(analysis: &Analysis<'_>, group: &Group, found: &[Cause]) -> Opt
         analysis.degraded_station(*station).is_some()
             && !explained(*station)
             && analysis.delayed_parts(*station).is_empty()
-            && median.is_some_and(|median| analysis.is_bloated(median, *station))
+            && (median.is_some_and(|median| analysis.is_bloated(median, *station)) || has_delayed_packets(station))
     };
     let affected: Vec<usize> = group.members.iter().copied().filter(|station| waits(station)).collect();
     if affected.is_empty() || by.iter().all(|(station, _)| explained(*station)) {
@@ -60,6 +73,10 @@ fn find_in_group(analysis: &Analysis<'_>, group: &Group, found: &[Cause]) -> Opt
     let measured = analysis.place_of_queue(&group.members);
     let measured = measured.map_or_else(String::new, |text| format!(" {text}"));
     let names = analysis.names(affected.iter().copied());
+    let measurement = match median {
+        Some(median) => analysis.round_trip(worst, median),
+        None => worst_packets(analysis, &affected, Direction::Down).unwrap_or_default(),
+    };
     let downloaders = analysis.names(by.iter().map(|(station, _)| *station));
     Some(Cause {
         kind: Kind::DownloadBloat,
@@ -71,8 +88,7 @@ fn find_in_group(analysis: &Analysis<'_>, group: &Group, found: &[Cause]) -> Opt
             share(&names)
         ),
         evidence: format!(
-            "{} {}{measured}{}",
-            analysis.round_trip(worst, median),
+            "{measurement} {}{measured}{}",
             place.evidence,
             worst_symptom(analysis, &affected)
         ),

@@ -1,7 +1,7 @@
 //! Upload bufferbloat: an upload fills a queue that other stations share.
 
-use super::{is_named, list, severity, share, worst_symptom};
-use crate::explain::analysis::{Analysis, BLOATED_FACTOR, BLOATED_MS, Direction, FULL_SHARE};
+use super::{is_named, list, severity, share, worst_packets, worst_symptom};
+use crate::explain::analysis::{ADDED_MS, Analysis, BLOATED_FACTOR, BLOATED_MS, Direction, FULL_SHARE};
 use crate::explain::{Cause, Kind};
 use crate::format::{mbps, percent, span};
 use netburn_record::aggregate::ByteSum;
@@ -12,9 +12,12 @@ pub(super) fn criterion() -> String {
     format!(
         "The median round trip of an uploading station was above {} and above {BLOATED_FACTOR} times the idle one. Its \
          uplink was full for {} of the time in use, or more data went up than down. An affected station shared the queue. \
+         Packets of an affected station can replace the round trips: the median of their one-way delay to the server was {} \
+         above the smallest one or above the idle round trip. If the access point is known, its uplink must then be full. \
          If the probes of a station show where the delay is, `line-up`, `wifi-delay` and `device` apply instead.",
         span(BLOATED_MS),
-        percent(FULL_SHARE)
+        percent(FULL_SHARE),
+        span(ADDED_MS)
     )
 }
 
@@ -24,20 +27,28 @@ pub(super) fn find(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
     }
     let all = 0..analysis.plan.stations.len();
     let bloats = |station: usize| {
-        let median = analysis.evidence.stations[station].sending.median_ms()?;
-        let uploads = analysis.moves(station, WorkloadKind::Upload) && analysis.is_bloated(median, station);
-        (uploads && upwards(analysis, station)).then_some((station, median))
+        let median = analysis.evidence.stations[station].sending.median_ms();
+        let median = median.filter(|median| analysis.is_bloated(*median, station));
+        let uploads = analysis.moves(station, WorkloadKind::Upload) && upwards(analysis, station);
+        (uploads && (median.is_some() || delays_packets(analysis, station))).then_some((station, median))
     };
-    let by: Vec<(usize, f64)> = all.clone().filter_map(bloats).collect();
-    let Some((worst, median)) = by.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1)) else {
+    let by: Vec<(usize, Option<f64>)> = all.clone().filter_map(bloats).collect();
+    let of_median = |median: Option<f64>| median.unwrap_or(0.0);
+    let worst = by.iter().copied();
+    let Some((worst, median)) = worst.max_by(|a, b| of_median(a.1).total_cmp(&of_median(b.1))) else {
         return Vec::new();
     };
+    let by: Vec<usize> = by.into_iter().map(|(station, _)| station).collect();
     let affected: Vec<usize> = all.filter(|station| waits(analysis, *station, &by)).collect();
     if affected.is_empty() {
         return Vec::new();
     }
     let names = analysis.names(affected.iter().copied());
-    let uploaders = analysis.names(by.iter().map(|(station, _)| *station));
+    let measurement = match median {
+        Some(median) => analysis.round_trip(worst, median),
+        None => worst_packets(analysis, &affected, Direction::Up).unwrap_or_default(),
+    };
+    let uploaders = analysis.names(by);
     let line = full_line(analysis, worst);
     let measured = analysis.place_of_queue(&analysis.behind_the_line_of(worst));
     let place: String = line.iter().chain(&measured).map(|text| format!(" {text}")).collect();
@@ -46,8 +57,7 @@ pub(super) fn find(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
         severity: severity(analysis, affected.iter().copied()),
         title: format!("Bufferbloat: {}'s upload fills a queue that {} {}", list(&uploaders), list(&names), share(&names)),
         evidence: format!(
-            "{}{place}{}",
-            analysis.round_trip(worst, median),
+            "{measurement}{place}{}",
             worst_symptom(analysis, &affected)
         ),
         advice: match line {
@@ -58,6 +68,19 @@ pub(super) fn find(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
         stations: names,
         by: uploaders,
     }]
+}
+
+/// Returns true if packets of a degraded station wait in a queue that a station's upload shares. A station on another radio
+/// link shares only a full uplink, unless the access point is unknown.
+fn delays_packets(analysis: &Analysis<'_>, station: usize) -> bool {
+    let is_modelled = analysis
+        .group_of(station)
+        .is_some_and(|group| analysis.ap_of(group).is_some());
+    (!is_modelled || full_line(analysis, station).is_some())
+        && analysis.degraded.iter().any(|victim| {
+            share_a_queue(analysis, station, victim.station)
+                && analysis.packet_delay(victim.station, Direction::Up).is_some()
+        })
 }
 
 /// Returns true if a station is limited by its uplink. Either its uplink is full, or most of the
@@ -78,18 +101,16 @@ fn upwards(analysis: &Analysis<'_>, station: usize) -> bool {
 }
 
 /// Returns true if the station is degraded and its packets wait in the same queue.
-fn waits(analysis: &Analysis<'_>, station: usize, by: &[(usize, f64)]) -> bool {
+fn waits(analysis: &Analysis<'_>, station: usize, by: &[usize]) -> bool {
     let seen = &analysis.evidence.stations[station];
     let known = seen.receiving.median_ms();
     analysis.degraded_station(station).is_some()
         && analysis.delayed_parts(station).is_empty()
-        && by
-            .iter()
-            .any(|(uploader, _)| share_a_queue(analysis, *uploader, station))
-        && known.map_or(
-            by.iter().any(|(uploader, _)| *uploader == station) || analysis.is_slow(station),
-            |median| analysis.is_bloated(median, station),
-        )
+        && by.iter().any(|uploader| share_a_queue(analysis, *uploader, station))
+        && (analysis.packet_delay(station, Direction::Up).is_some()
+            || known.map_or(by.contains(&station) || analysis.is_slow(station), |median| {
+                analysis.is_bloated(median, station)
+            }))
 }
 
 /// Returns true if packets of two stations can share a queue. They have the same access point, or
@@ -111,16 +132,7 @@ fn share_a_queue(analysis: &Analysis<'_>, one: usize, other: usize) -> bool {
 
 /// Evidence that the uplink of a station's access point, or its own, is full.
 fn full_line(analysis: &Analysis<'_>, station: usize) -> Option<String> {
-    let (stations, rate) = match analysis.group_of(station) {
-        Some(group) => {
-            let ap = analysis.ap_of(group)?;
-            (analysis.stations_of(&ap.name), ap.wan.as_ref()?.up?)
-        }
-        None => {
-            let link = analysis.plan.stations[station].link.as_ref()?;
-            (vec![station], link.up)
-        }
-    };
+    let (stations, rate) = analysis.line_of(station, Direction::Up)?;
     let line = analysis.line(&stations, Direction::Up, rate);
     (line.full >= FULL_SHARE).then(|| {
         format!(

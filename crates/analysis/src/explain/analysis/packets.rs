@@ -1,0 +1,126 @@
+//! Delay of a station from the one-way delays of its packets (`voice`, `datagrams`, `game`, `cloud-gaming`).
+
+use super::{ADDED_MS, Analysis, BUSY_CHANNEL, DelaySource, Direction, FULL_SHARE, Part, VictimDelay};
+use crate::format::span;
+use netburn_record::summary::{LatencyMs, WorkloadSummary};
+use netburn_units::BitRate;
+
+impl Analysis<'_> {
+    /// Delays of a station of [`ADDED_MS`] or more. If its probes show where they arise, these decide. Otherwise the packets
+    /// of its calls, games and other streams do.
+    pub(in crate::explain) fn victim_delays(&self, station: usize) -> Vec<VictimDelay> {
+        if self.split(station).is_some() {
+            return self.delayed_parts(station);
+        }
+        let directions = [Direction::Down, Direction::Up].into_iter();
+        directions
+            .filter_map(|direction| self.packet_delay(station, direction))
+            .collect()
+    }
+
+    /// Delay of [`ADDED_MS`] or more that the one-way delays of a station's packets show in a direction: the largest of all
+    /// its workloads. The delay without load is at most the smallest one-way delay, and at most the idle round trip.
+    pub(in crate::explain) fn packet_delay(&self, station: usize, direction: Direction) -> Option<VictimDelay> {
+        let idle = self.idle_ms(station);
+        let of = |workload: &WorkloadSummary| {
+            let delay = one_way(workload, direction)?;
+            let (median_ms, least_ms) = (delay.p50?, delay.min?);
+            let unloaded = if idle > 0.0 { least_ms.min(idle) } else { least_ms };
+            Some(VictimDelay {
+                part: None,
+                direction: Some(direction),
+                added_ms: median_ms - unloaded,
+                source: DelaySource::Packets {
+                    workload: workload.name.clone(),
+                    median_ms,
+                    least_ms,
+                },
+            })
+        };
+        let all = self.station(station)?.workloads.iter().filter_map(of);
+        let worst = all.max_by(|a, b| a.added_ms.total_cmp(&b.added_ms))?;
+        (worst.added_ms >= ADDED_MS).then(|| VictimDelay {
+            part: self.part_by_load(station, direction),
+            ..worst
+        })
+    }
+
+    /// Part of a station's path that the load fills in a direction, where rates and airtime are modelled: the line if it is
+    /// full, otherwise the Wi-Fi if its channel is busy.
+    fn part_by_load(&self, station: usize, direction: Direction) -> Option<Part> {
+        if let Some((stations, rate)) = self.line_of(station, direction)
+            && self.line(&stations, direction, rate).full >= FULL_SHARE
+        {
+            return Some(Part::Line);
+        }
+        let group = self.group_of(station)?;
+        // Without the access point, the rate of its line is unknown too.
+        self.ap_of(group)?;
+        let airtime = self.channel_airtime(group, &self.bad_bins(&[station]))?;
+        (airtime.used() >= BUSY_CHANNEL).then_some(Part::Wifi)
+    }
+
+    /// Rate of a station's line in a direction, and the stations that share it: the WAN link of its access point, or its own
+    /// wire. `None` if the rate is unlimited or unknown.
+    pub(in crate::explain) fn line_of(&self, station: usize, direction: Direction) -> Option<(Vec<usize>, BitRate)> {
+        match self.group_of(station) {
+            Some(group) => {
+                let ap = self.ap_of(group)?;
+                let wan = ap.wan.as_ref()?;
+                let rate = match direction {
+                    Direction::Down => wan.down,
+                    Direction::Up => wan.up,
+                };
+                Some((self.stations_of(&ap.name), rate?))
+            }
+            None => {
+                let link = self.plan.stations[station].link.as_ref()?;
+                let rate = match direction {
+                    Direction::Down => link.down,
+                    Direction::Up => link.up,
+                };
+                Some((vec![station], rate))
+            }
+        }
+    }
+
+    /// Sentence on the measurement of a station's delay.
+    pub(in crate::explain) fn delay_sentence(&self, station: usize, delay: &VictimDelay) -> Option<String> {
+        match &delay.source {
+            DelaySource::Probes => self.split_sentence(station),
+            DelaySource::Packets {
+                workload,
+                median_ms,
+                least_ms,
+            } => {
+                let end = match delay.direction? {
+                    Direction::Down => "from",
+                    Direction::Up => "to",
+                };
+                Some(format!(
+                    "{}'s {workload}: the one-way delay of the packets {end} the server was {} (median), and {} at least.",
+                    self.name(station),
+                    span(*median_ms),
+                    span(*least_ms)
+                ))
+            }
+        }
+    }
+}
+
+/// One-way delays of the packets of a workload in a direction; `None` without such packets.
+fn one_way(workload: &WorkloadSummary, direction: Direction) -> Option<LatencyMs> {
+    let voice = workload.voice.as_ref().map(|voice| match direction {
+        Direction::Down => voice.down.delivery,
+        Direction::Up => voice.up.delivery,
+    });
+    let stream = || {
+        let streams = workload.streams.as_ref()?;
+        let stream = match direction {
+            Direction::Down => streams.down,
+            Direction::Up => streams.up,
+        };
+        Some(stream?.delivery)
+    };
+    voice.or_else(stream)?.delay_ms
+}
