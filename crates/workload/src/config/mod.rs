@@ -425,17 +425,7 @@ impl Config {
         if self.kind.has_round_trips() {
             return None;
         }
-        let limits = self.goals.iter().filter_map(|goal| match goal {
-            Goal::Latency { limit } => Some(*limit),
-            Goal::Rate { .. }
-            | Goal::NoStall
-            | Goal::Quality { .. }
-            | Goal::Loss { .. }
-            | Goal::NoGap
-            | Goal::Rpm { .. }
-            | Goal::Frames => None,
-        });
-        limits.min()
+        self.goals.iter().filter_map(|goal| goal.latency()).min()
     }
 }
 

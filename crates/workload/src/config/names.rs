@@ -1,6 +1,7 @@
 //! Text form of kinds, priorities, connections and goals.
 
 use super::{Connections, GAP, Goal, Kind, Priority, ProbeTarget};
+use netburn_units::{BitRate, Duration};
 use std::fmt;
 use std::str::FromStr;
 
@@ -84,6 +85,36 @@ named!(
 );
 
 impl Goal {
+    /// Maximum latency of an operation; `None` for other goals.
+    #[must_use]
+    pub fn latency(&self) -> Option<Duration> {
+        match *self {
+            Goal::Latency { limit } => Some(limit),
+            Goal::Rate { .. }
+            | Goal::NoStall
+            | Goal::Quality { .. }
+            | Goal::Loss { .. }
+            | Goal::NoGap
+            | Goal::Rpm { .. }
+            | Goal::Frames => None,
+        }
+    }
+
+    /// Minimum rate and the length of its window; `None` for other goals.
+    #[must_use]
+    pub fn rate(&self) -> Option<(BitRate, Duration)> {
+        match *self {
+            Goal::Rate { at_least, window, .. } => Some((at_least, window)),
+            Goal::Latency { .. }
+            | Goal::NoStall
+            | Goal::Quality { .. }
+            | Goal::Loss { .. }
+            | Goal::NoGap
+            | Goal::Rpm { .. }
+            | Goal::Frames => None,
+        }
+    }
+
     /// Text form in reports: `page load ≤ 500 ms`, `latency ≤ 150 ms`, `every 2 s ≥ 20 Mbit/s`, `no
     /// stall`, `every 10 s R ≥ 80`, `every 10 s lost ≤ 1 %`, `no gap
     /// of 100 ms`, `frames on time`, `every 5 s ≥ 1000 rpm`.

@@ -91,7 +91,7 @@ impl Analysis<'_> {
             let is_named = |r: &netburn_scenario::plan::Radio| format!("{}.{}", ap.name, r.name);
             ap.radios.iter().map(move |r| (is_named(r), r.channel_busy.as_f64()))
         });
-        let begin = planned
+        let initial = planned
             .filter(|(name, _)| name == radio)
             .map(|(_, busy)| busy)
             .next()
@@ -109,7 +109,7 @@ impl Analysis<'_> {
         let at = |bin: usize| {
             let middle = width * bin as u64 + width / 2;
             let last = changes.iter().rev().find(|(at, _)| *at <= middle);
-            last.map_or(begin, |(_, share)| *share)
+            last.map_or(initial, |(_, share)| *share)
         };
         let wanted: Vec<f64> = (0..mask.len()).filter(|bin| mask[*bin]).map(at).collect();
         match wanted.len() {

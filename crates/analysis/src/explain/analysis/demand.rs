@@ -24,17 +24,13 @@ impl Analysis<'_> {
     pub(in crate::explain) fn need(&self, station: usize, workload: usize) -> Option<Need> {
         let workload = self.plan.stations[station].workloads.get(workload)?;
         let config = &workload.config;
+        let played = || config.player.map(|player| player.rate);
         let rate = config.goals.iter().filter_map(|goal| match goal {
-            Goal::Rate { at_least, .. } => Some(at_least.as_mbps_f64()),
-            Goal::NoStall => Some(config.player?.rate.as_mbps_f64()),
-            Goal::Latency { .. }
-            | Goal::Quality { .. }
-            | Goal::Loss { .. }
-            | Goal::NoGap
-            | Goal::Frames
-            | Goal::Rpm { .. } => None,
+            Goal::NoStall => played(),
+            goal => goal.rate().map(|(at_least, _)| at_least),
         });
-        if let Some(mbps) = rate.reduce(f64::max) {
+        if let Some(rate) = rate.max() {
+            let mbps = rate.as_mbps_f64();
             return Some(Need {
                 direction: direction_of(config.kind),
                 mbps,
@@ -95,20 +91,11 @@ impl Analysis<'_> {
     /// object), and the time that its goal allows, in ms. `None` without a goal of time.
     pub(in crate::explain) fn round_trips(&self, station: usize, workload: usize) -> Option<(u32, f64)> {
         let config = &self.plan.stations[station].workloads.get(workload)?.config;
-        let windows_of_rates = config.goals.iter().filter_map(|goal| match goal {
-            Goal::Rate { window, .. } => Some(window.as_secs_f64()),
-            Goal::Latency { .. }
-            | Goal::NoStall
-            | Goal::Quality { .. }
-            | Goal::Loss { .. }
-            | Goal::NoGap
-            | Goal::Rpm { .. }
-            | Goal::Frames => None,
-        });
+        let windows_of_rates = config.goals.iter().filter_map(|goal| goal.rate());
         let limit = config
             .latency_limit()
-            .map(Duration::as_secs_f64)
-            .or(windows_of_rates.reduce(f64::min))?
+            .or(windows_of_rates.map(|(_, window)| window).min())?
+            .as_secs_f64()
             * 1e3;
         let stays = config.connections == Connections::Keep && config.kind != Kind::Stream;
         if config.kind == Kind::Probe || stays {

@@ -8,7 +8,7 @@ use netburn_record::summary::LatencyMs;
 use netburn_scenario::{Plan, Station};
 use netburn_stats::{P50, P75, P90, P95, P99};
 use netburn_units::{Instant, Probability};
-use netburn_workload::{Config, Goal};
+use netburn_workload::Config;
 
 pub(super) struct StationBuilder {
     /// Clock in this run, if it drifts.
@@ -90,22 +90,16 @@ impl WorkloadBuilder {
             let bytes = |bin| self.bytes.get(bin).map_or(0, direction);
             (0..bins).map(|bin| bytes(bin) as f64 * 8.0 / 1e6 / seconds).collect()
         };
-        let rate_goal = config.goals.iter().filter_map(|goal| match goal {
-            Goal::Rate { at_least, .. } => Some(*at_least),
-            Goal::Latency { .. }
-            | Goal::NoStall
-            | Goal::Quality { .. }
-            | Goal::Loss { .. }
-            | Goal::NoGap
-            | Goal::Rpm { .. }
-            | Goal::Frames => None,
-        });
+        let rate_goal = config.goals.iter().filter_map(|goal| goal.rate());
         WorkloadView {
             name: String::new(),
             kind: config.kind.as_str().to_owned(),
             target: config.target.as_str().to_owned(),
             latency_goal_ms: config.latency_limit().map(|limit| limit.as_nanos() as f64 / 1e6),
-            rate_goal_mbps: rate_goal.max().map(|rate| rate.as_bps() as f64 / 1e6),
+            rate_goal_mbps: rate_goal
+                .map(|(at_least, _)| at_least)
+                .max()
+                .map(|rate| rate.as_bps() as f64 / 1e6),
             latency: self.curve(exact),
             over_time: (0..bins)
                 .map(|bin| self.over_time.get(bin).and_then(latency_bin))
