@@ -1,42 +1,13 @@
 //! Path of one packet from the server to a station and back, computed by hand; and changes at run
 //! time.
 
+use house::{HOUSE, packet, plan};
 use netburn_medium::config::{Band, QueueKind};
-use netburn_medium::packet::{Ecn, Packet};
 use netburn_network::{DropSite, Endpoint, Network, Output};
 use netburn_scenario::plan::{ApSetting, RadioName, RadioRef, RadioSetting, Setting};
-use netburn_scenario::{Document, Plan};
 use netburn_units::{Duration, Instant, Probability};
 
-const HOUSE: &str = r#"
-[server]
-link = { rate = "100 Mbit/s", delay = "2 ms" }
-[ap.home]
-queue = "fifo"
-wan   = { down = "10 Mbit/s", up = "1 Mbit/s", delay = "5 ms" }
-[ap.home.radio.5g]
-standard = "802.11a"
-[station.a]
-joins = "home.5g"
-mcs = 7
-[station.b]
-joins = "home.5g"
-mcs = 0
-"#;
-
-fn plan(text: &str) -> Plan {
-    Document::from_toml("house.toml", text).unwrap().resolve().unwrap()
-}
-
-fn packet(length: u32, flow: u32) -> Packet<u32> {
-    Packet {
-        length,
-        flow,
-        tid: 0,
-        ecn: Ecn::NotEct,
-        payload: flow,
-    }
-}
+mod house;
 
 /// All outputs, in order.
 fn run(network: &mut Network<u32>, until: Instant) -> Vec<Output<u32>> {

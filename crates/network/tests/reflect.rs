@@ -1,43 +1,16 @@
 //! Packets that the access point, or the provider end of its WAN link, returns to the station.
 
-use netburn_medium::packet::{Ecn, Packet};
+use house::{HOUSE, packet, plan};
 use netburn_network::{Endpoint, Headers, Network, Output, Reflector, Traffic};
-use netburn_scenario::{Document, Plan};
 use netburn_units::Instant;
 
-/// As in `path.rs`: 802.11a at 54 Mbit/s.
-const HOUSE: &str = r#"
-[server]
-link = { rate = "100 Mbit/s", delay = "2 ms" }
-[ap.home]
-queue = "fifo"
-wan   = { down = "10 Mbit/s", up = "1 Mbit/s", delay = "5 ms" }
-[ap.home.radio.5g]
-standard = "802.11a"
-[station.a]
-joins = "home.5g"
-mcs = 7
-"#;
+mod house;
 
 /// A probe of 64 bytes with its IP and UDP headers.
 const PROBE: u32 = 92;
 
 /// Airtime of it: an MPDU of 26 + 16 + 8 + 92 + 4 = 146 bytes, 20 + 4 × ⌈(22 + 1168) ÷ 216⌉ = 44 µs.
 const AIR: i64 = 44_000;
-
-fn plan(text: &str) -> Plan {
-    Document::from_toml("house.toml", text).unwrap().resolve().unwrap()
-}
-
-fn packet(length: u32, payload: u32) -> Packet<u32> {
-    Packet {
-        length,
-        flow: payload,
-        tid: 0,
-        ecn: Ecn::NotEct,
-        payload,
-    }
-}
 
 fn send(network: &mut Network<u32>, at: Instant, host: Reflector, payload: u32) {
     let headers = Headers::of_tid(0).returned_by(host);
