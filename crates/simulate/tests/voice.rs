@@ -1,10 +1,10 @@
 //! Calls in simulated time, compared with values computed by hand.
 
-use netburn_record::Row;
-use netburn_scenario::{Document, Environment};
+mod packets;
+
 use netburn_units::Duration;
 use netburn_workload::{Direction, Operation, Outcome};
-use std::ops::ControlFlow;
+use packets::{in_direction, operations};
 
 /// A wired station with this link and these workloads, on a server without a link of its own.
 fn wired(link: &str, workload: &str, seconds: u32) -> String {
@@ -12,29 +12,6 @@ fn wired(link: &str, workload: &str, seconds: u32) -> String {
         "duration = \"{seconds} s\"\nbaseline = \"0 s\"\ndrain = \"3 s\"\n[server]\nlink = {{ delay = \"0 s\" }}\n\
          [station.one]\nworkload = {workload}\n[station.one.link]\n{link}\n"
     )
-}
-
-fn calls(text: &str) -> Vec<Operation> {
-    let document = Document::from_toml("call.toml", text).unwrap();
-    let plan = document.resolve_for(Environment::Simulate).unwrap().0;
-    let mut all = Vec::new();
-    let done = netburn_simulate::run(&plan, |_, rows| {
-        all.extend(rows);
-        ControlFlow::Continue(())
-    });
-    assert!(!done.unwrap().interrupted);
-    let of = |row: &Row| match row {
-        Row::Operation(row) if row.workload == 0 => Some(row.operation),
-        _ => None,
-    };
-    let mut operations: Vec<Operation> = all.iter().filter_map(of).collect();
-    operations.sort_by_key(|operation| operation.sequence);
-    operations
-}
-
-fn in_direction(operations: &[Operation], direction: Direction) -> Vec<Operation> {
-    let is = |operation: &&Operation| Direction::of_packet(operation.sequence) == direction;
-    operations.iter().filter(is).copied().collect()
 }
 
 fn delays(operations: &[Operation]) -> Vec<Duration> {
@@ -50,7 +27,7 @@ fn median(mut delays: Vec<Duration>) -> Duration {
 /// 10⁷ = 190.4 µs on 10 Mbit/s, and 952 µs on 2 Mbit/s. The delay of the link is 20 ms.
 #[test]
 fn the_latency_of_a_packet_is_its_one_way_delay() {
-    let operations = calls(&wired(
+    let operations = operations(&wired(
         "down = \"10 Mbit/s\"\nup = \"2 Mbit/s\"\ndelay = \"20 ms\"",
         "\"voice\"",
         10,
@@ -80,7 +57,7 @@ fn the_latency_of_a_packet_is_its_one_way_delay() {
 #[test]
 fn lost_packets_time_out_in_each_direction() {
     let link = "rate = \"10 Mbit/s\"\ndelay = \"5 ms\"\nloss = \"5 %\"";
-    let operations = calls(&wired(link, "\"voice\"", 60));
+    let operations = operations(&wired(link, "\"voice\"", 60));
     let lost = |direction| -> Vec<u64> {
         let packets = in_direction(&operations, direction);
         let lost = packets.iter().filter(|packet| packet.outcome == Outcome::TimedOut);
@@ -103,7 +80,7 @@ fn lost_packets_time_out_in_each_direction() {
 #[test]
 fn an_upload_delays_one_direction_only() {
     let link = "rate = \"10 Mbit/s\"\ndelay = \"5 ms\"\ndevice = \"1 Gbit/s\"\nqueue = \"125 kB\"";
-    let operations = calls(&wired(link, "[\"voice\", \"upload\"]", 30));
+    let operations = operations(&wired(link, "[\"voice\", \"upload\"]", 30));
     let busy: Vec<Operation> = operations.into_iter().filter(|packet| packet.sequence > 1000).collect();
     let (up, down) = (
         median(delays(&in_direction(&busy, Direction::Up))),
@@ -127,7 +104,7 @@ fn the_voice_category_passes_a_download() {
              [station.one]\njoins = \"home.5g\"\nmcs = 4\nworkload = [\"call\", \"download\"]\n\
              [workload.call]\nkind = \"voice\"\npriority = \"{priority}\"\n"
         );
-        let operations = calls(&text);
+        let operations = operations(&text);
         let busy: Vec<Operation> = operations.into_iter().filter(|packet| packet.sequence > 400).collect();
         median(delays(&in_direction(&busy, Direction::Down)))
     };
