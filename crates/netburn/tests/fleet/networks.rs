@@ -99,6 +99,16 @@ impl Machines {
         summary(&finish(self.at(&self.desk, "desk", &run)))
     }
 
+    /// Summary of a fleet with the laptop, which sends probes to all targets.
+    fn probe_targets(&self) -> Value {
+        let (serve, urls) = self.serve();
+        let agent = self.agent(&[&urls[0]]);
+        let found = self.run(TARGETS);
+        end(agent);
+        end(serve);
+        found
+    }
+
     /// Bytes received and sent by an interface of the laptop.
     fn moved(&self, interface: &str) -> u64 {
         let table = self.laptop.run(&self.bench, "cat /proc/net/dev");
@@ -258,11 +268,7 @@ fn routers_on_the_way_answer_probes() {
     machines
         .laptop
         .run(&machines.bench, "echo \"0 0\" > /proc/sys/net/ipv4/ping_group_range");
-    let (serve, urls) = machines.serve();
-    let agent = machines.agent(&[&urls[0]]);
-    let found = machines.run(TARGETS);
-    end(agent);
-    end(serve);
+    let found = machines.probe_targets();
     let laptop = station(&found, "laptop");
     for workload in laptop["workloads"].as_array().unwrap() {
         let (count, lost) = (&workload["operations"], &workload["failures"]);
@@ -279,11 +285,7 @@ fn routers_on_the_way_answer_probes() {
 #[test]
 fn a_system_that_permits_no_icmp_sockets_has_no_probes_to_routers() {
     let machines = Machines::behind_a_line();
-    let (serve, urls) = machines.serve();
-    let agent = machines.agent(&[&urls[0]]);
-    let found = machines.run(TARGETS);
-    end(agent);
-    end(serve);
+    let found = machines.probe_targets();
     let laptop = station(&found, "laptop");
     let operations: Vec<u64> = laptop["workloads"]
         .as_array()
