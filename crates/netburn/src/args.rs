@@ -10,6 +10,7 @@ mod fetch;
 mod fleet;
 mod groups;
 mod lab;
+mod measurement;
 mod rpm;
 mod run;
 mod scenarios;

@@ -31,7 +31,7 @@ pub(crate) fn fetch(args: &FetchArgs) -> Result<ExitStatus, CliError> {
         csv::append(path, &report, SystemTime::now())
             .map_err(|e| CliError::Failed(format!("{}: {e}", path.display())))?;
     }
-    let text = match (args.format, args.batch) {
+    let text = match (args.measurement.format, args.batch) {
         (Format::Text, _) => report.text(),
         (Format::Json, false) => document(&report.json()),
         (Format::Json, true) => format!("{}\n", report.json()),
@@ -62,9 +62,9 @@ fn options(args: &FetchArgs) -> Options {
             Version::H1 => Http::H1,
             Version::H2 => Http::H2,
         },
-        insecure: args.insecure,
+        insecure: args.measurement.insecure,
         idle: args.idle,
-        seed: Seed(args.seed),
+        seed: Seed(args.measurement.seed),
         ..Options::new(args.url.clone())
     }
 }
@@ -89,12 +89,12 @@ async fn measured(args: &FetchArgs, options: &Options) -> Result<(Report, bool),
     if site.redirects > 0 {
         eprint_message(&format!("redirected to {}", sanitise(&site.url.to_string())));
     }
-    check_permission(&site.permission, &site.url.host, args.yes)?;
+    check_permission(&site.permission, &site.url.host, args.measurement.yes)?;
     let mut unread = false;
     let (stopper, stop) = CancelHandle::new();
     let mut heading = Some(Second::heading());
     let each = |second: &Second| {
-        let line = match (args.format, args.batch) {
+        let line = match (args.measurement.format, args.batch) {
             (Format::Json, true) => second.json().to_string(),
             _ => [heading.take(), Some(second.line())]
                 .into_iter()

@@ -22,7 +22,7 @@ pub(crate) fn rpm(args: &RpmArgs) -> Result<ExitStatus, CliError> {
     let measured = runtime.block_on(measured(args, &options));
     runtime.shutdown_background();
     let (report, interrupted) = measured?;
-    let text = match args.format {
+    let text = match args.measurement.format {
         Format::Text => report.text(),
         Format::Json => document(&report.json()),
     };
@@ -44,9 +44,9 @@ fn options(args: &RpmArgs) -> Options {
         (false, Some(RpmDirection::Down)) => Load::Only(Direction::Down),
         (false, Some(RpmDirection::Up)) => Load::Only(Direction::Up),
     };
-    options.insecure = args.insecure;
+    options.insecure = args.measurement.insecure;
     options.allow_other_host = args.allow_other_host;
-    options.seed = Seed(args.seed);
+    options.seed = Seed(args.measurement.seed);
     options.config = Config {
         idle: args.idle,
         interval: args.draft.id,
@@ -71,7 +71,7 @@ async fn measured(args: &RpmArgs, options: &Options) -> Result<(Report, bool), C
         site = find(options) => site.map_err(|error| not_measured(&error, options))?,
         () = signals.next() => return Err(ended()),
     };
-    check_permission(&site.permission, &site.urls.host, args.yes)?;
+    check_permission(&site.permission, &site.urls.host, args.measurement.yes)?;
     let (stopper, stop) = CancelHandle::new();
     let mut first = true;
     let mut running = std::pin::pin!(run(options, &site, stop, |directions, interval| {

@@ -1,6 +1,6 @@
 //! `netburn fetch`.
 
-use super::Format;
+use super::measurement::MeasurementArgs;
 use clap::{Args, ValueEnum};
 use netburn_traffic::fetch::Url;
 use netburn_units::{BitRate, ByteSize, Duration, Probability};
@@ -46,24 +46,14 @@ pub(crate) struct FetchArgs {
     /// Use a new connection for each request
     #[arg(long)]
     pub(crate) new_connections: bool,
-    /// Accept invalid TLS certificates
-    #[arg(short = 'k', long)]
-    pub(crate) insecure: bool,
     /// Duration of the idle latency measurement before the load
     #[arg(long, value_name = "TIME", default_value = "1s")]
     pub(crate) idle: Duration,
     /// Time limit for pages that are running at the end
     #[arg(long, value_name = "TIME", default_value = "5s")]
     pub(crate) drain: Duration,
-    /// Random seed of the jitter
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(crate) seed: u64,
-    /// Format of the result
-    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
-    pub(crate) format: Format,
-    /// Don't ask for confirmation
-    #[arg(long, short)]
-    pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) measurement: MeasurementArgs,
 }
 
 /// HTTP version.

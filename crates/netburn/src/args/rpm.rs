@@ -1,7 +1,7 @@
 //! `netburn rpm`.
 
-use super::Format;
 use super::fetch::in_unit;
+use super::measurement::MeasurementArgs;
 use clap::{Args, ValueEnum};
 use netburn_traffic::fetch::Url;
 use netburn_units::{ByteSize, Duration, Probability};
@@ -33,21 +33,11 @@ pub(crate) struct RpmArgs {
     /// Maximum amount of load in each test
     #[arg(long, value_name = "SIZE", default_value = "128GiB")]
     pub(crate) max_data: ByteSize,
-    /// Accept invalid TLS certificates
-    #[arg(short = 'k', long)]
-    pub(crate) insecure: bool,
     /// Accept a configuration with URLs of another host or port
     #[arg(long)]
     pub(crate) allow_other_host: bool,
-    /// Random seed for the connections of self probes
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(crate) seed: u64,
-    /// Format of the result
-    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
-    pub(crate) format: Format,
-    /// Don't ask for confirmation
-    #[arg(long, short)]
-    pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) measurement: MeasurementArgs,
     #[command(flatten)]
     pub(crate) draft: DraftArgs,
 }
