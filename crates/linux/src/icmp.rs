@@ -1,7 +1,7 @@
 //! ICMP echo requests without privileges (RFC 792; icmp(7), "ping sockets").
 //!
 //! The kernel permits these sockets for the groups in `net.ipv4.ping_group_range`. It sets identifier and checksum, and
-//! passes on only the answers to the socket's own requests. Errors of routers, as the end of the time to live, are read
+//! passes on only the answers to the socket's own requests. Errors of routers, as "time exceeded", are read
 //! from the socket's error queue (IP_RECVERR; ip(7)).
 
 use std::io;
@@ -27,7 +27,7 @@ pub enum EchoAnswer {
         /// Length of the content in bytes.
         length: usize,
     },
-    /// A router discarded the request because its time to live had ended (RFC 792, time exceeded in transit).
+    /// A router discarded the request because its TTL was 0 (time exceeded in transit, RFC 792).
     TimeExceeded {
         /// Sequence number of the request.
         sequence: u16,

@@ -23,8 +23,8 @@ pub enum Unreachable {
     Host,
 }
 
-/// Returns the host that answers an echo request to the router or to the first hop beyond it, or one whose time to live
-/// ends at one of them; `None` for other packets. `packet` begins with the IP header.
+/// Returns the host that answers an echo request to the router or to the first hop beyond it, or that discards a request
+/// with a TTL of 1 or 2 (time exceeded, RFC 792); `None` for other packets. `packet` begins with the IP header.
 #[must_use]
 pub fn reflector(packet: &[u8], info: &IpPacketInfo) -> Option<Reflector> {
     let is_request = info.protocol == ICMP && !info.fragment && packet.get(info.transport) == Some(&ECHO);

@@ -1,9 +1,8 @@
 //! Probes to hosts on the way to the server, by ICMP echo requests.
 //!
-//! - `near`: the default gateway. If the default route has no gateway, as on a link with one other end, the host at
-//!   which a time to live of 1 towards the server ends.
-//! - `line`: the host at which a time to live of 2 towards the server ends. The router answers that the time to live has
-//!   ended (RFC 792).
+//! - `near`: the default gateway. If the default route has no gateway, as on a link with one other end, the host that
+//!   discards a packet to the server with a TTL of 1.
+//! - `line`: the host that discards a packet to the server with a TTL of 2. It answers with "time exceeded" (RFC 792).
 //!
 //! Routers limit the number of these answers; Linux sends one each second to a host (`icmp_ratelimit`, icmp(7)). So the
 //! answer only shows the address of the host. As soon as the host has answered a request to its own address, all further
@@ -61,14 +60,14 @@ enum Discovery {
     Trial(u32),
     /// It answers requests to its address.
     Direct,
-    /// It answers only when the time to live ends.
+    /// It answers only with "time exceeded".
     Indirect,
 }
 
 /// Way of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Request {
-    /// By the time to live.
+    /// With a TTL that ends at the host.
     First,
     /// The same, and a trial to the address of the host.
     FirstAndTrial,
@@ -425,7 +424,7 @@ mod tests {
         );
     }
 
-    /// The request by the time to live shows the address. The next ones are sent twice, until the host has answered one
+    /// The request with the small TTL shows the address. The next ones are sent twice, until the host has answered one
     /// to its address.
     #[test]
     fn requests_go_to_the_host_itself_once_it_answers() {
