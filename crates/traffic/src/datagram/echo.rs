@@ -17,7 +17,7 @@ pub struct EchoLimits {
     pub hellos_in_all: u32,
     /// Probes echoed per client and second, except loopback clients. Default 2,000.
     pub probes: u32,
-    /// Maximum number of clients whose rate is remembered, about 100 bytes each. Default 16,384.
+    /// Maximum number of clients whose rate is stored, about 100 bytes each. Default 16,384.
     pub clients: usize,
 }
 
@@ -346,7 +346,7 @@ mod tests {
         let mut echo = Echo::new(&KEY, limits);
         let (station, newcomer) = (from("198.51.100.1:4000"), from("198.51.100.2:4000"));
         let known = |client| client == Client::at(station.ip());
-        // More addresses than are remembered.
+        // More addresses than are stored.
         for last in 0..200 {
             let flood = SocketAddr::new(IpAddr::from([192, 0, 2, last]), 1);
             echo.handle_datagram(AT, flood, known, &mut wire::hello(1));

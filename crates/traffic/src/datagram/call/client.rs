@@ -79,8 +79,8 @@ pub struct CallClient {
     next: u32,
     /// Packets of the client with an unknown arrival.
     unknown: BTreeSet<u32>,
-    /// The next request asks for the arrivals of unknown packets from this number on.
-    ask_from: u32,
+    /// The next request is for the arrivals of unknown packets from this number on.
+    request_from: u32,
     /// Highest number with a known arrival, and its arrival by the server's clock.
     newest: Option<(u32, Instant)>,
     arrivals: Arrivals,
@@ -105,7 +105,7 @@ impl CallClient {
             renew_at: first.checked_sub(ALLOWED).unwrap_or(first),
             next: 0,
             unknown: BTreeSet::new(),
-            ask_from: 0,
+            request_from: 0,
             newest: None,
             arrivals: Arrivals::default(),
             events: VecDeque::new(),
@@ -254,11 +254,11 @@ impl CallClient {
             Some((_, stream)) => stream.packets_within(span),
             None => 0,
         };
-        let later = self.unknown.range(self.ask_from..).next();
+        let later = self.unknown.range(self.request_from..).next();
         let from = later.or(self.unknown.first()).copied().unwrap_or(self.next);
         let ages = usize::try_from(self.next - from).unwrap_or(MAX_AGES).min(MAX_AGES);
-        let asked = from + u32::try_from(ages).unwrap_or(0);
-        self.ask_from = if asked < self.next { asked } else { 0 };
+        let requested = from + u32::try_from(ages).unwrap_or(0);
+        self.request_from = if requested < self.next { requested } else { 0 };
         let request = Request {
             call: self.call,
             anchor,
@@ -271,7 +271,7 @@ impl CallClient {
         self.out.push_back(wire::request(cookie, &request, ages));
     }
 
-    /// Time to the next request. A request asks for the arrivals of up to [`MAX_AGES`] packets.
+    /// Time to the next request. A request is for the arrivals of up to [`MAX_AGES`] packets.
     fn renewal(&self) -> Duration {
         if self.anchor.is_none() {
             return RETRY;

@@ -3,7 +3,7 @@
 //! The client completes the handshake of the echo first. Its requests carry the cookie, so the server
 //! sends only to clients that receive datagrams at their address. A request allows the server to send
 //! packets up to a number, at most those of the next two seconds. Without further requests the server
-//! stops. A request also asks for the arrival times of the client's packets. The report replaces the request, so it is
+//! stops. A request is also one for the arrival times of the client's packets. The report replaces the request, so it is
 //! never longer.
 //!
 //! - [`wire`] – encoding of datagrams.

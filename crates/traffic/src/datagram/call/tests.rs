@@ -191,7 +191,7 @@ fn every_packet_arrives_with_its_one_way_delay() {
     assert_eq!(pair.server.counters().received, 150);
     // Nothing was sent twice, and no datagram was in vain.
     assert_eq!(pair.server.counters().malformed + pair.server.counters().unverified, 0);
-    // The server forgets the call 5 s after the last request.
+    // The server deletes the call 5 s after the last request.
     pair.run(ms(12_000));
     assert!(pair.server.is_empty());
 }
@@ -323,7 +323,7 @@ fn sent(server: &mut CallServer, until: Instant) -> usize {
     count
 }
 
-/// A request for all packets allows those of 2 s: numbers 0 to 99. Without another one the server stops, and forgets the
+/// A request for all packets allows those of 2 s: numbers 0 to 99. Without another one the server stops, and deletes the
 /// call after 5 s.
 #[test]
 fn without_renewal_the_server_stops() {
