@@ -101,7 +101,7 @@ impl Opportunities {
         let times = self.trace.times();
         let index = times.partition_point(|time| i64::from(*time) * 1_000_000 < within);
         let mut number = round * times.len() as i64 + index as i64;
-        // The end of a round is the begin of the next one.
+        // The end of a round is the start of the next one.
         while self.time(number - 1) >= at {
             number -= 1;
         }

@@ -24,7 +24,7 @@ impl Bins {
     /// Adds bytes that moved at `now`. Returns the previous interval when a new one begins. Time
     /// must not go back by more than an interval; late bytes count in the current one.
     pub(crate) fn add(&mut self, now: Instant, down: u64, up: u64) -> Option<Bin> {
-        let at = begin(now);
+        let at = start_of(now);
         let done = match self.current {
             Some(bin) if bin.at < at => self.current.take(),
             _ => None,
@@ -49,7 +49,8 @@ impl Bins {
     }
 }
 
-fn begin(now: Instant) -> Instant {
+/// Start of the interval that contains `now`.
+fn start_of(now: Instant) -> Instant {
     let length = BIN.as_nanos() as i64;
     Instant::from_nanos(now.as_nanos().div_euclid(length) * length)
 }

@@ -127,10 +127,10 @@ mod tests {
         /// For any position between polls, a standstill is detected except for one period, and
         /// never overestimated.
         #[test]
-        fn a_stop_is_detected_except_for_one_period(begin in 1_u64..20_000, length in 0_u64..3_000_000) {
+        fn a_stop_is_detected_except_for_one_period(start in 1_u64..20_000, length in 0_u64..3_000_000) {
             let looks: Vec<u64> = (0..3_100)
                 .map(|look| look * 1_000)
-                .map(|at| if (begin..begin + length).contains(&at) { begin + length } else { at })
+                .map(|at| if (start..start + length).contains(&at) { start + length } else { at })
                 .collect();
             let (longest, _, _) = seen(&looks);
             prop_assert!(longest <= length);

@@ -37,7 +37,7 @@ fn add(helps: &mut Vec<Help>, command: Vec<String>) {
     }
 }
 
-/// Commands that a help text lists: names at the begin of the entries, which are two columns from the left, of all
+/// Commands that a help text lists: names at the start of the entries, which are two columns from the left, of all
 /// sections except those of arguments, options and exit statuses.
 fn subcommands(help: &str) -> Vec<String> {
     let has_commands = help

@@ -107,13 +107,13 @@ impl Dictionary {
             hybrid(take(&mut rest, length as usize)?, 1, rows, &mut levels)?;
             present = levels.iter().filter(|level| **level != 0).count();
         }
-        let begin = self.codes.len();
+        let start = self.codes.len();
         match encoding {
             Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY => {
                 let width = take(&mut rest, 1)?[0];
                 hybrid(rest, width, present, &mut self.codes)?;
                 let known = self.names.len();
-                if self.codes[begin..].iter().any(|code| *code as usize >= known) {
+                if self.codes[start..].iter().any(|code| *code as usize >= known) {
                     return None;
                 }
             }
@@ -126,7 +126,7 @@ impl Dictionary {
             _ => return None,
         }
         if present < rows {
-            let codes = self.codes.split_off(begin);
+            let codes = self.codes.split_off(start);
             let mut codes = codes.into_iter();
             for level in levels {
                 self.codes.push(if level == 0 { MISSING } else { codes.next()? });

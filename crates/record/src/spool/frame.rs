@@ -21,7 +21,7 @@ const HEAD: usize = 4 + 1;
 /// Length, kind and CRC of a frame.
 const OVERHEAD: usize = HEAD + 4;
 
-/// Beginning and limits of one kind of spool.
+/// Header and limits of one kind of spool.
 #[derive(Debug, Clone, Copy)]
 pub struct Format {
     /// The first bytes of the file.
@@ -117,14 +117,14 @@ impl<D: Disk> FrameWriter<D> {
     /// # Panics
     /// If the payload is longer than 4 GiB.
     pub fn put(&mut self, kind: u8, payload: impl FnOnce(&mut Vec<u8>)) -> u64 {
-        let begin = self.buffer.len();
+        let start = self.buffer.len();
         self.buffer.extend_from_slice(&[0, 0, 0, 0, kind]);
         payload(&mut self.buffer);
-        let length = u32::try_from(self.buffer.len() - begin - HEAD).expect("a payload is far below 4 GiB");
-        self.buffer[begin..begin + 4].copy_from_slice(&length.to_le_bytes());
-        let crc = crc32fast::hash(&self.buffer[begin..]);
+        let length = u32::try_from(self.buffer.len() - start - HEAD).expect("a payload is far below 4 GiB");
+        self.buffer[start..start + 4].copy_from_slice(&length.to_le_bytes());
+        let crc = crc32fast::hash(&self.buffer[start..]);
         self.buffer.extend_from_slice(&crc.to_le_bytes());
-        self.written + begin as u64
+        self.written + start as u64
     }
 
     /// Number of bytes that were not handed to the system yet.

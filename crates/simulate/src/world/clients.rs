@@ -22,9 +22,9 @@ pub(crate) struct Client {
     pub(crate) cc: Option<CongestionControl>,
 }
 
-/// Clients of a plan, and the begin of the earliest one.
+/// Clients of a plan, and the start of the earliest one.
 pub(crate) fn from_plan(plan: &Plan) -> (Vec<Client>, Instant) {
-    let begin = Instant::ZERO - plan.baseline;
+    let earliest = Instant::ZERO - plan.baseline;
     let mut clients = Vec::new();
     for (station, number) in plan.stations.iter().zip(0_u16..) {
         let mut add = |workload: u16, config: Config, cc: Option<&CongestionControl>, load: [Instant; 3]| {
@@ -45,7 +45,7 @@ pub(crate) fn from_plan(plan: &Plan) -> (Vec<Client>, Instant) {
                     target,
                     ..Config::probe()
                 };
-                add(baseline(target), config, None, [begin, Instant::ZERO, Instant::ZERO]);
+                add(baseline(target), config, None, [earliest, Instant::ZERO, Instant::ZERO]);
             }
         }
         let start = Instant::ZERO + station.start;
@@ -55,7 +55,7 @@ pub(crate) fn from_plan(plan: &Plan) -> (Vec<Client>, Instant) {
             add(of_station, workload.config.clone(), workload.cc.as_ref(), load);
         }
     }
-    (clients, begin)
+    (clients, earliest)
 }
 
 /// Configuration of a station's endpoints.
