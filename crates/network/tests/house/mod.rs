@@ -4,7 +4,7 @@ use netburn_medium::packet::{Ecn, Packet};
 use netburn_scenario::{Document, Plan};
 
 /// Station `a` has 54 Mbit/s, station `b` 6 Mbit/s.
-pub const HOUSE: &str = r#"
+pub(crate) const HOUSE: &str = r#"
 [server]
 link = { rate = "100 Mbit/s", delay = "2 ms" }
 [ap.home]
@@ -21,12 +21,12 @@ mcs = 0
 "#;
 
 /// The plan of a scenario.
-pub fn plan(text: &str) -> Plan {
+pub(crate) fn plan(text: &str) -> Plan {
     Document::from_toml("house.toml", text).unwrap().resolve().unwrap()
 }
 
 /// A packet of this length in bytes, with the number of its flow as its content.
-pub fn packet(length: u32, flow: u32) -> Packet<u32> {
+pub(crate) fn packet(length: u32, flow: u32) -> Packet<u32> {
     Packet {
         length,
         flow,

@@ -6,7 +6,7 @@ use netburn_workload::{Direction, Operation};
 use std::ops::ControlFlow;
 
 /// Operations of the workload in the order of their numbers. `text` is the scenario.
-pub fn operations(text: &str) -> Vec<Operation> {
+pub(crate) fn operations(text: &str) -> Vec<Operation> {
     let document = Document::from_toml("packets.toml", text).unwrap();
     let plan = document.resolve_for(Environment::Simulate).unwrap().0;
     let mut all = Vec::new();
@@ -25,7 +25,7 @@ pub fn operations(text: &str) -> Vec<Operation> {
 }
 
 /// The packets of a direction.
-pub fn in_direction(operations: &[Operation], direction: Direction) -> Vec<Operation> {
+pub(crate) fn in_direction(operations: &[Operation], direction: Direction) -> Vec<Operation> {
     let is = |operation: &&Operation| Direction::of_packet(operation.sequence) == direction;
     operations.iter().filter(is).copied().collect()
 }
