@@ -26,18 +26,37 @@ impl FleetKey {
     /// Returns the answer of a fleet's server to `nonce`: 64 hexadecimal digits. `None` for an invalid nonce.
     #[must_use]
     pub fn answer(&self, nonce: &str) -> Option<String> {
-        is_nonce(nonce).then(|| {
-            let tag = hmac::sign(&self.0, nonce.as_bytes());
-            tag.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
-        })
+        is_nonce(nonce).then(|| self.sign(nonce))
     }
 
     /// Returns whether `answer` to `nonce` was computed with this token.
     #[must_use]
     pub fn accepts(&self, nonce: &str, answer: &str) -> bool {
-        let digits = answer.as_bytes();
+        is_nonce(nonce) && self.verifies(nonce, answer)
+    }
+
+    /// Returns the proof of an offer of a data channel, by a browser whose certificate has this SHA-256 in hexadecimal
+    /// digits. `None` for an invalid nonce. The answer to a nonce is never such a proof: no nonce contains a space.
+    #[must_use]
+    pub fn offer(&self, nonce: &str, certificate: &str) -> Option<String> {
+        is_nonce(nonce).then(|| self.sign(&offered(nonce, certificate)))
+    }
+
+    /// Returns whether `proof` is that of [`offer`](Self::offer).
+    #[must_use]
+    pub fn accepts_offer(&self, nonce: &str, certificate: &str, proof: &str) -> bool {
+        is_nonce(nonce) && self.verifies(&offered(nonce, certificate), proof)
+    }
+
+    fn sign(&self, text: &str) -> String {
+        let tag = hmac::sign(&self.0, text.as_bytes());
+        tag.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    fn verifies(&self, text: &str, signature: &str) -> bool {
+        let digits = signature.as_bytes();
         let mut tag = [0; 32];
-        if !is_nonce(nonce) || digits.len() != 64 {
+        if digits.len() != 64 {
             return false;
         }
         for (byte, pair) in tag.iter_mut().zip(digits.chunks(2)) {
@@ -48,7 +67,7 @@ impl FleetKey {
             *byte = u8::try_from(high << 4 | low).expect("two hexadecimal digits");
         }
         // A comparison in constant time.
-        hmac::verify(&self.0, nonce.as_bytes(), &tag).is_ok()
+        hmac::verify(&self.0, text.as_bytes(), &tag).is_ok()
     }
 }
 
@@ -56,6 +75,11 @@ impl fmt::Debug for FleetKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("FleetKey(…)")
     }
+}
+
+/// Text whose HMAC proves an offer.
+fn offered(nonce: &str, certificate: &str) -> String {
+    format!("channel {nonce} {certificate}")
 }
 
 /// Returns whether a text has a nonce's length and characters.

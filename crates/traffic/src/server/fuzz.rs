@@ -47,6 +47,7 @@ pub fn check_request(input: &[u8]) {
         fleet: Consent::new("fuzz", MAX_OBJECT)
             .ok()
             .map(|consent| (FleetKey::new("token"), consent)),
+        channels: None,
         page: Bytes::from_static(b"page"),
         object: MAX_OBJECT.as_bytes(),
         rpm: Endpoints::new(RpmClients::All, 4483, MAX_OBJECT),

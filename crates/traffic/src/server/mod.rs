@@ -5,6 +5,8 @@
 
 mod accept;
 mod admission;
+mod channel_offer;
+mod channels;
 mod config;
 mod congestion_control;
 mod connection;
@@ -43,6 +45,7 @@ use crate::content::Content;
 use crate::datagram::Echo;
 use crate::pace::VirtualLink;
 use admission::Admission;
+use channels::Channels;
 use ring::rand::{SecureRandom, SystemRandom};
 use route::Site;
 use std::future::Future;
@@ -51,7 +54,7 @@ use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
-use worker::{Sockets, Start};
+use worker::{DatagramSocket, Sockets, Start};
 use worker_state::{Shared, Workers};
 
 /// A server with open sockets.
@@ -106,15 +109,18 @@ impl Server {
             ..config.limits.clone()
         };
         let mut sockets = Sockets::default();
+        let channels = Channels::new(&config)?;
         let mut addresses = Addresses::default();
         for (listener, datagrams) in listen::open(&config.listen, config.datagrams)? {
             addresses.http.push(listener.local_addr()?);
             sockets.listeners.push((listener, false));
             if let Some(socket) = datagrams {
                 addresses.datagrams.push(socket.local_addr()?);
-                sockets
-                    .datagrams
-                    .push((socket, Echo::new(&random_key()?, limits.datagrams)));
+                sockets.datagrams.push(DatagramSocket {
+                    socket,
+                    echo: Echo::new(&random_key()?, limits.datagrams),
+                    channels: channels.as_ref().map(Channels::server),
+                });
             }
         }
         if config.tls.is_some() {
@@ -129,7 +135,7 @@ impl Server {
         let threads = config.threads.map_or_else(processors, NonZeroUsize::get);
         let link = |rate| Arc::new(Mutex::new(VirtualLink::new(rate)));
         let shared = Arc::new(Shared {
-            site: site(&config, &limits, &addresses)?,
+            site: site(&config, &limits, &addresses, channels)?,
             content: Content::get()?,
             tls: config.tls.as_ref().map(|identity| identity.server_config().into()),
             cc: config.cc,
@@ -221,7 +227,12 @@ impl Server {
 }
 
 /// Returns the content of the server.
-fn site(config: &ServerConfig, limits: &Limits, addresses: &Addresses) -> Result<Site, ServerError> {
+fn site(
+    config: &ServerConfig,
+    limits: &Limits,
+    addresses: &Addresses,
+    channels: Option<Channels>,
+) -> Result<Site, ServerError> {
     let mut consent = Consent::new(&config.consent.operator, limits.object)?;
     consent.consents = config.consent.consents;
     consent.datagram_port = addresses.datagrams.first().map(SocketAddr::port);
@@ -231,6 +242,9 @@ fn site(config: &ServerConfig, limits: &Limits, addresses: &Addresses) -> Result
         requests_per_second: Some(limits.requests_per_client),
         rate_bps: limits.rate_per_client.map(netburn_units::BitRate::as_bps),
     };
+    let channels = channels
+        .zip(consent.datagram_port)
+        .map(|(channels, port)| channels.offers(port));
     let rpm = addresses
         .https
         .first()
@@ -257,6 +271,7 @@ fn site(config: &ServerConfig, limits: &Limits, addresses: &Addresses) -> Result
     Ok(Site {
         consent: consent.to_json().into(),
         fleet: config.fleet.clone().map(|key| (key, consent)),
+        channels,
         page: page.into(),
         rpm,
         object: limits.object.as_bytes(),

@@ -1,5 +1,6 @@
 //! Routes of the server and their responses.
 
+use super::channel_offer::{self, ChannelOffers};
 use super::range::{self, Range};
 use super::request::{Method, Origin, Request, Route};
 use super::response::{ExtraField, READ, Response, WRITE, not_allowed, preflight};
@@ -24,6 +25,8 @@ pub(crate) struct Site {
     pub(crate) consent: Bytes,
     /// Key of the fleet that it serves, and the document to which the proof is added.
     pub(crate) fleet: Option<(FleetKey, Consent)>,
+    /// Offers of data channels, if the server accepts them.
+    pub(crate) channels: Option<ChannelOffers>,
     /// The page at `/`.
     pub(crate) page: Bytes,
     /// Maximum size of an object.
@@ -55,6 +58,13 @@ impl Site {
         let found = match path {
             "/" => Response::page(200, "text/plain; charset=utf-8", self.page.clone()),
             consent::PATH => Response::page(200, "application/json", self.consent_to(query)),
+            channel_offer::PATH => match &self.channels {
+                Some(channels) => channels.response(query),
+                None => Response::text(
+                    404,
+                    "no data channels: this server echoes no datagrams, or is in no fleet",
+                ),
+            },
             "/sink" if request.method == Method::Post => return Route::Sink(Some(self.object)),
             "/sink" if request.method == Method::Options => return Route::Response(preflight(WRITE)),
             "/sink" => return Route::Response(not_allowed(WRITE)),
@@ -149,6 +159,7 @@ mod tests {
         Site {
             consent: Bytes::from_static(b"{}"),
             fleet: None,
+            channels: None,
             page: Bytes::from_static(b"hello"),
             object: 16 << 30,
             rpm: None,

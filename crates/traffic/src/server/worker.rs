@@ -5,10 +5,12 @@ use super::stats::CHECK_INTERVAL;
 use super::timer_queue::TimerQueue;
 use super::worker_state::{Accepted, Worker, Workers};
 use super::{accept, connection, echo};
+use crate::datagram::Echo;
 use netburn_linux::Monotonic;
 use netburn_linux::cpu::ThreadId;
 use netburn_record::Standstills;
 use netburn_units::Instant;
+use netburn_webrtc::ChannelServer;
 use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -20,7 +22,15 @@ use tokio::sync::{mpsc, oneshot, watch};
 #[derive(Default)]
 pub(crate) struct Sockets {
     pub(crate) listeners: Vec<(std::net::TcpListener, bool)>,
-    pub(crate) datagrams: Vec<(std::net::UdpSocket, crate::datagram::Echo)>,
+    pub(crate) datagrams: Vec<DatagramSocket>,
+}
+
+/// A socket for datagrams, with the state machines that answer.
+pub(crate) struct DatagramSocket {
+    pub(crate) socket: std::net::UdpSocket,
+    pub(crate) echo: Echo,
+    /// Data channels of browsers, if the server accepts them.
+    pub(crate) channels: Option<ChannelServer>,
 }
 
 /// Parameters of a worker.
@@ -72,9 +82,10 @@ impl Start {
                     tls,
                 ));
             }
-            for (socket, echo) in self.sockets.datagrams.drain(..) {
-                let socket = tokio::net::UdpSocket::from_std(socket)?;
-                tokio::task::spawn_local(echo::serve(Rc::clone(&worker), socket, echo));
+            for datagrams in self.sockets.datagrams.drain(..) {
+                let socket = tokio::net::UdpSocket::from_std(datagrams.socket)?;
+                let (echo, channels) = (datagrams.echo, datagrams.channels);
+                tokio::task::spawn_local(echo::serve(Rc::clone(&worker), socket, echo, channels));
             }
             let _ = self.started.send(ThreadId::current());
             loop {
