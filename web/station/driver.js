@@ -1,6 +1,10 @@
 // Connects the state machines of the workloads to real requests, and produces the rows of the record.
 
+import { CallClient } from "./call_client.js";
 import { Distribution } from "./health.js";
+import { offset, operationOf } from "./packet_stream.js";
+import { isDatagram } from "./plan.js";
+import { Prober, random64 } from "./prober.js";
 import { Bins, event, operation } from "./rows.js";
 import { Workload } from "./workload.js";
 
@@ -16,17 +20,21 @@ const MAX_SLEEP = 60000;
  *
  * - `clock` and `zero`: the page's clock, and the time on it at which the load begins.
  * - `transfers`: transfers objects over HTTP.
+ * - `datagrams`: sends datagrams, or `null`. Without it, workloads that need datagrams end at once.
  * - `put(kind, row)`: receives rows.
  * - `settled()`: is called once, after the end of all operations.
  */
 export class Driver {
-  constructor(loads, { seed, clock, zero, transfers, put, settled = () => {}, timers = globalThis }) {
-    Object.assign(this, { clock, zero, transfers, put, settled, timers });
+  constructor(loads, { seed, clock, zero, transfers, datagrams = null, put, settled = () => {}, timers = globalThis }) {
+    Object.assign(this, { clock, zero, transfers, datagrams, put, settled, timers });
     this.machines = loads.map((load) => ({
       load,
       workload: new Workload({ ...load, seed }),
       bins: new Bins(load.station, load.workload),
       requests: new Map(),
+      client: null,
+      /** Packets of the server that arrived before their operation was due, because the clocks' offset is not exact. */
+      early: new Map(),
       playing: false,
       bytes: 0,
       latest: null,
@@ -46,7 +54,81 @@ export class Driver {
 
   /** Starts the driver. */
   run() {
+    for (const machine of this.machines.filter(({ load }) => isDatagram(load.config))) {
+      this.openClient(machine);
+    }
     this.wake();
+  }
+
+  /** Creates the client of a workload that sends datagrams. */
+  openClient(machine) {
+    const { load, workload } = machine;
+    if (!this.datagrams) {
+      const text = "ended: the data channel of the browser is closed";
+      this.put("events", event(load.station, load.workload, this.now(), 0, "warning", text));
+      this.input(machine, this.now(), () => workload.handleStop(this.now()));
+      return;
+    }
+    const { config } = load;
+    const stream = (direction) => {
+      const first = workload.firstPacket(direction);
+      return first === null ? null : { first, stream: config.packets[direction] };
+    };
+    const plan = { up: stream("up"), down: stream("down"), end: workload.end, dscp: config.dscp, timeout: config.timeout };
+    const isProbe = config.kind === "probe";
+    if (!isProbe && !plan.up && !plan.down) {
+      return;
+    }
+    const client = isProbe
+      ? new Prober(this.now(), random64(), config.dscp)
+      : new CallClient(this.now(), random64(), random64(), plan);
+    const received = (event) => (isProbe ? this.handleEcho(machine, event) : this.handleCall(machine));
+    machine.client = client;
+    machine.entry = this.datagrams.add(client, () => this.now(), received);
+  }
+
+  handleEcho(machine, event) {
+    if (event?.kind === "echo") {
+      const { workload, load } = machine;
+      const now = this.now();
+      this.count(machine, now, load.config.objectSize, load.config.objectSize);
+      this.input(machine, now, () => workload.handleReply(now, { operation: event.id, object: 0 }));
+      this.sleep();
+    }
+  }
+
+  handleCall(machine) {
+    const { client, early } = machine;
+    for (let event = client.pollEvent(); event; event = client.pollEvent()) {
+      const { direction, number, at } = event;
+      if (direction === "down" && this.now() - client.plan.down.first <= offset(client.plan.down.stream, number)) {
+        early.set(number, early.get(number) ?? at);
+      } else {
+        this.arrived(machine, direction, number, at);
+      }
+    }
+  }
+
+  /** A packet arrived at `at`. */
+  arrived(machine, direction, number, at) {
+    if (this.ended) {
+      return;
+    }
+    const { workload, load } = machine;
+    const now = this.now();
+    const { size } = load.config.packets[direction];
+    this.count(machine, now, direction === "down" ? size : 0, direction === "up" ? size : 0);
+    const id = { operation: operationOf(direction, number), object: 0 };
+    this.input(machine, now, () => workload.handleArrival(now, id, at));
+    this.sleep();
+  }
+
+  /** Counts bytes of content that were received and sent. */
+  count(machine, now, down, up) {
+    this.counts.down += down;
+    this.counts.up += up;
+    machine.bytes += down + up;
+    this.putInterval(machine.bins.add(now, down, up));
   }
 
   /** Ends all operations now. */
@@ -62,7 +144,8 @@ export class Driver {
   abandon() {
     this.ended = true;
     this.timers.clearTimeout(this.timer);
-    for (const { requests } of this.machines) {
+    for (const { requests, entry } of this.machines) {
+      entry?.close();
       requests.forEach((end) => end());
       requests.clear();
     }
@@ -152,15 +235,42 @@ export class Driver {
     for (let action = workload.pollAction(); action; action = workload.pollAction()) {
       if (action.do === "begin") {
         this.begin(machine, action);
+      } else if (action.do === "send") {
+        machine.client?.probe(this.now(), action.id.operation, action.size);
+        this.flushDatagrams(machine);
+      } else if (action.do === "send-one-way") {
+        this.sendOneWay(machine, action);
       } else {
         this.remove(machine, action.id)?.();
       }
     }
   }
 
+  /** Sends a packet of this page. The server sends the packets of the other direction by itself. */
+  sendOneWay(machine, { id, direction }) {
+    const { client, early } = machine;
+    const number = Math.floor(id.operation / 2);
+    if (direction === "up") {
+      client?.send(number);
+      this.flushDatagrams(machine);
+    } else if (early.has(number)) {
+      const at = early.get(number);
+      early.delete(number);
+      // Not within the processing of the current input.
+      queueMicrotask(() => this.arrived(machine, direction, number, at));
+    }
+  }
+
+  /** Sends the datagrams of a client. A datagram that cannot be sent is lost, and counts as missed by this page. */
+  flushDatagrams({ entry }) {
+    if (!entry?.flush()) {
+      this.counts.missed += 1;
+    }
+  }
+
   begin(machine, request) {
     const { id, direction } = request;
-    const { workload, bins, requests } = machine;
+    const { workload, requests } = machine;
     const isCurrent = () => !this.ended && requests.has(requestKey(id));
     const input = (handle) => {
       this.input(machine, this.now(), handle);
@@ -172,10 +282,7 @@ export class Driver {
         if (isCurrent()) {
           const now = this.now();
           const [down, up] = direction === "up" ? [0, count] : [count, 0];
-          this.counts.down += down;
-          this.counts.up += up;
-          machine.bytes += count;
-          this.putInterval(bins.add(now, down, up));
+          this.count(machine, now, down, up);
           input(() => workload.handleBytes(now, id, count));
         }
       },
@@ -207,7 +314,10 @@ export class Driver {
     if (next === Infinity) {
       this.ended = true;
       this.timers.clearTimeout(this.timer);
-      this.machines.forEach(({ bins }) => this.putInterval(bins.rest()));
+      this.machines.forEach(({ bins, entry }) => {
+        this.putInterval(bins.rest());
+        entry?.close();
+      });
       // Not within the current call stack.
       this.timers.setTimeout(() => this.settled(), 0);
       return;

@@ -2,6 +2,7 @@
 
 import { newZero } from "./clock.js";
 import { isName, normalizeName, suggestName } from "./names.js";
+import { PeerConnections } from "./peer_connection.js";
 import { Screen } from "./screen.js";
 import { Store } from "./store.js";
 import { WakeLock } from "./wake_lock.js";
@@ -14,6 +15,7 @@ const VERSION = "netburn station page";
 const screen = new Screen(document);
 const store = new Store();
 const wakeLock = new WakeLock();
+const connections = new PeerConnections((message, transfer) => worker?.postMessage(message, transfer ?? []));
 let token = store.token();
 let worker = null;
 let state = "join";
@@ -23,6 +25,7 @@ function askName(error = "") {
   state = error ? "rejected" : "join";
   store.joined = false;
   worker?.terminate();
+  connections.closeAll();
   worker = null;
   wakeLock.request(false);
   screen.show({ state: token ? state : "no-key", line: error });
@@ -65,6 +68,8 @@ function handleMessage(message) {
   if (message.store) {
     store.store(message.store);
     worker?.postMessage({ stored: message.number });
+  } else if (message.channel) {
+    connections.handle(message.channel);
   } else if (message.show) {
     show(message.show);
   }

@@ -91,6 +91,8 @@ export function config(section) {
     priority: section.priority ?? "best-effort",
     dscp: section.dscp ?? DSCP[section.priority] ?? 0,
     cc: section.cc ?? null,
+    target: section.target ?? "server",
+    packets: packets(section),
     player: player ? { start: duration(player.start), rate: rate(player.rate), maxBuffer: duration(player.max_buffer) } : null,
     goals,
     timeout: duration(section.timeout ?? "30 s"),
@@ -104,20 +106,54 @@ const MIN_REPEAT = 1e9;
 /** The DSCP of each priority (RFC 2474). */
 const DSCP = { background: 8, "best-effort": 0, video: 40, voice: 48 };
 
+/** The streams of packets of a kind whose datagrams are not answered: `{up, down}`, `null` without a stream. */
+function packets({ kind, interval, object_size, up, down }) {
+  if (kind === "voice") {
+    const stream = { interval: duration(interval), burst: 1, spacing: 0, size: size(object_size) };
+    return { up: checkStream(stream), down: checkStream(stream) };
+  }
+  const stream = (section) =>
+    checkStream({
+      interval: duration(section.interval),
+      burst: section.burst ?? 1,
+      spacing: duration(section.spacing ?? "0 s"),
+      size: size(section.size),
+    });
+  return { up: up ? stream(up) : null, down: down ? stream(down) : null };
+}
+
+/** The minimum mean time between the packets of a stream, and the maximum time between its bursts (ns). */
+const MIN_PACKET_PERIOD = 1e5;
+const MAX_BURST_INTERVAL = 1e9;
+
+function checkStream(stream) {
+  const { interval, burst, spacing, size: length } = stream;
+  const valid =
+    Number.isSafeInteger(burst) && burst >= 1 && burst <= 1000 && length >= 32 && length <= 1400 &&
+    interval <= MAX_BURST_INTERVAL && interval >= MIN_PACKET_PERIOD * burst && spacing * (burst - 1) < interval;
+  if (!valid) {
+    throw new Error(`invalid stream of datagrams: ${JSON.stringify(stream)}`);
+  }
+  return stream;
+}
+
 const KINDS = ["pages", "stream", "calls", "download", "upload", "probe", "voice", "datagrams", "game", "cloud-gaming", "responsiveness"];
 const DATAGRAMS = ["probe", "voice", "datagrams", "game", "cloud-gaming"];
 
-/** Returns whether a workload with these settings sends datagrams. */
-function isDatagram({ kind }) {
+/** Returns whether a workload with these settings sends datagrams, for which a browser needs a data channel. */
+export function isDatagram({ kind }) {
   return DATAGRAMS.includes(kind);
 }
 
-/** The reason why a browser cannot run a workload with these settings; `null` if it can. */
-export function unavailable(config) {
-  if (isDatagram(config)) {
-    return "a browser has no datagrams";
-  }
-  return config.kind === "responsiveness" ? "a browser does not measure the handshakes of its connections" : null;
+/** Returns whether the datagrams of a workload are not answered: its latency is a one-way delay. */
+export function isOneWay(config) {
+  return isDatagram(config) && config.kind !== "probe";
+}
+
+/** The strictest goal for the latency of an operation (ns), or `null`. The goals of games are round trips. */
+export function latencyLimit({ kind, goals }) {
+  const limits = goals.filter((goal) => goal.kind === "latency").map((goal) => goal.limit);
+  return kind === "game" || kind === "cloud-gaming" || limits.length === 0 ? null : Math.min(...limits);
 }
 
 /** Returns whether a workload with these settings is a bulk transfer: large objects without an interval. */
@@ -182,6 +218,8 @@ export function idleWorkload() {
     priority: "best-effort",
     dscp: 0,
     cc: null,
+    target: "server",
+    packets: { up: null, down: null },
     player: null,
     goals: [],
     timeout: 3e9,

@@ -1,5 +1,7 @@
 // A station's own results: goals and verdicts, with the same rules as the summary of the record.
 
+import { isDatagram } from "./plan.js";
+
 const BIN = 1e8;
 
 /** The result of one workload, updated during the run. */
@@ -14,6 +16,7 @@ export class Result {
     this.samples = 0;
     this.failures = 0;
     this.notStarted = 0;
+    this.timeouts = 0;
     this.bins = new Map();
     this.bytes = 0;
     this.stalled = 0;
@@ -45,6 +48,7 @@ export class Result {
     this.samples += 1;
     this.failures += outcome.startsWith("failed") || outcome === "timed_out" ? 1 : 0;
     this.notStarted += outcome === "not_started" ? 1 : 0;
+    this.timeouts += outcome === "timed_out" ? 1 : 0;
     if (outcome === "finished") {
       this.latencies.push(finished - due);
     }
@@ -56,9 +60,11 @@ export class Result {
    */
   at(now) {
     const to = Math.min(now, this.to);
-    const goals = this.config.goals.map((goal) => ({ ...goal, ...this.judge(goal, to) }));
+    // The goals of datagrams need both directions, or windows of packets. They are judged in the report only.
+    const judged = isDatagram(this.config) ? [] : this.config.goals;
+    const goals = judged.map((goal) => ({ ...goal, ...this.judge(goal, to) }));
     const sorted = [...this.latencies].sort((a, b) => a - b);
-    const { samples, failures, notStarted, bytes, stalls, stalled } = this;
+    const { samples, failures, notStarted, timeouts, bytes, stalls, stalled } = this;
     return {
       verdict: worst(goals.map(({ verdict }) => verdict)),
       goals,
@@ -69,6 +75,7 @@ export class Result {
       samples,
       failures,
       notStarted,
+      timeouts,
       bytes,
       stalls,
       stalled,
@@ -114,8 +121,8 @@ export class Result {
   }
 
   save() {
-    const { latencies, samples, failures, notStarted, bytes, stalled, stalls } = this;
-    return { latencies, samples, failures, notStarted, bytes, stalled, stalls, bins: [...this.bins] };
+    const { latencies, samples, failures, notStarted, timeouts, bytes, stalled, stalls } = this;
+    return { latencies, samples, failures, notStarted, timeouts, bytes, stalled, stalls, bins: [...this.bins] };
   }
 
   restore(saved) {

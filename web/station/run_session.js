@@ -3,9 +3,10 @@
 import { rejection } from "./consent.js";
 import { Driver } from "./driver.js";
 import * as health from "./health.js";
-import { notes } from "./limitations.js";
+import { Datagrams } from "./datagrams.js";
+import { notes, obstacle } from "./limitations.js";
 import * as messages from "./messages.js";
-import { BASELINE, idleWorkload, readAssignment, unavailable, workloadIndex } from "./plan.js";
+import { BASELINE, idleWorkload, isDatagram, readAssignment, workloadIndex } from "./plan.js";
 import { Result } from "./result.js";
 import { rowDelivery } from "./row_delivery.js";
 import { Batches, count, event } from "./rows.js";
@@ -45,6 +46,8 @@ export class RunSession {
     this.assignment = null;
     this.target = null;
     this.notes = [];
+    /** The data channel `{channel, close()}` if the assignment needs one, else `{error}` with the reason. */
+    this.channel = { error: null };
     this.driver = null;
     this.baseline = null;
     this.results = [];
@@ -181,8 +184,11 @@ export class RunSession {
     } catch (error) {
       return this.fail(`invalid assignment: ${error.message ?? error}`);
     }
-    this.notes = notes(this.assignment, this.options.resolution);
     const unreachable = await this.unreachable();
+    if (unreachable === null) {
+      await this.openChannel();
+    }
+    this.notes = notes(this.assignment, this.options.resolution, this.channel.error);
     this.stage = "ready";
     this.socket.send(messages.ready(unreachable, this.notes));
     this.context.changed();
@@ -199,6 +205,20 @@ export class RunSession {
     return rejection(this.target, [this.options.token, this.options.fleetToken], this.context.browser.fetch);
   }
 
+  /** Opens a data channel if a workload needs one. */
+  async openChannel() {
+    const workloads = this.assignment.stations.flatMap(({ workloads }) => workloads);
+    if (!workloads.some(({ config }) => isDatagram(config) && !obstacle(config, null))) {
+      return;
+    }
+    this.channel.close?.();
+    const tokens = [this.options.token, this.options.fleetToken];
+    this.channel = await this.context.openChannel(this.target, tokens);
+    if (this.outcome) {
+      this.channel.close?.();
+    }
+  }
+
   start(at) {
     if (this.stage !== "ready" || !Number.isSafeInteger(at)) {
       return;
@@ -212,9 +232,11 @@ export class RunSession {
       this.measureIdle(until);
     }
     for (const { number } of this.assignment.stations) {
-      for (const workload of this.workloads(number).filter(({ config }) => unavailable(config))) {
-        const text = `${unavailable(workload.config)}: skipped`;
-        this.put("events", event(number, workload.number, this.now(), 0, "warning", text));
+      for (const workload of this.workloads(number)) {
+        const reason = obstacle(workload.config, this.channel.error ?? null);
+        if (reason) {
+          this.put("events", event(number, workload.number, this.now(), 0, "warning", `skipped: ${reason}`));
+        }
       }
     }
     this.driver.run();
@@ -228,13 +250,15 @@ export class RunSession {
   createDriver() {
     const loads = this.assignment.stations.flatMap(({ number, start, end, settle, workloads }) =>
       workloads
-        .filter(({ config }) => !unavailable(config))
+        .filter(({ config }) => !obstacle(config, this.channel.error ?? null))
         .map((workload) => {
           const place = { station: number, workload: workload.number, name: workload.name };
           return { ...place, config: workload.config, start, end, settle, index: workloadIndex(number, workload.number) };
         }),
     );
-    this.driver = new Driver(loads, { ...this.driverOptions(), settled: () => this.settled() });
+    const { channel } = this.channel;
+    const datagrams = channel ? new Datagrams(channel, this.context.browser) : null;
+    this.driver = new Driver(loads, { ...this.driverOptions(), datagrams, settled: () => this.settled() });
     this.results = this.driver.machines.map(({ load, workload }) => {
       const from = Math.max(workload.schedule.next, this.assignment.warmup);
       return new Result({ ...load, from }, load.config);
@@ -245,7 +269,7 @@ export class RunSession {
   measureIdle(until) {
     const start = this.now();
     const loads = this.assignment.stations.map(({ number }) => {
-      const text = "a browser has no datagrams: idle latency is measured with one-byte HTTP requests";
+      const text = "idle latency is measured with one-byte HTTP requests";
       this.put("events", event(number, BASELINE, start, 0, "warning", text));
       const index = workloadIndex(number, BASELINE);
       const place = { station: number, workload: BASELINE, config: idleWorkload(), index };
@@ -364,6 +388,7 @@ export class RunSession {
     }
     this.baseline?.abandon();
     this.driver?.abandon();
+    this.channel.close?.();
     this.socket.close();
     if (outcome === "late") {
       this.flushLate();
@@ -377,10 +402,11 @@ export class RunSession {
   save() {
     const { stage, assignment, target, zero, began, stopRequestedAt, sequence, report, outcome, reason } = this;
     const { run, name, token } = this.options;
+    const channelError = this.channel.error ?? null;
     const at = this.clock.now();
     const driver = stage === "running" ? this.driver.save() : null;
     const identity = { run, name, token };
-    const progress = { stage, assignment, target, zero, began, stopRequestedAt, at, sequence };
+    const progress = { stage, assignment, target, zero, began, stopRequestedAt, at, sequence, channelError };
     return { ...identity, ...progress, report, outcome, reason, driver };
   }
 
@@ -388,6 +414,8 @@ export class RunSession {
   restore({ state, messages, results }) {
     const { stage, assignment, target, zero, began, stopRequestedAt = null, sequence, report, reason } = state;
     Object.assign(this, { stage, assignment, target, zero, began, stopRequestedAt, sequence, report, reason, messages });
+    // The data channel ended with the page.
+    this.channel = { error: state.channelError ?? null };
     this.known = true;
     this.persisted = sequence;
     this.flushes = 1;

@@ -2,12 +2,14 @@
 // and drawing the page does not delay the worker. The page displays the view and stores what must survive a reload.
 
 import { Clock, resolution } from "./clock.js";
+import { openDataChannel } from "./data_channel.js";
 import { FleetConnection } from "./fleet_connection.js";
 import * as messages from "./messages.js";
 import { PersistentStore } from "./persistence.js";
 import { RunSession } from "./run_session.js";
 import { Transfers } from "./transfer.js";
 import { viewModel } from "./view_model.js";
+import { WorkerChannels } from "./worker_channels.js";
 
 /** The interval at which the view is updated during a run (ms). */
 const UPDATE_INTERVAL = 250;
@@ -20,6 +22,7 @@ class Station {
     this.clock = new Clock(zero, browser.performance);
     this.resolution = resolution(browser.performance);
     this.store = new PersistentStore(post, entries, browser);
+    this.channels = new WorkerChannels(post);
     this.session = null;
     /** Ended sessions whose results the controller has not requested yet, by run. */
     this.late = new Map();
@@ -48,6 +51,8 @@ class Station {
   handleMessage(message) {
     if (message.stored) {
       this.store.handleStored(message.stored);
+    } else if (message.channel) {
+      this.channels.handle(message.channel);
     } else if ("hidden" in message) {
       this.hidden = message.hidden;
       this.session?.handleHidden(message.hidden);
@@ -113,6 +118,7 @@ class Station {
       clock: this.clock,
       store: this.store,
       transfers: (origin) => new Transfers(origin, this.clock, this.browser),
+      openChannel: (origin, tokens) => openDataChannel(origin, tokens, () => this.channels.connect(), this.browser),
       reached: () => this.fleet.state === "member",
       changed: () => this.show(),
       ended: (session) => this.ended(session),

@@ -1,5 +1,8 @@
 // The state of a station as plain data and sentences for display.
 
+import { obstacle } from "./limitations.js";
+import { isDatagram } from "./plan.js";
+
 const LABELS = {
   pages: "Web pages",
   stream: "Video",
@@ -53,7 +56,7 @@ function running(session) {
 
 function ended(session) {
   const done = session.outcome === "done" || session.outcome === "late";
-  const measured = done && session.results.length > 0;
+  const measured = done && session.results.length + skipped(session).length > 0;
   const list = measured ? workloads(session, Infinity) : [];
   const reason = session.reason ?? "";
   const stored = "Results are stored on this device and will be sent when the controller is available.";
@@ -73,6 +76,20 @@ function worse(one, other) {
 }
 
 function workloads(session, now) {
+  return [...measuredWorkloads(session, now), ...skipped(session)];
+}
+
+/** The workloads that this browser cannot run, with the reason. */
+function skipped(session) {
+  const all = (session.assignment?.stations ?? []).flatMap(({ workloads }) => workloads);
+  const reasonOf = (config) => obstacle(config, session.channel.error ?? null);
+  return all.filter(({ config }) => reasonOf(config)).map(({ name, config }) => {
+    const line = `Not measured: ${reasonOf(config)}`;
+    return { label: LABELS[config.kind], name, verdict: "none", value: "–", unit: "", line };
+  });
+}
+
+function measuredWorkloads(session, now) {
   const at = Math.min(now, session.assignment.duration);
   return session.results.map((result, index) => {
     const values = result.at(at);
@@ -105,6 +122,11 @@ function describe(config, values, machine, now) {
     const shown = live ? { value: level, unit: "s buffered" } : mbps(values.rate);
     return { ...shown, line: values.bytes > 0 ? stalled + enough : "No data yet" };
   }
+  if (isDatagram(config)) {
+    const { samples, timeouts } = values;
+    const lost = samples > 0 ? `${share(timeouts / samples)} of ${samples} datagrams lost` : "No data yet";
+    return { ...split(values.median, tenths), line: lost + (samples > 0 ? "; median delay" : "") };
+  }
   return { ...mbps(values.rate), line: `${size(values.bytes)} transferred${problems(values)}` };
 }
 
@@ -134,6 +156,10 @@ function mbps(rate) {
 
 function millis(nanos) {
   return nanos < 1e10 ? `${Math.round(nanos / 1e6)}${SPACE}ms` : seconds(nanos);
+}
+
+function tenths(nanos) {
+  return `${(nanos / 1e6).toFixed(1)}${SPACE}ms`;
 }
 
 function seconds(nanos) {

@@ -4,7 +4,8 @@
 // After each `handle…` call, drain `pollAction`, `pollOperation` and `pollStall`, then sleep until `pollTimeout`. A late call
 // is allowed: the machine processes all times up to `now` in order, and latency counts from the due time.
 
-import { isBulk, maxInFlight } from "./plan.js";
+import { directionOf } from "./packet_stream.js";
+import { isBulk, isDatagram, isOneWay, latencyLimit, maxInFlight } from "./plan.js";
 import { Player } from "./player.js";
 import { Schedule } from "./schedule.js";
 import { Slots } from "./slots.js";
@@ -28,6 +29,9 @@ export class Workload {
     this.sequence = 0;
     /** Operations in progress, by sequence number in ascending order. */
     this.inFlight = new Map();
+    /** Packets that are not answered, in the order of sending: `{at, sequence}`. The first one is in progress. */
+    this.sent = [];
+    this.isOneWay = isOneWay(config);
     /** A page that became due while other pages were loading. */
     this.queued = null;
     this.slots = new Slots();
@@ -58,10 +62,14 @@ export class Workload {
     if (!operation) {
       return;
     }
+    this.receive(operation, now, bytes);
+    this.player?.handleBytes(now, bytes);
+  }
+
+  receive(operation, now, bytes) {
     operation.firstByte ??= now;
     operation.bytes += bytes;
     operation.progress = now;
-    this.player?.handleBytes(now, bytes);
   }
 
   handleFinished(now, id) {
@@ -86,6 +94,36 @@ export class Workload {
     this.complete(operation, now, id);
     this.endOperation(id.operation, now, outcome);
     this.beginDue();
+  }
+
+  /**
+   * A packet that is not answered arrived at `at`, which may be earlier than `now`: the arrival at the server is known later.
+   */
+  handleArrival(now, id, at) {
+    now = this.catchUp(now);
+    const operation = this.isOneWay ? this.awaiting(id) : null;
+    if (operation) {
+      const arrival = Math.max(Math.min(at, now), operation.progress);
+      this.receive(operation, arrival, this.config.packets[directionOf(id.operation)].size);
+      this.endOperation(id.operation, arrival, "finished");
+      this.beginDue();
+    }
+  }
+
+  /** The echo of a probe was received. */
+  handleReply(now, id) {
+    now = this.catchUp(now);
+    const operation = this.config.kind === "probe" ? this.awaiting(id) : null;
+    if (operation) {
+      this.receive(operation, now, this.config.objectSize);
+      this.endOperation(id.operation, now, "finished");
+    }
+  }
+
+  /** The due time of the first packet of a direction; `null` without one before the end. */
+  firstPacket(direction) {
+    const first = this.schedule.firstPacket(direction);
+    return first !== null && first < this.end ? first : null;
   }
 
   /** Ends the run at `now`, including the operations in progress. */
@@ -193,6 +231,10 @@ export class Workload {
 
   /** The operation with the oldest progress. */
   oldest() {
+    if (this.isOneWay) {
+      const [first] = this.sent;
+      return first ? { sequence: first.sequence, progress: first.at } : null;
+    }
     let oldest = null;
     for (const operation of this.inFlight.values()) {
       if (!oldest || operation.progress < oldest.progress) {
@@ -203,10 +245,9 @@ export class Workload {
   }
 
   handleDue(due) {
-    this.schedule.advance();
-    const sequence = this.sequence;
+    const sequence = this.schedule.advance() ?? this.sequence;
     this.sequence += 1;
-    if (this.inFlight.size < maxInFlight(this.config)) {
+    if (this.isOneWay || this.inFlight.size < maxInFlight(this.config)) {
       this.begin(sequence, due);
     } else if (this.config.kind === "pages" && !this.queued) {
       this.queued = { sequence, due };
@@ -218,6 +259,13 @@ export class Workload {
   begin(sequence, due) {
     const { config } = this;
     const operation = { ...notStarted(sequence, due, null), started: this.now, progress: this.now, objects: [], left: 0 };
+    if (isDatagram(config)) {
+      operation.objects.push({ slot: null, finished: false });
+      operation.left = 1;
+      this.actions.push(this.sendAction(sequence, due));
+      this.inFlight.set(sequence, operation);
+      return;
+    }
     for (let object = 0; object < Math.max(config.objects, 1); object += 1) {
       const slot = config.connections === "new" ? null : this.slots.allocate();
       operation.objects.push({ slot, finished: false });
@@ -230,6 +278,17 @@ export class Workload {
     this.inFlight.set(sequence, operation);
   }
 
+  sendAction(sequence, due) {
+    const { config, now } = this;
+    const id = { operation: sequence, object: 0 };
+    if (!this.isOneWay) {
+      return { do: "send", id, due, size: config.objectSize };
+    }
+    this.sent.push({ at: now, sequence });
+    const direction = directionOf(sequence);
+    return { do: "send-one-way", id, due, size: config.packets[direction].size, direction };
+  }
+
   /** Ends an operation in progress, cancels its unfinished objects, and starts the page that is queued behind it. */
   endOperation(sequence, at, outcome) {
     const operation = this.inFlight.get(sequence);
@@ -237,8 +296,11 @@ export class Workload {
       return;
     }
     this.inFlight.delete(sequence);
+    while (this.sent.length > 0 && !this.inFlight.has(this.sent[0].sequence)) {
+      this.sent.shift();
+    }
     operation.objects.forEach(({ slot, finished }, object) => {
-      if (!finished) {
+      if (!finished && !isDatagram(this.config)) {
         this.actions.push({ do: "cancel", id: { operation: sequence, object } });
         if (slot !== null) {
           this.slots.release(slot);
@@ -290,8 +352,8 @@ export class Workload {
       } else if (due === null || due >= now) {
         return;
       } else if (this.schedule.isFixed()) {
-        this.schedule.advance();
-        this.operations.push(notStarted(this.sequence, due, "not_started"));
+        const sequence = this.schedule.advance() ?? this.sequence;
+        this.operations.push(notStarted(sequence, due, "not_started"));
         this.sequence += 1;
       } else {
         // This schedule continues at the end of an operation.
@@ -339,13 +401,17 @@ export class Workload {
 
   /** The outcome of an operation that is not finished at `at`: `unfinished` if it is older than its goal, else `cut`. */
   outcomeAtEnd(due, at) {
-    const limits = this.config.goals.filter((goal) => goal.kind === "latency").map((goal) => goal.limit);
-    const age = Math.max(at - due, 0);
-    return limits.length > 0 && age > Math.min(...limits) ? "unfinished" : "cut";
+    const limit = latencyLimit(this.config);
+    return limit !== null && Math.max(at - due, 0) > limit ? "unfinished" : "cut";
+  }
+
+  /** The request in progress with the unfinished object `id`, or `null`. A packet that is not answered is no request. */
+  operationOf(id) {
+    return this.isOneWay ? null : this.awaiting(id);
   }
 
   /** The operation in progress with the unfinished object `id`, or `null`. */
-  operationOf(id) {
+  awaiting(id) {
     const operation = this.inFlight.get(id.operation);
     const object = operation?.objects[id.object];
     return object && !object.finished ? operation : null;

@@ -2,7 +2,7 @@
 //
 //     node web/tests/against_rust.js CASES
 //
-// A case: `{assign, index, steps: [{do, now, operation, object, bytes, how}], said: [{timeout, actions, operations, stalls}]}`.
+// A case: `{assign, index, steps: [{do, now, operation, object, bytes, how, at}], said: [{timeout, actions, operations, stalls}]}`.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -24,6 +24,8 @@ lines.forEach((line, number) => {
       bytes: () => machine.handleBytes(step.now, id, step.bytes),
       finished: () => machine.handleFinished(step.now, id),
       failed: () => machine.handleFailed(step.now, id, step.how),
+      arrival: () => machine.handleArrival(step.now, id, step.at),
+      reply: () => machine.handleReply(step.now, id),
       stop: () => machine.handleStop(step.now),
     };
     handle[step.do]();
@@ -51,6 +53,9 @@ function outputs(machine) {
   return {
     actions: all(() => machine.pollAction(), (action) => {
       const { operation, object } = action.id;
+      if (action.do === "send" || action.do === "send-one-way") {
+        return [action.do, operation, object, action.due, action.direction ?? null, action.size];
+      }
       return action.do === "cancel" ? ["cancel", operation, object] : ["begin", operation, object, action.due, action.slot, action.size];
     }),
     operations: all(() => machine.pollOperation(), (o) => [

@@ -3,7 +3,9 @@
 import { createHash } from "node:crypto";
 import { appendFileSync } from "node:fs";
 import { expectedResponse } from "../station/consent.js";
+import { proofOfOffer } from "../station/data_channel.js";
 import { Station } from "../station/station.js";
+import { FakeChannel } from "./fake_channel.js";
 
 /** If set, all messages of the stations are also appended to this file. */
 const { NETBURN_MESSAGES } = process.env;
@@ -24,6 +26,8 @@ export class FakeBrowser {
     this.views = [];
     this.origin = 1795326063123.4;
     this.reachable = true;
+    /** The data channel of the server, or the reason why there is none. */
+    this.channel = { error: "this browser has no WebRTC" };
   }
 
   /** A browser for one load of the page. */
@@ -103,6 +107,8 @@ export class FakeBrowser {
           value === null ? delete this.entries[key] : (this.entries[key] = value);
         }
         browser.setTimeout(() => station.handleMessage({ stored: message.number }), 1);
+      } else if (message.channel) {
+        browser.setTimeout(() => this.connectChannel(station, message.channel), 1);
       } else {
         this.views.push(message.show);
       }
@@ -110,6 +116,21 @@ export class FakeBrowser {
     const station = new Station(options, post, browser);
     station.browser = browser;
     return station;
+  }
+
+  /** The page's part of a data channel. */
+  connectChannel(station, { number, open, answer }) {
+    const reply = (message) => station.handleMessage({ channel: { number, ...message } });
+    if (open && this.channel.error) {
+      reply(this.channel);
+    } else if (open) {
+      this.openedChannel = new FakeChannel(this, this.channel);
+      reply({ channel: this.openedChannel });
+      reply({ certificate: "07".repeat(32) });
+    } else if (answer) {
+      this.answer = answer;
+      this.at(this.time + this.delay, () => this.channel.blocked || this.openedChannel.open());
+    }
   }
 
   /** Unloads the page: its sockets close and its timers stop. */
@@ -208,6 +229,17 @@ export class FakeBrowser {
       throw new TypeError("Failed to fetch");
     }
     const nonce = /fleet=(\w+)/.exec(url)?.[1];
+    if (url.includes("/netburn/channel?")) {
+      const { certificate, proof } = Object.fromEntries(new URL(url).searchParams);
+      if (this.channel.status) {
+        return { status: this.channel.status };
+      }
+      if (proof !== proofOfOffer(nonce, certificate, RUN_TOKEN)) {
+        return { status: 403, text: async () => "" };
+      }
+      const ice = { ufrag: "a".repeat(48), password: "b".repeat(43), certificate: "08".repeat(32), port: 4480 };
+      return { status: 200, text: async () => JSON.stringify({ schema: "netburn.channel/1", ...ice }) };
+    }
     if (nonce) {
       const fleet = expectedResponse(nonce, this.consents ? RUN_TOKEN : "another");
       const text = JSON.stringify({ schema: "netburn.consent/1", consents: true, fleet });

@@ -83,8 +83,8 @@ test("a complete run with all workloads", async () => {
   assert.ok(fleet.all("events").some((row) => row[1] === 1 && row[4] === "startup"));
   const idle = operations(fleet, 65535);
   assert.ok(idle.length > 5 && idle.every((row) => row[3] < 0));
-  assert.ok(warnings(fleet).some((row) => row[1] === 65535 && row[5].includes("no datagrams")));
-  assert.ok(warnings(fleet).some((row) => row[1] === 5 && row[5].includes("skipped")));
+  assert.ok(warnings(fleet).some((row) => row[1] === 65535 && row[5].includes("one-byte HTTP requests")));
+  assert.ok(warnings(fleet).some((row) => row[1] === 5 && row[5] === "skipped: this browser has no WebRTC"));
   assert.ok(fleet.health.lateness_count > pages.length + calls.length);
   assert.ok(fleet.health.lateness_us_p99 <= 1011, `${fleet.health.lateness_us_p99}`);
   assert.deepEqual(fleet.health.stations, ["phone"]);

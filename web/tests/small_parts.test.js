@@ -129,11 +129,14 @@ test("the order and the seed of a plan are preserved for all names", () => {
   assert.deepEqual([config.interval, config.outstanding, config.objectSize], [131072000, 8, 16384]);
   assert.deepEqual(config.goals, [{ kind: "latency", limit: 15e7 }]);
   assert.equal(config.dscp, 48, "that of the priority");
-  const ofProbe = notes(assignment, 1e5).filter((note) => note.includes("9 of 7"));
-  assert.deepEqual(ofProbe, ["9 of 7 is skipped: a browser has no datagrams"], "and no note about its priority");
+  const ofProbe = notes(assignment, 1e5, "no WebRTC").filter((note) => note.includes("9 of 7"));
+  assert.deepEqual(ofProbe, ["9 of 7 is skipped: no WebRTC"], "and no note about its priority");
   assert.ok(notes(assignment, 1e5).some((note) => note.includes("steps by 100 µs")));
   assert.ok(notes(assignment, 1e5).some((note) => note.startsWith("a browser cannot set a DSCP: for voip of 7, ")));
-  const ofControl = notes(assignment, 1e5).filter((note) => note.includes("congestion control"));
+  const open = notes(assignment, 1e5);
+  assert.ok(open.includes("a browser cannot set a DSCP: for 9 of 7, only the server's responses have it"));
+  assert.ok(open.some((note) => note.startsWith("datagrams of a browser are messages of a WebRTC data channel")));
+  const ofControl = open.filter((note) => note.includes("select a congestion control"));
   assert.deepEqual([config.cc, ofControl.length, ofControl[0].includes("voip of 7")], ["bbr", 1, true]);
   assert.throws(() => readAssignment(messages.decode(text.replace('"bbr"', '"bbr&n=1"'))), /invalid name of a congestion control/);
   assert.throws(() => readAssignment({ ...messages.decode(text), stations: [2] }), /no station 2/);

@@ -5,7 +5,7 @@ use netburn_protocol::messages::standing::Kind;
 use netburn_record::Role;
 use netburn_scenario::Plan;
 use netburn_scenario::plan::Station;
-use netburn_workload::Kind as Workload;
+use netburn_workload::{Kind as WorkloadKind, ProbeTarget};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Assignment of members to stations.
@@ -36,7 +36,9 @@ impl std::fmt::Display for Missing {
 /// 2. A station with `label` gets a member with that label: `key=value`, or the value of any key.
 /// 3. A station with neither gets the member of its own name.
 /// 4. Otherwise it gets any free member. Stations are in the order of the plan, members in the order of
-///    their names. A station that sends datagrams gets no browser then.
+///    their names. A station that sends datagrams gets a browser only if no other member is free.
+///
+/// A station gets no browser in steps 2 to 4 if it probes hosts on the way to the server: a browser can't.
 ///
 /// The number of stations with labels that have members is as large as possible. Members that are in no
 /// other run have priority.
@@ -88,7 +90,10 @@ pub fn assign(plan: &Plan, members: &[MemberStatus]) -> Assignment {
     }
     for (number, station) in plan.stations.iter().enumerate() {
         if is_open(station) && chosen[number].is_none() {
-            let free = (0..agents.len()).find(|member| !taken.contains(member) && fits(station, agents[*member]));
+            let prefers_others = needs_datagrams(station);
+            let is_free = |member: &usize| !taken.contains(member) && fits(station, agents[*member]);
+            let is_second = |member: &usize| prefers_others && agents[*member].about.kind == Kind::Browser;
+            let free = (0..agents.len()).filter(is_free).min_by_key(is_second);
             chosen[number] = free;
             taken.extend(free);
         }
@@ -151,16 +156,20 @@ fn fits(station: &Station, member: &MemberStatus) -> bool {
     member.about.kind != Kind::Browser || browser_can_run(station)
 }
 
-/// Returns whether a workload of the station sends datagrams, which a browser can't.
+/// Returns whether a workload of the station sends datagrams. A browser needs a data channel for them.
 pub(crate) fn needs_datagrams(station: &Station) -> bool {
     let mut workloads = station.workloads.iter();
     workloads.any(|workload| workload.config.kind.is_datagram())
 }
 
-/// Returns whether a browser can run the workloads of the station: it sends no datagrams, and does not measure handshakes.
+/// Returns whether a browser can run the workloads of the station: it probes no host on the way to the server, and does not
+/// measure handshakes.
 fn browser_can_run(station: &Station) -> bool {
-    let mut workloads = station.workloads.iter();
-    !needs_datagrams(station) && workloads.all(|workload| workload.config.kind != Workload::Responsiveness)
+    station.workloads.iter().all(|workload| match workload.config.kind {
+        WorkloadKind::Probe => workload.config.target == ProbeTarget::Server,
+        WorkloadKind::Responsiveness => false,
+        _ => true,
+    })
 }
 
 /// Maximum matching of members to stations, by augmenting paths in the order of the stations.
@@ -265,17 +274,21 @@ mod tests {
     }
 
     #[test]
-    fn a_server_is_no_station_and_a_browser_sends_no_datagrams() {
-        let plan = plan("[station.a]\nworkload = \"probe\"\n");
+    fn a_server_is_no_station_and_a_browser_probes_no_hop() {
+        let near = plan("[station.a]\nworkload = \"near\"\n[workload.near]\nkind = \"probe\"\ntarget = \"near\"\n");
         let mut server = member("server", &[]);
         server.about.role = Role::Server;
         let mut browser = member("phone", &[]);
         browser.about.kind = Kind::Browser;
-        assert_eq!(chosen(&plan, &[server, browser]), ["-"]);
+        assert_eq!(chosen(&near, &[server.clone(), browser.clone()]), ["-"]);
         assert_eq!(
-            assign(&plan, &[]).missing(&plan)[0].waits_for,
+            assign(&near, &[]).missing(&near)[0].waits_for,
             "any agent other than a browser"
         );
+        // Other datagrams pass a data channel, but any other agent has priority.
+        let voice = plan("[station.a]\nworkload = \"voice\"\n");
+        assert_eq!(chosen(&voice, &[server, browser.clone()]), ["phone"]);
+        assert_eq!(chosen(&voice, &[browser, member("tablet", &[])]), ["tablet"]);
     }
 
     #[test]

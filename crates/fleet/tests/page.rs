@@ -5,7 +5,7 @@ use netburn_protocol::messages::standing::FromMember;
 use netburn_protocol::messages::{Message, ToController};
 use netburn_scenario::{Document, Environment};
 use netburn_units::{Duration, Instant, Stream};
-use netburn_workload::{Action, Connection, Failure, Outcome, RequestId, Wake, Workload};
+use netburn_workload::{Action, Connection, Direction, Failure, Outcome, RequestId, Wake, Workload};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -89,12 +89,12 @@ fn a_workload_in_a_browser_equals_an_agents() {
     let path = folder.path().join("cases");
     let mut random = netburn_units::Seed(20).stream("cases", 0);
     let mut text = String::new();
-    for _ in 0..160 {
+    for _ in 0..300 {
         writeln!(text, "{}", case(&mut random)).unwrap();
     }
     std::fs::write(&path, text).unwrap();
     let said = node(&["web/tests/against_rust.js", path.to_str().unwrap()], &[]);
-    assert_eq!(said.trim(), "160 cases");
+    assert_eq!(said.trim(), "300 cases");
 }
 
 /// One workload with random settings, its inputs, and its outputs.
@@ -130,12 +130,26 @@ fn case(random: &mut Stream) -> Value {
 }
 
 fn scenario(random: &mut Stream) -> String {
-    let kind = ["pages", "stream", "calls", "download", "upload"][random.below(5) as usize];
+    let kinds = [
+        "pages",
+        "stream",
+        "calls",
+        "download",
+        "upload",
+        "probe",
+        "voice",
+        "datagrams",
+        "game",
+        "cloud-gaming",
+    ];
+    let kind = kinds[random.below(10) as usize];
     let every = 20 + random.below(400);
-    let mut workload = format!(
-        "kind = \"{kind}\"\nobject_size = \"{} B\"\n",
-        1 + random.below(2_000_000)
-    );
+    let mut workload = format!("kind = \"{kind}\"\n");
+    match kind {
+        "probe" | "voice" => workload += &format!("object_size = \"{} B\"\n", 64 + random.below(1337)),
+        "datagrams" | "game" | "cloud-gaming" => {}
+        _ => workload += &format!("object_size = \"{} B\"\n", 1 + random.below(2_000_000)),
+    }
     if random.below(2) == 0 {
         workload += &format!("timeout = \"{} ms\"\n", 10 + random.below(900));
     }
@@ -150,6 +164,28 @@ fn scenario(random: &mut Stream) -> String {
         );
     }
     match kind {
+        "probe" => {
+            let outstanding = 1 + random.below(4);
+            workload += &format!("interval = \"{every} ms\"\noutstanding = {outstanding}\ngoal = \"{every} ms\"\n");
+        }
+        "voice" => {
+            workload += &format!(
+                "interval = \"{}.{:03} ms\"\n",
+                5 + random.below(195),
+                random.below(1000)
+            )
+        }
+        "datagrams" | "game" | "cloud-gaming" => {
+            for direction in ["up", "down"] {
+                let (every, burst) = (20 + random.below(200), 1 + random.below(5));
+                let spacing = random.below(every * 1000 / burst);
+                let stream =
+                    format!("interval = \"{every} ms\", burst = {burst}, spacing = \"{spacing} us\", size = \"90 B\"");
+                if kind != "datagrams" || direction == "up" || random.below(2) == 0 {
+                    workload += &format!("{direction} = {{ {stream} }}\n");
+                }
+            }
+        }
         "pages" => workload += &format!("objects = {}\n", 1 + random.below(4)),
         "calls" => workload += &format!("outstanding = {}\n", 1 + random.below(4)),
         "download" | "upload" => workload += &format!("streams = {}\n", 1 + random.below(4)),
@@ -163,7 +199,8 @@ fn scenario(random: &mut Stream) -> String {
     }
     if random.below(2) == 0 {
         // The station starts within the first second, and its load lasts 2 s or more: a window is in it.
-        let repeats = kind != "stream" && random.below(2) == 0;
+        let runs_once = matches!(kind, "stream" | "voice" | "datagrams" | "game" | "cloud-gaming");
+        let repeats = !runs_once && random.below(2) == 0;
         let start = if repeats {
             random.below(1500)
         } else {
@@ -201,6 +238,18 @@ fn input(
     *now += Duration::from_nanos(random.below(15_000_000));
     if let (Some(id), 0..=14) = (some, choice) {
         let mut step = json!({ "now": now.as_nanos(), "operation": id.operation, "object": id.object });
+        if machine.config().kind.is_datagram() && choice < 12 {
+            // The arrival of a packet can be known late.
+            let at = *now - Duration::from_nanos(random.below(30_000_000));
+            if machine.config().kind.is_one_way() {
+                machine.handle_arrival(*now, id, at);
+                (step["do"], step["at"]) = ("arrival".into(), at.as_nanos().into());
+            } else {
+                machine.handle_reply(*now, id, None);
+                step["do"] = "reply".into();
+            }
+            return (step, Some(id));
+        }
         let what = match choice {
             0..=7 => {
                 let bytes = 1 + random.below(1_500_000);
@@ -257,7 +306,30 @@ fn heard(machine: &mut Workload, under_way: &mut Vec<RequestId>) -> Value {
                 under_way.retain(|other| *other != id);
                 json!(["cancel", id.operation, id.object])
             }
-            Action::Send { .. } | Action::SendOneWay { .. } => unreachable!("no station probes here"),
+            Action::Send { id, due, size } => {
+                under_way.push(id);
+                json!(["send", id.operation, id.object, due.as_nanos(), null, size.as_bytes()])
+            }
+            Action::SendOneWay {
+                id,
+                due,
+                size,
+                direction,
+            } => {
+                under_way.push(id);
+                let direction = match direction {
+                    Direction::Up => "up",
+                    Direction::Down => "down",
+                };
+                json!([
+                    "send-one-way",
+                    id.operation,
+                    id.object,
+                    due.as_nanos(),
+                    direction,
+                    size.as_bytes()
+                ])
+            }
         });
     }
     let mut operations = Vec::new();

@@ -315,3 +315,71 @@ fn a_browser_downloads_and_the_page_promises_no_verdict() {
     let list = finish(fleet.bench.with_state("state", &["fleet", "list"])).out();
     assert!(list.contains("browser, Chrome on Android"), "{list}");
 }
+
+/// Two agents and a browser in one voice workload, on loopback.
+#[test]
+fn a_browser_and_two_agents_are_in_one_verdict_table_of_a_voice_workload() {
+    let fleet = PageFleet::new();
+    let join = |name: &str| {
+        let url = fleet.url();
+        let words = ["fleet", "join", &url, "--name", name];
+        start(fleet.bench.with_state(name, &words))
+    };
+    let _agents = [join("alpha"), join("beta")];
+    let browser = fleet.joined("phone");
+    fleet.bench.write(
+        "page.toml",
+        "title = \"Three stations talk\"\nduration = \"12 s\"\nbaseline = \"2 s\"\ndrain = \"3 s\"\n\
+         [station.alpha]\nworkload = \"voice\"\n[station.beta]\nworkload = \"voice\"\n\
+         [station.phone]\nworkload = [\"voice\", \"game\"]\n",
+    );
+    let words = [
+        "run",
+        "page.toml",
+        "--on",
+        "fleet",
+        "--yes",
+        "--format",
+        "json",
+        "--out",
+        "record",
+    ];
+    let run = start(fleet.bench.with_state("state", &words));
+    browser.wait_for("Done");
+    let summary = ended(run).json();
+    for name in ["alpha", "beta", "phone"] {
+        let voice = workload(station(&summary, name), "voice");
+        // A packet every 20 ms in each direction for 12 s.
+        let operations = voice["operations"].as_u64().unwrap();
+        assert!((1_190..=1_200).contains(&operations), "{name}: {voice:#}");
+        let goals = voice["goals"].as_array().unwrap();
+        assert!(goals[0]["samples"].as_u64().unwrap() >= 1, "{name}: {voice:#}");
+        assert!(
+            voice["verdict"].is_string() && voice["verdict"] != "none",
+            "{name}: {voice:#}"
+        );
+    }
+    let game = workload(station(&summary, "phone"), "game");
+    // 64 packets per second in each direction.
+    assert!(
+        (1_530..=1_536).contains(&game["operations"].as_u64().unwrap()),
+        "{game:#}"
+    );
+    let events = events(&fleet.bench);
+    assert!(
+        events
+            .iter()
+            .any(|(_, _, text)| text.contains("messages of a WebRTC data channel")),
+        "{events:?}"
+    );
+    assert!(
+        !events.iter().any(|(_, _, text)| text.contains("skipped")),
+        "{events:?}"
+    );
+    let report = finish(fleet.bench.with_state("state", &["report", "record"])).out();
+    for name in ["alpha", "beta", "phone"] {
+        let line = report.lines().find(|line| line.starts_with(name));
+        assert!(line.is_some_and(|line| line.contains("voice")), "{report}");
+    }
+    assert_eq!(browser.console_errors(), Vec::<String>::new());
+}

@@ -202,6 +202,8 @@ impl Socket {
                 truncated: false,
                 from: message.from,
                 to: message.to,
+                // The DSCP of a packet of SCTP is not that of a message.
+                dscp: None,
             };
             if let Some(dscp) = self.handle(received, true, &mut message.bytes) {
                 self.send_on_channel(message.from, &mut message.bytes, dscp);

@@ -1,0 +1,166 @@
+// The client of a call, which is streams of packets in one or both directions, with the same rules as
+// `traffic::datagram::call::CallClient`: handshake, clock comparison, packets, requests and reports.
+//
+// After each `handle…` call and command, drain `pollEvent` and `pollTransmit`, then wait until `pollTimeout` or the next
+// datagram.
+
+import { ClockOffset } from "./clock_offset.js";
+import { MAX_AGES, read, request, up } from "./datagram_wire.js";
+import { offset, packetsWithin } from "./packet_stream.js";
+import { Prober } from "./prober.js";
+
+/** The time in which the arrivals of all packets are requested once, and the minimum interval of requests (ns). */
+const RENEWAL = 250e6;
+const MIN_RENEWAL = 5e6;
+/** The interval of attempts to send the first request (ns). */
+const RETRY = 20e6;
+/** The time for which a request allows packets (ns). */
+const ALLOWED = 1e9;
+/** The interval of the clock comparisons before the first request (ns), and their maximum number. */
+const COMPARISON = 100e6;
+const COMPARISONS = 50;
+/** The length of a probe that compares the clocks. */
+const PROBE_SIZE = 64;
+
+export class CallClient {
+  /**
+   * `plan` is `{up: {first, stream}, down: {first, stream}, end, dscp, timeout}`; a direction without a stream is `null`.
+   * `token` and `call` are random BigInts of 64 bits.
+   */
+  constructor(now, token, call, plan) {
+    Object.assign(this, { plan, call });
+    this.prober = new Prober(now, token);
+    this.offset = new ClockOffset();
+    this.compared = 0;
+    this.compareAt = now;
+    /** When the comparisons without an answer were sent, by number. */
+    this.comparisons = new Map();
+    /** The due time of the server's packet 0, by its clock. Set with the first request. */
+    this.anchor = null;
+    this.renewAt = (plan.down ?? plan.up)?.first - ALLOWED;
+    /** The number of this page's next packet. */
+    this.next = 0;
+    /** This page's packets with an unknown arrival, in ascending order. */
+    this.unknown = new Set();
+    /** The next request asks for the arrivals of unknown packets from this number on. */
+    this.askFrom = 0;
+    this.events = [];
+    this.out = [];
+  }
+
+  /** Sends this page's packet of this number. Numbers increase. */
+  send(number) {
+    this.out.push(up(this.call, number, this.plan.up.stream.size));
+    this.unknown.add(number);
+    this.next = Math.max(this.next, number + 1);
+  }
+
+  handleDatagram(now, bytes) {
+    const datagram = read(bytes);
+    if (datagram?.kind === "down" && datagram.call === this.call && this.plan.down) {
+      // The delay counts from the due time at the server.
+      const delay = Math.max((this.offset.toServer(now) ?? -Infinity) - datagram.due, 0);
+      const { first, stream } = this.plan.down;
+      this.events.push({ direction: "down", number: datagram.number, at: first + offset(stream, datagram.number) + delay });
+    } else if (datagram?.kind === "report" && datagram.call === this.call) {
+      const { stamp, received, sent, arrivals } = datagram;
+      this.offset.put({ sent: stamp, farReceived: received, farSent: sent, received: now });
+      for (const { number, age } of arrivals) {
+        const at = this.offset.toPage(received - age);
+        if (at !== null && this.unknown.delete(number)) {
+          this.events.push({ direction: "up", number, at });
+        }
+      }
+    } else {
+      this.handleProber(now, this.prober.handleDatagram(now, bytes));
+    }
+  }
+
+  handleProber(now, event) {
+    if (event?.kind === "ready") {
+      this.compareAt = now;
+    } else if (event?.kind === "echo" && this.comparisons.has(event.id)) {
+      const sent = this.comparisons.get(event.id);
+      this.comparisons.delete(event.id);
+      this.offset.put({ sent, farReceived: event.received, farSent: event.sent, received: now });
+    }
+  }
+
+  handleTimeout(now) {
+    if (now >= this.prober.pollTimeout()) {
+      this.prober.handleTimeout(now);
+    }
+    if (now >= this.compareAt) {
+      this.compareAt = now + COMPARISON;
+      if (this.isComparing() && this.prober.cookie(now)) {
+        this.comparisons.set(this.compared, now);
+        this.prober.probe(now, this.compared, PROBE_SIZE);
+        this.compared += 1;
+      }
+    }
+    if (now >= this.renewAt) {
+      this.request(now);
+      this.renewAt = now + this.renewal();
+    }
+  }
+
+  /** True until the first request, and for a limited number of comparisons. */
+  isComparing() {
+    return this.anchor === null && this.compared < COMPARISONS;
+  }
+
+  /** Sends a request, unless the handshake is incomplete, the clocks were not compared, or the call is over. */
+  request(now) {
+    const { plan } = this;
+    this.forgetLost(now);
+    // Without a stream of the server the request allows no packet.
+    const { first, stream } = plan.down ?? plan.up;
+    const cookie = this.prober.cookie(now);
+    const anchor = this.anchor ?? this.offset.toServer(first);
+    if (!cookie || anchor === null || (now >= plan.end && this.unknown.size === 0)) {
+      return;
+    }
+    this.anchor = anchor;
+    const span = Math.max(Math.min(now + ALLOWED, plan.end) - first, 0);
+    const until = plan.down ? packetsWithin(stream, span) : 0;
+    const unknown = [...this.unknown];
+    const from = unknown.find((number) => number >= this.askFrom) ?? unknown[0] ?? this.next;
+    const ages = Math.min(this.next - from, MAX_AGES);
+    const asked = from + ages;
+    this.askFrom = asked < this.next ? asked : 0;
+    this.out.push(request(cookie, { call: this.call, anchor, stream, until, from, dscp: plan.dscp, stamp: now }, ages));
+  }
+
+  /** Packets without an arrival after the timeout are lost. */
+  forgetLost(now) {
+    const { up: stream, timeout } = this.plan;
+    for (const number of this.unknown) {
+      if (stream.first + offset(stream.stream, number) + timeout >= now) {
+        return;
+      }
+      this.unknown.delete(number);
+    }
+  }
+
+  /** The time to the next request. A request asks for the arrivals of up to `MAX_AGES` packets. */
+  renewal() {
+    if (this.anchor === null) {
+      return RETRY;
+    }
+    const { value: oldest = this.next } = this.unknown.values().next();
+    const requests = Math.max(Math.ceil((this.next - oldest) / MAX_AGES), 1);
+    return Math.max(Math.floor(RENEWAL / requests), MIN_RENEWAL);
+  }
+
+  pollEvent() {
+    return this.events.shift() ?? null;
+  }
+
+  pollTransmit() {
+    return this.prober.pollTransmit() ?? this.out.shift() ?? null;
+  }
+
+  pollTimeout() {
+    return Math.min(this.renewAt, this.isComparing() ? this.compareAt : Infinity, this.prober.pollTimeout());
+  }
+}

@@ -1,0 +1,113 @@
+// The format of the datagrams, which are the messages of a data channel: version 1, as in `traffic::datagram`. Numbers are
+// big-endian. Times are whole nanoseconds.
+
+const MAGIC = 0x4e42524e;
+const VERSION = 1;
+const KIND = { hello: 1, welcome: 2, probe: 3, echo: 4, request: 5, report: 6, up: 7, down: 8 };
+/** The length of a hello and of a welcome, and the minimum length of a probe, in bytes. */
+const MIN_SIZE = 64;
+/** The minimum length of a packet of a stream. */
+const MIN_PACKET = 32;
+/** The maximum length of a datagram. */
+export const MAX_SIZE = 1400;
+/** The length of a request without ages. */
+const REQUEST = 72;
+/** The maximum number of ages in a report. */
+export const MAX_AGES = (MAX_SIZE - REQUEST) / 4;
+const NEVER = 0xffffffff;
+
+function begin(kind, size) {
+  const bytes = new Uint8Array(size);
+  const view = new DataView(bytes.buffer);
+  view.setUint32(0, MAGIC);
+  view.setUint8(4, VERSION);
+  view.setUint8(5, kind);
+  return { bytes, view };
+}
+
+function clamp(size, min) {
+  return Math.min(Math.max(size, min), MAX_SIZE);
+}
+
+/** A request for a cookie. `token` is a random BigInt of 64 bits. */
+export function hello(token) {
+  const { bytes, view } = begin(KIND.hello, MIN_SIZE);
+  view.setBigUint64(8, token);
+  return bytes;
+}
+
+/** A probe of `size` bytes. `id` is a BigInt of 64 bits. */
+export function probe(cookie, id, size, dscp) {
+  const { bytes, view } = begin(KIND.probe, clamp(size, MIN_SIZE));
+  bytes.set(cookie, 8);
+  view.setBigUint64(24, id);
+  view.setUint8(32, dscp);
+  return bytes;
+}
+
+/** A request for the server's packets with numbers below `until`, and for the arrivals of `ages` packets from `from` on. */
+export function request(cookie, { call, anchor, stream, until, from, dscp, stamp }, ages) {
+  const { bytes, view } = begin(KIND.request, REQUEST + 4 * Math.min(ages, MAX_AGES));
+  bytes.set(cookie, 8);
+  view.setBigUint64(24, call);
+  view.setBigInt64(32, BigInt(anchor));
+  view.setUint32(40, stream.interval);
+  view.setUint32(44, until);
+  view.setUint32(48, from);
+  view.setUint16(52, stream.size);
+  view.setUint8(54, dscp);
+  view.setBigInt64(56, BigInt(stamp));
+  view.setUint32(64, stream.spacing);
+  view.setUint16(68, stream.burst);
+  return bytes;
+}
+
+/** Packet `number` of the station. */
+export function up(call, number, size) {
+  const { bytes, view } = begin(KIND.up, clamp(size, MIN_PACKET));
+  view.setBigUint64(8, call);
+  view.setUint32(16, number);
+  return bytes;
+}
+
+/** Decodes a datagram of the server. Returns `null` for others. */
+export function read(bytes) {
+  const { length } = bytes;
+  if (length < MIN_PACKET || length > MAX_SIZE) {
+    return null;
+  }
+  const view = new DataView(bytes.buffer, bytes.byteOffset, length);
+  if (view.getUint32(0) !== MAGIC || view.getUint8(4) !== VERSION || view.getUint16(6) !== 0) {
+    return null;
+  }
+  const time = (at) => Number(view.getBigInt64(at));
+  switch (view.getUint8(5)) {
+    case KIND.welcome:
+      return length === MIN_SIZE
+        ? { kind: "welcome", token: view.getBigUint64(8), cookie: bytes.slice(16, 32), goodFor: view.getUint32(32) * 1e6 }
+        : null;
+    case KIND.echo:
+      return length >= MIN_SIZE
+        ? { kind: "echo", cookie: bytes.slice(8, 24), id: view.getBigUint64(24), received: time(32), sent: time(40) }
+        : null;
+    case KIND.report:
+      return length >= REQUEST && (length - REQUEST) % 4 === 0 ? readReport(view, time) : null;
+    case KIND.down:
+      return { kind: "down", call: view.getBigUint64(8), number: view.getUint32(16), due: time(20) };
+    default:
+      return null;
+  }
+}
+
+/** `arrivals`: the numbers of packets that have arrived, each with the time from its arrival to `received`. */
+function readReport(view, time) {
+  const arrivals = [];
+  const from = view.getUint32(48);
+  for (let at = REQUEST; at < view.byteLength; at += 4) {
+    const micros = view.getUint32(at);
+    if (micros !== NEVER) {
+      arrivals.push({ number: from + (at - REQUEST) / 4, age: micros * 1000 });
+    }
+  }
+  return { kind: "report", call: view.getBigUint64(24), stamp: time(56), received: time(8), sent: time(16), arrivals };
+}
