@@ -1,5 +1,6 @@
 // The limitations of a browser as an agent, as sentences for the record.
 
+import { isDatagram } from "./plan.js";
 
 /** Connections of a browser to one host over HTTP/1.1 (the same in Chromium, Firefox and Safari). */
 export const CONNECTIONS = 6;
