@@ -247,6 +247,13 @@ pub enum QualityIssue {
         /// Text of the goal: `page load ≤ 500 ms`.
         goal_text: String,
     },
+    /// A workload has no operations, and its agent reported why.
+    WorkloadExcluded {
+        /// Name of the workload.
+        workload: String,
+        /// Cause, as the agent reports it.
+        cause: String,
+    },
     /// A run set has fewer runs than planned.
     RunsMissing {
         /// Number of runs.

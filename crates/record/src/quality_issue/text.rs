@@ -190,6 +190,7 @@ impl fmt::Display for QualityIssue {
                 };
                 write!(f, "{workload} has no samples for `{goal_text}`: {cause}")
             }
+            QualityIssue::WorkloadExcluded { workload, cause } => write!(f, "{workload} has no operations: {cause}"),
             QualityIssue::RunsMissing { made, planned } => write!(f, "only {made} of {planned} runs were made"),
             QualityIssue::OfRun { run, issue } => write!(f, "run {run}: {issue}"),
             QualityIssue::Unknown { text, .. } => f.write_str(text),

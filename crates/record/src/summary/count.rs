@@ -140,7 +140,11 @@ impl Counter {
         let Some(station) = self.stations.get_mut(usize::from(row.station)) else {
             return;
         };
-        station.claim.bytes.put(row);
+        let workload = station.workloads.get(usize::from(row.workload));
+        // The server counts content over HTTP only.
+        if workload.is_none_or(|workload| !workload.is_datagram()) {
+            station.claim.bytes.put(row);
+        }
         let Some(ended) = row.at.checked_add(BIN) else { return };
         station.reach(ended);
         if let Some(workload) = station.workloads.get_mut(usize::from(row.workload)) {
@@ -199,15 +203,16 @@ impl Counter {
                 }
             }
             EventKind::UnusedServerLost => self.server_unused = true,
-            EventKind::Stall | EventKind::Startup => {
+            EventKind::Stall | EventKind::Startup | EventKind::Warning => {
                 let workload = row.station.zip(row.workload).and_then(|(station, workload)| {
                     let station = self.stations.get_mut(usize::from(station))?;
                     station.workloads.get_mut(usize::from(workload))
                 });
-                match workload {
-                    Some(workload) if row.kind == EventKind::Startup => workload.startup(row.length),
-                    Some(workload) => workload.stall(row.at, row.length),
-                    None => {}
+                match (workload, row.kind) {
+                    (Some(workload), EventKind::Startup) => workload.startup(row.length),
+                    (Some(workload), EventKind::Warning) => workload.warning(&row.detail.text()),
+                    (Some(workload), _) => workload.stall(row.at, row.length),
+                    (None, _) => {}
                 }
             }
             EventKind::Dscp => {
@@ -229,12 +234,7 @@ impl Counter {
                     station.evidence.wifi.event(row.kind, row.length);
                 }
             }
-            EventKind::Change
-            | EventKind::Rate
-            | EventKind::Warning
-            | EventKind::Scan
-            | EventKind::Steering
-            | EventKind::Path => {}
+            EventKind::Change | EventKind::Rate | EventKind::Scan | EventKind::Steering | EventKind::Path => {}
         }
     }
 

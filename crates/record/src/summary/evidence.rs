@@ -66,6 +66,8 @@ pub(crate) struct WorkloadEvidence {
     /// Evaluated time in which the workload runs.
     pub(crate) judged: Duration,
     pub(crate) counts: Counts,
+    /// The agent's first warning about the workload.
+    pub(crate) warning: Option<String>,
     /// From due to end in ns, of those that finished.
     pub(crate) latency: Vec<u64>,
     /// Content of finished operations.
@@ -419,6 +421,7 @@ impl WorkloadEvidence {
         self.moved += other.moved;
         self.watched.add(&other.watched);
         self.longest_stall = self.longest_stall.max(other.longest_stall);
+        self.warning = self.warning.take().or(other.warning);
         self.startup.extend(other.startup);
         self.reordered += other.reordered;
         self.up.extend(other.up);

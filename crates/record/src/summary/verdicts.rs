@@ -167,6 +167,7 @@ fn judge_station(
 ) -> StationSummary {
     let moved = evidence.moved();
     let context = GradeContext::new(&evidence, loads, own_download(station, &evidence));
+    let warnings: Vec<Option<String>> = evidence.workloads.iter().map(|of| of.warning.clone()).collect();
     let names = distinct(station.workloads.iter().map(|workload| workload.name.as_str()));
     let workloads: Vec<WorkloadSummary> = names
         .into_iter()
@@ -180,8 +181,15 @@ fn judge_station(
     } else {
         Verdict::Inconclusive
     };
-    if verdict == Verdict::Inconclusive && reasons.is_empty() {
-        reasons = workloads.iter().flat_map(unjudged_goals).collect();
+    if verdict == Verdict::Inconclusive {
+        let is_reliable = reasons.is_empty();
+        for (workload, warning) in workloads.iter().zip(&warnings) {
+            match exclusion(workload, warning.as_deref()) {
+                Some(reason) => reasons.push(reason),
+                None if is_reliable => reasons.extend(unjudged_goals(workload)),
+                None => {}
+            }
+        }
     }
     let idle = Distribution::from_samples(evidence.idle, evidence.idle_lost);
     StationSummary {
@@ -196,6 +204,15 @@ fn judge_station(
         split: evidence.split.summary(),
         workloads,
     }
+}
+
+/// Reason for which a workload has no operations: the first warning of its agent about it.
+fn exclusion(judged: &WorkloadSummary, warning: Option<&str>) -> Option<QualityIssue> {
+    let is_excluded = judged.operations == 0 && judged.verdict == Verdict::Inconclusive;
+    is_excluded.then_some(QualityIssue::WorkloadExcluded {
+        workload: judged.name.clone(),
+        cause: warning?.to_owned(),
+    })
 }
 
 /// Reasons for which a workload's goals could not be judged.

@@ -3,11 +3,11 @@
 use super::page;
 use super::util::{self, event, good_rows, header, health, sentences, station};
 use netburn_record::{
-    Clock, Detail, EventKind, Health, Loss, LossCause, Moved, QualityIssue, Recorder, Role, Row, RunStatus, Sink,
-    Summary,
+    Clock, Detail, EventKind, Health, IntervalRow, Loss, LossCause, Moved, QualityIssue, Recorder, Role, Row,
+    RunStatus, Sink, Summary,
 };
 use netburn_scenario::Plan;
-use netburn_units::Duration;
+use netburn_units::{Duration, Instant};
 use netburn_workload::{Config, Outcome, Verdict};
 
 /// Reasons that make a run or a station inconclusive, and their effect on other stations.
@@ -177,6 +177,17 @@ fn bytes_that_the_server_did_not_count_are_excluded_from_the_total() {
     // Without a count of the server there is no check: the station used another server.
     assert_eq!(run(&[("laptop", laptop)], &[]).stations, honest.stations);
 
+    // The server does not count datagrams: workload 1 of the television is a probe.
+    let datagrams = Row::Interval(IntervalRow {
+        station: 1,
+        workload: 1,
+        at: Instant::from_secs(1),
+        bytes_down: 100 << 20,
+        bytes_up: 0,
+    });
+    let probed = run(&[("laptop", laptop), ("hall-tv", tv)], &[datagrams]);
+    assert!(probed.self_check.ok, "{:?}", probed.self_check.reasons);
+
     let forged = run(&[("laptop", laptop), ("hall-tv", tv / 2)], &[]);
     let reason = format!(
         "hall-tv reports {:.1} MB received, but the server counted {:.1} MB; its bytes are excluded from the total",
@@ -260,4 +271,39 @@ fn changed_health(row: &Row, change: impl FnOnce(&mut Health)) -> Row {
     let mut event = event.clone();
     event.detail = health.into();
     Row::Event(event)
+}
+
+/// A workload without operations is inconclusive. The reason is the first warning of its agent, if there is one.
+#[test]
+fn an_excluded_workload_has_the_reason_of_its_agent() {
+    let voice = || {
+        let phone = util::station("phone", &[("voice", Config::voice()), ("voip", Config::voip())]);
+        Plan {
+            stations: vec![phone],
+            ..util::plan()
+        }
+    };
+    let run = |warnings: &[&str]| {
+        let dir = tempfile::tempdir().unwrap();
+        let mut recorder = Recorder::create(&dir.path().join("run"), header(voice())).unwrap();
+        for text in warnings {
+            let Row::Event(mut row) = event(Some(0), Some(0), 0, Duration::ZERO, EventKind::Warning) else {
+                unreachable!()
+            };
+            row.detail = (*text).into();
+            recorder.put(&Row::Event(row)).unwrap();
+        }
+        recorder.put(&health("agent", Role::Agent, &["phone"])).unwrap();
+        recorder.put(&health("server", Role::Server, &[])).unwrap();
+        let summary = recorder.finish(&RunStatus::Complete).unwrap().summary().clone();
+        assert_eq!(summary.stations[0].workloads[0].verdict, Verdict::Inconclusive);
+        sentences(&summary.stations[0].reasons)
+    };
+    let voip = "voip has no samples for `latency ≤ 150 ms`: no counted operation was due in the evaluated time";
+    let without = "voice has no samples for `every 10 s R ≥ 80`: the evaluated time has no complete window";
+    assert_eq!(run(&[]), [without, voip]);
+    assert_eq!(
+        run(&["skipped: this browser has no WebRTC", "another warning"]),
+        ["voice has no operations: skipped: this browser has no WebRTC", voip]
+    );
 }

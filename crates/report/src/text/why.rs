@@ -108,7 +108,11 @@ fn sentences(station: &StationSummary, known: &[QualityIssue]) -> Vec<(Tone, Str
 
 /// Returns whether a reason is about a goal of a workload.
 fn is_about(reason: &QualityIssue, of: &WorkloadSummary, index: usize) -> bool {
-    matches!(reason, QualityIssue::NoSamples { workload, goal, .. } if *workload == of.name && *goal == index)
+    match reason {
+        QualityIssue::NoSamples { workload, goal, .. } => *workload == of.name && *goal == index,
+        QualityIssue::WorkloadExcluded { workload, .. } => *workload == of.name,
+        _ => false,
+    }
 }
 
 fn goal_sentence(workload: &WorkloadSummary, goal: &GoalSummary) -> String {

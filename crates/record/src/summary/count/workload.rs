@@ -79,6 +79,16 @@ impl WorkloadCounter {
         }
     }
 
+    /// Returns whether its operations are datagrams.
+    pub(super) fn is_datagram(&self) -> bool {
+        self.config.kind.is_datagram()
+    }
+
+    /// Records a warning of the agent about this workload. The first one counts.
+    pub(super) fn warning(&mut self, text: &str) {
+        self.evidence.warning.get_or_insert_with(|| text.to_owned());
+    }
+
     /// Records the due time of an operation, which need not count.
     pub(super) fn due(&mut self, due: Instant) {
         self.first_due = Some(self.first_due.map_or(due, |first| first.min(due)));
