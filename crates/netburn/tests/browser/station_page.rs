@@ -383,3 +383,24 @@ fn a_browser_and_two_agents_are_in_one_verdict_table_of_a_voice_workload() {
     }
     assert_eq!(browser.console_errors(), Vec::<String>::new());
 }
+
+#[test]
+fn a_browser_without_data_channels_is_excluded_from_voice_with_the_reason() {
+    let fleet = PageFleet::new();
+    let browser = fleet.joined("phone");
+    browser.run("window.RTCPeerConnection = undefined");
+    let run = fleet.run(&scenario("No channel", r#"["voice", "voip"]"#, 2, 20));
+    browser.wait_for("Done");
+    let summary = ended(run).json();
+    let phone = station(&summary, "phone");
+    assert_eq!(workload(phone, "voice")["operations"], 0, "{phone:#}");
+    assert!(
+        workload(phone, "voip")["operations"].as_u64().unwrap() >= 10,
+        "{phone:#}"
+    );
+    let events = events(&fleet.bench);
+    let reason = "skipped: this browser has no WebRTC";
+    assert!(events.iter().any(|(_, _, text)| text == reason), "{events:?}");
+    let report = finish(fleet.bench.with_state("state", &["report", "record"])).out();
+    assert!(report.contains(reason), "{report}");
+}
