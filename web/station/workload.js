@@ -394,7 +394,8 @@ export class Workload {
 
   /** Ends all operations in progress, which cannot finish any more at `at`. */
   endAll(at) {
-    for (const { sequence, due } of [...this.inFlight.values()]) {
+    // Packets of two directions do not begin in the order of their numbers.
+    for (const { sequence, due } of [...this.inFlight.values()].sort((a, b) => a.sequence - b.sequence)) {
       this.endOperation(sequence, null, this.outcomeAtEnd(due, at));
     }
   }

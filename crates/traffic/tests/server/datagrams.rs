@@ -1,7 +1,8 @@
 //! The datagram echo over real sockets.
 
-use crate::util::{PATIENCE, Served, config, serve};
+use crate::util::{PATIENCE, Served, config, get, serve};
 use netburn_linux::Monotonic;
+use netburn_traffic::consent::fleet::FleetKey;
 use netburn_traffic::datagram::{Event, Prober, wire};
 use netburn_traffic::server::ServerConfig;
 use netburn_units::{BitRate, ByteSize, Instant};
@@ -113,4 +114,40 @@ fn a_server_may_do_without() {
         ..config()
     });
     assert!(served.addresses.datagrams.is_empty());
+}
+
+/// A server of a fleet has data channels. Without a proven offer it answers no datagram of WebRTC.
+#[test]
+fn only_members_of_the_fleet_can_offer_a_data_channel() {
+    let key = FleetKey::new("token");
+    let served = serve(ServerConfig {
+        fleet: Some(key.clone()),
+        ..config()
+    });
+    let (nonce, certificate) = ("0123456789abcdef", "07".repeat(32));
+    let offer = |key: &FleetKey| {
+        let proof = key.offer(nonce, &certificate).unwrap();
+        get(&format!(
+            "/.well-known/netburn/channel?fleet={nonce}&certificate={certificate}&proof={proof}"
+        ))
+    };
+    let (head, body) = served.connect().ask(offer(&key));
+    assert_eq!(head.status, 200);
+    let answer: serde_json::Value = serde_json::from_slice(&body).unwrap();
+    assert_eq!(answer["port"], served.addresses.datagrams[0].port());
+    assert_eq!(served.connect().ask(offer(&FleetKey::new("other"))).0.status, 403);
+    assert_eq!(served.connect().ask(get("/.well-known/netburn/channel")).0.status, 400);
+
+    let mut line = Line::to(&served);
+    // A header of a binding request, a header of a DTLS handshake, and noise.
+    let binding = [&[0, 1, 0, 0, 0x21, 0x12, 0xa4, 0x42][..], &[0; 12]].concat();
+    let handshake = [&[22, 0xfe, 0xfd][..], &[0; 60]].concat();
+    for datagram in [binding, handshake, vec![0; 1500], vec![20; 2040], vec![63]] {
+        line.socket.send(&datagram).unwrap();
+    }
+    // Loopback datagrams between two sockets keep their order: a reply to any of these would arrive before the welcome.
+    line.shake_hands();
+
+    let alone = serve(config());
+    assert_eq!(alone.connect().ask(offer(&key)).0.status, 404);
 }
