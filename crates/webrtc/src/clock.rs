@@ -22,7 +22,7 @@ impl Clock {
     }
 
     /// `None` beyond the range of time.
-    pub(crate) fn from_std(self, at: StdInstant) -> Option<Instant> {
+    pub(crate) fn instant(self, at: StdInstant) -> Option<Instant> {
         let since = at.saturating_duration_since(self.zero);
         Some(Instant::from_nanos(i64::try_from(since.as_nanos()).ok()?))
     }

@@ -128,7 +128,7 @@ impl Session {
             .as_ref()
             .and_then(|(_, association)| association.poll_timeout());
         let first = self.dtls_at.into_iter().chain(sctp).min()?;
-        self.clock.from_std(first)
+        self.clock.instant(first)
     }
 
     /// Passes data between the protocols until none is left.
