@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Distribution } from "../station/health.js";
-import { notes } from "../station/limitations.js";
+import { notes, obstacle } from "../station/limitations.js";
 import * as messages from "../station/messages.js";
 import { isName, normalizeName, suggestName } from "../station/names.js";
-import { readAssignment } from "../station/plan.js";
+import { config, readAssignment } from "../station/plan.js";
 import { Player } from "../station/player.js";
 import { Result } from "../station/result.js";
 import { Batches, Bins, count, MAX_EVENTS, MAX_ROWS } from "../station/rows.js";
@@ -256,4 +256,12 @@ test("a server at an unspecified address is at the host of the page", () => {
   assert.equal(origin("[2001:db8::1]:4480", "x"), "http://[2001:db8::1]:4480");
   assert.equal(origin("0.0.0.0:4480", "192.168.1.5"), "http://192.168.1.5:4480");
   assert.equal(origin("[::]:4480", "[fe80::1]"), "http://[fe80::1]:4480");
+});
+
+test("a browser skips workloads that it cannot run", () => {
+  const section = { kind: "responsiveness", interval: "100 ms", goal: ["1000 rpm"], timeout: "5 s" };
+  const probes = config(section);
+  assert.deepEqual(probes.goals, [{ kind: "rpm", atLeast: 1000 }]);
+  assert.equal(obstacle(probes, null), "a browser does not measure the handshakes of its connections");
+  assert.equal(obstacle(config({ kind: "calls", interval: "50 ms" }), null), null);
 });
