@@ -9,6 +9,7 @@
 //! - [`playout`] – the fixed playout buffer that gives the highest R.
 //! - [`mod@gaps`] – parts of a stream in which too many packets are late or lost.
 //! - [`mod@silences`] – times without an arrival.
+//! - [`mod@freezes`] – freezes of a video.
 //! - [`mod@bursts`] – frames of packets, and round trips of inputs and their answers.
 //! - [`stream`] – all of this for one stream, beside flent's MOS.
 //! - [`grade`] – bufferbloat letters, Quality of Outcome and Cloudflare's classes, with their scales.
@@ -26,6 +27,7 @@
 pub mod bursts;
 pub mod codec;
 pub mod e_model;
+pub mod freezes;
 pub mod gaps;
 pub mod grade;
 pub mod jitter;
@@ -38,6 +40,7 @@ pub mod stream;
 pub use bursts::{Burst, Frames, bursts, round_trips};
 pub use codec::Codec;
 pub use e_model::{Impairment, mos, rating};
+pub use freezes::{Freezes, freezes};
 pub use gaps::{GAP_WINDOW, Gaps, gaps};
 pub use jitter::{Jitter, jitter, mean_delay_variation};
 pub use loss::LossRuns;
