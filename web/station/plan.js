@@ -53,6 +53,9 @@ export function config(section) {
     if (text === "no stall") {
       return { kind: "no-stall" };
     }
+    if (text === "no freeze") {
+      return { kind: "no-freeze" };
+    }
     if (text === "frames on time") {
       return { kind: "frames" };
     }
@@ -92,7 +95,8 @@ export function config(section) {
     dscp: section.dscp ?? DSCP[section.priority] ?? 0,
     cc: section.cc ?? null,
     target: section.target ?? "server",
-    packets: packets(section),
+    // The page does not run video calls.
+    packets: section.kind === "video-call" ? { up: null, down: null } : packets(section),
     player: player ? { start: duration(player.start), rate: rate(player.rate), maxBuffer: duration(player.max_buffer) } : null,
     goals,
     timeout: duration(section.timeout ?? "30 s"),
@@ -137,8 +141,8 @@ function checkStream(stream) {
   return stream;
 }
 
-const KINDS = ["pages", "stream", "calls", "download", "upload", "probe", "voice", "datagrams", "game", "cloud-gaming", "responsiveness"];
-const DATAGRAMS = ["probe", "voice", "datagrams", "game", "cloud-gaming"];
+const KINDS = ["pages", "stream", "calls", "download", "upload", "probe", "voice", "datagrams", "game", "cloud-gaming", "video-call", "responsiveness"];
+const DATAGRAMS = ["probe", "voice", "datagrams", "game", "cloud-gaming", "video-call"];
 
 /** Returns whether a workload with these settings sends datagrams, for which a browser needs a data channel. */
 export function isDatagram({ kind }) {

@@ -14,6 +14,7 @@ const LABELS = {
   datagrams: "Datagrams",
   game: "Game",
   "cloud-gaming": "Cloud gaming",
+  "video-call": "Video call",
   responsiveness: "Responsiveness",
 };
 

@@ -96,7 +96,7 @@ pub struct WorkloadView {
     /// Name.
     pub name: String,
     /// Kind: `pages`, `stream`, `calls`, `download`, `upload`, `probe`, `voice`, `datagrams`, `game`, `cloud-gaming`,
-    /// `responsiveness`.
+    /// `video-call`, `responsiveness`.
     pub kind: String,
     /// Host that answers a probe: `near`, `line`, `server`. `server` for all other kinds.
     pub target: String,

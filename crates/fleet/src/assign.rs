@@ -162,12 +162,12 @@ pub(crate) fn needs_datagrams(station: &Station) -> bool {
     workloads.any(|workload| workload.config.kind.is_datagram())
 }
 
-/// Returns whether a browser can run the workloads of the station: it probes no host on the way to the server, and does not
-/// measure handshakes.
+/// Returns whether a browser can run the workloads of the station: it probes no host on the way to the server, does not
+/// measure handshakes, and has no sender that adapts its rate.
 fn browser_can_run(station: &Station) -> bool {
     station.workloads.iter().all(|workload| match workload.config.kind {
         WorkloadKind::Probe => workload.config.target == ProbeTarget::Server,
-        WorkloadKind::Responsiveness => false,
+        WorkloadKind::Responsiveness | WorkloadKind::VideoCall => false,
         _ => true,
     })
 }

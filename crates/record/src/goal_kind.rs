@@ -21,6 +21,8 @@ pub enum GoalKind {
     NoGap,
     /// Frames are complete in time.
     Frames,
+    /// A video call has no freeze.
+    NoFreeze,
     /// Windows of probes have a minimum number of round trips per minute.
     Rpm,
 }
@@ -35,6 +37,7 @@ impl From<&Goal> for GoalKind {
             Goal::Loss { .. } => GoalKind::Loss,
             Goal::NoGap => GoalKind::NoGap,
             Goal::Frames => GoalKind::Frames,
+            Goal::NoFreeze => GoalKind::NoFreeze,
             Goal::Rpm { .. } => GoalKind::Rpm,
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::bins::{Bin, Bins};
 use crate::row::{EventKind, EventRow, IntervalRow, OperationRow, Row};
-use netburn_units::Instant;
+use netburn_units::{ByteSize, Instant};
 use netburn_workload::{Direction, Operation, RequestId, Workload};
 
 /// One workload of one station, and what is to be recorded of it.
@@ -72,9 +72,22 @@ impl RecordedWorkload {
         at: Instant,
         rows: &mut Vec<Row>,
     ) {
-        let bytes = self.machine.config().packet_size(direction).as_bytes();
-        self.count(now, direction, bytes, rows);
-        self.machine.handle_arrival(now, id, at);
+        let size = self.machine.config().packet_size(direction);
+        self.handle_frame(now, id, direction, at, size, rows);
+    }
+
+    /// The same for a frame of a video call, which has `size` in all.
+    pub fn handle_frame(
+        &mut self,
+        now: Instant,
+        id: RequestId,
+        direction: Direction,
+        at: Instant,
+        size: ByteSize,
+        rows: &mut Vec<Row>,
+    ) {
+        self.count(now, direction, size.as_bytes(), rows);
+        self.machine.handle_frame(now, id, at, size);
     }
 
     fn count(&mut self, now: Instant, direction: Direction, bytes: u64, rows: &mut Vec<Row>) {

@@ -8,6 +8,7 @@ pub(crate) mod responsiveness;
 mod rows;
 pub(crate) mod split;
 pub(crate) mod streams;
+pub(crate) mod video;
 pub(crate) mod voice;
 pub(crate) mod why;
 pub(crate) mod wifi;

@@ -5,7 +5,7 @@ use crate::plan::{Ap, Joins, LineQueue, Plan, RadioName, Station, StationLink, T
 use netburn_medium::config::{LinkQuality, RadioConfig};
 use netburn_units::{BitRate, ByteSize, Duration};
 use netburn_workload::config::{Activity, GAP};
-use netburn_workload::{Config, Direction, Goal, Kind, ProbeTarget};
+use netburn_workload::{Adaptation, Config, Direction, Goal, Kind, ProbeTarget};
 
 impl Plan {
     /// Returns the plan as lines of text: network, stations, workloads, goals, expected traffic on `environment`, and
@@ -237,7 +237,11 @@ fn on_wire(link: &StationLink) -> String {
 
 fn workload_summary(config: &Config) -> String {
     if config.kind.has_streams() {
-        return format!("{}{}; {}", streams(config), when_and_mark(config), goals_of(config));
+        let what = match config.adaptation {
+            Some(adaptation) => video(config, adaptation),
+            None => streams(config),
+        };
+        return format!("{what}{}; {}", when_and_mark(config), goals_of(config));
     }
     if config.kind == Kind::Responsiveness {
         return format!("{}{}; {}", probes(config), when_and_mark(config), goals_of(config));
@@ -332,6 +336,21 @@ fn probes(config: &Config) -> String {
     }
 }
 
+/// `up a frame every 33.3 ms at 100 kbit/s to 2.5 Mbit/s, down …, from 1.2 Mbit/s on`
+fn video(config: &Config, adaptation: Adaptation) -> String {
+    let texts = config.datagrams.all().map(|(direction, stream)| {
+        let direction = match direction {
+            Direction::Up => "up",
+            Direction::Down => "down",
+        };
+        let (every, least) = (rounded(stream.interval), adaptation.min_rate);
+        let most = stream.rate().as_mbps_f64();
+        format!("{direction} a frame every {every} at {least} to {most:.2} Mbit/s")
+    });
+    let streams = texts.collect::<Vec<_>>().join(", ");
+    format!("{streams}, starting at {}", adaptation.start_rate)
+}
+
 /// Formats a size in decimal units: `8.1 GB`.
 #[must_use]
 pub fn decimal(size: ByteSize) -> String {
@@ -361,6 +380,7 @@ fn goal(goal: &Goal) -> String {
         Goal::NoStall => "no stall".to_owned(),
         Goal::Frames => "frames on time".to_owned(),
         Goal::NoGap => format!("no gap of {GAP}"),
+        Goal::NoFreeze => "no freeze".to_owned(),
         Goal::Quality { at_least, window, .. } => format!("R ≥ {at_least} in every {window}"),
         Goal::Loss { at_most, window, .. } => format!("lost ≤ {at_most} in every {window}"),
         Goal::Rpm { at_least, window, .. } => format!("≥ {at_least} rpm in every {window}"),

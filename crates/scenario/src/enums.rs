@@ -97,7 +97,8 @@ words!(Kind, KINDS, [
     "pages" => Kind::Pages, "stream" => Kind::Stream, "calls" => Kind::Calls,
     "download" => Kind::Download, "upload" => Kind::Upload, "probe" => Kind::Probe,
     "voice" => Kind::Voice, "datagrams" => Kind::Datagrams, "game" => Kind::Game,
-    "cloud-gaming" => Kind::CloudGaming, "responsiveness" => Kind::Responsiveness,
+    "cloud-gaming" => Kind::CloudGaming, "video-call" => Kind::VideoCall,
+    "responsiveness" => Kind::Responsiveness,
 ]);
 words!(ProbeTarget, PROBE_TARGETS, [
     "near" => ProbeTarget::Near, "line" => ProbeTarget::Line, "server" => ProbeTarget::Server,

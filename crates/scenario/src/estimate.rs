@@ -82,7 +82,7 @@ impl Plan {
                         to.add(of_stream(config, config.datagrams.down, &load));
                         from.add(of_stream(config, config.datagrams.up, &load));
                     }
-                    Kind::Probe | Kind::Voice | Kind::Datagrams | Kind::Game | Kind::CloudGaming => {
+                    Kind::Probe | Kind::Voice | Kind::Datagrams | Kind::Game | Kind::CloudGaming | Kind::VideoCall => {
                         let scheduled = scheduled(config, &load);
                         to.add(scheduled);
                         from.add(scheduled);

@@ -13,8 +13,8 @@ use crate::plan::Plan;
 use crate::scalars::{Name, ShortSpan, SomeTime, Span, Text, Whole};
 use crate::section_macro::section;
 use crate::sections::{
-    ApSection, BuildingSection, LinkSection, MeshSection, NetworkSection, PlayerSection, RadioSection, ServerSection,
-    StationLinkSection, StationSection, WanSection, WorkloadSection,
+    AdaptationSection, ApSection, BuildingSection, LinkSection, MeshSection, NetworkSection, PlayerSection,
+    RadioSection, ServerSection, StationLinkSection, StationSection, WanSection, WorkloadSection,
 };
 use crate::streams::StreamSection;
 
@@ -121,6 +121,7 @@ pub(crate) fn all() -> Vec<SectionEntry> {
         entry::<TsqSection>("[station.NAME.tsq]", MODELLED),
         entry::<WorkloadSection>("[workload.NAME]", ALL),
         entry::<StreamSection>("[workload.NAME.up]", ALL),
+        entry::<AdaptationSection>("[workload.NAME.adaptation]", ALL),
         entry::<PlayerSection>("[workload.NAME.player]", ALL),
         entry::<AtSection>("[[at]]", MODELLED),
     ]

@@ -12,12 +12,12 @@ use netburn_workload::Goal;
 use netburn_workload::config::{MAX_RATING, MAX_RPM};
 use schemars::{Schema, SchemaGenerator, json_schema};
 
-/// Goals in a file: a time, a rate, a rating R, round trips per minute, a loss, `no gap`, `frames on time`, `no stall`, `none`,
+/// Goals in a file: a time, a rate, a rating R, round trips per minute, a loss, `no gap`, `no freeze`, `frames on time`, `no stall`, `none`,
 /// or a list.
 #[derive(Debug, Clone)]
 pub(crate) struct Goals(pub(crate) Vec<Spanned<Goal>>);
 
-const GOALS: &str = "a time (`\"500 ms\"`), a rate (`\"20 Mbit/s\"`), a rating (`\"R 80\"`), round trips per minute (`\"1000 rpm\"`), a loss (`\"1 % lost\"`), `\"no gap\"`, `\"frames on time\"`, `\"no stall\"` or `\"none\"`";
+const GOALS: &str = "a time (`\"500 ms\"`), a rate (`\"20 Mbit/s\"`), a rating (`\"R 80\"`), round trips per minute (`\"1000 rpm\"`), a loss (`\"1 % lost\"`), `\"no gap\"`, `\"no freeze\"`, `\"frames on time\"`, `\"no stall\"` or `\"none\"`";
 
 impl FromNode for Goals {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
@@ -30,7 +30,7 @@ impl FromNode for Goals {
 
     fn schema(generator: &mut SchemaGenerator) -> Schema {
         let one = Goal::schema(generator);
-        json_schema!({ "anyOf": [one, { "const": "none" }, { "type": "array", "items": one }], "x-value": "a time, a rate, a rating (`R 80`), round trips per minute (`1000 rpm`), a loss (`1 % lost`), `no gap`, `frames on time`, `no stall`, `none`, or a list" })
+        json_schema!({ "anyOf": [one, { "const": "none" }, { "type": "array", "items": one }], "x-value": "a time, a rate, a rating (`R 80`), round trips per minute (`1000 rpm`), a loss (`1 % lost`), `no gap`, `no freeze`, `frames on time`, `no stall`, `none`, or a list" })
     }
 }
 
@@ -45,6 +45,7 @@ impl PlanValue<Goals> for Vec<Goal> {
             Goal::Rate { at_least, .. } => at_least.to_string(),
             Goal::NoStall => "no stall".to_owned(),
             Goal::NoGap => "no gap".to_owned(),
+            Goal::NoFreeze => "no freeze".to_owned(),
             Goal::Frames => "frames on time".to_owned(),
             Goal::Quality { at_least, .. } => format!("R {at_least}"),
             Goal::Loss { at_most, .. } => format!("{at_most} lost"),
@@ -113,6 +114,9 @@ impl FromNode for Goal {
         if text == "no gap" {
             return Some(Goal::NoGap);
         }
+        if text == "no freeze" {
+            return Some(Goal::NoFreeze);
+        }
         if text == "frames on time" {
             return Some(Goal::Frames);
         }
@@ -167,7 +171,7 @@ impl FromNode for Goal {
     }
 
     fn schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "pattern": "^\\s*(no stall|no gap|frames on time|R\\s*[0-9]+|[0-9]+\\s*rpm|[+]?\\s*[0-9._]+\\s*(%|ppm)\\s*lost|[+]?\\s*[0-9._]+\\s*(s|sec|ms|us|µs|μs|ns|min|m|h|[GMk]bit/s|[GMk]bps|[GMk]b/s|bit/s|bps|b/s))\\s*$" })
+        json_schema!({ "type": "string", "pattern": "^\\s*(no stall|no gap|no freeze|frames on time|R\\s*[0-9]+|[0-9]+\\s*rpm|[+]?\\s*[0-9._]+\\s*(%|ppm)\\s*lost|[+]?\\s*[0-9._]+\\s*(s|sec|ms|us|µs|μs|ns|min|m|h|[GMk]bit/s|[GMk]bps|[GMk]b/s|bit/s|bps|b/s))\\s*$" })
     }
 }
 

@@ -29,7 +29,7 @@ use netburn_medium::fading::FadingModel;
 use netburn_medium::geometry::BuildingModel;
 use netburn_tcp::config::{CongestionControl, Tsq};
 use netburn_units::{Dscp, DscpMapping};
-use netburn_workload::{Config, Connections, PlayerConfig, Priority, ProbeTarget};
+use netburn_workload::{Adaptation, Config, Connections, PlayerConfig, Priority, ProbeTarget};
 
 section! {
     /// The server, and its link to the access points.
@@ -288,7 +288,7 @@ section! {
         rate_control(wifi): RateControl => air.rate_control, changes |value| (StationSetting::RateControl(value));
         /// Maximum rate of the station's adapter: one rate, or `{ up = …, down = … }`.
         adapter_rate(wifi): Rates => air.adapter_rate, default "unlimited", changes |value| (StationSetting::AdapterRate(value));
-        /// Workloads: `browsing`, `4kstream`, `voip`, `download`, `upload`, `probe`, `voice`, `datagrams`, `game`, `cloud-gaming`, `responsiveness`, or a `[workload.NAME]` of the file; one, or a list.
+        /// Workloads: `browsing`, `4kstream`, `voip`, `download`, `upload`, `probe`, `voice`, `datagrams`, `game`, `cloud-gaming`, `video-call`, `responsiveness`, or a `[workload.NAME]` of the file; one, or a list.
         workload: OneOrMany<Name>, default "none";
         /// Start of the station's load.
         start: Span => start;
@@ -352,7 +352,7 @@ section! {
 section! {
     /// Your own workload. It starts from the built-in workload of its kind (`pages` from `browsing`, `stream` from `4kstream`, `calls` from `voip`), and its keys override that.
     WorkloadSection(StationWorkload = StationWorkload::new("", Config::browsing())) {
-        /// Traffic pattern: `pages`, `stream`, `calls`, `download`, `upload`, `probe`, `voice`, `datagrams`, `game`, `cloud-gaming` or `responsiveness`. `pages`: several objects in parallel, at regular intervals with jitter. `stream`: objects one after another; a late object delays the next. `calls`: objects at fixed intervals. `download`, `upload`: large objects one after another. `probe`: datagrams that the server returns. `voice`: a stream of datagrams in each direction. `datagrams`: the streams `up` and `down`. `game`: inputs up, updates down. `cloud-gaming`: inputs up, frames of a video down. `responsiveness`: small requests beside and on connections with load, for the score RPM.
+        /// Traffic pattern: `pages`, `stream`, `calls`, `download`, `upload`, `probe`, `voice`, `datagrams`, `game`, `cloud-gaming`, `video-call` or `responsiveness`. `pages`: several objects in parallel, at regular intervals with jitter. `stream`: objects one after another; a late object delays the next. `calls`: objects at fixed intervals. `download`, `upload`: large objects one after another. `probe`: datagrams that the server returns. `voice`: a stream of datagrams in each direction. `datagrams`: the streams `up` and `down`. `game`: inputs up, updates down. `cloud-gaming`: inputs up, frames of a video down. `video-call`: frames of a video in both directions, whose rate adapts to the path. `responsiveness`: small requests beside and on connections with load, for the score RPM.
         kind(required): netburn_workload::Kind => config.kind;
         /// Objects per operation, fetched in parallel (`pages`).
         objects: Whole<1, 1000> => config.objects, default "that of the kind", kinds [Pages];
@@ -363,9 +363,11 @@ section! {
         /// Time between operations. For `voice`, time between the packets of one direction, 5 ms to 200 ms. For `responsiveness`, time between two probes of one kind, 10 ms to 1 s. Not for `download`, `upload`, and kinds with `up` and `down`.
         interval: SomeTime => config.interval, default "from `rate`, else that of the kind", kinds [Pages, Stream, Calls, Probe, Voice, Responsiveness];
         /// Stream from the station to the server. If a workload of kind `datagrams` has one of `up` and `down`, only this direction is sent.
-        up: StreamSection => config.datagrams.up, default "1 Mbit/s in packets of 1200 B for `datagrams`; 100 B every 15.625 ms for `game`; 64 B every 8 ms for `cloud-gaming`", kinds [Datagrams, Game, CloudGaming];
+        up: StreamSection => config.datagrams.up, default "1 Mbit/s in packets of 1200 B for `datagrams`; 100 B every 15.625 ms for `game`; 64 B every 8 ms for `cloud-gaming`; 30 frames per second of up to 2.5 Mbit/s for `video-call`", kinds [Datagrams, Game, CloudGaming, VideoCall];
         /// Stream from the server to the station; keys as `up`.
-        down: StreamSection => config.datagrams.down, default "1 Mbit/s in packets of 1200 B for `datagrams`; 250 B every 15.625 ms for `game`; 60 frames of 43 packets of 1200 B per second for `cloud-gaming`", kinds [Datagrams, Game, CloudGaming];
+        down: StreamSection => config.datagrams.down, default "1 Mbit/s in packets of 1200 B for `datagrams`; 250 B every 15.625 ms for `game`; 60 frames of 43 packets of 1200 B per second for `cloud-gaming`; as `up` for `video-call`", kinds [Datagrams, Game, CloudGaming, VideoCall];
+        /// Range of the rate of both senders (`video-call`). The rate of a stream is its target rate, which is the maximum.
+        adaptation: AdaptationSection => config.adaptation, default "100 kbit/s, starting at 1.2 Mbit/s", kinds [VideoCall];
         /// Maximum deviation of a due time from its place in the schedule, in either direction; at most half of `interval`. For `pages`, `calls` and `probe`.
         jitter: Span => config.jitter, default "that of the kind", kinds [Pages, Calls, Probe];
         /// Connection reuse: `new` opens a connection for each object, `keep` keeps them open. Not for workloads of datagrams.
@@ -394,10 +396,20 @@ section! {
         cc: CongestionControl => cc, default "`station.*.cc` and `server.cc`", kinds [Pages, Stream, Calls, Download, Upload, Responsiveness];
         /// Video player that consumes the data (`stream`).
         player: PlayerSection => config.player, kinds [Stream];
-        /// Goal or list of goals: a time (`"500 ms"`) for `pages`, `calls`, `probe`, `datagrams` (the one-way delay of the packets of each direction), `game` and `cloud-gaming` (the round trip of the packets up); a rate (`"20 Mbit/s"`, in every 2 s) for `stream`, `download` and `upload`; `"no stall"` for `stream`; a rating (`"R 80"`, in every 10 s of each direction) for `voice`; a loss (`"1 % lost"`, in every 10 s of each direction) for `datagrams`, `game` and `cloud-gaming`; `"no gap"` (of 100 ms or more) for `game`; `"frames on time"` for `cloud-gaming`; round trips per minute (`"1000 rpm"`, in every 5 s) for `responsiveness`; `"none"`.
+        /// Goal or list of goals: a time (`"500 ms"`) for `pages`, `calls`, `probe`, `datagrams` (the one-way delay of the packets of each direction), `game` and `cloud-gaming` (the round trip of the packets up), and `video-call` (the frame delay); a rate (`"20 Mbit/s"`, in every 2 s) for `stream`, `download` and `upload`; `"no stall"` for `stream`; a rating (`"R 80"`, in every 10 s of each direction) for `voice`; a loss (`"1 % lost"`, in every 10 s of each direction) for `datagrams`, `game`, `cloud-gaming` and `video-call` (of frames); `"no gap"` (of 100 ms or more) for `game`; `"no freeze"` for `video-call`; `"frames on time"` for `cloud-gaming`; round trips per minute (`"1000 rpm"`, in every 5 s) for `responsiveness`; `"none"`.
         goal: Goals => config.goals, default "that of the kind";
-        /// Time without progress after which an operation is aborted. For packets that are not answered (`voice`, `datagrams`, `game`, `cloud-gaming`) the time after which they are lost, at most 2 s.
+        /// Time without progress after which an operation is aborted. For packets that are not answered (`voice`, `datagrams`, `game`, `cloud-gaming`), and for frames of a `video-call`, the time after which they are lost, at most 2 s.
         timeout: SomeTime => config.timeout, default "that of the kind";
+    }
+}
+
+section! {
+    /// Range of the rate of a sender that adapts its rate by GCC.
+    AdaptationSection(Adaptation = Adaptation::default()) {
+        /// Minimum rate of the UDP payload. A frame at this rate has at least 64 B.
+        min_rate: Rate => min_rate;
+        /// Rate until the first feedback, at least `min_rate`. A rate above the target rate is the target rate.
+        start_rate: Rate => start_rate;
     }
 }
 
@@ -459,6 +471,7 @@ section_values! {
     WanSection => Wan,
     BuildingSection => Building,
     PlayerSection => PlayerConfig,
+    AdaptationSection => Adaptation,
 }
 
 impl PlanValue<StationLinkSection> for StationLink {

@@ -19,7 +19,8 @@ use netburn_units::{
 };
 use netburn_workload::config::Activity;
 use netburn_workload::{
-    Config, Connections, Goal, Kind, LoadConnections, PacketStream, PlayerConfig, Priority, ProbeTarget, Streams,
+    Adaptation, Config, Connections, Goal, Kind, LoadConnections, PacketStream, PlayerConfig, Priority, ProbeTarget,
+    Streams,
 };
 use proptest::option;
 use proptest::prelude::*;
@@ -424,6 +425,7 @@ fn config() -> impl Strategy<Value = Config> {
         "datagrams",
         "game",
         "cloud-gaming",
+        "video-call",
         "responsiveness",
     ]);
     let numbers = (
@@ -505,15 +507,30 @@ fn config() -> impl Strategy<Value = Config> {
         if kind.has_streams() {
             let burst = 1 + objects % 20;
             let interval = Duration::from_nanos(every).clamp(Duration::from_millis(5), Duration::from_secs(1));
+            let both = kind.has_round_trips() || kind.is_adaptive();
+            // A video call has 1 kbit/s to 20 Mbit/s.
+            let interval = match kind.is_adaptive() {
+                true => interval.clamp(Duration::from_millis(20), Duration::from_millis(500)),
+                false => interval,
+            };
             let stream = PacketStream {
                 interval,
                 burst,
                 spacing: interval / u64::from(burst) / (1 + jitter % 9),
-                size: ByteSize::from_bytes(size),
+                size: ByteSize::from_bytes(if kind.is_adaptive() { size.max(100) } else { size }),
             };
+            if let Some(adaptation) = &mut config.adaptation {
+                // The rate of the smallest valid frame, rounded up.
+                let least = BitRate::mean(ByteSize::from_bytes(65), interval).expect("an interval");
+                let least = least.max(BitRate::from_bps(1_000));
+                *adaptation = Adaptation {
+                    min_rate: least,
+                    start_rate: BitRate::from_bps(least.as_bps() + jitter),
+                };
+            }
             config.datagrams = Streams {
-                up: (kind.has_round_trips() || outstanding % 3 != 0).then_some(stream),
-                down: (kind.has_round_trips() || outstanding % 3 != 1).then_some(stream),
+                up: (both || outstanding % 3 != 0).then_some(stream),
+                down: (both || outstanding % 3 != 1).then_some(stream),
             };
             config.object_size = Config::datagrams().object_size;
             config.timeout = timeout.clamp(Duration::from_millis(10), Duration::from_secs(2));
@@ -523,6 +540,7 @@ fn config() -> impl Strategy<Value = Config> {
             (Kind::Pages | Kind::Calls | Kind::Probe, _) => vec![Goal::Latency { limit: timeout }],
             (Kind::Stream, _) => Config::stream_4k().goals,
             (Kind::CloudGaming, _) => vec![Goal::Frames, Goal::Latency { limit: timeout }],
+            (Kind::VideoCall, _) => vec![Goal::NoFreeze, Goal::Latency { limit: timeout }],
             (Kind::Game, _) => vec![Goal::NoGap, Goal::Latency { limit: timeout }],
             (Kind::Datagrams, _) => vec![
                 Goal::Loss {

@@ -123,7 +123,7 @@ fn explicit_defaults_change_nothing() {
         "server": { "link": {} },
         "ap": { "c7": { "wan": {}, "radio": { "5g": {} } } },
         "station": { "tv": { "tsq": {}, "workload": "mine" }, "desk": { "link": {} } },
-        "workload": { "mine": { "kind": "stream", "player": {} } },
+        "workload": { "mine": { "kind": "stream", "player": {} }, "talk": { "kind": "video-call", "adaptation": {} } },
     });
     let mut stated = bare.clone();
     for (path, section) in [
@@ -138,6 +138,7 @@ fn explicit_defaults_change_nothing() {
         ("/station/desk/link", "StationLinkSection"),
         ("/workload/mine", "WorkloadSection"),
         ("/workload/mine/player", "PlayerSection"),
+        ("/workload/talk/adaptation", "AdaptationSection"),
     ] {
         let Value::Object(keys) = of(section) else {
             unreachable!()

@@ -112,6 +112,7 @@ fn datagrams() -> Files {
         from: 0,
         dscp: 48,
         stamp: Instant::ZERO,
+        video: None,
     };
     let mut report = call::wire::request([7; 16], &requested, 2);
     call::wire::make_report(&mut report, Instant::from_secs(1), |_| Some(Duration::from_millis(3)));

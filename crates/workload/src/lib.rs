@@ -14,6 +14,7 @@
 //! - [`player`] – the buffer of a video player: bytes in, stalls out.
 //! - [`operation`] – the result of one operation.
 //! - [`responsiveness`] – the client of a responsiveness test (RPM). Its driver is in `traffic`.
+//! - [`video`] – one end of a video call.
 //! - [`verdict`] – goals, shares met, verdicts.
 
 #![deny(
@@ -34,10 +35,11 @@ pub mod operation;
 pub mod player;
 pub mod responsiveness;
 pub mod verdict;
+pub mod video;
 
 pub use config::{
-    Config, ConfigError, Connections, Goal, Kind, LoadConnections, Marking, PacketStream, PlayerConfig, Priority,
-    ProbeTarget, Streams, UnknownName,
+    Adaptation, Config, ConfigError, Connections, Goal, Kind, LoadConnections, Marking, PacketStream, PlayerConfig,
+    Priority, ProbeTarget, Streams, UnknownName,
 };
 pub use deadlines::Deadlines;
 pub use direction::Direction;

@@ -51,6 +51,12 @@ pub enum Quantity {
     RoundTrip,
     /// The share of the time of one direction of a game in gaps.
     InGaps(Direction),
+    /// The 95th percentile of the frame delay of one direction of a video call.
+    FrameDelay(Direction),
+    /// The share of the time of one direction of a video call in freezes.
+    Frozen(Direction),
+    /// The share of the frames of one direction of a video call at the target rate.
+    AtTarget(Direction),
 }
 
 /// Unit of a value.
@@ -73,9 +79,12 @@ impl Quantity {
     #[must_use]
     pub const fn better(&self) -> Better {
         match self {
-            Quantity::Throughput | Quantity::Jain | Quantity::Met(..) | Quantity::Rpm | Quantity::Rating(_) => {
-                Better::Higher
-            }
+            Quantity::Throughput
+            | Quantity::Jain
+            | Quantity::Met(..)
+            | Quantity::Rpm
+            | Quantity::Rating(_)
+            | Quantity::AtTarget(_) => Better::Higher,
             Quantity::Idle
             | Quantity::P50
             | Quantity::P95
@@ -85,7 +94,9 @@ impl Quantity {
             | Quantity::LostOfStream(_)
             | Quantity::RoundTrip
             | Quantity::MissedFrames
-            | Quantity::InGaps(_) => Better::Lower,
+            | Quantity::InGaps(_)
+            | Quantity::FrameDelay(_)
+            | Quantity::Frozen(_) => Better::Lower,
         }
     }
 
@@ -94,14 +105,17 @@ impl Quantity {
     pub fn tolerance(&self, share: Option<f64>) -> Tolerance {
         let usual = match self {
             Quantity::Throughput | Quantity::Jain | Quantity::Rpm => Tolerance::RATE,
-            Quantity::Idle | Quantity::P50 | Quantity::P95 | Quantity::RoundTrip => Tolerance::LATENCY,
+            Quantity::Idle | Quantity::P50 | Quantity::P95 | Quantity::RoundTrip | Quantity::FrameDelay(_) => {
+                Tolerance::LATENCY
+            }
             Quantity::Stalled
             | Quantity::Lost
             | Quantity::LostOneWay(_)
             | Quantity::LostOfStream(_)
             | Quantity::InGaps(_)
+            | Quantity::Frozen(_)
             | Quantity::MissedFrames => Tolerance::LOSS,
-            Quantity::Met(..) => Tolerance::MET,
+            Quantity::Met(..) | Quantity::AtTarget(_) => Tolerance::MET,
             Quantity::Rating(_) => Tolerance::RATING,
         };
         match share {
@@ -117,7 +131,7 @@ impl Quantity {
     pub const fn unit(&self) -> Unit {
         match self {
             Quantity::Throughput => Unit::Mbps,
-            Quantity::Idle | Quantity::P50 | Quantity::P95 | Quantity::RoundTrip => Unit::Ms,
+            Quantity::Idle | Quantity::P50 | Quantity::P95 | Quantity::RoundTrip | Quantity::FrameDelay(_) => Unit::Ms,
             Quantity::Jain
             | Quantity::Met(..)
             | Quantity::Stalled
@@ -125,7 +139,9 @@ impl Quantity {
             | Quantity::LostOneWay(_)
             | Quantity::LostOfStream(_)
             | Quantity::MissedFrames
-            | Quantity::InGaps(_) => Unit::Share,
+            | Quantity::InGaps(_)
+            | Quantity::Frozen(_)
+            | Quantity::AtTarget(_) => Unit::Share,
             Quantity::Rating(_) => Unit::Points,
             Quantity::Rpm => Unit::Rpm,
         }
@@ -152,6 +168,12 @@ impl Quantity {
             Quantity::MissedFrames => "missed frames %",
             Quantity::InGaps(Direction::Up) => "gaps up %",
             Quantity::InGaps(Direction::Down) => "gaps down %",
+            Quantity::FrameDelay(Direction::Up) => "frame p95 up",
+            Quantity::FrameDelay(Direction::Down) => "frame p95 down",
+            Quantity::Frozen(Direction::Up) => "frozen up %",
+            Quantity::Frozen(Direction::Down) => "frozen down %",
+            Quantity::AtTarget(Direction::Up) => "at target up %",
+            Quantity::AtTarget(Direction::Down) => "at target down %",
         }
     }
 }
@@ -201,6 +223,12 @@ impl Key {
             Quantity::MissedFrames => "streams.down.frames.missed_share".to_owned(),
             Quantity::InGaps(Direction::Up) => "streams.up.gaps.share".to_owned(),
             Quantity::InGaps(Direction::Down) => "streams.down.gaps.share".to_owned(),
+            Quantity::FrameDelay(Direction::Up) => "streams.up.delay_ms.p95".to_owned(),
+            Quantity::FrameDelay(Direction::Down) => "streams.down.delay_ms.p95".to_owned(),
+            Quantity::Frozen(Direction::Up) => "streams.up.video.frozen_share".to_owned(),
+            Quantity::Frozen(Direction::Down) => "streams.down.video.frozen_share".to_owned(),
+            Quantity::AtTarget(Direction::Up) => "streams.up.video.at_target_share".to_owned(),
+            Quantity::AtTarget(Direction::Down) => "streams.down.video.at_target_share".to_owned(),
         });
         path
     }
@@ -265,6 +293,15 @@ fn station_metrics(station: &StationSummary, all: &mut Vec<(Key, Option<f64>)>) 
                     }
                     if let Some(gaps) = stream.gaps {
                         add(Quantity::InGaps(direction), Some(gaps.share));
+                    }
+                    if let Some(video) = stream.video {
+                        let delay = stream.delivery.delay_ms;
+                        add(
+                            Quantity::FrameDelay(direction),
+                            delay.and_then(|delay| at(delay.p95, P95, &delay)),
+                        );
+                        add(Quantity::Frozen(direction), video.frozen_share);
+                        add(Quantity::AtTarget(direction), video.at_target_share);
                     }
                 }
             }

@@ -302,6 +302,9 @@ fn streams(page: &mut Page, all: &[(Labels, &WorkloadSummary)]) {
         "Share of the frames of a direction that were late or incomplete.",
         |stream| stream.frames?.missed_share,
     );
+    if streams.iter().any(|(_, stream)| stream.video.is_some()) {
+        videos(page, &streams);
+    }
     if all.iter().any(|(_, workload)| round_trip(workload).is_some()) {
         let help = "95th percentile of the round trips of a game.";
         page.gauge("netburn_round_trip_p95_seconds", help, |page| {
@@ -355,6 +358,42 @@ fn responsiveness(page: &mut Page, all: &[(Labels, &WorkloadSummary)]) {
             let lost = of.foreign_probes.lost + of.self_probes.lost;
             (due > 0).then(|| lost as f64 / due as f64)
         },
+    );
+}
+
+/// Both directions of the video calls.
+fn videos(page: &mut Page, streams: &[(Labels, &StreamSummary)]) {
+    let mut gauge = |name: &'static str, help: &str, value: fn(&StreamSummary) -> Option<f64>| {
+        page.gauge(name, help, |page| {
+            for (of, stream) in streams {
+                page.sample("", of, value(stream));
+            }
+        });
+    };
+    gauge(
+        "netburn_video_freezes",
+        "Freezes of a direction of a video call (webrtc-stats).",
+        |stream| Some(stream.video?.freezes as f64),
+    );
+    gauge(
+        "netburn_video_freezes_seconds",
+        "Total duration of the freezes of a direction of a video call.",
+        |stream| Some(stream.video?.total_freezes_ms / 1e3),
+    );
+    gauge(
+        "netburn_video_frozen_ratio",
+        "Share of the time of a direction of a video call in freezes.",
+        |stream| stream.video?.frozen_share,
+    );
+    gauge(
+        "netburn_video_rate_bits_per_second",
+        "Mean rate of the complete frames of a direction of a video call.",
+        |stream| stream.video?.rate_mbps.map(|mbps| mbps * 1e6),
+    );
+    gauge(
+        "netburn_video_at_target_ratio",
+        "Share of the frames of a direction of a video call that were encoded at the target rate.",
+        |stream| stream.video?.at_target_share,
     );
 }
 

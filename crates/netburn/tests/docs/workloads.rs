@@ -23,6 +23,7 @@ const PROPERTIES: [Property; 14] = [
         match config.kind {
             Kind::Probe => format!("a datagram of {size} B"),
             Kind::Voice => format!("none: a datagram of {size} B in each direction"),
+            kind if kind.is_adaptive() => format!("none: {}", frames(config)),
             kind if kind.is_one_way() => format!("none: {}", packets(config)),
             Kind::Upload => format!("`POST /sink` with {size} B"),
             Kind::Responsiveness => {
@@ -60,9 +61,12 @@ const PROPERTIES: [Property; 14] = [
         jitter => format!("± {jitter}"),
     }),
     ("content", |config| {
-        config
-            .mean_rate()
-            .map_or("as fast as possible".to_owned(), |rate| rate.to_string())
+        config.mean_rate().map_or("as fast as possible".to_owned(), |rate| {
+            match config.kind.is_adaptive() {
+                true => format!("up to {rate}"),
+                false => rate.to_string(),
+            }
+        })
     }),
     ("operations in flight", |config| {
         if config.kind.is_one_way() {
@@ -127,6 +131,16 @@ fn packets(config: &Config) -> String {
         1 => format!("a datagram of {} B", stream.size.as_bytes()),
         burst => format!("{burst} datagrams of {} B", stream.size.as_bytes()),
     })
+}
+
+fn frames(config: &Config) -> String {
+    let streams = &config.datagrams;
+    let text = |stream: &PacketStream| {
+        let (burst, size) = (stream.burst, stream.size.as_bytes());
+        format!("a frame of up to {burst} datagrams of {size} B")
+    };
+    let texts: Vec<String> = streams.all().map(|(_, stream)| text(&stream)).collect();
+    format!("{} in each direction", texts[0])
 }
 
 fn intervals(config: &Config) -> String {

@@ -88,8 +88,8 @@ impl Limits {
         let at_once = u64::from(config.objects) * u64::from(config.max_in_flight());
         let streams = u64::from(config.streams.max(1));
         let period = config.interval.filter(|every| !every.is_zero());
-        // Packets of the first second, and those of each second.
-        let of_streams = config.datagrams.packets_within(SECOND).max(1);
+        // Packets or frames of the first second, and those of each second.
+        let of_streams = config.packet_streams().packets_within(SECOND).max(1);
         let (burst, count, every) = match period {
             // Two kinds of probes, and objects of the load, which can fail at once and again after each backoff.
             Some(every) if config.kind == Kind::Responsiveness => {

@@ -184,7 +184,7 @@ impl fmt::Display for QualityIssue {
                     GoalKind::Rate | GoalKind::Quality | GoalKind::Loss | GoalKind::Rpm => {
                         "the evaluated time has no complete window"
                     }
-                    GoalKind::Frames => "no frame was due in the evaluated time",
+                    GoalKind::Frames | GoalKind::NoFreeze => "no frame was due in the evaluated time",
                     GoalKind::NoGap => "no packet was due in the evaluated time",
                     GoalKind::NoStall => "playback did not start in the evaluated time",
                 };

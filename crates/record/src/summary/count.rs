@@ -4,6 +4,7 @@ mod packets;
 mod responsiveness;
 mod split;
 mod streams;
+mod video;
 mod voice;
 mod workload;
 

@@ -122,7 +122,7 @@ pub struct WorkloadSummary {
     /// Name.
     pub name: String,
     /// Kind: `pages`, `stream`, `calls`, `download`, `upload`, `probe`, `voice`, `datagrams`, `game`, `cloud-gaming`,
-    /// `responsiveness`.
+    /// `video-call`, `responsiveness`.
     pub kind: String,
     /// Verdict of the worst goal, as measured.
     #[serde(with = "verdict")]
@@ -146,8 +146,8 @@ pub struct WorkloadSummary {
     pub not_started: u64,
     /// Content moved in the evaluated time, both directions.
     pub throughput_mbps: f64,
-    /// From the due time of an operation to its end; for kinds whose packets are not answered
-    /// (`voice`, `datagrams`, `game`, `cloud-gaming`) the one-way delay in both directions.
+    /// From the due time of an operation to its end; for kinds whose packets are not answered (`voice`, `datagrams`,
+    /// `game`, `cloud-gaming`) the one-way delay in both directions, for `video-call` the frame delay.
     pub latency_ms: LatencyMs,
     /// From the start of an operation until its last new connection was ready.
     #[serde(default)]
@@ -167,7 +167,7 @@ pub struct WorkloadSummary {
     /// Grades of other tools, for a probe. They are not verdicts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grades: Option<Grades>,
-    /// Results of the streams, for `datagrams`, `game` and `cloud-gaming`.
+    /// Results of the streams, for `datagrams`, `game`, `cloud-gaming` and `video-call`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub streams: Option<StreamsSummary>,
     /// Results of the probes, for `responsiveness`.
@@ -405,7 +405,7 @@ pub struct StreamsSummary {
 /// the other values are those of all runs together.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct StreamSummary {
-    /// Packets of this direction.
+    /// Packets of this direction; frames of a `video-call`.
     #[serde(flatten)]
     pub delivery: DeliverySummary,
     /// Gaps, for `game`.
@@ -414,6 +414,29 @@ pub struct StreamSummary {
     /// Frames, for the direction down of `cloud-gaming`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frames: Option<FrameSummary>,
+    /// Video, for `video-call`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub video: Option<VideoSummary>,
+}
+
+/// Video of one direction of a video call. `delay_ms` of the direction is the frame delay: the time from the due time
+/// of a frame to the arrival of its last packet. `lost_share` is the share of the frames that were never complete.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct VideoSummary {
+    /// Number of freezes, as `freezeCount` of WebRTC's statistics.
+    pub freezes: u64,
+    /// Total duration of the freezes, as `totalFreezesDuration`.
+    pub total_freezes_ms: f64,
+    /// Duration of the longest freeze; 0 without one.
+    pub longest_freeze_ms: f64,
+    /// Share of the observed time in freezes; `null` if no time was observed.
+    pub frozen_share: Option<f64>,
+    /// Mean rate of the complete frames (UDP payload); `null` without frames.
+    pub rate_mbps: Option<f64>,
+    /// Target rate.
+    pub target_mbps: f64,
+    /// Share of the frames that were encoded at the target rate and became complete; `null` without frames.
+    pub at_target_share: Option<f64>,
 }
 
 /// Frames of a stream.

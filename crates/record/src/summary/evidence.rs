@@ -7,8 +7,8 @@ use crate::aggregate::LoadDirection;
 use crate::health::{Clock, Health};
 use crate::lab_health::LabHealth;
 use crate::quality_issue::QualityIssue;
-use netburn_quality::{Frames, LossRuns, Silences, StreamQuality};
-use netburn_units::{Duration, Instant};
+use netburn_quality::{Frames, Freezes, LossRuns, Silences, StreamQuality};
+use netburn_units::{BitRate, Duration, Instant};
 use netburn_workload::Tally;
 use netburn_workload::responsiveness::{ScoredProbe, Scoring, WorkloadScore};
 
@@ -236,6 +236,23 @@ pub(crate) struct StreamEvidence {
     pub(crate) gaps: Vec<Silences>,
     /// Frames, for kinds that have them.
     pub(crate) frames: Option<FrameEvidence>,
+    /// Frames of a video call.
+    pub(crate) video: Option<VideoEvidence>,
+}
+
+/// Frames of one direction of a video call.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct VideoEvidence {
+    /// Freezes of each run.
+    pub(crate) freezes: Vec<Freezes>,
+    /// Complete frames that were encoded at the target rate.
+    pub(crate) at_target: u64,
+    /// Bytes of the complete frames.
+    pub(crate) bytes: u128,
+    /// Number of frames times their interval, in ns.
+    pub(crate) time: u128,
+    /// Target rate.
+    pub(crate) target: Option<BitRate>,
 }
 
 /// Frames of a stream.
@@ -255,6 +272,15 @@ impl FrameEvidence {
     }
 }
 
+impl VideoEvidence {
+    fn add(&mut self, other: VideoEvidence) {
+        self.freezes.extend(other.freezes);
+        self.at_target += other.at_target;
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        self.time = self.time.saturating_add(other.time);
+    }
+}
+
 impl StreamsEvidence {
     fn add(&mut self, other: StreamsEvidence) {
         for (one, other) in [(&mut self.up, other.up), (&mut self.down, other.down)] {
@@ -264,6 +290,9 @@ impl StreamsEvidence {
                 one.jitter_ms.extend(other.jitter_ms);
                 one.gaps.extend(other.gaps);
                 if let (Some(one), Some(other)) = (&mut one.frames, other.frames) {
+                    one.add(other);
+                }
+                if let (Some(one), Some(other)) = (&mut one.video, other.video) {
                     one.add(other);
                 }
             }

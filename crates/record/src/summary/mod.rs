@@ -20,7 +20,7 @@ pub(crate) use document::verdict;
 pub use document::{
     DeliverySummary, FrameSummary, GapSummary, GoalSummary, LatencyMs, PlayerSummary, ProbeCountsSummary, ProbeSummary,
     ResponsivenessSummary, RpmPeriod, SCHEMA, StationSummary, StreamSummary, StreamsSummary, Summary, Totals,
-    VoiceStreamSummary, VoiceSummary, WorkloadSummary, verdict_name,
+    VideoSummary, VoiceStreamSummary, VoiceSummary, WorkloadSummary, verdict_name,
 };
 pub use grades::{AimGrade, BufferbloatGrade, Grades, LoadedLatency, Missing, QooGrade};
 pub use split::{DelaySummary, SplitSummary};

@@ -1,11 +1,14 @@
 //! Results of streams of datagrams from their evidence.
 
-use super::document::{DeliverySummary, FrameSummary, GapSummary, LatencyMs, StreamSummary, StreamsSummary};
-use super::evidence::{FrameEvidence, StreamEvidence, StreamsEvidence};
+use super::document::{
+    DeliverySummary, FrameSummary, GapSummary, LatencyMs, StreamSummary, StreamsSummary, VideoSummary,
+};
+use super::evidence::{FrameEvidence, StreamEvidence, StreamsEvidence, VideoEvidence};
 use super::grading::score;
-use netburn_quality::Silences;
 use netburn_quality::grade::qoo::GAMES;
+use netburn_quality::{Freezes, Silences};
 use netburn_stats::Distribution;
+use netburn_units::{BitRate, Duration};
 
 impl From<StreamsEvidence> for StreamsSummary {
     fn from(of: StreamsEvidence) -> Self {
@@ -33,7 +36,7 @@ impl From<StreamsEvidence> for StreamsSummary {
 
 impl From<&[Silences]> for GapSummary {
     fn from(runs: &[Silences]) -> Self {
-        let sum = |value: fn(&Silences) -> netburn_units::Duration| {
+        let sum = |value: fn(&Silences) -> Duration| {
             let nanos = runs.iter().map(|run| u128::from(value(run).as_nanos()));
             nanos.sum::<u128>() as f64
         };
@@ -61,12 +64,36 @@ impl From<FrameEvidence> for FrameSummary {
     }
 }
 
+impl VideoSummary {
+    /// Results of `frames` frames.
+    fn new(of: &VideoEvidence, frames: u64) -> Self {
+        let sum = |value: fn(&Freezes) -> Duration| {
+            let nanos = of.freezes.iter().map(|run| u128::from(value(run).as_nanos()));
+            nanos.sum::<u128>() as f64
+        };
+        let (total, observed) = (sum(|run| run.total), sum(|run| run.observed));
+        let longest = of.freezes.iter().map(|run| run.longest).max().unwrap_or_default();
+        VideoSummary {
+            freezes: of.freezes.iter().map(|run| run.count).sum(),
+            total_freezes_ms: total / 1e6,
+            longest_freeze_ms: longest.as_millis_f64(),
+            frozen_share: (observed > 0.0).then(|| total / observed),
+            rate_mbps: (of.time > 0).then(|| of.bytes as f64 * 8e3 / of.time as f64),
+            target_mbps: of.target.map_or(0.0, BitRate::as_mbps_f64),
+            at_target_share: (frames > 0).then(|| of.at_target as f64 / frames as f64),
+        }
+    }
+}
+
 impl From<StreamEvidence> for StreamSummary {
     fn from(of: StreamEvidence) -> Self {
+        let packets = of.losses.iter().map(|losses| losses.packets).sum();
+        let video = of.video;
         StreamSummary {
             delivery: DeliverySummary::new(&of.losses, of.delays, &of.jitter_ms),
             gaps: (!of.gaps.is_empty()).then(|| GapSummary::from(&of.gaps[..])),
             frames: of.frames.map(FrameSummary::from),
+            video: video.map(|video| VideoSummary::new(&video, packets)),
         }
     }
 }

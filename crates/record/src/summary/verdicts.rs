@@ -254,7 +254,7 @@ fn judge_workload(name: String, config: &Config, of: WorkloadEvidence, context: 
                 verdict: result.verdict,
                 provisional: result.provisional,
                 samples: match goal {
-                    Goal::NoStall | Goal::NoGap => tally.watched.as_nanos() / BIN.as_nanos(),
+                    Goal::NoStall | Goal::NoGap | Goal::NoFreeze => tally.watched.as_nanos() / BIN.as_nanos(),
                     Goal::Latency { .. }
                     | Goal::Rate { .. }
                     | Goal::Quality { .. }

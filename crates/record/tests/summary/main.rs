@@ -5,6 +5,7 @@ mod responsiveness;
 mod streams;
 #[path = "../util/mod.rs"]
 mod util;
+mod video;
 mod voice;
 
 use netburn_record::{EventKind, OperationRow, Recorder, Role, Row, RunStatus, Sink, Summary};

@@ -1,7 +1,7 @@
 //! Tables of metrics, Wi-Fi links, the self-check and the machines.
 
 use super::{cells, escaped};
-use crate::text::{delivery, dscp, grades, responsiveness, split, streams, voice, wifi};
+use crate::text::{delivery, dscp, grades, responsiveness, split, streams, video, voice, wifi};
 use netburn_analysis::format::{mbps, percent, short, span, span_us};
 use netburn_analysis::view::View;
 use netburn_record::summary::verdict_name;
@@ -71,6 +71,7 @@ pub(super) fn metrics(view: &View) -> String {
     out.push_str(&calls(view));
     out.push_str(&datagrams(view));
     out.push_str(&probes(view));
+    out.push_str(&videos(view));
     out
 }
 
@@ -161,13 +162,64 @@ fn calls(view: &View) -> String {
     )
 }
 
+/// Both directions of every video call.
+fn videos(view: &View) -> String {
+    let time = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), span);
+    let share = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), delivery::loss);
+    let mut rows = Vec::new();
+    for (station, workload, both) in streams::all(&view.summary) {
+        for (direction, stream) in streams::directions(both) {
+            let Some(video) = stream.video else { continue };
+            let delay = stream.delivery.delay_ms.unwrap_or_default();
+            rows.push(vec![
+                format!("{station}, {workload}, {direction}"),
+                stream.delivery.packets.to_string(),
+                time(delay.p50),
+                time(delay.p95),
+                time(delay.p99),
+                time(delay.max),
+                share(stream.delivery.lost_share),
+                video.freezes.to_string(),
+                share(video.frozen_share),
+                span(video.longest_freeze_ms),
+                video.rate_mbps.map_or_else(|| "–".to_owned(), mbps),
+                mbps(video.target_mbps),
+                share(video.at_target_share),
+            ]);
+        }
+    }
+    if rows.is_empty() {
+        return String::new();
+    }
+    let head = [
+        "video call",
+        "frames",
+        "frame delay p50",
+        "p95",
+        "p99",
+        "max",
+        "frames lost",
+        "freezes",
+        "time in freezes",
+        "longest freeze",
+        "Mbit/s",
+        "target Mbit/s",
+        "time at the target",
+    ];
+    format!(
+        "<h3>Video calls</h3>\n{}\n<p class=\"note\">{}</p>\n",
+        cells("Video calls", &words(&head), &rows),
+        escaped(video::NOTE)
+    )
+}
+
 /// Both directions of every workload with streams of datagrams.
 fn datagrams(view: &View) -> String {
     let time = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), span);
     let share = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), delivery::loss);
     let (mut rows, mut trips, mut frames) = (Vec::new(), Vec::new(), Vec::new());
     for (station, workload, both) in streams::all(&view.summary) {
-        for (direction, stream) in streams::directions(both) {
+        for (direction, stream) in streams::directions(both).filter(|(_, stream)| stream.video.is_none()) {
             let delay = stream.delivery.delay_ms.unwrap_or_default();
             let mean = stream.delivery.mean_loss_packets;
             rows.push(vec![

@@ -2,6 +2,7 @@
 
 use super::delivery::{delays, jitter, loss, losses, none_arrived};
 use super::grades::score;
+use super::video;
 use crate::sanitise::sanitise;
 use netburn_analysis::format::span;
 use netburn_record::Summary;
@@ -43,6 +44,9 @@ pub(super) fn lines(summary: &Summary) -> Vec<String> {
 }
 
 fn facts(stream: &StreamSummary) -> String {
+    if let Some(video) = &stream.video {
+        return video::facts(&stream.delivery, video).join("; ");
+    }
     let Some(delay) = stream.delivery.delay_ms.filter(|delay| delay.max.is_some()) else {
         return none_arrived(&stream.delivery);
     };

@@ -583,3 +583,43 @@ fn cloud_gaming_has_frames() {
         "{text}"
     );
 }
+
+#[test]
+fn a_video_call_has_freezes_and_a_rate() {
+    let delay = latency(600, 3, [Some(21.4), Some(34.0), Some(58.2), Some(20.1), Some(61.0)]);
+    let stream = |lost: f64, longest: u64, video: Value| {
+        json!({ "packets": 600, "delay_ms": delay, "lost_share": lost, "longest_loss_packets": longest,
+                "mean_loss_packets": null, "jitter_ms": null, "video": video })
+    };
+    let video = |freezes: u64, total: f64, longest: f64, share: f64| {
+        json!({ "freezes": freezes, "total_freezes_ms": total, "longest_freeze_ms": longest, "frozen_share": share,
+                "rate_mbps": 2.31, "target_mbps": 2.501, "at_target_share": 0.8 })
+    };
+    let mut call = workload(
+        "talk",
+        "video-call",
+        "fail",
+        delay.clone(),
+        json!([{ "goal": "no freeze", "kind": "no_freeze", "met": 0.98, "excess": null, "verdict": "fail", "samples": 600 },
+               { "goal": "frame delay ≤ 150 ms", "kind": "latency", "met": 0.97, "excess": 1.5, "verdict": "marginal", "samples": 600 }]),
+    );
+    call["streams"] = json!({ "up": stream(0.005, 2, video(2, 1_200.0, 900.0, 0.02)), "down": stream(0.0, 0, video(0, 0.0, 0.0, 0.0)) });
+    let summary: Summary = serde_json::from_value(summary("fail", vec![station("tv", "fail", vec![call])])).unwrap();
+    assert_eq!(
+        streams::lines(&summary),
+        [
+            "tv, talk up: frame delay 21.4 ms median, 34.0 ms p95, 61.0 ms max; 0.5 % of the frames lost, at most 2 in a row; \
+             2 freezes, 1.20 s in all (2 % of the time), the longest 900 ms; 2.3 Mbit/s on average, at the target of 2.5 Mbit/s \
+             for 80 % of the time.",
+            "tv, talk down: frame delay 21.4 ms median, 34.0 ms p95, 61.0 ms max; no frame lost; no freeze; 2.3 Mbit/s on average, \
+             at the target of 2.5 Mbit/s for 80 % of the time.",
+        ]
+    );
+    let text = text(&summary, 200, false);
+    for expected in [
+        "talk has 2 freezes in the direction with the worse result (2 % of the time), longest 900 ms",
+        "97 % of 600 frames of talk met `frame delay ≤ 150 ms` in the direction with the worse result",
+    ] {
+        assert!(text.contains(expected), "{text}");
+    }
+}

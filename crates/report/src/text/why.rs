@@ -4,7 +4,7 @@ use crate::sanitise::sanitise;
 use crate::style::{Tone, paint};
 use netburn_analysis::format::{percent, short, span};
 use netburn_record::GoalKind;
-use netburn_record::summary::{GapSummary, GoalSummary, StationSummary, WorkloadSummary};
+use netburn_record::summary::{GapSummary, GoalSummary, StationSummary, VideoSummary, WorkloadSummary};
 use netburn_record::{QualityIssue, Summary};
 use netburn_workload::Verdict;
 
@@ -150,10 +150,24 @@ fn goal_sentence(workload: &WorkloadSummary, goal: &GoalSummary) -> String {
             ),
             None => format!("{name} did not meet `{text}`"),
         },
+        GoalKind::NoFreeze => match frozen(workload) {
+            Some(video) => format!(
+                "{name} has {} in the direction with the worse result ({} of the time), longest {}",
+                counted(video.freezes, "freeze"),
+                percent(video.frozen_share.unwrap_or(0.0)),
+                span(video.longest_freeze_ms)
+            ),
+            None => format!("{name} did not meet `{text}`"),
+        },
         GoalKind::Latency if workload.streams.is_some() => format!(
-            "{} of {} packets of {name} met `{text}` in the direction with the worse result{}{}",
+            "{} of {} {} of {name} met `{text}` in the direction with the worse result{}{}",
             percent(met),
             goal.samples,
+            if frozen(workload).is_some() {
+                "frames"
+            } else {
+                "packets"
+            },
             required(goal, met),
             worst_packet(goal)
         ),
@@ -242,6 +256,14 @@ fn lowest_rpm(goal: &GoalSummary) -> String {
     }
 }
 
+/// Video of the direction of a video call that was frozen longer.
+fn frozen(workload: &WorkloadSummary) -> Option<VideoSummary> {
+    let streams = workload.streams.as_ref()?;
+    let directions = [&streams.up, &streams.down].into_iter().flatten();
+    let videos = directions.filter_map(|stream| stream.video);
+    videos.max_by(|one, other| one.total_freezes_ms.total_cmp(&other.total_freezes_ms))
+}
+
 /// The worst sample of a stream, if it exceeds the limit.
 fn worst_packet(goal: &GoalSummary) -> String {
     match goal.excess {
@@ -289,7 +311,7 @@ fn times(n: u64) -> String {
     }
 }
 
-fn counted(n: u64, noun: &str) -> String {
+pub(super) fn counted(n: u64, noun: &str) -> String {
     match n {
         1 => format!("1 {noun}"),
         n => format!("{n} {noun}s"),

@@ -3,8 +3,8 @@
 use crate::decode::{Context, Section, Spanned};
 use crate::sections::WorkloadSection;
 use crate::streams::StreamSection;
-use netburn_units::{BitRate, Duration};
-use netburn_workload::{Config, Direction, Kind, PacketStream, Streams};
+use netburn_units::{BitRate, ByteSize, Duration};
+use netburn_workload::{Adaptation, Config, Direction, Kind, PacketStream, Streams};
 
 /// Rate of a stream without `rate` and `interval`; `None` for kinds with a default interval.
 fn default_rate(kind: Kind) -> Option<BitRate> {
@@ -21,8 +21,13 @@ pub(super) fn resolve(config: &mut Config, section: &WorkloadSection, defaults: 
     }
     let is_named = kind == Kind::Datagrams && (section.up.is_some() || section.down.is_some());
     let mut stream = |direction, section: &Option<Spanned<StreamSection>>| match section {
+        Some(section) if kind.is_adaptive() => {
+            let mut stream = defaults.get(direction)?;
+            stream.size = MAX_DEFAULT_PACKET;
+            Some(frames_with_keys(stream, section, adaptive_stream, cx))
+        }
         Some(section) if kind.has_frames() && direction == Direction::Down => {
-            Some(frames_with_keys(defaults.get(direction)?, section, cx))
+            Some(frames_with_keys(defaults.get(direction)?, section, fixed_stream, cx))
         }
         Some(section) => Some(with_keys(defaults.get(direction)?, section, default_rate(kind), cx)),
         None if is_named => None,
@@ -32,23 +37,75 @@ pub(super) fn resolve(config: &mut Config, section: &WorkloadSection, defaults: 
         up: stream(Direction::Up, &section.up),
         down: stream(Direction::Down, &section.down),
     };
+    if let Some(adaptation) = config.adaptation {
+        check_adaptation(&adaptation, &config.datagrams, section, cx);
+    }
+}
+
+/// Reports invalid rates of the senders of a video call at the key that causes them.
+fn check_adaptation(adaptation: &Adaptation, streams: &Streams, section: &WorkloadSection, cx: &mut Context) {
+    for (direction, stream) in streams.all() {
+        let Err((key, problem)) = adaptation.validate(&stream) else {
+            continue;
+        };
+        let message = format!("invalid `{key}`: {problem}");
+        let of_stream = match direction {
+            Direction::Up => section.up.as_ref(),
+            Direction::Down => section.down.as_ref(),
+        };
+        match (&section.adaptation, of_stream) {
+            (Some(adaptation), _) if matches!(key, "min_rate" | "start_rate") => {
+                let value = &adaptation.value;
+                let rate = if key == "min_rate" {
+                    &value.min_rate
+                } else {
+                    &value.start_rate
+                };
+                match rate {
+                    Some(rate) => cx.problem_at(rate, message, None),
+                    None => cx.problem_at(adaptation, message, None),
+                }
+            }
+            (_, Some(stream)) => cx.problem_at(stream, message, None),
+            (_, None) => {}
+        }
+        return;
+    }
+}
+
+/// Maximum size of the packets of a video call without `size`.
+const MAX_DEFAULT_PACKET: ByteSize = ByteSize::from_bytes(1200);
+
+/// Frames of a video call at their target rate, by default 2.5 Mbit/s.
+fn adaptive_stream(stream: &PacketStream, rate: Option<BitRate>) -> PacketStream {
+    let rate = rate.unwrap_or(BitRate::from_bps(2_500_000));
+    PacketStream::adaptive(stream.interval, rate, stream.size)
+}
+
+/// Frames of a fixed size, by default of 25 Mbit/s.
+fn fixed_stream(stream: &PacketStream, rate: Option<BitRate>) -> PacketStream {
+    PacketStream::frames(stream.interval, rate.unwrap_or(FRAME_RATE), stream.size)
 }
 
 /// Rate of frames without `rate` and `burst`.
 const FRAME_RATE: BitRate = BitRate::from_mbps(25);
 
-/// The frames with the keys of a section. `rate` sets the packets of a frame.
-fn frames_with_keys(mut stream: PacketStream, section: &Spanned<StreamSection>, cx: &mut Context) -> PacketStream {
+/// The frames with the keys of a section. `rate` sets the packets of a frame, by `with_rate`.
+fn frames_with_keys(
+    mut stream: PacketStream,
+    section: &Spanned<StreamSection>,
+    with_rate: fn(&PacketStream, Option<BitRate>) -> PacketStream,
+    cx: &mut Context,
+) -> PacketStream {
     section.value.apply(&mut stream);
     if let (Some(rate), Some(_)) = (&section.rate, &section.burst) {
         let message = "`rate` and `burst` exclude each other for frames";
         cx.problem_at(rate, message, "remove one of them".to_owned());
         return stream;
     }
-    let rate = section.rate.as_ref().map_or(FRAME_RATE, |rate| rate.0);
     let paced = match section.burst {
         Some(_) => stream.paced(),
-        None => PacketStream::frames(stream.interval, rate, stream.size),
+        None => with_rate(&stream, section.rate.as_ref().map(|rate| rate.0)),
     };
     let spacing = section.spacing.as_ref().map_or(paced.spacing, |spacing| spacing.0);
     let stream = PacketStream { spacing, ..paced };

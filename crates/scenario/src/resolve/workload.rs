@@ -48,6 +48,7 @@ pub(crate) fn preset(kind: Kind) -> Config {
         Kind::Datagrams => Config::datagrams(),
         Kind::Game => Config::game(),
         Kind::CloudGaming => Config::cloud_gaming(),
+        Kind::VideoCall => Config::video_call(),
         Kind::Responsiveness => Config::responsiveness(),
     }
 }
@@ -180,6 +181,7 @@ pub(crate) fn default_rate(kind: Kind) -> Option<BitRate> {
         | Kind::Datagrams
         | Kind::Game
         | Kind::CloudGaming
+        | Kind::VideoCall
         | Kind::Responsiveness => None,
     }
 }
@@ -309,6 +311,8 @@ fn check_goals(config: &Config, section: &WorkloadSection, kind: Kind, cx: &mut 
             }
             Goal::Loss { .. } if kind.has_streams() => None,
             Goal::Loss { .. } => Some("a loss is a goal for kinds with `up` and `down`, such as `datagrams`"),
+            Goal::NoFreeze if kind.is_adaptive() => None,
+            Goal::NoFreeze => Some("`no freeze` is a goal for `video-call`"),
             Goal::Frames if kind.has_frames() => None,
             Goal::Frames => Some("`frames on time` is a goal for `cloud-gaming`"),
             Goal::NoGap if kind == Kind::Game => None,

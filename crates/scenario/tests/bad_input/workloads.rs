@@ -27,7 +27,7 @@ fn workloads() {
     station(
         "workload = [\"voip\", \"tetris\"]",
         "2:21: station.tv.workload: unknown workload `tetris`; expected one of `browsing`, `4kstream`, `voip`, \
-         `download`, `upload`, `probe`, `voice`, `datagrams`, `game`, `cloud-gaming`, `responsiveness`, or define it: `[workload.tetris]`",
+         `download`, `upload`, `probe`, `voice`, `datagrams`, `game`, `cloud-gaming`, `video-call`, `responsiveness`, or define it: `[workload.tetris]`",
     );
     station(
         "workload = [\"voip\", \"voip\"]",
@@ -37,13 +37,13 @@ fn workloads() {
     own(
         "rate = \"5 Mbit/s\"",
         &[
-            "2:1: workload.mine: missing `kind`; it is the traffic pattern: `pages`, `stream`, `calls`, `download`, `upload`, `probe`, `voice`, `datagrams`, `game`, `cloud-gaming` or `responsiveness`",
+            "2:1: workload.mine: missing `kind`; it is the traffic pattern: `pages`, `stream`, `calls`, `download`, `upload`, `probe`, `voice`, `datagrams`, `game`, `cloud-gaming`, `video-call` or `responsiveness`",
         ],
     );
     own(
         "kind = \"page\"",
         &[
-            "3:8: workload.mine.kind: unknown value `page`; did you mean `pages`? Expected one of `pages`, `stream`, `calls`, `download`, `upload`, `probe`, `voice`, `datagrams`, `game`, `cloud-gaming`, `responsiveness`",
+            "3:8: workload.mine.kind: unknown value `page`; did you mean `pages`? Expected one of `pages`, `stream`, `calls`, `download`, `upload`, `probe`, `voice`, `datagrams`, `game`, `cloud-gaming`, `video-call`, `responsiveness`",
         ],
     );
     own(
@@ -229,6 +229,7 @@ fn goals_on_workloads_that_cannot_have_them() {
     let loss = "a loss is a goal for kinds with `up` and `down`, such as `datagrams`";
     let frames = "`frames on time` is a goal for `cloud-gaming`";
     let gap = "`no gap` is a goal for `game`";
+    let freeze = "`no freeze` is a goal for `video-call`";
     let rate = "a rate is a goal for `stream`, `download` and `upload`";
     let rating = "a rating is a goal for `voice`";
     let rpm = "round trips per minute are a goal for `responsiveness`";
@@ -258,6 +259,10 @@ fn goals_on_workloads_that_cannot_have_them() {
         ("game", "frames on time", frames),
         ("cloud-gaming", "no gap", gap),
         ("cloud-gaming", "20 Mbit/s", rate),
+        ("video-call", "1 Mbit/s", rate),
+        ("video-call", "no gap", gap),
+        ("video-call", "frames on time", frames),
+        ("game", "no freeze", freeze),
         ("datagrams", "1 Mbit/s", rate),
         ("datagrams", "no stall", stall),
         ("datagrams", "1000 rpm", rpm),
@@ -275,11 +280,11 @@ fn goals_on_workloads_that_cannot_have_them() {
     let own = |lines: &str, expected: &str| wrong(&format!("[station.tv]\n[workload.mine]\n{lines}\n"), &[expected]);
     own(
         "kind = \"pages\"\ngoal = \"fast\"",
-        "4:8: workload.mine.goal: invalid goal `fast`; expected a time (`\"500 ms\"`), a rate (`\"20 Mbit/s\"`), a rating (`\"R 80\"`), round trips per minute (`\"1000 rpm\"`), a loss (`\"1 % lost\"`), `\"no gap\"`, `\"frames on time\"`, `\"no stall\"` or `\"none\"`",
+        "4:8: workload.mine.goal: invalid goal `fast`; expected a time (`\"500 ms\"`), a rate (`\"20 Mbit/s\"`), a rating (`\"R 80\"`), round trips per minute (`\"1000 rpm\"`), a loss (`\"1 % lost\"`), `\"no gap\"`, `\"no freeze\"`, `\"frames on time\"`, `\"no stall\"` or `\"none\"`",
     );
     own(
         "kind = \"pages\"\ngoal = 500",
-        "4:8: workload.mine.goal: found `500`, expected a time (`\"500 ms\"`), a rate (`\"20 Mbit/s\"`), a rating (`\"R 80\"`), round trips per minute (`\"1000 rpm\"`), a loss (`\"1 % lost\"`), `\"no gap\"`, `\"frames on time\"`, `\"no stall\"` or `\"none\"`",
+        "4:8: workload.mine.goal: found `500`, expected a time (`\"500 ms\"`), a rate (`\"20 Mbit/s\"`), a rating (`\"R 80\"`), round trips per minute (`\"1000 rpm\"`), a loss (`\"1 % lost\"`), `\"no gap\"`, `\"no freeze\"`, `\"frames on time\"`, `\"no stall\"` or `\"none\"`",
     );
     for rating in ["R 0", "R 94", "R 1000"] {
         own(
@@ -289,7 +294,7 @@ fn goals_on_workloads_that_cannot_have_them() {
     }
     own(
         "kind = \"voice\"\ngoal = \"R eighty\"",
-        "4:8: workload.mine.goal: invalid goal `R eighty`; expected a time (`\"500 ms\"`), a rate (`\"20 Mbit/s\"`), a rating (`\"R 80\"`), round trips per minute (`\"1000 rpm\"`), a loss (`\"1 % lost\"`), `\"no gap\"`, `\"frames on time\"`, `\"no stall\"` or `\"none\"`",
+        "4:8: workload.mine.goal: invalid goal `R eighty`; expected a time (`\"500 ms\"`), a rate (`\"20 Mbit/s\"`), a rating (`\"R 80\"`), round trips per minute (`\"1000 rpm\"`), a loss (`\"1 % lost\"`), `\"no gap\"`, `\"no freeze\"`, `\"frames on time\"`, `\"no stall\"` or `\"none\"`",
     );
     own(
         "kind = \"stream\"\nrate = \"8 Mbit/s\"\ngoal = \"10 Mbit/s\"",
@@ -378,7 +383,57 @@ fn streams_of_datagrams() {
     wrong(
         "[station.tv]\n[workload.mine]\nkind = \"voice\"\nup = { size = \"100 B\" }\n",
         &[
-            "4:6: workload.mine.up: a workload of kind `voice` has no `up`; remove it; it applies to `datagrams`, `game`, `cloud-gaming`",
+            "4:6: workload.mine.up: a workload of kind `voice` has no `up`; remove it; it applies to `datagrams`, `game`, `cloud-gaming`, `video-call`",
+        ],
+    );
+}
+
+#[test]
+fn video_calls() {
+    let own = |lines: &str, expected: &[&str]| {
+        wrong(
+            &format!("[station.tv]\n[workload.mine]\nkind = \"video-call\"\n{lines}\n"),
+            expected,
+        );
+    };
+    own(
+        "up = { rate = \"1.5 Mbit/s\" }\ngoal = [\"no freeze\", \"150 ms\", \"1 % lost\"]",
+        &[],
+    );
+    // A low target rate with the default start rate.
+    own(
+        "down = { rate = \"500 kbit/s\" }\nadaptation = { min_rate = \"50 kbit/s\" }",
+        &[],
+    );
+    own(
+        "adaptation = { min_rate = \"1 Mbit/s\", start_rate = \"500 kbit/s\" }",
+        &[
+            "4:50: workload.mine.adaptation.start_rate: invalid `start_rate`: found 500 kbit/s, expected at least `min_rate`, which is 1 Mbit/s",
+        ],
+    );
+    own(
+        "adaptation = { min_rate = \"10 kbit/s\" }",
+        &[
+            "4:27: workload.mine.adaptation.min_rate: invalid `min_rate`: found 10 kbit/s, expected at least 16 kbit/s for frames of 64 B",
+        ],
+    );
+    // 30 Mbit/s and 40 ms are 150,000 B in 125 packets of 1200 B.
+    own(
+        "up = { rate = \"30 Mbit/s\", interval = \"40 ms\" }",
+        &["4:6: workload.mine.up: invalid `rate`: found 30 Mbit/s, expected at most 20 Mbit/s for a video call"],
+    );
+    own(
+        "down = { size = \"64 B\" }",
+        &["4:8: workload.mine.down: invalid `size`: found 64 B, expected at least 100 B for a video call"],
+    );
+    own(
+        "down = { rate = \"2 Mbit/s\", burst = 4 }",
+        &["4:17: workload.mine.down.rate: `rate` and `burst` exclude each other for frames; remove one of them"],
+    );
+    wrong(
+        "[station.tv]\n[workload.mine]\nkind = \"game\"\nadaptation = {}\n",
+        &[
+            "4:14: workload.mine.adaptation: a workload of kind `game` has no `adaptation`; remove it; it applies to `video-call`",
         ],
     );
 }

@@ -80,6 +80,8 @@ impl World {
                 watched.handle_arrival(self.now, id, direction, self.now, &mut self.rows);
                 self.take_actions(client as usize);
             }
+            Payload::Media { client, to, packet } => self.handle_media(client as usize, to, &packet),
+            Payload::Feedback { client, to, number } => self.handle_feedback(client as usize, to, number),
         }
     }
 
@@ -98,7 +100,7 @@ impl World {
         self.send_datagram(client, size, payload, (from, to), None);
     }
 
-    fn send_datagram(
+    pub(super) fn send_datagram(
         &mut self,
         client: usize,
         size: ByteSize,

@@ -46,10 +46,14 @@ impl World {
                 let dscp = self.marks.get(connection as usize).copied().unwrap_or(0);
                 (port(connection), dscp, PacketContent::Segment(segment.segment))
             }
-            Payload::Probe { client, id, .. } | Payload::OneWay { client, id, .. } => {
+            Payload::Probe { client, .. }
+            | Payload::OneWay { client, .. }
+            | Payload::Media { client, .. }
+            | Payload::Feedback { client, .. } => {
+                let number_of_packet = datagram_number(self.payloads.get(packet.payload));
                 let number = (client % u32::from(u16::MAX - PROBES)) as u16;
                 let dscp = self.clients[client as usize].watched.machine().config().marking().dscp;
-                (PROBES + number, dscp, PacketContent::Datagram(id.operation))
+                (PROBES + number, dscp, PacketContent::Datagram(number_of_packet))
             }
         };
         captured.push(CaptureEvent::Packet(CapturedPacket {
@@ -63,5 +67,16 @@ impl World {
             port,
             content,
         }));
+    }
+}
+
+/// Number in a captured datagram: that of the operation, of the transmission of a packet of a frame, or of the
+/// feedback.
+fn datagram_number(payload: &Payload) -> u64 {
+    match payload {
+        Payload::Probe { id, .. } | Payload::OneWay { id, .. } => id.operation,
+        Payload::Media { packet, .. } => packet.transport,
+        Payload::Feedback { number, .. } => u64::from(*number),
+        Payload::Segment { .. } => 0,
     }
 }

@@ -1,5 +1,6 @@
 //! Clients of the network, and the configuration of their TCP.
 
+use super::video::VideoCall;
 use netburn_record::recorded_workload::RecordedWorkload;
 use netburn_record::row::baseline;
 use netburn_scenario::Plan;
@@ -20,6 +21,8 @@ pub(crate) struct Client {
     pub(crate) requests: BTreeMap<RequestId, usize>,
     /// Congestion control of its connections, if it has its own.
     pub(crate) cc: Option<CongestionControl>,
+    /// Ends of a video call.
+    pub(super) video: Option<VideoCall>,
 }
 
 /// Clients of a plan, and the start of the earliest one.
@@ -31,12 +34,14 @@ pub(crate) fn from_plan(plan: &Plan) -> (Vec<Client>, Instant) {
             let [start, end, settle] = load;
             // The same indices as in the other environments, so that due times are equal.
             let index = u64::from(number) << 16 | u64::from(workload);
+            let video = VideoCall::new(&config);
             let machine = Workload::new(config, start, end, settle, plan.seed, index);
             clients.push(Client {
                 watched: RecordedWorkload::new(number, workload, machine),
                 kept: BTreeMap::new(),
                 requests: BTreeMap::new(),
                 cc: cc.cloned(),
+                video,
             });
         };
         if !plan.baseline.is_zero() {

@@ -20,6 +20,7 @@ mod payload_pool;
 mod rx_coalescing;
 mod traffic;
 mod unsent;
+mod video;
 
 use crate::capture::CaptureEvent;
 use crate::error::SimulateError;
@@ -173,6 +174,7 @@ impl World {
             }
             while let Some((_, client)) = self.clients_due.pop(now) {
                 self.clients[client].watched.machine_mut().handle_timeout(now);
+                self.wake_video(client);
                 self.take_actions(client);
             }
             self.run_ready();

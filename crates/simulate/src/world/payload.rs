@@ -3,6 +3,7 @@
 use netburn_network::Endpoint as Place;
 use netburn_tcp::Packet as Segment;
 use netburn_units::Instant;
+use netburn_workload::video::MediaPacket;
 use netburn_workload::{Direction, RequestId};
 
 /// End of a connection.
@@ -65,6 +66,23 @@ pub(crate) enum Payload {
         /// Request of the workload.
         id: RequestId,
         direction: Direction,
+    },
+    /// Packet of a frame of a video call.
+    Media {
+        /// Index of the client.
+        client: u32,
+        /// Receiving end.
+        to: End,
+        packet: MediaPacket,
+    },
+    /// Feedback of an end of a video call.
+    Feedback {
+        /// Index of the client.
+        client: u32,
+        /// Receiving end.
+        to: End,
+        /// Number of the feedback.
+        number: u32,
     },
 }
 

@@ -1,12 +1,15 @@
 //! Execution of the workloads' actions: connections, requests, responses.
 
 use super::World;
+use super::clients::Client;
 use super::connection::{Connection, Host};
 use super::exchange::{CLIENT_FINISHED, CLIENT_HELLO, Exchange, PREFACE, SERVER_HELLO, SERVER_PREFACE, Stage};
 use super::lane::{CONNECTION, Key, Lane};
 use super::payload::End;
 use super::unsent::UnsentLimit;
+use super::video::VideoCall;
 use netburn_tcp::{Endpoint, EndpointConfig, Event};
+use netburn_units::earlier;
 use netburn_workload::responsiveness::LOAD_FRAME;
 use netburn_workload::{Action, Connection as Wanted, Failure, Kind, Request, RequestId};
 
@@ -17,16 +20,20 @@ impl World {
             match action {
                 Action::Begin(request) => self.begin(client, &request),
                 Action::Send { id, size, .. } => self.send_probe(client, id, size),
+                Action::SendOneWay { id, direction, .. } if self.clients[client].video.is_some() => {
+                    self.send_frame(client, id, direction);
+                }
                 Action::SendOneWay {
                     id, size, direction, ..
                 } => self.send_one_way(client, id, size, direction),
                 Action::Cancel(id) => self.cancel(client, id),
             }
         }
-        let watched = &mut self.clients[client].watched;
+        let Client { watched, video, .. } = &mut self.clients[client];
         watched.take_rows(&mut self.rows);
-        self.clients_due
-            .set(client, watched.machine().poll_timeout().map(|(at, _)| at));
+        let next = watched.machine().poll_timeout().map(|(at, _)| at);
+        let of_video = video.as_ref().and_then(VideoCall::next);
+        self.clients_due.set(client, earlier(next, of_video));
     }
 
     fn begin(&mut self, client: usize, request: &Request) {

@@ -1,6 +1,6 @@
 //! Metrics of a summary by path.
 
-use netburn_record::summary::{DeliverySummary, StationSummary, Summary, WorkloadSummary};
+use netburn_record::summary::{DeliverySummary, StationSummary, Summary, VideoSummary, WorkloadSummary};
 use netburn_workload::{Direction, Verdict};
 
 /// Path of a metric in a summary.
@@ -42,7 +42,7 @@ pub enum Unit {
 
 const OF_RUN: [&str; 3] = ["verdict", "totals.throughput_mbps", "totals.airtime_jain"];
 const OF_STATION: [&str; 4] = ["verdict", "throughput_mbps", "airtime_share", "idle_ms"];
-const OF_WORKLOAD: [&str; 33] = [
+const OF_WORKLOAD: [&str; 41] = [
     "verdict",
     "throughput_mbps",
     "operations",
@@ -72,6 +72,14 @@ const OF_WORKLOAD: [&str; 33] = [
     "round_trip_p95_ms",
     "qoo",
     "missed_frames_share",
+    "freezes_up",
+    "freezes_down",
+    "frozen_up_share",
+    "frozen_down_share",
+    "rate_up_mbps",
+    "rate_down_mbps",
+    "at_target_up_share",
+    "at_target_down_share",
     "rpm",
     "foreign_rpm",
     "loaded_rpm",
@@ -174,6 +182,16 @@ fn delivery(workload: &WorkloadSummary, direction: Direction) -> Option<&Deliver
     Some(&stream.delivery)
 }
 
+/// Video of a direction of a video call.
+fn video(workload: &WorkloadSummary, direction: Direction) -> Option<VideoSummary> {
+    let streams = workload.streams.as_ref()?;
+    let stream = match direction {
+        Direction::Up => streams.up,
+        Direction::Down => streams.down,
+    };
+    stream?.video
+}
+
 fn of_workload(workload: &WorkloadSummary, name: &str) -> Option<f64> {
     let latency = &workload.latency_ms;
     match name {
@@ -205,6 +223,14 @@ fn of_workload(workload: &WorkloadSummary, name: &str) -> Option<f64> {
         "round_trip_p95_ms" => workload.streams.as_ref()?.round_trip_ms?.p95,
         "qoo" => workload.streams.as_ref()?.qoo,
         "missed_frames_share" => workload.streams.as_ref()?.down?.frames?.missed_share,
+        "freezes_up" => Some(video(workload, Direction::Up)?.freezes as f64),
+        "freezes_down" => Some(video(workload, Direction::Down)?.freezes as f64),
+        "frozen_up_share" => video(workload, Direction::Up)?.frozen_share,
+        "frozen_down_share" => video(workload, Direction::Down)?.frozen_share,
+        "rate_up_mbps" => video(workload, Direction::Up)?.rate_mbps,
+        "rate_down_mbps" => video(workload, Direction::Down)?.rate_mbps,
+        "at_target_up_share" => video(workload, Direction::Up)?.at_target_share,
+        "at_target_down_share" => video(workload, Direction::Down)?.at_target_share,
         "rpm" => workload.responsiveness.as_ref()?.rpm,
         "foreign_rpm" => workload.responsiveness.as_ref()?.foreign_rpm,
         "loaded_rpm" => workload.responsiveness.as_ref()?.loaded_rpm,

@@ -188,6 +188,15 @@ fn of_workload(name: &str, workload: &WorkloadSummary, all: &mut Vec<(Column, Me
                         stream.delivery.lost_share,
                     ),
                 ]);
+                if let Some(video) = stream.video {
+                    let of = |what: &str, unit: &str| name(&format!("{what}_{direction}{unit}"));
+                    all.extend([
+                        count(&of("freezes", ""), video.freezes),
+                        number(&of("frozen", "_share"), Measure::Share, video.frozen_share),
+                        number(&of("rate", "_mbps"), Measure::Mbps, video.rate_mbps),
+                        number(&of("at_target", "_share"), Measure::Share, video.at_target_share),
+                    ]);
+                }
             }
         }
     }

@@ -1,11 +1,11 @@
 //! Fuzz checks of the datagram echo.
 
 use super::call::wire::CallDatagram;
-use super::call::{self, CallClient, CallLimits, CallPlan, CallServer};
+use super::call::{self, CallClient, CallLimits, CallPlan, CallServer, VideoPlan};
 use super::wire::{self, Datagram};
 use super::{Echo, EchoLimits, Event, Prober};
-use netburn_units::{ByteSize, Duration, Instant};
-use netburn_workload::PacketStream;
+use netburn_units::{BitRate, ByteSize, Duration, Instant};
+use netburn_workload::{Adaptation, PacketStream};
 use std::net::{Ipv4Addr, SocketAddr};
 
 /// Processes `input` as a datagram at both ends.
@@ -62,12 +62,41 @@ fn check_call(input: &[u8]) {
         end: Instant::from_secs(1),
         dscp: 0,
         timeout: Duration::from_secs(2),
+        video: None,
     };
-    let mut client = CallClient::new(Instant::ZERO, 0, 0, plan);
-    client.send(0);
-    client.handle_datagram(Instant::from_millis(1), Some(46), input);
-    let events = std::iter::from_fn(|| client.poll_event()).count();
-    assert!(events <= 1);
+    let frames = PacketStream::adaptive(
+        Duration::from_millis(33),
+        BitRate::from_mbps(2),
+        ByteSize::from_bytes(1200),
+    );
+    let video = CallPlan {
+        up: Some((Instant::ZERO, frames.as_frames())),
+        down: Some((Instant::ZERO, frames.as_frames())),
+        video: Some(VideoPlan {
+            up: frames,
+            down: frames,
+            adaptation: Adaptation::default(),
+        }),
+        ..plan
+    };
+    for plan in [plan, video] {
+        let mut client = CallClient::new(Instant::ZERO, 0, 0, plan);
+        match plan.video {
+            Some(_) => client.send_frame(Instant::ZERO, 0),
+            None => client.send(0),
+        }
+        client.handle_datagram(Instant::from_millis(1), Some(46), input);
+        let events = std::iter::from_fn(|| client.poll_event()).count();
+        assert!(events <= 1);
+        // A datagram causes at most one feedback, beside the packets of the frame.
+        for millis in 2..200 {
+            client.handle_timeout(Instant::from_millis(millis));
+        }
+        let sent: usize = std::iter::from_fn(|| client.poll_transmit())
+            .map(|bytes| bytes.len())
+            .sum();
+        assert!(sent <= 100_000, "{sent} bytes");
+    }
 }
 
 /// Runs a prober and a server as `input` describes, two bytes per step: probes; lost, duplicated, damaged or foreign

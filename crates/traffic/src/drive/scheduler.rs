@@ -2,11 +2,11 @@
 
 use super::DriveReport;
 use super::load::Load;
-use crate::datagram::call::CallPlan;
+use crate::datagram::call::{CallPlan, VideoPlan};
 use hdrhistogram::Histogram;
 use netburn_record::{RecordedWorkload, Row};
-use netburn_units::{Duration, Instant};
-use netburn_workload::{Action, Deadlines, Direction, Kind, Outcome, ProbeTarget, RequestId, Wake, Workload};
+use netburn_units::{ByteSize, Duration, Instant};
+use netburn_workload::{Action, Config, Deadlines, Direction, Kind, Outcome, ProbeTarget, RequestId, Wake, Workload};
 use std::collections::VecDeque;
 
 /// An operation that could not start and was due at least this long ago counts as missed by the driver.
@@ -26,6 +26,14 @@ pub(super) struct Scheduler {
     unsettled: usize,
     /// True if due operations are skipped instead of started.
     overloaded: bool,
+}
+
+/// Arrival of a packet that is not answered, or completion of a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Arrival {
+    pub(super) at: Instant,
+    /// Size of a frame of a video call; `None` for packets, whose size is configured.
+    pub(super) size: Option<ByteSize>,
 }
 
 struct Machine {
@@ -86,16 +94,17 @@ impl Scheduler {
         self.drain(index);
     }
 
-    /// A packet that is not answered arrived at `at`, which is known at `now`.
-    pub(super) fn handle_arrival(&mut self, index: usize, now: Instant, id: RequestId, way: Direction, at: Instant) {
+    /// A packet that is not answered arrived, or a frame is complete. This is known at `now`.
+    pub(super) fn handle_arrival(&mut self, index: usize, now: Instant, id: RequestId, way: Direction, at: Arrival) {
         self.catch_up(index, now);
         let watched = &mut self.machines[index].watched;
-        let bytes = watched.machine().config().packet_size(way).as_bytes();
+        let of_packet = watched.machine().config().packet_size(way);
+        let size = at.size.unwrap_or(of_packet);
         match way {
-            Direction::Down => self.report.bytes_down += bytes,
-            Direction::Up => self.report.bytes_up += bytes,
+            Direction::Down => self.report.bytes_down += size.as_bytes(),
+            Direction::Up => self.report.bytes_up += size.as_bytes(),
         }
-        watched.handle_arrival(now, id, way, at, &mut self.rows);
+        watched.handle_frame(now, id, way, at.at, size, &mut self.rows);
         self.drain(index);
     }
 
@@ -197,6 +206,7 @@ impl Scheduler {
             end: machine.end_of_load(),
             dscp: config.marking().dscp,
             timeout: config.timeout,
+            video: video_plan(config),
         })
     }
 
@@ -253,13 +263,21 @@ impl Scheduler {
     }
 }
 
+/// Senders of a video call; `None` for other kinds.
+fn video_plan(config: &Config) -> Option<VideoPlan> {
+    Some(VideoPlan {
+        adaptation: config.adaptation.filter(|_| config.kind.is_adaptive())?,
+        up: config.datagrams.up?,
+        down: config.datagrams.down?,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::client::Target;
     use netburn_record::EventKind;
-    use netburn_units::{ByteSize, Seed};
-    use netburn_workload::Config;
+    use netburn_units::Seed;
     use std::sync::Arc;
 
     /// Returns one load of calls every 100 ms, from 0 to 10 s, and the due time of the first.

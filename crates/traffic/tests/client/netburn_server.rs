@@ -387,6 +387,30 @@ fn streams_of_datagrams_differ_by_direction() {
     }
 }
 
+/// 2 s of 30 frames per second in each direction, from 1.2 Mbit/s (4999 B) to less than the target of 10,422 B.
+#[test]
+fn a_video_call_has_frames_in_both_directions() {
+    let server = serve(|_| ());
+    let left = drive_later(&server.target(Http::H1, false), Config::video_call(), 2_000, 4_500);
+    for direction in [Direction::Up, Direction::Down] {
+        let frames = in_direction(&left, direction);
+        assert!((58..=60).contains(&frames.len()), "{direction:?}: {}", frames.len());
+        let complete: Vec<_> = frames.iter().filter(|frame| frame.latency().is_some()).collect();
+        assert_eq!(complete.len(), frames.len(), "{direction:?}");
+        // A frame at the minimum rate of 100 kbit/s has 416 B.
+        assert!(
+            complete.iter().all(|frame| (416..=10_422).contains(&frame.bytes)),
+            "{direction:?}"
+        );
+        assert_eq!(complete[0].bytes, 4_999, "{direction:?}");
+        // The packets of a frame are paced within 13.3 ms. A busy test machine may delay some.
+        let quick = complete
+            .iter()
+            .filter(|frame| frame.latency() < Some(Duration::from_millis(60)));
+        assert!(quick.count() * 2 > frames.len(), "{direction:?}: {frames:?}");
+    }
+}
+
 /// The link of the server carries 2 Mbit/s: 172 B take 0.7 ms.
 #[test]
 fn a_call_passes_a_rate_limited_server() {

@@ -1,6 +1,7 @@
 //! Settings of one workload, with all defaults filled in.
 //!
 //! - `activity`: times in which a workload runs.
+//! - `adaptation`: range of the rate of a video call.
 //! - `marking`: DSCP and TID of the packets.
 //! - `presets`: the built-in workloads.
 //! - `stream`: streams of datagrams in one direction.
@@ -9,6 +10,7 @@
 //! - `volume`: number of bytes that a workload moves.
 
 mod activity;
+mod adaptation;
 mod marking;
 mod names;
 mod presets;
@@ -17,6 +19,7 @@ mod validate;
 mod volume;
 
 pub use activity::{Activity, MIN_REPEAT, MIN_WINDOW, Window, Windows};
+pub use adaptation::{Adaptation, MAX_TARGET_RATE, MIN_FRAME_SIZE, MIN_MEDIA_PACKET, frame_size};
 pub use marking::Marking;
 pub use names::UnknownName;
 pub use presets::PRESETS;
@@ -76,6 +79,8 @@ pub struct Config {
     /// Packets of kinds that [have streams](Kind::has_streams), in each direction; empty for other kinds. Those of all
     /// kinds are [`packet_streams`](Self::packet_streams).
     pub datagrams: Streams,
+    /// Range of the rate of both senders of a `video-call`; `None` for other kinds.
+    pub adaptation: Option<Adaptation>,
     /// Times in which the workload runs. Default: the whole load of its station.
     pub activity: Activity,
     /// Traffic class: DSCP, access category and band of the packets.
@@ -124,6 +129,10 @@ pub enum Kind {
     /// Cloud gaming: inputs up, and the frames of a video down. Operations and numbers are those of
     /// `Voice`.
     CloudGaming,
+    /// A video call: frames in both directions. Both senders adapt their rate by GCC ([`video`](crate::video)). An
+    /// operation is one frame: it ends when the last packet of the frame arrives, and its latency is the frame delay.
+    /// Numbers are those of `Voice`.
+    VideoCall,
     /// Responsiveness under load (draft-ietf-ippm-responsiveness-09): probes on a fixed grid, and load without end on
     /// connections of its own. An operation is a probe or a load connection
     /// ([`Part`](crate::responsiveness::Part)). Foreign probes use a connection each, and self probes use a connection with load.
@@ -137,7 +146,7 @@ impl Kind {
         match self {
             Kind::Download | Kind::Upload => true,
             Kind::Pages | Kind::Stream | Kind::Calls | Kind::Responsiveness => false,
-            Kind::Probe | Kind::Voice | Kind::Datagrams | Kind::Game | Kind::CloudGaming => false,
+            Kind::Probe | Kind::Voice | Kind::Datagrams | Kind::Game | Kind::CloudGaming | Kind::VideoCall => false,
         }
     }
 
@@ -146,7 +155,7 @@ impl Kind {
     pub const fn can_repeat(self) -> bool {
         match self {
             Kind::Pages | Kind::Calls | Kind::Download | Kind::Upload | Kind::Probe | Kind::Responsiveness => true,
-            Kind::Stream | Kind::Voice | Kind::Datagrams | Kind::Game | Kind::CloudGaming => false,
+            Kind::Stream | Kind::Voice | Kind::Datagrams | Kind::Game | Kind::CloudGaming | Kind::VideoCall => false,
         }
     }
 
@@ -154,7 +163,7 @@ impl Kind {
     #[must_use]
     pub const fn is_datagram(self) -> bool {
         match self {
-            Kind::Probe | Kind::Voice | Kind::Datagrams | Kind::Game | Kind::CloudGaming => true,
+            Kind::Probe | Kind::Voice | Kind::Datagrams | Kind::Game | Kind::CloudGaming | Kind::VideoCall => true,
             Kind::Pages | Kind::Stream | Kind::Calls | Kind::Download | Kind::Upload | Kind::Responsiveness => false,
         }
     }
@@ -197,6 +206,12 @@ impl Kind {
     #[must_use]
     pub const fn has_frames(self) -> bool {
         matches!(self, Kind::CloudGaming)
+    }
+
+    /// Returns true if the operations are frames of a variable size, whose sender adapts its rate.
+    #[must_use]
+    pub const fn is_adaptive(self) -> bool {
+        matches!(self, Kind::VideoCall)
     }
 
     /// Returns true if the packets follow [`Config::datagrams`].
@@ -355,6 +370,8 @@ pub enum Goal {
     /// Every frame is complete within one interval of its due time, plus the smallest delay of a
     /// packet.
     Frames,
+    /// In each direction, there is no freeze ([`netburn_quality::freezes`]).
+    NoFreeze,
     /// The probes of every window of `window`, in steps of `step`, have at least this score of
     /// draft-ietf-ippm-responsiveness-09 ([`rpm_windows`](crate::rpm_windows)).
     Rpm {
@@ -392,11 +409,13 @@ impl Config {
         .windows(start, end)
     }
 
-    /// Streams of a kind whose datagrams are not answered; empty for other kinds.
+    /// Streams of operations of a kind whose datagrams are not answered; empty for other kinds. An operation is a
+    /// packet; that of a `video-call` is a frame, with its size at the target rate.
     #[must_use]
     pub fn packet_streams(&self) -> Streams {
         match (self.kind, self.interval) {
             (Kind::Voice, Some(every)) => Streams::both(PacketStream::single(every, self.object_size)),
+            (kind, _) if kind.is_adaptive() => self.datagrams.map(|stream| stream.as_frames()),
             (kind, _) if kind.has_streams() => self.datagrams,
             _ => Streams::default(),
         }
@@ -412,7 +431,7 @@ impl Config {
         }
     }
 
-    /// UDP payload of a packet of a direction; zero without such a stream.
+    /// UDP payload of a packet of a direction, or of a frame at the target rate; zero without such a stream.
     #[must_use]
     pub fn packet_size(&self, direction: Direction) -> ByteSize {
         let stream = self.packet_streams().get(direction);

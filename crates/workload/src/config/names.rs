@@ -68,6 +68,7 @@ named!(
     Datagrams = "datagrams",
     Game = "game",
     CloudGaming = "cloud-gaming",
+    VideoCall = "video-call",
     Responsiveness = "responsiveness",
 );
 
@@ -95,6 +96,7 @@ impl Goal {
             | Goal::Quality { .. }
             | Goal::Loss { .. }
             | Goal::NoGap
+            | Goal::NoFreeze
             | Goal::Rpm { .. }
             | Goal::Frames => None,
         }
@@ -110,6 +112,7 @@ impl Goal {
             | Goal::Quality { .. }
             | Goal::Loss { .. }
             | Goal::NoGap
+            | Goal::NoFreeze
             | Goal::Rpm { .. }
             | Goal::Frames => None,
         }
@@ -117,7 +120,7 @@ impl Goal {
 
     /// Text form in reports: `page load ≤ 500 ms`, `latency ≤ 150 ms`, `every 2 s ≥ 20 Mbit/s`, `no
     /// stall`, `every 10 s R ≥ 80`, `every 10 s lost ≤ 1 %`, `no gap
-    /// of 100 ms`, `frames on time`, `every 5 s ≥ 1000 rpm`.
+    /// of 100 ms`, `frames on time`, `no freeze`, `every 5 s ≥ 1000 rpm`.
     #[must_use]
     pub fn describe(&self, kind: Kind) -> String {
         match self {
@@ -126,6 +129,7 @@ impl Goal {
                     Kind::Pages => "page load",
                     Kind::Probe | Kind::Game | Kind::CloudGaming => "round trip",
                     Kind::Voice | Kind::Datagrams => "one-way delay",
+                    Kind::VideoCall => "frame delay",
                     Kind::Stream | Kind::Calls | Kind::Download | Kind::Upload | Kind::Responsiveness => "latency",
                 };
                 format!("{what} ≤ {limit}")
@@ -133,6 +137,7 @@ impl Goal {
             Goal::Rate { at_least, window, .. } => format!("every {window} ≥ {at_least}"),
             Goal::NoStall => "no stall".to_owned(),
             Goal::Frames => "frames on time".to_owned(),
+            Goal::NoFreeze => "no freeze".to_owned(),
             Goal::NoGap => format!("no gap of {GAP}"),
             Goal::Quality { at_least, window, .. } => format!("every {window} R ≥ {at_least}"),
             Goal::Rpm { at_least, window, .. } => format!("every {window} ≥ {at_least} rpm"),

@@ -1,13 +1,13 @@
 //! The built-in workloads.
 
 use super::{
-    Activity, Config, Connections, Goal, Kind, LoadConnections, PacketStream, PlayerConfig, Priority, ProbeTarget,
-    Streams,
+    Activity, Adaptation, Config, Connections, Goal, Kind, LoadConnections, PacketStream, PlayerConfig, Priority,
+    ProbeTarget, Streams,
 };
 use netburn_units::{BitRate, ByteSize, Duration, Probability};
 
 /// Names of the built-in workloads.
-pub const PRESETS: [&str; 11] = [
+pub const PRESETS: [&str; 12] = [
     "browsing",
     "4kstream",
     "voip",
@@ -18,6 +18,7 @@ pub const PRESETS: [&str; 11] = [
     "datagrams",
     "game",
     "cloud-gaming",
+    "video-call",
     "responsiveness",
 ];
 
@@ -41,6 +42,7 @@ impl Config {
             "datagrams" => Some(Self::datagrams()),
             "game" => Some(Self::game()),
             "cloud-gaming" => Some(Self::cloud_gaming()),
+            "video-call" => Some(Self::video_call()),
             "responsiveness" => Some(Self::responsiveness()),
             _ => None,
         }
@@ -59,6 +61,7 @@ impl Config {
             outstanding: 1,
             streams: 1,
             datagrams: Streams::default(),
+            adaptation: None,
             activity: Activity::default(),
             priority: Priority::BestEffort,
             dscp: None,
@@ -86,6 +89,7 @@ impl Config {
             outstanding: 1,
             streams: 1,
             datagrams: Streams::default(),
+            adaptation: None,
             activity: Activity::default(),
             priority: Priority::BestEffort,
             dscp: None,
@@ -118,6 +122,7 @@ impl Config {
             outstanding: 8,
             streams: 1,
             datagrams: Streams::default(),
+            adaptation: None,
             activity: Activity::default(),
             priority: Priority::BestEffort,
             dscp: None,
@@ -144,6 +149,7 @@ impl Config {
             outstanding: 1,
             streams: 1,
             datagrams: Streams::default(),
+            adaptation: None,
             activity: Activity::default(),
             priority: Priority::BestEffort,
             dscp: None,
@@ -178,6 +184,7 @@ impl Config {
             outstanding: 1000,
             streams: 1,
             datagrams: Streams::default(),
+            adaptation: None,
             activity: Activity::default(),
             priority: Priority::BestEffort,
             dscp: None,
@@ -204,6 +211,7 @@ impl Config {
             outstanding: 1000,
             streams: 1,
             datagrams: Streams::default(),
+            adaptation: None,
             activity: Activity::default(),
             priority: Priority::Voice,
             dscp: None,
@@ -281,6 +289,28 @@ impl Config {
                 Goal::Frames,
                 Goal::Latency {
                     limit: Duration::from_millis(80),
+                },
+            ],
+            ..Config::datagrams()
+        }
+    }
+
+    /// Video call: 30 frames per second in each direction, up to 2.5 Mbit/s in packets of at most 1200 B. 2.5 Mbit/s
+    /// is the customary limit of WebRTC for 720p30. A frame at this rate has 9 packets of 1158 B. Both senders start
+    /// at 1.2 Mbit/s and adapt their rate by GCC. Goals: no freeze, and a frame delay of 150 ms, as ITU-T G.114
+    /// recommends for speech. A frame that is not complete within 2 s is lost.
+    #[must_use]
+    pub fn video_call() -> Self {
+        let frame = Duration::from_nanos(33_333_333);
+        let target = BitRate::from_bps(2_500_000);
+        Config {
+            kind: Kind::VideoCall,
+            datagrams: Streams::both(PacketStream::adaptive(frame, target, ByteSize::from_bytes(1200))),
+            adaptation: Some(Adaptation::default()),
+            goals: vec![
+                Goal::NoFreeze,
+                Goal::Latency {
+                    limit: Duration::from_millis(150),
                 },
             ],
             ..Config::datagrams()

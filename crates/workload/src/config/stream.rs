@@ -69,6 +69,29 @@ impl PacketStream {
         .paced()
     }
 
+    /// Frames of a sender that adapts its rate, at their target `rate`: as few packets of equal size as `largest`
+    /// permits. The size of a packet is rounded up. A frame has at most 1000 packets.
+    #[must_use]
+    pub fn adaptive(interval: Duration, rate: BitRate, largest: ByteSize) -> Self {
+        let frame = u128::from(rate.as_bps()) * u128::from(interval.as_nanos());
+        let frame = u64::try_from(frame.div_ceil(8_000_000_000)).unwrap_or(u64::MAX).max(1);
+        let burst = frame.div_ceil(largest.as_bytes().max(1)).clamp(1, u64::from(MAX_BURST));
+        let size = frame.div_ceil(burst).min(largest.as_bytes());
+        PacketStream {
+            interval,
+            burst: u32::try_from(burst).unwrap_or(MAX_BURST),
+            spacing: Duration::ZERO,
+            size: ByteSize::from_bytes(size),
+        }
+        .paced()
+    }
+
+    /// The bursts of this stream, each as one large packet.
+    #[must_use]
+    pub fn as_frames(&self) -> Self {
+        PacketStream::single(self.interval, self.burst_size())
+    }
+
     /// The same stream with its packets paced as those of [`frames`](Self::frames).
     #[must_use]
     pub fn paced(self) -> Self {
@@ -171,6 +194,15 @@ impl Streams {
         match direction {
             Direction::Up => self.up,
             Direction::Down => self.down,
+        }
+    }
+
+    /// The streams of both directions, converted.
+    #[must_use]
+    pub fn map(&self, convert: impl Fn(PacketStream) -> PacketStream) -> Self {
+        Streams {
+            up: self.up.map(&convert),
+            down: self.down.map(convert),
         }
     }
 

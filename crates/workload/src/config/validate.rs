@@ -13,7 +13,7 @@ use netburn_units::{ByteSize, Duration, Probability};
 #[error("`{key}` {problem}")]
 pub struct ConfigError {
     /// Key of the invalid value: `objects`, `object_size`, `interval`, `jitter`, `outstanding`,
-    /// `streams`, `load_down`, `load_up`, `up`, `down`, `stop`, `repeat`, `player`, `target`, `goal`, `timeout`.
+    /// `streams`, `load_down`, `load_up`, `up`, `down`, `adaptation`, `stop`, `repeat`, `player`, `target`, `goal`, `timeout`.
     pub key: &'static str,
     /// Problem, and the valid range.
     pub problem: String,
@@ -29,6 +29,7 @@ impl Config {
     /// - loss: kinds with streams
     /// - no gap: `game`
     /// - frames: `cloud-gaming`
+    /// - no freeze: `video-call`
     /// - rate: `stream`, `download` and `upload`
     /// - no stall: a `stream` with a player
     /// - quality: `voice`, whose only goal it is
@@ -95,6 +96,13 @@ impl Config {
     }
 
     fn check_streams(&self) -> Result<(), ConfigError> {
+        match (self.kind.is_adaptive(), self.adaptation) {
+            (true, None) => return wrong("adaptation", format!("is required for kind `{}`", self.kind)),
+            (false, Some(_)) => {
+                return wrong("adaptation", format!("is for kind `video-call`, not `{}`", self.kind));
+            }
+            (true, Some(_)) | (false, None) => {}
+        }
         if !self.kind.has_streams() {
             return match self.datagrams.all().next() {
                 Some((direction, _)) => wrong(key_of(direction), format!("can't be set on kind `{}`", self.kind)),
@@ -104,13 +112,31 @@ impl Config {
         if self.datagrams == Streams::default() {
             return wrong("up", format!("or `down` is required for kind `{}`", self.kind));
         }
-        if self.kind.has_round_trips() && self.datagrams.all().count() < 2 {
+        if (self.kind.has_round_trips() || self.kind.is_adaptive()) && self.datagrams.all().count() < 2 {
             return wrong("up", format!("and `down` are required for kind `{}`", self.kind));
         }
         for (direction, stream) in self.datagrams.all() {
             if let Err((key, problem)) = stream.validate() {
                 return wrong(key_of(direction), format!("has an invalid `{key}`: {problem}"));
             }
+        }
+        self.check_adaptation()
+    }
+
+    fn check_adaptation(&self) -> Result<(), ConfigError> {
+        let Some(adaptation) = self.adaptation else {
+            return Ok(());
+        };
+        for (direction, stream) in self.datagrams.all() {
+            let Err((key, problem)) = adaptation.validate(&stream) else {
+                continue;
+            };
+            let of = if matches!(key, "rate" | "size") {
+                key_of(direction)
+            } else {
+                "adaptation"
+            };
+            return wrong(of, format!("has an invalid `{key}`: {problem}"));
         }
         Ok(())
     }
@@ -278,6 +304,11 @@ fn check_goal(goal: &Goal, kind: Kind, player: bool) -> Result<(), ConfigError> 
             format!("is a loss of {at_most}; expected more than 0 %, less than 100 %"),
         ),
         (Goal::Loss { .. }, _) | (Goal::NoGap, Kind::Game) | (Goal::Frames, Kind::CloudGaming) => Ok(()),
+        (Goal::NoFreeze, Kind::VideoCall) => Ok(()),
+        (Goal::NoFreeze, _) => wrong(
+            "goal",
+            format!("on kind `{kind}` can't be `no freeze`; only kind `video-call` has it"),
+        ),
         (Goal::Frames, _) => wrong(
             "goal",
             format!("on kind `{kind}` can't be `frames on time`; only kind `cloud-gaming` has frames"),

@@ -4,12 +4,12 @@ use super::{Config, Kind, LOAD_OBJECT};
 use netburn_units::{BitRate, ByteSize, Duration};
 
 impl Config {
-    /// Content of one operation; for `probe` and `voice` the datagram in one direction, and the longest packet of kinds with
-    /// streams. For `responsiveness` an object of the load, if it has load. `None` on overflow.
+    /// Content of one operation; for `probe` and `voice` the datagram in one direction, and the longest packet or
+    /// frame of kinds with streams. For `responsiveness` an object of the load, if it has load. `None` on overflow.
     #[must_use]
     pub fn operation_size(&self) -> Option<ByteSize> {
         if self.kind.has_streams() {
-            return self.datagrams.all().map(|(_, stream)| stream.size).max();
+            return self.packet_streams().all().map(|(_, stream)| stream.size).max();
         }
         if self.kind == Kind::Responsiveness && self.load.count() > 0 {
             return Some(LOAD_OBJECT);
@@ -17,11 +17,13 @@ impl Config {
         self.object_size.checked_mul(u64::from(self.objects))
     }
 
-    /// Mean rate of requested content, rounded down; `None` for unthrottled kinds.
+    /// Mean rate of requested content, rounded down, for a `video-call` that of the targets; `None` for unthrottled
+    /// kinds.
     #[must_use]
     pub fn mean_rate(&self) -> Option<BitRate> {
         if self.kind.has_streams() {
-            let rates = self.datagrams.all().map(|(_, stream)| stream.rate().as_bps());
+            let streams = self.packet_streams();
+            let rates = streams.all().map(|(_, stream)| stream.rate().as_bps());
             return Some(BitRate::from_bps(rates.fold(0, u64::saturating_add)));
         }
         BitRate::mean(self.operation_size()?, self.period()?)
@@ -32,7 +34,7 @@ impl Config {
     #[must_use]
     pub fn operations_expected(&self, span: Duration) -> Option<u64> {
         if self.kind.has_streams() {
-            return Some(self.datagrams.packets_within(span));
+            return Some(self.packet_streams().packets_within(span));
         }
         Some(span.as_nanos().div_ceil(self.period()?.as_nanos()))
     }
@@ -41,9 +43,12 @@ impl Config {
     #[must_use]
     pub fn bytes_expected(&self, span: Duration) -> Option<ByteSize> {
         if self.kind.has_streams() {
-            return self.datagrams.all().try_fold(ByteSize::ZERO, |sum, (_, stream)| {
-                sum.checked_add(stream.size.checked_mul(stream.packets_within(span))?)
-            });
+            return self
+                .packet_streams()
+                .all()
+                .try_fold(ByteSize::ZERO, |sum, (_, stream)| {
+                    sum.checked_add(stream.size.checked_mul(stream.packets_within(span))?)
+                });
         }
         self.operation_size()?.checked_mul(self.operations_expected(span)?)
     }
@@ -51,7 +56,7 @@ impl Config {
     fn period(&self) -> Option<Duration> {
         match self.kind {
             Kind::Download | Kind::Upload => None,
-            Kind::Datagrams | Kind::Game | Kind::CloudGaming => None,
+            Kind::Datagrams | Kind::Game | Kind::CloudGaming | Kind::VideoCall => None,
             // One packet in each direction.
             Kind::Responsiveness if self.load.count() > 0 => None,
             Kind::Voice => self.interval.map(|every| every / 2).filter(|every| !every.is_zero()),

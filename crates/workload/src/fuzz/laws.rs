@@ -230,9 +230,20 @@ impl Checked {
                 }
             }
         }
+        // A packet can be due in the call of an input about it, whose driver has guessed its number.
+        if let Input::Arrival(id, _) = input
+            && brought.is_none()
+            && actions
+                .iter()
+                .any(|action| matches!(action, Action::SendOneWay { id: begun, .. } if *begun == id))
+        {
+            let size = self.config.packet_size(Direction::of_packet(id.operation));
+            brought = Some((id.operation, size.as_bytes()));
+        }
         // A request can begin in the call of an input about it, whose driver has guessed its number.
         if let Input::Finished(id) | Input::Failed(id, _) = input
             && !actions.contains(&Action::Cancel(id))
+            && !self.config.kind.is_one_way()
         {
             self.active.remove(&id);
         }
@@ -407,7 +418,15 @@ impl Checked {
                     assert!(after.due >= ended, "one after another");
                     assert!(after.due + jitter + jitter >= before.due + every, "never catches up");
                 }
-                (Kind::Voice | Kind::Datagrams | Kind::Game | Kind::CloudGaming | Kind::Responsiveness, _) => {
+                (
+                    Kind::Voice
+                    | Kind::Datagrams
+                    | Kind::Game
+                    | Kind::CloudGaming
+                    | Kind::VideoCall
+                    | Kind::Responsiveness,
+                    _,
+                ) => {
                     unreachable!("streams and probes are checked apart")
                 }
                 (Kind::Pages | Kind::Calls | Kind::Probe, Some(every)) => {

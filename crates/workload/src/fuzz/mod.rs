@@ -6,8 +6,8 @@ mod probes;
 pub use laws::{Checked, Input};
 
 use crate::config::{
-    Activity, Config, Connections, Goal, Kind, LoadConnections, MAX_PROBE_INTERVAL, MAX_VOICE_INTERVAL, MIN_REPEAT,
-    PacketStream, PlayerConfig, Priority, ProbeTarget, Streams,
+    Activity, Adaptation, Config, Connections, Goal, Kind, LoadConnections, MAX_PROBE_INTERVAL, MAX_VOICE_INTERVAL,
+    MIN_REPEAT, PacketStream, PlayerConfig, Priority, ProbeTarget, Streams,
 };
 use crate::machine::{Action, RequestId};
 use crate::operation::{Failure, RemoteTimestamps};
@@ -46,9 +46,10 @@ pub fn check(data: &[u8]) {
 /// 12 bytes of configuration, all of it in range.
 fn config(next: &mut impl FnMut() -> u8) -> Config {
     let kind = match next() {
-        // A range of its own, so that other bytes of the corpus keep their meaning.
+        // Ranges of their own, so that other bytes of the corpus keep their meaning.
         240.. => Kind::Responsiveness,
-        byte => Kind::ALL[usize::from(byte) % (Kind::ALL.len() - 1)],
+        224.. => Kind::VideoCall,
+        byte => Kind::ALL[usize::from(byte) % (Kind::ALL.len() - 2)],
     };
     let every = Duration::from_millis(20 + u64::from(next()) * 4);
     let jitter = every / 2 * u64::from(next() % 5) / 4;
@@ -86,10 +87,15 @@ fn config(next: &mut impl FnMut() -> u8) -> Config {
         interval,
         burst,
         spacing: interval / u64::from(burst) / 2,
-        size: ByteSize::from_bytes(size.min(1400)),
+        size: ByteSize::from_bytes(if kind.is_adaptive() {
+            size.clamp(100, 1400)
+        } else {
+            size.min(1400)
+        }),
     };
     let datagrams = match (kind.has_streams(), objects) {
         (false, _) => Streams::default(),
+        (true, _) if kind.is_adaptive() => Streams::both(stream(every, outstanding)),
         (true, 1) if !kind.has_round_trips() => Streams {
             up: None,
             down: Some(stream(every, outstanding)),
@@ -114,6 +120,11 @@ fn config(next: &mut impl FnMut() -> u8) -> Config {
         activity,
         streams: if unthrottled { outstanding } else { 1 },
         datagrams,
+        // Frames of 65 B or more.
+        adaptation: kind.is_adaptive().then(|| Adaptation {
+            min_rate: BitRate::mean(ByteSize::from_bytes(65), every).expect("an interval"),
+            start_rate: BitRate::from_mbps(1),
+        }),
         priority: Priority::BestEffort,
         dscp: None,
         target: ProbeTarget::Server,
@@ -132,6 +143,7 @@ fn config(next: &mut impl FnMut() -> u8) -> Config {
             Kind::Datagrams => Config::datagrams().goals,
             Kind::Game => Config::game().goals,
             Kind::CloudGaming => Config::cloud_gaming().goals,
+            Kind::VideoCall => Config::video_call().goals,
             Kind::Responsiveness => Config::responsiveness().goals,
             Kind::Pages | Kind::Calls | Kind::Probe => vec![Goal::Latency { limit: goal }],
         },

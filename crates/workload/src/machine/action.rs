@@ -19,13 +19,15 @@ pub enum Action {
         size: ByteSize,
     },
     /// Send one datagram that is not answered: from the station, or from the server to the station.
-    /// Its arrival is [`handle_arrival`](crate::Workload::handle_arrival).
+    /// Its arrival is [`handle_arrival`](crate::Workload::handle_arrival). For a `video-call` send one
+    /// frame ([`VideoEnd::send_frame`](crate::video::VideoEnd::send_frame)), whose arrival is
+    /// [`handle_frame`](crate::Workload::handle_frame).
     SendOneWay {
         /// Identifies the datagram.
         id: RequestId,
         /// Due time.
         due: Instant,
-        /// Length of the UDP payload.
+        /// Length of the UDP payload, for a frame that at the target rate.
         size: ByteSize,
         /// Direction.
         direction: Direction,

@@ -22,7 +22,7 @@ use crate::operation::{Failure, Operation, Outcome, RemoteTimestamps, Stall};
 use crate::player::Player;
 use in_flight::InFlight;
 use loads::Loads;
-use netburn_units::{Duration, Instant, Seed};
+use netburn_units::{ByteSize, Duration, Instant, Seed};
 use schedule::Schedule;
 use slots::Slots;
 use std::collections::{BTreeMap, VecDeque};
@@ -256,11 +256,17 @@ impl Workload {
     /// A packet that is not answered arrived at `at`, which may be earlier than `now`: the arrival at the server is known
     /// later. The operation ends at `at`, or at its start if that is later.
     pub fn handle_arrival(&mut self, now: Instant, id: RequestId, at: Instant) {
+        let size = self.config.packet_size(Direction::of_packet(id.operation));
+        self.handle_frame(now, id, at, size);
+    }
+
+    /// As [`handle_arrival`](Self::handle_arrival), for a frame of a `video-call`, which has `size` in all.
+    pub fn handle_frame(&mut self, now: Instant, id: RequestId, at: Instant, size: ByteSize) {
         let now = self.catch_up(now);
         if !self.config.kind.is_one_way() {
             return;
         }
-        let size = self.config.packet_size(Direction::of_packet(id.operation)).as_bytes();
+        let size = size.as_bytes();
         if let Some(operation) = self.awaiting(id) {
             let at = at.min(now).max(operation.progress);
             operation.received(at, size);

@@ -98,7 +98,9 @@ pub fn judge(goal: Goal, tally: &Tally) -> GoalResult {
         | Goal::Loss { .. }
         | Goal::Rpm { .. }
         | Goal::Frames => (judge_samples(tally), tally.samples),
-        Goal::NoStall | Goal::NoGap => (judge_stalls(tally), tally.watched.as_nanos() / BIN.as_nanos()),
+        Goal::NoStall | Goal::NoGap | Goal::NoFreeze => {
+            (judge_stalls(tally), tally.watched.as_nanos() / BIN.as_nanos())
+        }
     };
     let met = match goal {
         Goal::Latency { .. }
@@ -107,7 +109,7 @@ pub fn judge(goal: Goal, tally: &Tally) -> GoalResult {
         | Goal::Loss { .. }
         | Goal::Rpm { .. }
         | Goal::Frames => share(tally.met, tally.samples),
-        Goal::NoStall | Goal::NoGap => share(
+        Goal::NoStall | Goal::NoGap | Goal::NoFreeze => share(
             tally.watched.saturating_sub(tally.stalled).as_nanos(),
             tally.watched.as_nanos(),
         ),
@@ -115,7 +117,9 @@ pub fn judge(goal: Goal, tally: &Tally) -> GoalResult {
     GoalResult {
         goal,
         met,
-        excess: tally.worst.filter(|_| !matches!(goal, Goal::NoStall | Goal::NoGap)),
+        excess: tally
+            .worst
+            .filter(|_| !matches!(goal, Goal::NoStall | Goal::NoGap | Goal::NoFreeze)),
         verdict,
         provisional: samples < verdict.samples_needed(),
     }

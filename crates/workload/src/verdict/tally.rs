@@ -15,7 +15,7 @@ pub struct Tally {
     /// window; for a quality: 1 and a tenth for each point of R by which the worst window is below
     /// the limit). Infinite if a window received nothing; `None` without samples.
     pub worst: Option<f64>,
-    /// Number of stalls of the player, or of gaps of a stream.
+    /// Number of stalls of the player, of gaps of a stream, or of freezes of a video call.
     pub stalls: u64,
     /// Total duration of the stalls.
     pub stalled: Duration,

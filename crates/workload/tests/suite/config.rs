@@ -287,6 +287,7 @@ fn names_round_trip() {
             "datagrams",
             "game",
             "cloud-gaming",
+            "video-call",
             "responsiveness"
         ]
     );
@@ -324,6 +325,8 @@ fn goals_have_a_text_form() {
         "frames on time",
         "round trip ≤ 80 ms",
         "every 5 s ≥ 1000 rpm",
+        "no freeze",
+        "frame delay ≤ 150 ms",
     ];
     assert_eq!(goals, expected);
     assert_eq!(LATENCY.describe(Kind::Probe), "round trip ≤ 150 ms");

@@ -12,3 +12,4 @@ mod rules;
 mod streams;
 mod util;
 mod verdicts;
+mod video;

@@ -257,6 +257,48 @@ fn impossible_streams_are_rejected() {
         game.validate().unwrap_err().to_string(),
         "`up` and `down` are required for kind `game`"
     );
+    type VideoCase = (fn(&mut Config), &'static str);
+    let cases: &[VideoCase] = &[
+        (
+            |c| c.datagrams.up = None,
+            "`up` and `down` are required for kind `video-call`",
+        ),
+        (
+            |c| c.adaptation = None,
+            "`adaptation` is required for kind `video-call`",
+        ),
+        // 64 B every 33.333333 ms are 15.36 kbit/s.
+        (
+            |c| c.adaptation.as_mut().unwrap().min_rate = BitRate::from_bps(15_000),
+            "`adaptation` has an invalid `min_rate`: found 15 kbit/s, expected at least 16 kbit/s for frames of 64 B",
+        ),
+        (
+            |c| c.adaptation.as_mut().unwrap().start_rate = BitRate::from_bps(99_000),
+            "`adaptation` has an invalid `start_rate`: found 99 kbit/s, expected at least `min_rate`, which is 100 kbit/s",
+        ),
+        (
+            |c| c.datagrams.down.as_mut().unwrap().size = ByteSize::from_bytes(99),
+            "`down` has an invalid `size`: found 99 B, expected at least 100 B for a video call",
+        ),
+        (
+            |c| c.goals = vec![Goal::Frames],
+            "`goal` on kind `video-call` can't be `frames on time`; only kind `cloud-gaming` has frames",
+        ),
+    ];
+    for (change, expected) in cases {
+        let mut config = Config::video_call();
+        change(&mut config);
+        assert_eq!(config.validate().expect_err(expected).to_string(), *expected);
+    }
+    let game = Config {
+        adaptation: Config::video_call().adaptation,
+        goals: vec![Goal::NoFreeze],
+        ..Config::game()
+    };
+    assert_eq!(
+        game.validate().unwrap_err().to_string(),
+        "`adaptation` is for kind `video-call`, not `game`"
+    );
     let voip = Config {
         goals: vec![loss(10_000_000)],
         ..Config::voip()

@@ -46,7 +46,16 @@ impl Analysis<'_> {
             return Some(Need {
                 direction,
                 mbps,
-                why: format!("{} sends {} Mbit/s", workload.name, crate::format::mbps(mbps)),
+                why: format!(
+                    "{} {} {} Mbit/s",
+                    workload.name,
+                    if config.kind.is_adaptive() {
+                        "sends up to"
+                    } else {
+                        "sends"
+                    },
+                    crate::format::mbps(mbps)
+                ),
             });
         }
         let limit = config.latency_limit().map(Duration::as_secs_f64)?;

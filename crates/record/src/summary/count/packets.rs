@@ -5,11 +5,11 @@ use netburn_units::Duration;
 use netburn_workload::verdict::judge;
 use netburn_workload::{Direction, Goal, Operation, Tally};
 
-/// Packets of both directions in the evaluated time, with their numbers.
+/// Packets of both directions in the evaluated time, with their numbers and their bytes.
 #[derive(Debug, Default)]
 pub(super) struct Packets {
-    up: Vec<(u64, Packet)>,
-    down: Vec<(u64, Packet)>,
+    up: Vec<(u64, Packet, u64)>,
+    down: Vec<(u64, Packet, u64)>,
 }
 
 impl Packets {
@@ -27,13 +27,23 @@ impl Packets {
             due: operation.due,
             delay,
         };
-        packets.push((operation.sequence / 2, packet));
+        packets.push((operation.sequence / 2, packet, operation.bytes));
     }
 
     /// Packets up and down with their numbers, in sending order.
-    pub(super) fn sorted(mut self) -> [Vec<(u64, Packet)>; 2] {
+    pub(super) fn sorted(self) -> [Vec<(u64, Packet)>; 2] {
+        self.with_bytes().map(|packets| {
+            packets
+                .into_iter()
+                .map(|(number, packet, _)| (number, packet))
+                .collect()
+        })
+    }
+
+    /// The same, with their bytes.
+    pub(super) fn with_bytes(mut self) -> [Vec<(u64, Packet, u64)>; 2] {
         for packets in [&mut self.up, &mut self.down] {
-            packets.sort_by_key(|(number, _)| *number);
+            packets.sort_by_key(|(number, ..)| *number);
         }
         [self.up, self.down]
     }

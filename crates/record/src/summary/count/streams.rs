@@ -2,7 +2,7 @@
 
 use super::packets::{Packets, worse};
 use crate::aggregate::EvaluatedTime;
-use crate::summary::evidence::{FrameEvidence, RoundTrips, StreamEvidence, StreamsEvidence};
+use crate::summary::evidence::{FrameEvidence, RoundTrips, StreamEvidence, StreamsEvidence, VideoEvidence};
 use netburn_quality::{Frames, LossRuns, Packet, Silences, bursts, jitter, round_trips, silences};
 use netburn_units::Duration;
 use netburn_workload::config::GAP;
@@ -11,6 +11,7 @@ use netburn_workload::{Config, Goal, Kind, PacketStream, Tally};
 
 /// One direction.
 struct Stream {
+    video: Option<VideoEvidence>,
     packets: Vec<Packet>,
     gaps: Option<Silences>,
     frames: Option<FrameEvidence>,
@@ -23,7 +24,14 @@ pub(super) fn finish(
     judged: Option<EvaluatedTime>,
 ) -> (StreamsEvidence, Vec<Tally>) {
     let streams = config.packet_streams();
-    let [up, down] = packets.sorted();
+    let video = config.kind.is_adaptive();
+    let [up, down] = packets.with_bytes();
+    let of = |frames: &[super::video::Frame], stream: Option<PacketStream>| {
+        let stream = stream.filter(|_| video)?;
+        Some(super::video::evidence(frames, config, stream))
+    };
+    let mut videos = [of(&up, streams.up), of(&down, streams.down)];
+    let [up, down] = [up, down].map(numbered);
     let trips = config.kind.has_round_trips();
     let trips = streams
         .down
@@ -39,9 +47,15 @@ pub(super) fn finish(
                 packets,
                 gaps,
                 frames: None,
+                video: None,
             }
         })
     });
+    for (direction, video) in directions.iter_mut().zip(&mut videos) {
+        if let Some(direction) = direction {
+            direction.video = video.take();
+        }
+    }
     if let Some(down) = &mut directions[1] {
         down.frames = frames.take();
     }
@@ -65,6 +79,12 @@ pub(super) fn finish(
         round_trips: trips,
     };
     (evidence, tallies)
+}
+
+/// Packets with their numbers, without their bytes.
+fn numbered(packets: Vec<(u64, Packet, u64)>) -> Vec<(u64, Packet)> {
+    let packets = packets.into_iter();
+    packets.map(|(number, packet, _)| (number, packet)).collect()
 }
 
 /// Round trips of the packets up, which the bursts down answer.
@@ -108,6 +128,16 @@ fn tally(stream: &Stream, goal: Goal, judged: Option<EvaluatedTime>) -> Tally {
                 ..Tally::default()
             }
         }
+        (Goal::NoFreeze, _) => {
+            let freezes = stream.video.iter().flat_map(|video| &video.freezes);
+            let freezes = freezes.copied().next().unwrap_or_default();
+            Tally {
+                stalls: freezes.count,
+                stalled: freezes.total,
+                watched: freezes.observed,
+                ..Tally::default()
+            }
+        }
         (Goal::NoGap, _) => {
             let gaps = stream.gaps.unwrap_or_default();
             Tally {
@@ -129,9 +159,15 @@ fn evidence(stream: Stream) -> StreamEvidence {
         losses: vec![LossRuns::from_sequence(
             packets.iter().map(|packet| packet.delay.is_none()),
         )],
-        jitter_ms: jitter(packets).map(|jitter| jitter.mean_ms).into_iter().collect(),
+        // The jitter of RFC 3550 is that of packets.
+        jitter_ms: jitter(packets)
+            .filter(|_| stream.video.is_none())
+            .map(|jitter| jitter.mean_ms)
+            .into_iter()
+            .collect(),
         gaps: stream.gaps.into_iter().collect(),
         frames: stream.frames,
+        video: stream.video,
     }
 }
 

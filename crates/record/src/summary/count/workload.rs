@@ -252,7 +252,12 @@ impl WorkloadCounter {
                     }
                 }
                 Goal::NoStall => *tally = watched,
-                Goal::Quality { .. } | Goal::Loss { .. } | Goal::NoGap | Goal::Frames | Goal::Rpm { .. } => {}
+                Goal::Quality { .. }
+                | Goal::Loss { .. }
+                | Goal::NoGap
+                | Goal::NoFreeze
+                | Goal::Frames
+                | Goal::Rpm { .. } => {}
             }
         }
         if let Some(probes) = self.probes.take() {

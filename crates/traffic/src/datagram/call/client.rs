@@ -1,11 +1,12 @@
 //! Client side of a call: handshake, clock comparison, packets, requests and reports.
 
 use super::offset::{Exchange, Offset};
+use super::video::{CallVideo, MAX_TIMEOUT, VideoParameters};
 use super::wire::{self, CallDatagram, MAX_AGES, Request};
 use crate::datagram::arrivals::Arrivals;
 use crate::datagram::prober::{Event, Prober};
 use netburn_units::{ByteSize, Duration, Instant};
-use netburn_workload::PacketStream;
+use netburn_workload::{Adaptation, Direction, PacketStream};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Schedule and packets of a call. Times are those of the client's clock.
@@ -21,6 +22,19 @@ pub struct CallPlan {
     pub dscp: u8,
     /// Time after which a packet without an arrival is lost.
     pub timeout: Duration,
+    /// For a video call. `up` and `down` then have one packet for each frame.
+    pub video: Option<VideoPlan>,
+}
+
+/// Senders of a video call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct VideoPlan {
+    /// Frames at the target rate, with their packets.
+    pub up: PacketStream,
+    /// The same of the server.
+    pub down: PacketStream,
+    /// Minimum rate and start rate of both.
+    pub adaptation: Adaptation,
 }
 
 /// Arrival of a packet.
@@ -39,6 +53,17 @@ pub enum CallEvent {
         number: u32,
         /// Due time by the client's clock, plus the one-way delay.
         at: Instant,
+    },
+    /// A frame of a video call is complete, at the server (up) or at the client (down).
+    Frame {
+        /// Direction.
+        direction: Direction,
+        /// Number of the frame.
+        number: u32,
+        /// As `at` of a packet of this direction.
+        at: Instant,
+        /// UDP payload of its packets.
+        size: ByteSize,
     },
 }
 
@@ -84,6 +109,9 @@ pub struct CallClient {
     /// Highest number with a known arrival, and its arrival by the server's clock.
     newest: Option<(u32, Instant)>,
     arrivals: Arrivals,
+    /// The client's end of a video call, and the sizes of its frames with an unknown arrival.
+    video: Option<CallVideo>,
+    sizes: BTreeMap<u32, ByteSize>,
     events: VecDeque<CallEvent>,
     out: VecDeque<Vec<u8>>,
 }
@@ -108,6 +136,10 @@ impl CallClient {
             request_from: 0,
             newest: None,
             arrivals: Arrivals::default(),
+            video: plan
+                .video
+                .map(|video| CallVideo::new(call, video.up, parameters(&plan, video))),
+            sizes: BTreeMap::new(),
             events: VecDeque::new(),
             out: VecDeque::new(),
         }
@@ -122,12 +154,31 @@ impl CallClient {
         self.next = self.next.max(number.saturating_add(1));
     }
 
+    /// Encodes and sends the client's frame of this number in a video call. Numbers increase.
+    pub fn send_frame(&mut self, now: Instant, number: u32) {
+        let Some(video) = &mut self.video else { return };
+        let size = video.send_frame(now, number);
+        self.sizes.insert(number, size);
+        self.unknown.insert(number);
+        self.next = self.next.max(number.saturating_add(1));
+        self.send_video();
+    }
+
+    /// Queues the datagrams of the client's end of a video call.
+    fn send_video(&mut self) {
+        while let Some(video) = &mut self.video
+            && let Some(bytes) = video.poll_transmit(|_| None)
+        {
+            self.out.push_back(bytes);
+        }
+    }
+
     /// Processes a datagram that arrived with this DSCP, if it is known. Invalid ones and those of other calls are ignored.
     pub fn handle_datagram(&mut self, now: Instant, dscp: Option<u8>, bytes: &[u8]) {
         match wire::read(bytes) {
             Some(CallDatagram::Down { call, number, due }) if call == self.call => {
                 self.arrivals.down.put(dscp);
-                self.arrived(now, number, due);
+                self.arrived(now, number, due, None);
             }
             Some(CallDatagram::Report {
                 call,
@@ -154,10 +205,29 @@ impl CallClient {
                     }
                     let arrival = self.offset.to_client(arrival);
                     if let Some(at) = arrival.filter(|_| self.unknown.remove(&number)) {
-                        self.events.push_back(CallEvent::Up { number, at });
+                        let event = match self.sizes.remove(&number) {
+                            Some(size) => CallEvent::Frame {
+                                direction: Direction::Up,
+                                number,
+                                at,
+                                size,
+                            },
+                            None => CallEvent::Up { number, at },
+                        };
+                        self.events.push_back(event);
                     }
                 }
-                self.delete_lost(from, ages.len() / wire::AGE, received);
+                // A frame can become complete later than the next ones, by a retransmission.
+                if self.video.is_none() {
+                    self.delete_lost(from, ages.len() / wire::AGE, received);
+                }
+            }
+            Some(CallDatagram::Video(media)) if media.call() == self.call => {
+                let frame = self.video.as_mut().and_then(|video| video.handle_datagram(now, &media));
+                if let Some(frame) = frame {
+                    self.arrived(now, frame.number, frame.due, Some(frame.size));
+                }
+                self.send_video();
             }
             Some(_) => {}
             None => match self.prober.handle_datagram(now, bytes) {
@@ -193,12 +263,21 @@ impl CallClient {
         }
     }
 
-    /// A packet of the server arrived. Its delay counts from its due time at the server.
-    fn arrived(&mut self, now: Instant, number: u32, due: Instant) {
+    /// A packet of the server arrived, or a frame of this size is complete. Its delay counts from its due time at the
+    /// server.
+    fn arrived(&mut self, now: Instant, number: u32, due: Instant, frame: Option<ByteSize>) {
         let delay = self.offset.to_server(now).and_then(|now| now.checked_since(due));
         let planned = due_time(self.plan.down, number);
         if let Some(at) = planned.and_then(|due| due.checked_add(delay.unwrap_or_default())) {
-            self.events.push_back(CallEvent::Down { number, at });
+            self.events.push_back(match frame {
+                Some(size) => CallEvent::Frame {
+                    direction: Direction::Down,
+                    number,
+                    at,
+                    size,
+                },
+                None => CallEvent::Down { number, at },
+            });
         }
     }
 
@@ -214,6 +293,10 @@ impl CallClient {
                 self.prober.probe(now, self.compared, ByteSize::from_bytes(64));
                 self.compared += 1;
             }
+        }
+        if let Some(video) = &mut self.video {
+            video.handle_timeout(now);
+            self.send_video();
         }
         if now >= self.renew_at {
             self.request(now);
@@ -235,6 +318,7 @@ impl CallClient {
         });
         for number in lost.collect::<Vec<_>>() {
             self.unknown.remove(&number);
+            self.sizes.remove(&number);
         }
         // Without a stream of the server the request allows no packet.
         let Some((first, stream)) = self.plan.down.or(self.plan.up) else {
@@ -262,11 +346,12 @@ impl CallClient {
         let request = Request {
             call: self.call,
             anchor,
-            stream,
+            stream: self.plan.video.map_or(stream, |video| video.down),
             until: u32::try_from(until).unwrap_or(u32::MAX),
             from,
             dscp: self.plan.dscp,
             stamp: now,
+            video: self.plan.video.map(|video| parameters(&self.plan, video)),
         };
         self.out.push_back(wire::request(cookie, &request, ages));
     }
@@ -302,8 +387,17 @@ impl CallClient {
     #[must_use]
     pub fn poll_timeout(&self) -> Instant {
         let compare = Some(self.compare_at).filter(|_| self.is_comparing());
-        let others = [Some(self.renew_at), compare].into_iter().flatten();
+        let video = self.video.as_ref().and_then(CallVideo::poll_timeout);
+        let others = [Some(self.renew_at), compare, video].into_iter().flatten();
         others.fold(self.prober.poll_timeout().0, Instant::min)
+    }
+}
+
+/// Parameters of both senders of a video call.
+fn parameters(plan: &CallPlan, video: VideoPlan) -> VideoParameters {
+    VideoParameters {
+        adaptation: video.adaptation,
+        timeout: plan.timeout.min(MAX_TIMEOUT),
     }
 }
 

@@ -6,18 +6,29 @@
 //! stops. A request is also one for the arrival times of the client's packets. The report replaces the request, so it is
 //! never longer.
 //!
+//! In a video call, both ends send frames instead, with feedback in both directions. The request has the limits of
+//! the rate. The server's frames are those up to the allowed number, and it sends no more than their target rate.
+//!
 //! - [`wire`] – encoding of datagrams.
+//! - [`media`] – encoding of frames and feedback.
+//! - [`video`] – one end of a video call.
 //! - [`server`] – the server's streams.
 //! - [`client`] – the client.
 //! - [`offset`] – difference of the clocks of client and server.
 
 pub mod client;
+mod fields;
+pub mod media;
 pub mod offset;
 pub mod server;
+pub mod video;
 pub mod wire;
 
-pub use client::{CallClient, CallEvent, CallPlan};
+pub use client::{CallClient, CallEvent, CallPlan, VideoPlan};
 pub use server::{CallCounters, CallLimits, CallServer};
+pub use video::VideoParameters;
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod video_tests;

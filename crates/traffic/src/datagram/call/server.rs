@@ -1,9 +1,11 @@
 //! The server's streams of calls, without their socket.
 
+use super::media::MediaDatagram;
+use super::video::CallVideo;
 use super::wire::{self, CallDatagram, Request};
 use crate::datagram::wire::Cookie;
 use crate::limiter::{Client, Limiter};
-use netburn_units::{Duration, Instant};
+use netburn_units::{Duration, Instant, earlier};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::{IpAddr, SocketAddr};
 
@@ -18,6 +20,8 @@ pub struct CallLimits {
     pub packets: u32,
     /// Maximum number of clients with a stored rate. Default 16,384.
     pub clients: usize,
+    /// Maximum number of video calls, which are calls as well. Default 512, about 130 kB each.
+    pub video: usize,
     /// Maximum number of stored arrivals of all calls. Default 1,048,576, about 40 MB.
     pub arrivals: usize,
 }
@@ -29,6 +33,7 @@ impl Default for CallLimits {
             of_client: 256,
             packets: 10_000,
             clients: 16_384,
+            video: 512,
             arrivals: 1 << 20,
         }
     }
@@ -41,7 +46,7 @@ pub struct CallCounters {
     pub reported: u64,
     /// Packets sent.
     pub sent: u64,
-    /// Packets received.
+    /// Packets received, and datagrams of video calls.
     pub received: u64,
     /// Invalid datagrams, datagrams for clients, and requests that contradict the first one of their
     /// call.
@@ -93,15 +98,19 @@ pub struct CallServer {
     /// Number of stored arrivals of all calls.
     arrivals: usize,
     counters: CallCounters,
+    /// Number of video calls.
+    videos: usize,
 }
 
 #[derive(Debug)]
 struct Call {
     request: Request,
+    /// The server's end of a video call.
+    video: Option<Box<CallVideo>>,
     local: Option<IpAddr>,
-    /// Number of the next packet.
+    /// Number of the next packet or frame.
     next: u32,
-    /// Packets with lower numbers are allowed.
+    /// Packets or frames with lower numbers are allowed.
     until: u32,
     expires: Instant,
     arrivals: Arrivals,
@@ -109,7 +118,7 @@ struct Call {
 
 impl Call {
     fn due(&self, number: u32) -> Option<Instant> {
-        let after = self.request.stream.offset(number.into())?;
+        let after = self.request.units().offset(number.into())?;
         self.request.anchor.checked_add(after)
     }
 
@@ -118,10 +127,19 @@ impl Call {
         usize::try_from(self.request.stream.size.as_bytes()).unwrap_or(usize::MAX)
     }
 
-    /// Time of the next packet, or of the end.
+    /// Time of the next packet or frame, of the next timeout of a video call, or of the end.
     fn event(&self) -> Instant {
         let packet = self.due(self.next).filter(|_| self.next < self.until);
-        packet.map_or(self.expires, |due| due.min(self.expires))
+        let video = self.video.as_ref().and_then(|video| video.poll_timeout());
+        let next = earlier(packet, video);
+        next.map_or(self.expires, |next| next.min(self.expires))
+    }
+
+    /// Next datagram of a video call.
+    fn poll_video(&mut self) -> Option<Vec<u8>> {
+        let request = self.request;
+        let due = |number: u32| request.anchor.checked_add(request.units().offset(number.into())?);
+        self.video.as_mut()?.poll_transmit(due)
     }
 }
 
@@ -138,6 +156,7 @@ impl CallServer {
             out: VecDeque::new(),
             arrivals: 0,
             counters: CallCounters::default(),
+            videos: 0,
         }
     }
 
@@ -177,6 +196,10 @@ impl CallServer {
                 }
                 false
             }
+            Some(CallDatagram::Video(media)) => {
+                self.handle_video(now, (from, media.call()), &media);
+                false
+            }
             Some(CallDatagram::Report { .. } | CallDatagram::Down { .. }) | None => {
                 self.counters.malformed += 1;
                 false
@@ -189,7 +212,8 @@ impl CallServer {
         let client = Client::at(key.0.ip());
         let of_client = self.of_client.get(&client).copied().unwrap_or(0);
         let is_full = of_client >= self.limits.of_client && !client.is_loopback();
-        if is_full || self.calls.len() >= self.limits.calls {
+        let no_video = request.video.is_some() && self.videos >= self.limits.video;
+        if is_full || no_video || self.calls.len() >= self.limits.calls {
             self.counters.limited += 1;
             return false;
         }
@@ -200,10 +224,15 @@ impl CallServer {
             return false;
         }
         // Packets that are overdue are not sent.
-        let passed = since.map_or(0, |since| request.stream.packets_within(since));
+        let passed = since.map_or(0, |since| request.units().packets_within(since));
+        let video = request
+            .video
+            .map(|parameters| Box::new(CallVideo::new(request.call, request.stream, parameters)));
+        self.videos += usize::from(video.is_some());
         let call = Call {
             next: u32::try_from(passed).unwrap_or(u32::MAX),
             until: 0,
+            video,
             request,
             local,
             expires: now + IDLE,
@@ -221,7 +250,7 @@ impl CallServer {
             return false;
         };
         let is_same = |one: &Request, other: &Request| {
-            (one.anchor, one.stream, one.dscp) == (other.anchor, other.stream, other.dscp)
+            (one.anchor, one.stream, one.dscp, one.video) == (other.anchor, other.stream, other.dscp, other.video)
         };
         if !is_same(&call.request, request) {
             self.counters.malformed += 1;
@@ -229,7 +258,7 @@ impl CallServer {
         }
         self.due.remove(&(call.event(), key));
         let since = now.checked_since(call.request.anchor).unwrap_or_default() + AHEAD;
-        let most = u32::try_from(call.request.stream.packets_within(since)).unwrap_or(u32::MAX);
+        let most = u32::try_from(call.request.units().packets_within(since)).unwrap_or(u32::MAX);
         call.until = call.until.max(request.until.min(most));
         call.expires = now + IDLE;
         self.due.insert((call.event(), key));
@@ -239,6 +268,48 @@ impl CallServer {
         true
     }
 
+    /// Processes a datagram of a video call.
+    fn handle_video(&mut self, now: Instant, key: Key, datagram: &MediaDatagram) {
+        let Some(call) = self.calls.get_mut(&key) else {
+            self.counters.unverified += 1;
+            return;
+        };
+        let before = call.event();
+        let Some(video) = &mut call.video else {
+            self.counters.malformed += 1;
+            return;
+        };
+        self.counters.received += 1;
+        if let Some(frame) = video.handle_datagram(now, datagram) {
+            self.arrivals += call.arrivals.put(frame.number, now);
+            if self.arrivals > self.limits.arrivals {
+                self.arrivals -= call.arrivals.pop();
+            }
+        }
+        self.due.remove(&(before, key));
+        self.send_video(now, key);
+    }
+
+    /// Sends the datagrams of a video call, which is not in `due`, and puts its next event there.
+    fn send_video(&mut self, now: Instant, key: Key) {
+        let client = Client::at(key.0.ip());
+        let Some(call) = self.calls.get_mut(&key) else { return };
+        while let Some(bytes) = call.poll_video() {
+            if client.is_loopback() || self.packets.allow(now, client) {
+                self.out.push_back(Outgoing {
+                    to: key.0,
+                    from: call.local,
+                    dscp: call.request.dscp,
+                    bytes,
+                });
+                self.counters.sent += 1;
+            } else {
+                self.counters.limited += 1;
+            }
+        }
+        self.due.insert((call.event(), key));
+    }
+
     /// Sends the packets that are due at `now`, and ends calls without requests.
     pub fn handle_timeout(&mut self, now: Instant) {
         while let Some((at, key)) = self.due.first().copied().filter(|(at, _)| *at <= now) {
@@ -246,9 +317,21 @@ impl CallServer {
             let client = Client::at(key.0.ip());
             let Some(call) = self.calls.get_mut(&key) else { continue };
             let packet = call.due(call.next).filter(|due| call.next < call.until && *due <= at);
+            if let Some(video) = &mut call.video
+                && call.expires > at
+            {
+                if packet.is_some() {
+                    video.send_frame(now, call.next);
+                    call.next += 1;
+                }
+                video.handle_timeout(now);
+                self.send_video(now, key);
+                continue;
+            }
             let Some(due) = packet else {
                 if let Some(call) = self.calls.remove(&key) {
                     self.arrivals -= call.arrivals.len();
+                    self.videos -= usize::from(call.video.is_some());
                 }
                 if let Some(count) = self.of_client.get_mut(&client) {
                     *count -= 1;

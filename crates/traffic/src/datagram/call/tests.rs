@@ -29,6 +29,7 @@ fn plan(end_ms: i64) -> CallPlan {
         end: ms(end_ms),
         dscp: 48,
         timeout: Duration::from_secs(2),
+        video: None,
     }
 }
 
@@ -299,6 +300,7 @@ const REQUESTED: Request = Request {
     from: 0,
     dscp: 0,
     stamp: Instant::ZERO,
+    video: None,
 };
 
 /// Sends a request at `now`; true if it was answered.
@@ -357,6 +359,7 @@ fn hostile_requests_are_rejected() {
         of_client: 2,
         packets: 10,
         clients: 10,
+        video: 1,
         arrivals: 10,
     };
     let mut server = CallServer::new(limits);

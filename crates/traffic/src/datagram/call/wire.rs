@@ -2,23 +2,29 @@
 //!
 //! ```text
 //! request (5):   8  cookie (16)  24  call (8)  32  anchor (8)  40  interval, ns (4)  44  until (4)
-//!               48  from (4)  52  size (2)  54  dscp (1)  55  zero (1)
+//!               48  from (4)  52  size (2)  54  dscp (1)  55  video (1)
 //!               56  stamp (8)  64  spacing, ns (4)  68  burst (2)  70  zero (2)
-//!               72  zero (4 · n), n to 332
+//!               72  zero (4 · n), n to 332; in a video call first min rate (4)  start rate (4)  time-out, ns (4)
 //! report  (6):   8  received (8)  16  sent (8)  24  as it came  55  mark (1)  56  as it came  72  ages, µs (4 · n)
 //! up      (7):   8  call (8)  16  number (4)  20  zero, 32 to 1400 in all
 //! down    (8):   8  call (8)  16  number (4)  20  due (8)  28  zero, 32 to 1400 in all
 //! ```
 //!
-//! `anchor` and `due` are nanoseconds of the server's clock. Packet number k of the server is due at
-//! `anchor` + (k / `burst`) · `interval` + (k mod `burst`) · `spacing`. The server may send packets with numbers below `until`. A report has the
-//! ages of the client's packets `from` to `from` + n − 1: the time from the arrival to `received`, and
-//! 2³² − 1 for a packet that has not arrived. The mark is that of the echo: the DSCP with which the request arrived at the
-//! server. The client sends requests and packets with the same DSCP.
+//! `anchor` and `due` are nanoseconds of the server's clock. Packet number k of the server is due at `anchor` + (k /
+//! `burst`) · `interval` + (k mod `burst`) · `spacing`. The server may send packets with numbers below `until`. A
+//! report has the ages of the client's packets, or frames in a video call, `from` to `from` + n − 1: the time from
+//! the arrival to `received`, and 2³² − 1 for a packet that has not arrived. The mark is that of the echo:
+//! the DSCP with which the request arrived at the server. The client sends requests and packets with the same DSCP.
+//!
+//! In a video call (`video` is 1), frame number k of the server is due at `anchor` + k · `interval`. It has at most
+//! `burst` packets of `size`. Rates are in bit/s. [`media`](super::media) has the datagrams of frames.
 
+use super::fields::{NEVER, age_from, begin, encoded_age, instant, long, short, word};
+use super::media::{self, KIND_FEEDBACK, MediaDatagram};
+use super::video::VideoParameters;
 use crate::dscp::MAX_DSCP;
-use netburn_units::{ByteSize, Duration, Instant};
-use netburn_workload::PacketStream;
+use netburn_units::{BitRate, ByteSize, Duration, Instant};
+use netburn_workload::{Adaptation, PacketStream};
 
 use crate::datagram::wire::{Cookie, VERSION, mark, marked};
 
@@ -37,9 +43,10 @@ const KIND_REQUEST: u8 = 5;
 const KIND_REPORT: u8 = 6;
 const KIND_UP: u8 = 7;
 const KIND_DOWN: u8 = 8;
-const NEVER: u32 = u32::MAX;
 /// Position of the mark in a report.
 const ARRIVED: usize = 55;
+/// Words of the parameters of a video call in a request.
+const VIDEO_WORDS: usize = 3;
 
 /// Parameters of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,10 +65,23 @@ pub struct Request {
     pub dscp: u8,
     /// Time at which the client sent the request, by its clock. The report returns it.
     pub stamp: Instant,
+    /// For a video call: `stream` are the frames at the target rate, and `until` and `from` are numbers of frames.
+    pub video: Option<VideoParameters>,
+}
+
+impl Request {
+    /// The server's packets, or its frames in a video call.
+    #[must_use]
+    pub fn units(&self) -> PacketStream {
+        match self.video {
+            Some(_) => self.stream.as_frames(),
+            None => self.stream,
+        }
+    }
 }
 
 /// A decoded datagram of a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CallDatagram<'a> {
     /// Request for packets and for a report.
     Request {
@@ -105,12 +125,14 @@ pub enum CallDatagram<'a> {
         /// Its due time by the server's clock.
         due: Instant,
     },
+    /// A datagram of a video call.
+    Video(MediaDatagram),
 }
 
 /// Returns whether a datagram has a kind that belongs to calls.
 #[must_use]
 pub fn is_call(bytes: &[u8]) -> bool {
-    bytes.len() > 5 && bytes[..4] == *b"NBRN" && (KIND_REQUEST..=KIND_DOWN).contains(&bytes[5])
+    bytes.len() > 5 && bytes[..4] == *b"NBRN" && (KIND_REQUEST..=KIND_FEEDBACK).contains(&bytes[5])
 }
 
 /// Decodes a datagram; `None` if it is invalid. There must be no reply then.
@@ -137,8 +159,10 @@ pub fn read(bytes: &[u8]) -> Option<CallDatagram<'_>> {
                 from: word(bytes, 48),
                 dscp: bytes[54],
                 stamp: instant(bytes, 56),
+                video: video(bytes)?,
             };
-            let is_valid = request.stream.validate().is_ok() && request.dscp <= MAX_DSCP;
+            let is_video_valid = request.video.is_none_or(|video| video.is_valid(&request.stream));
+            let is_valid = request.stream.validate().is_ok() && request.dscp <= MAX_DSCP && is_video_valid;
             is_valid.then(|| CallDatagram::Request {
                 cookie: bytes[8..24].try_into().expect("sixteen bytes"),
                 request,
@@ -163,14 +187,30 @@ pub fn read(bytes: &[u8]) -> Option<CallDatagram<'_>> {
             number: word(bytes, 16),
             due: instant(bytes, 20),
         }),
+        _ => media::read(bytes).map(CallDatagram::Video),
+    }
+}
+
+/// Parameters of a video call in a request; `None` if they are invalid.
+fn video(bytes: &[u8]) -> Option<Option<VideoParameters>> {
+    match bytes[55] {
+        0 => Some(None),
+        1 if bytes.len() >= REQUEST + 4 * VIDEO_WORDS => Some(Some(VideoParameters {
+            adaptation: Adaptation {
+                min_rate: BitRate::from_bps(word(bytes, REQUEST).into()),
+                start_rate: BitRate::from_bps(word(bytes, REQUEST + 4).into()),
+            },
+            timeout: Duration::from_nanos(word(bytes, REQUEST + 8).into()),
+        })),
         _ => None,
     }
 }
 
-/// Encodes a request for the arrivals of `ages` packets, at most [`MAX_AGES`].
+/// Encodes a request for the arrivals of `ages` packets, at most [`MAX_AGES`]. That of a video call has at least three.
 #[must_use]
 pub fn request(cookie: Cookie, request: &Request, ages: usize) -> Vec<u8> {
-    let mut bytes = begin(KIND_REQUEST, REQUEST + AGE * ages.min(MAX_AGES));
+    let least = if request.video.is_some() { VIDEO_WORDS } else { 0 };
+    let mut bytes = begin(KIND_REQUEST, REQUEST + AGE * ages.clamp(least, MAX_AGES));
     bytes[8..24].copy_from_slice(&cookie);
     bytes[24..32].copy_from_slice(&request.call.to_be_bytes());
     bytes[32..40].copy_from_slice(&request.anchor.as_nanos().to_be_bytes());
@@ -185,6 +225,13 @@ pub fn request(cookie: Cookie, request: &Request, ages: usize) -> Vec<u8> {
     bytes[56..64].copy_from_slice(&request.stamp.as_nanos().to_be_bytes());
     bytes[64..68].copy_from_slice(&nanos(stream.spacing));
     bytes[68..70].copy_from_slice(&short(stream.burst.into()));
+    if let Some(video) = &request.video {
+        let rate = |rate: BitRate| u32::try_from(rate.as_bps()).unwrap_or(u32::MAX).to_be_bytes();
+        bytes[55] = 1;
+        bytes[REQUEST..REQUEST + 4].copy_from_slice(&rate(video.adaptation.min_rate));
+        bytes[REQUEST + 4..REQUEST + 8].copy_from_slice(&rate(video.adaptation.start_rate));
+        bytes[REQUEST + 8..REQUEST + 12].copy_from_slice(&nanos(video.timeout));
+    }
     bytes
 }
 
@@ -202,9 +249,7 @@ pub fn make_report(bytes: &mut [u8], received: Instant, mut age: impl FnMut(u32)
     bytes[16..24].copy_from_slice(&received.as_nanos().to_be_bytes());
     for (entry, place) in bytes[REQUEST..].chunks_exact_mut(4).zip(0..) {
         let age = request.from.checked_add(place).and_then(&mut age);
-        let micros = age.map_or(NEVER, |age| {
-            u32::try_from(age.as_nanos() / 1000).unwrap_or(NEVER).min(NEVER - 1)
-        });
+        let micros = age.map_or(NEVER, encoded_age);
         entry.copy_from_slice(&micros.to_be_bytes());
     }
 }
@@ -229,9 +274,8 @@ pub fn ages(from: u32, encoded: &[u8]) -> impl Iterator<Item = (u32, Duration)> 
         .chunks_exact(AGE)
         .zip(0_u32..)
         .filter_map(move |(entry, place)| {
-            let micros = word(entry, 0);
             let number = from.checked_add(place)?;
-            (micros != NEVER).then(|| (number, Duration::from_micros(micros.into())))
+            Some((number, age_from(word(entry, 0))?))
         })
 }
 
@@ -256,30 +300,6 @@ fn packet(kind: u8, call: u64, number: u32, size: usize) -> Vec<u8> {
     bytes
 }
 
-fn begin(kind: u8, size: usize) -> Vec<u8> {
-    let mut bytes = vec![0; size];
-    bytes[..4].copy_from_slice(b"NBRN");
-    bytes[4] = VERSION;
-    bytes[5] = kind;
-    bytes
-}
-
-fn short(bytes: &[u8], at: usize) -> u16 {
-    u16::from_be_bytes([bytes[at], bytes[at + 1]])
-}
-
-fn word(bytes: &[u8], at: usize) -> u32 {
-    u32::from_be_bytes(bytes[at..at + 4].try_into().expect("four bytes"))
-}
-
-fn long(bytes: &[u8], at: usize) -> u64 {
-    u64::from_be_bytes(bytes[at..at + 8].try_into().expect("eight bytes"))
-}
-
-fn instant(bytes: &[u8], at: usize) -> Instant {
-    Instant::from_nanos(long(bytes, at).cast_signed())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -300,6 +320,7 @@ mod tests {
         from: 40,
         dscp: 48,
         stamp: Instant::from_nanos(77),
+        video: None,
     };
 
     #[test]
@@ -361,7 +382,7 @@ mod tests {
         };
         rejected(&|bytes| bytes[0] = b'X');
         rejected(&|bytes| bytes[4] = 2);
-        rejected(&|bytes| bytes[5] = 9);
+        rejected(&|bytes| bytes[5] = 11);
         rejected(&|bytes| bytes[6] = 1);
         rejected(&|bytes| bytes.truncate(71));
         rejected(&|bytes| bytes.push(0));

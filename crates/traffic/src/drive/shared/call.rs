@@ -5,6 +5,7 @@ use super::probe::{connected_socket, random};
 use crate::client::{Meter, Target};
 use crate::datagram::call::{CallClient, CallEvent, CallPlan};
 use crate::datagram::{Arrivals, MAX_SIZE};
+use crate::drive::scheduler::Arrival;
 use netburn_linux::datagram::receive;
 use netburn_units::{Duration, Instant};
 use netburn_workload::{Direction, RequestId};
@@ -21,7 +22,7 @@ pub(in crate::drive) struct CallSocket {
     plan: CallPlan,
     client: RefCell<CallClient>,
     /// Packets of the server that arrived before their operation was due, because the clocks' offset is not exact.
-    early: RefCell<BTreeMap<u32, Instant>>,
+    early: RefCell<BTreeMap<u32, Arrival>>,
     meter: Rc<Meter>,
 }
 
@@ -41,14 +42,17 @@ pub(in crate::drive) fn open(shared: &Rc<Shared>) {
     }
 }
 
-/// Sends a packet of the station. A packet that cannot be sent never arrives, and times out. The server sends the packets
-/// of the other direction by itself.
+/// Sends a packet or a frame of the station. A packet that cannot be sent never arrives, and times out. The server
+/// sends the packets of the other direction by itself.
 pub(super) fn send(shared: &Rc<Shared>, index: usize, id: RequestId, direction: Direction) {
     let call_socket = shared.links[index].call_socket.borrow().clone();
     let number = number_of(id);
     match (direction, call_socket) {
         (Direction::Up, Some(call_socket)) => {
-            call_socket.client.borrow_mut().send(number);
+            match call_socket.plan.video {
+                Some(_) => call_socket.client.borrow_mut().send_frame(shared.clock.now(), number),
+                None => call_socket.client.borrow_mut().send(number),
+            }
             if !call_socket.transmit() {
                 shared.scheduler.borrow_mut().handle_unsent();
             }
@@ -65,7 +69,7 @@ pub(super) fn send(shared: &Rc<Shared>, index: usize, id: RequestId, direction: 
     }
 }
 
-fn arrived(shared: &Rc<Shared>, index: usize, id: RequestId, direction: Direction, at: Instant) {
+fn arrived(shared: &Rc<Shared>, index: usize, id: RequestId, direction: Direction, at: Arrival) {
     shared.with_scheduler(|scheduler, now| scheduler.handle_arrival(index, now, id, direction, at));
 }
 
@@ -81,10 +85,17 @@ async fn listen(shared: Rc<Shared>, index: usize, call_socket: Rc<CallSocket>) {
             std::iter::from_fn(|| client.poll_event()).collect()
         };
         for event in events {
-            let (number, direction, at) = match event {
-                CallEvent::Up { number, at } => (number, Direction::Up, at),
-                CallEvent::Down { number, at } => (number, Direction::Down, at),
+            let (number, direction, at, size) = match event {
+                CallEvent::Up { number, at } => (number, Direction::Up, at, None),
+                CallEvent::Down { number, at } => (number, Direction::Down, at, None),
+                CallEvent::Frame {
+                    direction,
+                    number,
+                    at,
+                    size,
+                } => (number, direction, at, Some(size)),
             };
+            let at = Arrival { at, size };
             if direction == Direction::Down && !call_socket.is_due(shared.clock.now(), number) {
                 call_socket.early.borrow_mut().entry(number).or_insert(at);
                 continue;
