@@ -408,7 +408,7 @@ fn video_calls() {
     own(
         "adaptation = { min_rate = \"1 Mbit/s\", start_rate = \"500 kbit/s\" }",
         &[
-            "4:50: workload.mine.adaptation.start_rate: invalid `start_rate`: found 500 kbit/s, expected at least `min_rate`, which is 1 Mbit/s",
+            "4:52: workload.mine.adaptation.start_rate: invalid `start_rate`: found 500 kbit/s, expected at least `min_rate`, which is 1 Mbit/s",
         ],
     );
     own(
