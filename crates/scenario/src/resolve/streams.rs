@@ -37,7 +37,7 @@ pub(super) fn resolve(config: &mut Config, section: &WorkloadSection, defaults: 
         up: stream(Direction::Up, &section.up),
         down: stream(Direction::Down, &section.down),
     };
-    if let Some(adaptation) = config.adaptation {
+    if let Some(adaptation) = config.adaptation.filter(|_| config.kind.is_adaptive()) {
         check_adaptation(&adaptation, &config.datagrams, section, cx);
     }
 }
