@@ -509,9 +509,10 @@ fn config() -> impl Strategy<Value = Config> {
             let interval = Duration::from_nanos(every).clamp(Duration::from_millis(5), Duration::from_secs(1));
             let both = kind.has_round_trips() || kind.is_adaptive();
             // A video call has 1 kbit/s to 20 Mbit/s.
-            let interval = match kind.is_adaptive() {
-                true => interval.clamp(Duration::from_millis(20), Duration::from_millis(500)),
-                false => interval,
+            let interval = if kind.is_adaptive() {
+                interval.clamp(Duration::from_millis(20), Duration::from_millis(500))
+            } else {
+                interval
             };
             let stream = PacketStream {
                 interval,

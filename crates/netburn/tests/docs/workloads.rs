@@ -62,9 +62,10 @@ const PROPERTIES: [Property; 14] = [
     }),
     ("content", |config| {
         config.mean_rate().map_or("as fast as possible".to_owned(), |rate| {
-            match config.kind.is_adaptive() {
-                true => format!("up to {rate}"),
-                false => rate.to_string(),
+            if config.kind.is_adaptive() {
+                format!("up to {rate}")
+            } else {
+                rate.to_string()
             }
         })
     }),

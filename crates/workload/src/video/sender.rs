@@ -107,9 +107,12 @@ impl Sender {
     /// minimum rate.
     fn next_size(&mut self) -> u64 {
         let stream = &self.config.stream;
-        let of_rate = |rate: BitRate| match rate >= stream.rate() {
-            true => stream.burst_size(),
-            false => frame_size(rate, stream.interval),
+        let of_rate = |rate: BitRate| {
+            if rate >= stream.rate() {
+                stream.burst_size()
+            } else {
+                frame_size(rate, stream.interval)
+            }
         };
         let full = of_rate(self.gcc.rate()).as_bytes().max(1);
         let least = of_rate(self.config.adaptation.min_rate).as_bytes().clamp(1, full);

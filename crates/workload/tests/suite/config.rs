@@ -324,9 +324,9 @@ fn goals_have_a_text_form() {
         "no gap of 100 ms",
         "frames on time",
         "round trip ≤ 80 ms",
-        "every 5 s ≥ 1000 rpm",
         "no freeze",
         "frame delay ≤ 150 ms",
+        "every 5 s ≥ 1000 rpm",
     ];
     assert_eq!(goals, expected);
     assert_eq!(LATENCY.describe(Kind::Probe), "round trip ≤ 150 ms");

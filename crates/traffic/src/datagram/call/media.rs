@@ -43,8 +43,8 @@ pub enum MediaDatagram {
 /// Decodes a datagram whose header is valid; `None` if it is of another kind or invalid.
 #[must_use]
 pub(super) fn read(bytes: &[u8]) -> Option<MediaDatagram> {
-    match bytes.get(5)? {
-        &KIND_MEDIA if bytes.len() >= MIN_MEDIA => Some(MediaDatagram::Media {
+    match *bytes.get(5)? {
+        KIND_MEDIA if bytes.len() >= MIN_MEDIA => Some(MediaDatagram::Media {
             call: long(bytes, 8),
             packet: MediaPacket {
                 transport: long(bytes, 28),
@@ -55,7 +55,7 @@ pub(super) fn read(bytes: &[u8]) -> Option<MediaDatagram> {
             },
             due: instant(bytes, 20),
         }),
-        &KIND_FEEDBACK => {
+        KIND_FEEDBACK => {
             let encoded = bytes.get(FEEDBACK_HEADER as usize..)?;
             let is_valid = encoded.len().is_multiple_of(4) && encoded.len() <= 4 * MAX_AGES;
             let from = long(bytes, 16);

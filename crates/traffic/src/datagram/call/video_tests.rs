@@ -117,15 +117,11 @@ fn run() -> (Arrivals, CallServer) {
                 continue;
             }
             let at = now + AHEAD;
-            let answered = match wire::is_call(&bytes) {
-                true => server.handle_datagram(
-                    at,
-                    address(),
-                    None,
-                    |cookie| echo.is_verified(at, address(), cookie),
-                    &mut bytes,
-                ),
-                false => echo.handle_datagram(at, address(), |_| false, &mut bytes).is_some(),
+            let answered = if wire::is_call(&bytes) {
+                let is_good = |cookie| echo.is_verified(at, address(), cookie);
+                server.handle_datagram(at, address(), None, is_good, &mut bytes)
+            } else {
+                echo.handle_datagram(at, address(), |_| false, &mut bytes).is_some()
             };
             if answered {
                 wire::stamp_sent(&mut bytes, at);
