@@ -370,7 +370,7 @@ pub enum Goal {
     /// Every frame is complete within one interval of its due time, plus the smallest delay of a
     /// packet.
     Frames,
-    /// In each direction, there is no freeze ([`netburn_quality::freezes`]).
+    /// In each direction, there is no freeze ([`netburn_quality::freezes()`]).
     NoFreeze,
     /// The probes of every window of `window`, in steps of `step`, have at least this score of
     /// draft-ietf-ippm-responsiveness-09 ([`rpm_windows`](crate::rpm_windows)).

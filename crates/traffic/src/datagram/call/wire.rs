@@ -17,7 +17,7 @@
 //! the DSCP with which the request arrived at the server. The client sends requests and packets with the same DSCP.
 //!
 //! In a video call (`video` is 1), frame number k of the server is due at `anchor` + k · `interval`. It has at most
-//! `burst` packets of `size`. Rates are in bit/s. [`media`](super::media) has the datagrams of frames.
+//! `burst` packets of `size`. Rates are in bit/s. [`media`] has the datagrams of frames.
 
 use super::fields::{NEVER, age_from, begin, encoded_age, instant, long, short, word};
 use super::media::{self, KIND_FEEDBACK, MediaDatagram};
