@@ -192,6 +192,8 @@ impl Session {
         match (event, &mut self.association) {
             (Some((handle, DatagramEvent::NewAssociation(association))), None) => {
                 self.association = Some((handle, association));
+                // Each further association would occupy memory of the endpoint. A repeated INIT reaches the first one.
+                self.endpoint.reject_new_associations();
             }
             (Some((handle, DatagramEvent::AssociationEvent(event))), Some((ours, association))) if handle == *ours => {
                 association.handle_event(event);
