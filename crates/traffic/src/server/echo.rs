@@ -255,9 +255,10 @@ impl Socket {
             let echo = self.echo.borrow();
             let is_good = |cookie| echo.is_verified(now, received.from, cookie);
             let mut calls = self.calls.borrow_mut();
+            let before = calls.poll_timeout();
             let is_answered = calls.handle_datagram(now, received.from, received.to, is_good, bytes);
-            // A request can allow packets. A packet of a client changes no timeout.
-            if is_answered {
+            // A packet of a client changes nothing, except in a video call.
+            if calls.has_pending() || calls.poll_timeout() != before {
                 self.calls_changed.notify_one();
             }
             return is_answered.then_some(0);

@@ -328,6 +328,7 @@ impl CallServer {
                 self.send_video(now, key);
                 continue;
             }
+            let packet = packet.filter(|_| call.video.is_none());
             let Some(due) = packet else {
                 if let Some(call) = self.calls.remove(&key) {
                     self.arrivals -= call.arrivals.len();
@@ -366,6 +367,12 @@ impl CallServer {
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
         self.due.first().map(|(at, _)| *at)
+    }
+
+    /// Returns true if a packet is ready to be sent.
+    #[must_use]
+    pub fn has_pending(&self) -> bool {
+        !self.out.is_empty()
     }
 
     /// Returns the number of calls.

@@ -15,6 +15,7 @@ use std::io;
 use std::rc::Rc;
 use tokio::io::Interest;
 use tokio::net::UdpSocket;
+use tokio::sync::Notify;
 
 /// Socket and state of one call.
 pub(in crate::drive) struct CallSocket {
@@ -24,6 +25,8 @@ pub(in crate::drive) struct CallSocket {
     /// Packets of the server that arrived before their operation was due, because the clocks' offset is not exact.
     early: RefCell<BTreeMap<u32, Arrival>>,
     meter: Rc<Meter>,
+    /// The client's timeout became earlier.
+    changed: Notify,
 }
 
 /// Opens a socket for every call, so that the handshake is complete when the first packet is due.
@@ -49,10 +52,7 @@ pub(super) fn send(shared: &Rc<Shared>, index: usize, id: RequestId, direction: 
     let number = number_of(id);
     match (direction, call_socket) {
         (Direction::Up, Some(call_socket)) => {
-            match call_socket.plan.video {
-                Some(_) => call_socket.client.borrow_mut().send_frame(shared.clock.now(), number),
-                None => call_socket.client.borrow_mut().send(number),
-            }
+            call_socket.queue(shared.clock.now(), number);
             if !call_socket.transmit() {
                 shared.scheduler.borrow_mut().handle_unsent();
             }
@@ -115,7 +115,22 @@ impl CallSocket {
             client: RefCell::new(CallClient::new(now, random()?, random()?, plan)),
             early: RefCell::default(),
             meter,
+            changed: Notify::new(),
         })
+    }
+
+    /// Queues a packet or a frame of the client.
+    fn queue(&self, now: Instant, number: u32) {
+        let mut client = self.client.borrow_mut();
+        let before = client.poll_timeout();
+        match self.plan.video {
+            Some(_) => client.send_frame(now, number),
+            None => client.send(number),
+        }
+        // The other packets of a frame are due later.
+        if client.poll_timeout() < before {
+            self.changed.notify_one();
+        }
     }
 
     /// Returns the packets by the DSCP with which they arrived.
@@ -141,9 +156,8 @@ impl CallSocket {
             biased;
             // An error is returned by the next receive.
             _ = self.socket.readable() => {}
-            () = tokio::time::sleep(std::time::Duration::from_nanos(wait.as_nanos())) => {
-                self.client.borrow_mut().handle_timeout(clock.now());
-            }
+            () = self.changed.notified() => {}
+            () = tokio::time::sleep(std::time::Duration::from_nanos(wait.as_nanos())) => {}
         }
         let mut bytes = [0; MAX_SIZE + 1];
         loop {
@@ -163,6 +177,12 @@ impl CallSocket {
                 Err(_) => break,
             }
         }
+        let now = clock.now();
+        let mut client = self.client.borrow_mut();
+        if client.poll_timeout() <= now {
+            client.handle_timeout(now);
+        }
+        drop(client);
         self.transmit();
     }
 
