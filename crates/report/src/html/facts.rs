@@ -181,7 +181,7 @@ fn videos(view: &View) -> String {
                 share(stream.delivery.lost_share),
                 video.freezes.to_string(),
                 share(video.frozen_share),
-                span(video.longest_freeze_ms),
+                time((video.freezes > 0).then_some(video.longest_freeze_ms)),
                 video.rate_mbps.map_or_else(|| "–".to_owned(), mbps),
                 mbps(video.target_mbps),
                 share(video.at_target_share),
