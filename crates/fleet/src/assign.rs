@@ -38,7 +38,7 @@ impl std::fmt::Display for Missing {
 /// 4. Otherwise it gets any free member. Stations are in the order of the plan, members in the order of
 ///    their names. A station that sends datagrams gets a browser only if no other member is free.
 ///
-/// A station gets no browser in steps 2 to 4 if it probes hosts on the way to the server: a browser can't.
+/// A station gets no browser in steps 2 to 4 if it has a workload that a browser can't run (`browser_can_run`).
 ///
 /// The number of stations with labels that have members is as large as possible. Members that are in no
 /// other run have priority.
