@@ -57,8 +57,8 @@ impl Config {
         match self.kind {
             Kind::Download | Kind::Upload => None,
             Kind::Datagrams | Kind::Game | Kind::CloudGaming | Kind::VideoCall => None,
-            // One packet in each direction.
             Kind::Responsiveness if self.load.count() > 0 => None,
+            // One packet in each direction.
             Kind::Voice => self.interval.map(|every| every / 2).filter(|every| !every.is_zero()),
             Kind::Pages | Kind::Stream | Kind::Calls | Kind::Probe | Kind::Responsiveness => {
                 self.interval.filter(|every| !every.is_zero())

@@ -42,7 +42,7 @@ pub(super) fn check_begin(
             );
             Some(slot)
         }
-        other => panic!("a connection of the wrong sort: {other:?}"),
+        other => panic!("an invalid connection: {other:?}"),
     }
 }
 
@@ -76,7 +76,7 @@ pub(super) fn check_dues(config: &Config, ended: &Ended, windows: &[(Instant, In
             assert_eq!(
                 *phase.get_or_insert(since),
                 since,
-                "windows begin in the same way: {first:?}"
+                "each window has the same phase: {first:?}"
             );
             for (number, probe) in (0..).zip(&probes) {
                 assert_eq!(

@@ -6,12 +6,11 @@ use std::collections::BTreeMap;
 
 /// Time between two feedbacks.
 const INTERVAL: Duration = Duration::from_millis(100);
-/// Minimum time between two feedbacks, which one of them reports a missing packet. libwebrtc sends its NACKs every 20
-/// ms.
+/// Minimum time between two feedbacks if a packet is missing. libwebrtc sends its NACKs every 20 ms.
 const MIN_INTERVAL: Duration = Duration::from_millis(20);
-/// Number of arrivals that are remembered for a feedback.
+/// Maximum number of arrivals that are stored for a feedback.
 const MAX_ARRIVALS: usize = 1_024;
-/// Number of frames that are remembered.
+/// Maximum number of frames that are stored.
 const MAX_FRAMES: usize = 256;
 /// Maximum number of packets of a frame.
 const MAX_PACKETS: u16 = 1_000;
@@ -32,7 +31,7 @@ pub(super) struct Receiver {
     frames: BTreeMap<u32, Partial>,
     /// Arrivals by transport number.
     arrivals: BTreeMap<u64, Instant>,
-    /// First transport number of the next feedback: the one from which on the previous feedback had news.
+    /// First transport number of the next feedback: the first one that was new in the previous feedback.
     from: u64,
     /// First transport number that no feedback has covered.
     fresh: u64,

@@ -6,7 +6,7 @@ use crate::gcc::{Gcc, GccConfig, PacketReport};
 use netburn_units::{BitRate, ByteSize, Duration, Instant};
 use std::collections::VecDeque;
 
-/// Number of transmissions without a report that are remembered.
+/// Maximum number of transmissions that are stored. Feedback about older ones is ignored.
 const MAX_HISTORY: usize = 1_024;
 /// Largest time by which the pacer catches up after a late timeout. libwebrtc's pacer runs every 5 ms.
 const CATCH_UP: Duration = Duration::from_millis(5);
@@ -96,7 +96,7 @@ impl Sender {
         ByteSize::from_bytes(size)
     }
 
-    /// The pacer has been idle: the time without packets gives no credit.
+    /// Starts the pacer after a time without packets. This time does not let it send faster.
     fn start_pacing(&mut self, now: Instant) {
         if self.again.is_empty() && self.queue.is_empty() {
             self.next_send = self.next_send.max(now);

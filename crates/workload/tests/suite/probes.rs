@@ -251,7 +251,7 @@ fn scores_by_hand() {
 }
 
 /// Ten foreign probes, one without a response. The trimmed mean keeps ⌊9.5⌋ = 9 of them, which is none of the lost. With two
-/// lost it keeps one of 5 s: (8 · 30 + 5000) / 9 = 582.2 ms, 103 RPM. The median of eleven is unaffected.
+/// lost it keeps one of 5 s: (8 · 30 + 5000) / 9 = 582.2 ms, 103 RPM. The median of the ten is unaffected.
 #[test]
 fn lost_probes_count_with_the_timeout() {
     let scoring = Scoring {
