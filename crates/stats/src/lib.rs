@@ -8,7 +8,12 @@
 //!   needs.
 //! - [`fairness`] – Jain's index.
 //! - [`bootstrap`] – confidence intervals over repeated runs, from a seed.
+//! - [`median_interval`](mod@median_interval) – exact confidence interval of a median.
 //! - [`rpm`] – responsiveness under load, from the times of probes.
+//!
+//! Runs of all combinations of some factors:
+//!
+//! - [`factorial`] – parts of the variation: each factor, each pair, chance.
 //!
 //! Two sets of runs, before and after a change:
 //!
@@ -33,9 +38,11 @@ pub mod bootstrap;
 pub mod contrast;
 pub mod distribution;
 pub mod effect;
+pub mod factorial;
 pub mod fairness;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
+pub mod median_interval;
 pub mod metric_change;
 pub mod pairs;
 pub mod percentile;
@@ -48,6 +55,7 @@ pub use contrast::{Contrast, contrast};
 pub use distribution::Distribution;
 pub use effect::{Effect, Size};
 pub use fairness::jain;
+pub use median_interval::{MedianInterval, median_interval};
 pub use pairs::{SignedRank, signed_rank};
 pub use percentile::{P50, P75, P90, P95, P99, Percentile, STANDARD};
 pub use ranks::{RankTest, holm, mann_whitney};
