@@ -16,6 +16,8 @@ const MIN_RENEWAL = 5e6;
 const RETRY = 20e6;
 /** The time for which a request allows packets (ns). */
 const ALLOWED = 1e9;
+/** The time after the arrival of a later packet from which on a packet that has not arrived is lost (ns). */
+const REORDERING = 250e6;
 /** The interval of the clock comparisons before the first request (ns), and their maximum number. */
 const COMPARISON = 100e6;
 const COMPARISONS = 50;
@@ -42,8 +44,10 @@ export class CallClient {
     this.next = 0;
     /** This page's packets with an unknown arrival, in ascending order. */
     this.unknown = new Set();
-    /** The next request asks for the arrivals of unknown packets from this number on. */
-    this.askFrom = 0;
+    /** The next request is for the arrivals of unknown packets from this number on. */
+    this.requestFrom = 0;
+    /** The highest number with a known arrival, and this arrival by the server's clock. */
+    this.newest = null;
     this.events = [];
     this.out = [];
   }
@@ -63,14 +67,18 @@ export class CallClient {
       const { first, stream } = this.plan.down;
       this.events.push({ direction: "down", number: datagram.number, at: first + offset(stream, datagram.number) + delay });
     } else if (datagram?.kind === "report" && datagram.call === this.call) {
-      const { stamp, received, sent, arrivals } = datagram;
+      const { stamp, received, sent, from, ages, arrivals } = datagram;
       this.offset.put({ sent: stamp, farReceived: received, farSent: sent, received: now });
       for (const { number, age } of arrivals) {
+        if (this.newest === null || number > this.newest.number) {
+          this.newest = { number, at: received - age };
+        }
         const at = this.offset.toPage(received - age);
         if (at !== null && this.unknown.delete(number)) {
           this.events.push({ direction: "up", number, at });
         }
       }
+      this.deleteLost(from, ages, received);
     } else {
       this.handleProber(now, this.prober.handleDatagram(now, bytes));
     }
@@ -112,7 +120,7 @@ export class CallClient {
   /** Sends a request, unless the handshake is incomplete, the clocks were not compared, or the call is over. */
   request(now) {
     const { plan } = this;
-    this.forgetLost(now);
+    this.deleteTimedOut(now);
     // Without a stream of the server the request allows no packet.
     const { first, stream } = plan.down ?? plan.up;
     const cookie = this.prober.cookie(now);
@@ -124,15 +132,26 @@ export class CallClient {
     const span = Math.max(Math.min(now + ALLOWED, plan.end) - first, 0);
     const until = plan.down ? packetsWithin(stream, span) : 0;
     const unknown = [...this.unknown];
-    const from = unknown.find((number) => number >= this.askFrom) ?? unknown[0] ?? this.next;
+    const from = unknown.find((number) => number >= this.requestFrom) ?? unknown[0] ?? this.next;
     const ages = Math.min(this.next - from, MAX_AGES);
-    const asked = from + ages;
-    this.askFrom = asked < this.next ? asked : 0;
+    const end = from + ages;
+    this.requestFrom = end < this.next ? end : 0;
     this.out.push(request(cookie, { call: this.call, anchor, stream, until, from, dscp: plan.dscp, stamp: now }, ages));
   }
 
+  /** Deletes the lost packets of a report made at `reported`, so that no request repeats their numbers. */
+  deleteLost(from, ages, reported) {
+    if (this.newest === null || reported - this.newest.at < REORDERING) {
+      return;
+    }
+    const end = Math.min(from + ages, this.newest.number);
+    for (let number = from; number < end; number += 1) {
+      this.unknown.delete(number);
+    }
+  }
+
   /** Packets without an arrival after the timeout are lost. */
-  forgetLost(now) {
+  deleteTimedOut(now) {
     const { up: stream, timeout } = this.plan;
     for (const number of this.unknown) {
       if (stream.first + offset(stream.stream, number) + timeout >= now) {
@@ -142,7 +161,7 @@ export class CallClient {
     }
   }
 
-  /** The time to the next request. A request asks for the arrivals of up to `MAX_AGES` packets. */
+  /** The time to the next request. A request is for the arrivals of up to `MAX_AGES` packets. */
   renewal() {
     if (this.anchor === null) {
       return RETRY;

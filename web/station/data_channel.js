@@ -8,15 +8,15 @@ const PATH = "/.well-known/netburn/channel";
 const TIMEOUT = 5000;
 const TOTAL_TIMEOUT = 8000;
 
-/** The proof of an offer by a station that knows `token`. `certificate` is the SHA-256 of the browser's certificate. */
+/** The proof of an offer by a station that has `token`. `certificate` is the SHA-256 of the browser's certificate. */
 export function proofOfOffer(nonce, certificate, token) {
   const encoder = new TextEncoder();
   return hex(hmac(encoder.encode(token), encoder.encode(`channel ${nonce} ${certificate}`)));
 }
 
 /**
- * Opens a data channel to the server at `origin`. `connect()` asks the page for a connection: it returns
- * `{channel, certificate, answer(answer), close()}` with two promises. Returns `{channel, close}`, or `{error}` with the
+ * Opens a data channel to the server at `origin`. `connect()` requests a connection of the page: it returns
+ * `{channel, certificate, failure, answer(answer), close()}` with three promises, of which `failure` is only rejected. Returns `{channel, close}`, or `{error}` with the
  * reason why there is no data channel.
  */
 export async function openDataChannel(origin, tokens, connect, browser) {
@@ -31,7 +31,7 @@ export async function openDataChannel(origin, tokens, connect, browser) {
     const certificate = await within(connection.certificate, "the browser did not create an offer");
     const answer = await offer(origin, tokens, certificate, { browser, within });
     connection.answer({ ...answer, host });
-    await within(opened(channel), `UDP port ${answer.port} of the server did not answer; a firewall may block it`);
+    await within(Promise.race([opened(channel), connection.failure]), `UDP port ${answer.port} of the server did not answer; a firewall may block it`);
     return { channel, close: () => connection.close() };
   } catch (error) {
     connection.close();

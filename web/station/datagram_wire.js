@@ -99,7 +99,10 @@ export function read(bytes) {
   }
 }
 
-/** `arrivals`: the numbers of packets that have arrived, each with the time from its arrival to `received`. */
+/**
+ * `arrivals`: the numbers of packets that have arrived, each with the time from its arrival to `received`. The report is for
+ * the `ages` numbers from `from` on.
+ */
 function readReport(view, time) {
   const arrivals = [];
   const from = view.getUint32(48);
@@ -109,5 +112,8 @@ function readReport(view, time) {
       arrivals.push({ number: from + (at - REQUEST) / 4, age: micros * 1000 });
     }
   }
-  return { kind: "report", call: view.getBigUint64(24), stamp: time(56), received: time(8), sent: time(16), arrivals };
+  const ages = (view.byteLength - REQUEST) / 4;
+  return {
+    kind: "report", call: view.getBigUint64(24), stamp: time(56), received: time(8), sent: time(16), from, ages, arrivals,
+  };
 }

@@ -141,7 +141,7 @@ function checkStream(stream) {
   return stream;
 }
 
-const KINDS = ["pages", "stream", "calls", "download", "upload", "probe", "voice", "datagrams", "game", "cloud-gaming", "video-call", "responsiveness"];
+const KINDS = ["pages", "stream", "calls", "download", "upload", "probe", "voice", "datagrams", "game", "cloud-gaming", "video-call", "responsiveness", "dash"];
 const DATAGRAMS = ["probe", "voice", "datagrams", "game", "cloud-gaming", "video-call"];
 
 /** Returns whether a workload with these settings sends datagrams, for which a browser needs a data channel. */
@@ -201,7 +201,7 @@ function check(config) {
   if (repeat !== null && (stop === null || repeat < Math.max(stop - start, MIN_REPEAT))) {
     throw new Error(`invalid \`repeat\`: found ${repeat}`);
   }
-  if (config.interval === null && !isBulk(config) && !isDatagram(config)) {
+  if (config.interval === null && !isBulk(config) && !isDatagram(config) && config.kind !== "dash") {
     throw new Error(`missing \`interval\` for ${config.kind}`);
   }
   return config;

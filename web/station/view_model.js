@@ -16,6 +16,7 @@ const LABELS = {
   "cloud-gaming": "Cloud gaming",
   "video-call": "Video call",
   responsiveness: "Responsiveness",
+  dash: "Adaptive streaming",
 };
 
 /** No-break space between a number and its unit. */

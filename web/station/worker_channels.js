@@ -19,14 +19,16 @@ export class WorkerChannels {
       });
     const channel = promise("channel");
     const certificate = promise("certificate");
+    // Only rejected, by an error of the page after the two others are resolved.
+    const failure = promise("failure");
     // Each is awaited later, and possibly never.
-    channel.catch(() => {});
-    certificate.catch(() => {});
+    [channel, certificate, failure].forEach((each) => each.catch(() => {}));
     this.requests.set(number, request);
     this.post({ channel: { number, open: true } });
     return {
       channel,
       certificate,
+      failure,
       answer: (answer) => this.post({ channel: { number, answer } }),
       close: () => {
         this.requests.delete(number);

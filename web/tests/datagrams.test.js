@@ -81,6 +81,7 @@ test("without a data channel, the page states why, and the workload has no rows"
   for (const [channel, reason] of [
     [{ error: "this browser has no WebRTC" }, "this browser has no WebRTC"],
     [{ blocked: true }, "UDP port 4480 of the server did not answer; a firewall may block it"],
+    [{ rejects: "the answer is no SDP" }, "the answer is no SDP"],
     [{ status: 404 }, "the server has no data channels"],
     [{ status: 403 }, "the server rejected the offer of a data channel: status 403"],
   ]) {
@@ -130,7 +131,7 @@ test("the format of datagrams is that of the server", () => {
   const times = "0000000000000009000000000000000a";
   const report = `${header(6)}${times}0000000000000007${"00".repeat(16)}0000002800000000000000000000004d${"00".repeat(8)}`;
   assert.deepEqual(wire.read(bytes(`${report}ffffffff000005dc`)), {
-    kind: "report", call: 7n, stamp: 77, received: 9, sent: 10, arrivals: [{ number: 41, age: 1500000 }],
+    kind: "report", call: 7n, stamp: 77, received: 9, sent: 10, from: 40, ages: 2, arrivals: [{ number: 41, age: 1500000 }],
   });
   for (const wrong of ["", "00".repeat(64), `${header(8)}00`, report.slice(0, -2), `4e42524e0208${"00".repeat(58)}`, "00".repeat(1401)]) {
     assert.equal(wire.read(bytes(wrong || "00").slice(wrong ? 0 : 1)), null, wrong);

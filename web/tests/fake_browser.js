@@ -127,6 +127,8 @@ export class FakeBrowser {
       this.openedChannel = new FakeChannel(this, this.channel);
       reply({ channel: this.openedChannel });
       reply({ certificate: "07".repeat(32) });
+    } else if (answer && this.channel.rejects) {
+      reply({ error: this.channel.rejects });
     } else if (answer) {
       this.answer = answer;
       this.at(this.time + this.delay, () => this.channel.blocked || this.openedChannel.open());

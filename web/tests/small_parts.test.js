@@ -263,5 +263,6 @@ test("a browser skips workloads that it cannot run", () => {
   const probes = config(section);
   assert.deepEqual(probes.goals, [{ kind: "rpm", atLeast: 1000 }]);
   assert.equal(obstacle(probes, null), "a browser does not measure the handshakes of its connections");
+  assert.equal(obstacle(config({ kind: "dash" }), null), "the page has no player that selects a bit rate");
   assert.equal(obstacle(config({ kind: "calls", interval: "50 ms" }), null), null);
 });

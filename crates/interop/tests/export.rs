@@ -389,3 +389,136 @@ fn an_unfinished_run_is_exported_without_finishing_it() {
     assert!(recover(&path).unwrap());
     assert!(exported("after") == before);
 }
+
+/// The document of the first file of a run.
+fn flent_document(run: &Run, test: Test) -> Value {
+    let mut text = String::new();
+    let packed = files(run, Some(test)).unwrap().remove(0).bytes;
+    flate2::read::GzDecoder::new(&packed[..])
+        .read_to_string(&mut text)
+        .unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+/// Two stations upload 10 and 30 Mbit/s for a second: steps of 200 ms with 250 and 750 kB. The third one only downloads.
+/// Jain's index is 40² / (2 · (10² + 30²)) = 0.8.
+#[test]
+fn uploads_are_streams_with_their_sum_and_fairness() {
+    let up = |name: &str| util::station(name, &[("up", Config::upload())]);
+    let plan = Plan {
+        duration: Duration::from_secs(1),
+        baseline: Duration::from_secs(1),
+        stations: vec![
+            up("one"),
+            util::station("other", &[("down", Config::download())]),
+            up("two"),
+        ],
+        ..Plan::new("uploads")
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let mut recorder = Recorder::create(&folder.path().join("run"), header(plan)).unwrap();
+    for bin in 0..10 {
+        for (station, down, up) in [(0, 0, 10), (1, 5, 0), (2, 0, 30)] {
+            let row = IntervalRow {
+                station,
+                workload: 0,
+                at: ms(bin * 100),
+                bytes_down: down * 12_500,
+                bytes_up: up * 12_500,
+            };
+            recorder.put(&Row::Interval(row)).unwrap();
+        }
+    }
+    let file = flent_document(&recorder.finish(&RunStatus::Complete).unwrap(), Test::Uploads);
+    let metadata = &file["metadata"];
+    assert_eq!(metadata["NAME"], "tcp_nup");
+    assert_eq!(metadata["TEST_PARAMETERS"]["upload_streams"], "2");
+    for (name, units, value) in [
+        ("TCP upload::1", "Mbits/s", 10.0),
+        ("TCP upload::2", "Mbits/s", 30.0),
+        ("TCP upload sum", "Mbits/s", 40.0),
+        ("TCP upload avg", "Mbits/s", 20.0),
+        ("TCP upload fairness", "Idx", 0.8),
+    ] {
+        let values = file["results"][name].as_array().unwrap();
+        assert_eq!(values[5..10], vec![Value::from(value); 5], "{name}");
+        assert!(values[..5].iter().chain(&values[10..]).all(Value::is_null), "{name}");
+        assert_eq!(metadata["SERIES_META"][name]["UNITS"], units, "{name}");
+    }
+    let names = file["results"].as_object().unwrap().keys();
+    assert!(names.into_iter().all(|name| !name.contains("download")));
+}
+
+/// A packet up every 20 ms for 400 ms: 20 packets in two steps. Even ones take 10 ms and odd ones 14 ms, so each
+/// consecutive pair differs by 4 ms. Packets 10 to 12 are lost. Packets 0 to 9 arrive within the first 200 ms.
+/// Their mean delay is 12 ms. Later arrive 13 to 19: four take 14 ms and three 10 ms, which are 86/7 ms. Of
+/// these, 13 has no pair. A packet has 172 bytes: ten in 200 ms are 68.8 kbit/s, seven 48.16. Lost packets count at their
+/// due time.
+#[test]
+fn a_call_has_the_series_of_voip() {
+    let call = Config::voice();
+    let plan = Plan {
+        duration: Duration::from_millis(400),
+        baseline: Duration::from_secs(1),
+        stations: vec![util::station(
+            "laptop",
+            &[("browsing", Config::browsing()), ("talk", call)],
+        )],
+        ..Plan::new("call")
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let mut recorder = Recorder::create(&folder.path().join("run"), header(plan)).unwrap();
+    for number in 0..20_u64 {
+        let lost = (10..13).contains(&number);
+        let outcome = if lost { Outcome::TimedOut } else { Outcome::Finished };
+        let took = Duration::from_millis(if number % 2 == 0 { 10 } else { 14 });
+        let due = ms(20 * number as i64);
+        // Packets down have odd numbers and don't count.
+        for (sequence, took) in [(2 * number, took), (2 * number + 1, Duration::from_millis(50))] {
+            let mut row = util::operation(0, 1, sequence, due, outcome, took);
+            if let Row::Operation(row) = &mut row {
+                row.operation.bytes = if lost { 0 } else { 172 };
+            }
+            recorder.put(&row).unwrap();
+        }
+    }
+    let run = recorder.finish(&RunStatus::Complete).unwrap();
+    let file = flent_document(&run, Test::Voip);
+    assert_eq!(file["metadata"]["NAME"], "voip");
+    for (name, units, values) in [
+        ("VoIP::delay", "ms", [12.0, 86.0 / 7.0]),
+        ("VoIP::induced_delay", "ms", [0.0, 86.0 / 7.0 - 12.0]),
+        ("VoIP::jitter", "ms", [4.0, 4.0]),
+        ("VoIP::loss", "count", [0.0, 3.0]),
+        ("VoIP::bitrate", "Kbits/s", [68.8, 48.16]),
+    ] {
+        // The load begins 1 s after the file.
+        let found: Vec<f64> = file["results"][name]
+            .as_array()
+            .unwrap_or_else(|| panic!("{name} is missing"))
+            .iter()
+            .filter_map(Value::as_f64)
+            .collect();
+        assert!(
+            !file["results"][name][5].is_null() && !file["results"][name][6].is_null(),
+            "{name}"
+        );
+        assert_eq!(found.len(), 2, "{name}");
+        for (found, expected) in found.iter().zip(values) {
+            assert!((found - expected).abs() < 1e-6, "{name}: {found}, not {expected}");
+        }
+        assert_eq!(file["metadata"]["SERIES_META"][name]["UNITS"], units, "{name}");
+    }
+    let raw = file["raw_values"]["VoIP"].as_array().unwrap();
+    assert_eq!(raw.len(), 20);
+    // The file begins at 1 795 285 800 s; packet 1 is due 1.02 s later.
+    let second = serde_json::json!({ "t": 1_795_285_801.034, "val": 14.0, "seq": 1, "owd_up": 14.0 });
+    let lost = serde_json::json!({ "t": 1_795_285_801.2, "seq": 10, "lost": true });
+    assert_eq!((&raw[1], &raw[10]), (&second, &lost));
+    // The tests with streams have the call, too.
+    for test in [Test::Downloads, Test::Uploads, Test::Rrul] {
+        let other = flent_document(&run, test);
+        assert_eq!(other["metadata"]["TEST_PARAMETERS"]["voip_host"], "server");
+        assert_eq!(other["results"]["VoIP::delay"], file["results"]["VoIP::delay"]);
+    }
+}

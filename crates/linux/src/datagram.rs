@@ -69,7 +69,10 @@ mod imp {
 
     /// Buffer for control messages, aligned for a header. The destination address needs at most 40 bytes, the DSCP 24.
     #[repr(C, align(8))]
-    struct Control([u8; 128]);
+    struct Control([u8; CONTROL_SIZE]);
+
+    /// Size of the buffer in bytes.
+    const CONTROL_SIZE: usize = 128;
 
     /// Metadata from control messages.
     #[derive(Default)]
@@ -104,7 +107,7 @@ mod imp {
 
     pub(super) fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<Received> {
         let mut address = SockAddrStorage::zeroed();
-        let mut control = Control([0; 128]);
+        let mut control = Control([0; CONTROL_SIZE]);
         let mut part = libc::iovec {
             iov_base: buffer.as_mut_ptr().cast(),
             iov_len: buffer.len(),
@@ -172,7 +175,7 @@ mod imp {
 
     pub(super) fn send(socket: BorrowedFd<'_>, bytes: &[u8], to: SocketAddr, from: Option<IpAddr>) -> io::Result<()> {
         let address = SockAddr::from(to);
-        let mut control = Control([0; 128]);
+        let mut control = Control([0; CONTROL_SIZE]);
         let mut part = libc::iovec {
             iov_base: bytes.as_ptr().cast_mut().cast(),
             iov_len: bytes.len(),

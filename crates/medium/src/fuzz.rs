@@ -1,7 +1,27 @@
-//! Common parts of the fuzz targets with arbitrary operations.
+//! Common parts of the fuzz targets with arbitrary operations, and of tests.
 
 pub mod air;
 pub mod rating;
+
+use crate::packet::{Ecn, NodeId, Packet, Queued};
+use netburn_units::Instant;
+
+/// A best-effort packet of 1500 bytes that entered a queue at `since`, for tests of queue disciplines.
+#[must_use]
+pub const fn queued(since: Instant, ecn: Ecn) -> Queued<()> {
+    Queued {
+        to: NodeId(0),
+        since,
+        arrival: 0,
+        packet: Packet {
+            length: 1_500,
+            flow: 0,
+            tid: 0,
+            ecn,
+            payload: (),
+        },
+    }
+}
 
 /// Reader of single bytes; zeros after the end.
 #[derive(Debug)]

@@ -5,10 +5,10 @@ use crate::exit::{CliError, ExitStatus};
 use crate::record::document;
 use crate::terminal::{TerminalStyle, print_stdout};
 use netburn_medium::config::{Band, Rating};
-use netburn_medium::rating::{Certainty, Chain, Decoded, Layout, RatedRadio, TwoHops, chain, decode as read, two_hops};
+use netburn_medium::rating::{Certainty, Chain, Decoded, Layout, RatedRadio, TwoHops, chain, decode as read};
+use netburn_report::decode::{json, relayed};
 use netburn_report::sanitise::{sanitise, wrap};
 use netburn_units::BitRate;
-use serde_json::{Value, json};
 
 /// `netburn decode RATING`.
 pub(crate) fn decode(args: &DecodeArgs) -> Result<ExitStatus, CliError> {
@@ -25,7 +25,7 @@ pub(crate) fn decode(args: &DecodeArgs) -> Result<ExitStatus, CliError> {
         .map(|radio| chain(radio, &args.client, args.stations))
         .collect();
     let text = match args.format {
-        Format::Json => document(&as_json(&decoded, &chains, args)),
+        Format::Json => document(&json(&decoded, &args.client, args.stations)),
         Format::Text => as_text(&decoded, &chains, args, TerminalStyle::for_stdout().width),
     };
     print_stdout(&text)?;
@@ -103,7 +103,7 @@ fn as_text(decoded: &Decoded, chains: &[Chain], args: &DecodeArgs, width: usize)
             "    ",
         );
     }
-    if let Some(hops) = relayed(decoded, args) {
+    if let Some(hops) = relayed(decoded, &args.client) {
         line("", "");
         line("The same client near a second box, two hops from the first:", "  ");
         for hop in two_hop_lines(&hops) {
@@ -117,14 +117,6 @@ fn as_text(decoded: &Decoded, chains: &[Chain], args: &DecodeArgs, width: usize)
         "",
     );
     text
-}
-
-/// Goodput two hops away, for the rating of a mesh.
-fn relayed(decoded: &Decoded, args: &DecodeArgs) -> Option<TwoHops> {
-    if decoded.nodes == 1 {
-        return None;
-    }
-    two_hops(&decoded.best, &args.client)
 }
 
 fn two_hop_lines(hops: &TwoHops) -> Vec<String> {
@@ -200,69 +192,4 @@ const fn named(band: Band) -> &'static str {
 /// Formats a rate in whole Mbit/s, as vendors do.
 fn mbps(rate: BitRate) -> String {
     ((rate.as_bps() + 500_000) / 1_000_000).to_string()
-}
-
-fn as_json(decoded: &Decoded, chains: &[Chain], args: &DecodeArgs) -> Value {
-    let layout = |layout: &Layout| {
-        json!({
-            "bands": layout.bands(),
-            "sum_mbps": layout.sum().as_mbps_f64(),
-            "radios": layout.radios.iter().map(radio_as_json).collect::<Vec<_>>(),
-        })
-    };
-    let chains: Vec<Value> = decoded
-        .best
-        .radios
-        .iter()
-        .zip(chains)
-        .map(|(radio, chain)| {
-            json!({
-                "band": radio.band.name(),
-                "rated_mbps": chain.rated.as_mbps_f64(),
-                "streams": chain.streams,
-                "width_mhz": chain.width.as_mhz(),
-                "qam": 1_u32 << chain.bits,
-                "phy_rate_mbps": chain.phy.as_mbps_f64(),
-                "goodput_mbps": chain.goodput.as_mbps_f64(),
-                "share_mbps": chain.share.as_mbps_f64(),
-            })
-        })
-        .collect();
-    json!({
-        "schema": "netburn.decode/1",
-        "rating": decoded.rating.to_string(),
-        "nodes": decoded.nodes,
-        "certainty": match decoded.certainty {
-            Certainty::Likely => "likely",
-            Certainty::Guess => "guess",
-        },
-        "best": layout(&decoded.best),
-        "alternatives": decoded.alternatives.iter().map(layout).collect::<Vec<_>>(),
-        "client": args.client.to_string(),
-        "stations": args.stations,
-        "chain": chains,
-        "two_hops": relayed(decoded, args).map(|hops| json!({
-            "band": hops.band.name(),
-            "client_mbps": hops.client.as_mbps_f64(),
-            "shared": { "backhaul_mbps": hops.shared.0.as_mbps_f64(), "goodput_mbps": hops.shared.1.as_mbps_f64() },
-            "dedicated": hops.dedicated.map(|(band, backhaul, both)| json!({
-                "band": band.name(),
-                "backhaul_mbps": backhaul.as_mbps_f64(),
-                "goodput_mbps": both.as_mbps_f64(),
-            })),
-        })),
-    })
-}
-
-fn radio_as_json(radio: &RatedRadio) -> Value {
-    json!({
-        "band": radio.band.name(),
-        "standard": radio.standard.name(),
-        "streams": radio.streams,
-        "width_mhz": radio.width.as_mhz(),
-        "qam": 1_u32 << radio.bits,
-        "beyond_standard": radio.beyond_standard(),
-        "per_stream_mbps": radio.per_stream().as_mbps_f64(),
-        "rate_mbps": radio.rate().as_mbps_f64(),
-    })
 }

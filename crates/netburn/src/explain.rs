@@ -10,8 +10,8 @@ use netburn_record::Run;
 use netburn_report::environment::sentence;
 use netburn_report::sanitise::wrap;
 use netburn_runner::pool::processors;
-use netburn_scenario::{Document, Environment, Plan};
-use netburn_study::whatif::{AnswerError, Answers, Interventions, WhatIf, answer, json, text, what_ifs};
+use netburn_scenario::Plan;
+use netburn_study::whatif::{AnswerError, Answers, Interventions, WhatIf, answer, json, propose, text};
 use std::sync::{Mutex, PoisonError};
 
 /// `netburn explain RUN`.
@@ -49,33 +49,15 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<ExitStatus, CliError> {
 
 /// Simulated remedies.
 fn helped(args: &ExplainArgs, run: &Run, causes: &[Cause]) -> Result<(Interventions, Option<Answers>), CliError> {
-    if causes.is_empty() {
-        return Ok((Interventions::default(), None));
-    }
-    let plan = match simulated(args, &run.header().plan)? {
-        Ok(plan) => plan,
-        Err(why) => {
-            let proposed = Interventions {
-                not_simulated: vec![format!("What would help can't be simulated: {why}")],
-                ..Interventions::default()
-            };
-            return Ok((proposed, None));
-        }
+    let proposed =
+        propose(run, causes, args.duration.as_deref()).map_err(|error| CliError::Usage(error.to_string()))?;
+    let Some(plan) = &proposed.plan else {
+        return Ok((proposed.changes, None));
     };
-    let proposed = what_ifs(&plan, run.summary(), causes);
-    if proposed.what_ifs.is_empty() {
-        return Ok((proposed, None));
-    }
-    match simulate_changes(&plan, &proposed.what_ifs, args.runs, args.jobs)? {
-        Ok(answers) => Ok((proposed, Some(answers))),
+    match simulate_changes(plan, &proposed.changes.what_ifs, args.runs, args.jobs)? {
+        Ok(answers) => Ok((proposed.changes, Some(answers))),
         Err(AnswerError::Stopped) => Err(CliError::Failed("interrupted".to_owned())),
-        Err(error) => {
-            let proposed = Interventions {
-                not_simulated: vec![format!("What would help can't be simulated: {error}.")],
-                ..Interventions::default()
-            };
-            Ok((proposed, None))
-        }
+        Err(error) => Ok((Interventions::not_simulated(&error), None)),
     }
 }
 
@@ -105,20 +87,4 @@ pub(crate) fn simulate_changes(
         overwrite_line("", &mut shown.lock().unwrap_or_else(PoisonError::into_inner));
     }
     Ok(answers)
-}
-
-/// The plan to be simulated, or why there is none: a run on real devices needs no air in its scenario.
-fn simulated(args: &ExplainArgs, plan: &Plan) -> Result<Result<Plan, String>, CliError> {
-    let mut document = Document::from_json(&plan.to_json());
-    if let Some(duration) = &args.duration {
-        document
-            .set("duration", duration)
-            .map_err(|error| CliError::Usage(error.to_string()))?;
-        // The only possible error is the requested time.
-        document.resolve().map_err(|error| CliError::Usage(error.to_string()))?;
-    }
-    Ok(match document.resolve_for(Environment::Simulate) {
-        Ok((plan, _)) => Ok(plan),
-        Err(_) => Err("the run's scenario doesn't say how the air is (`joins`, `signal`). With that in it, on --on simulate, it could be".to_owned()),
-    })
 }

@@ -65,8 +65,10 @@ fn flent(run: &Run, test: Option<FlentTest>, out: Option<&Path>) -> Result<(), C
         FlentTest::RttFairVarDown => Test::FairDown,
         FlentTest::RttFairVar => Test::Fair,
         FlentTest::TcpNdown => Test::Downloads,
+        FlentTest::TcpNup => Test::Uploads,
         FlentTest::Rrul => Test::Rrul,
         FlentTest::RrulBe => Test::RrulBe,
+        FlentTest::Voip => Test::Voip,
     });
     let out = out.unwrap_or(Path::new("."));
     let files = export::flent::files(run, test).map_err(|error| halted(out, &error))?;

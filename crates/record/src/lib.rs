@@ -6,6 +6,7 @@
 //! - [`header`] – information that exists before the first row. [`utc`]: wall-clock time.
 //! - [`spool`] – rows of an active run on disk, in frames that survive a crash at any byte.
 //! - [`recorder`] – folder of an active run. [`run`]: reads a folder, finished or not.
+//!   [`memory`]: a run without a folder.
 //!   [`recover`](mod@recover): completes the record of an interrupted run on disk.
 //! - [`aggregate`] – which operations count, and sums over windows of time.
 //! - [`allowance`] – limits on the rows that one agent or server may add. [`rejected_rows`]: numbers of rows
@@ -40,6 +41,8 @@ pub mod header;
 pub mod health;
 pub mod lab_health;
 mod loss;
+pub mod memory;
+mod memory_rows;
 pub mod quality_issue;
 pub mod recorded_workload;
 pub mod recorder;
@@ -70,6 +73,7 @@ pub use header::{Environment, Header, Host, RunStatus, Source};
 pub use health::{Clock, Health, Lateness, Moved, Role, SelfCheck};
 pub use lab_health::{LabHealth, Stopped};
 pub use loss::{Loss, LossCause};
+pub use memory::MemoryRecorder;
 pub use quality_issue::QualityIssue;
 pub use recorded_workload::RecordedWorkload;
 pub use recorder::{Recorder, make_folder};

@@ -13,6 +13,7 @@ use crate::folder::{SPOOL, open_spool, present_table};
 use crate::header::{Header, RunStatus};
 use crate::health::{Clock, Health};
 use crate::lab_health::LabHealth;
+use crate::memory_rows::MemoryRows;
 use crate::regular;
 use crate::row::{AirRow, ConnectionRow, EventRow, IntervalRow, LinkRow, OperationRow, Row};
 use crate::summary::count::Counter;
@@ -51,6 +52,8 @@ enum Storage {
     },
     /// An unfinished run set: its runs have the rows.
     Runs,
+    /// Rows in memory, without a folder.
+    Memory(MemoryRows),
 }
 
 impl Run {
@@ -65,14 +68,24 @@ impl Run {
         }
     }
 
-    /// Returns true if the record is complete on disk. Otherwise the run's controller was killed,
-    /// and the rows come from the spool.
+    /// A run without a folder.
+    pub(crate) fn in_memory(path: PathBuf, header: Header, document: Document, rows: MemoryRows) -> Self {
+        Run {
+            path,
+            header,
+            document,
+            storage: Storage::Memory(rows),
+        }
+    }
+
+    /// Returns true if the record is complete on disk. Otherwise the run is in memory, or its controller was killed and
+    /// the rows come from the spool.
     #[must_use]
     pub fn is_finished(&self) -> bool {
         matches!(self.storage, Storage::Tables { .. })
     }
 
-    /// The folder.
+    /// The folder; the name of a run in memory.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -141,7 +154,9 @@ impl Run {
     pub fn count(&self, table: &str) -> u64 {
         match &self.storage {
             Storage::Spool { counts } => counts.get(table).copied().unwrap_or(0),
-            Storage::Tables { .. } | Storage::Runs => self.document.tables.get(table).map_or(0, |facts| facts.rows),
+            Storage::Tables { .. } | Storage::Runs | Storage::Memory(_) => {
+                self.document.tables.get(table).map_or(0, |facts| facts.rows)
+            }
         }
     }
 
@@ -228,14 +243,19 @@ impl Run {
     fn has_rows(&self) -> bool {
         match self.storage {
             Storage::Tables { .. } => !self.document.tables.is_empty(),
-            Storage::Spool { .. } => true,
+            Storage::Spool { .. } | Storage::Memory(_) => true,
             Storage::Runs => false,
         }
     }
 
     pub(crate) fn table<T: Table>(&self, take: &mut dyn FnMut(T)) -> Result<(), Error> {
-        let Storage::Tables { damaged } = &self.storage else {
-            return self.spooled(take);
+        let damaged = match &self.storage {
+            Storage::Tables { damaged } => damaged,
+            Storage::Memory(rows) => {
+                rows.table(take);
+                return Ok(());
+            }
+            Storage::Spool { .. } | Storage::Runs => return self.spooled(take),
         };
         if let Some(what) = damaged.get(T::NAME) {
             return Err(Error::damaged(present_table(&self.path, T::NAME), what));

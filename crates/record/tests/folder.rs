@@ -4,8 +4,8 @@ mod util;
 
 use netburn_record::summary::Summariser;
 use netburn_record::{
-    AirRow, Environment, Error, EventKind, Header, Host, Recorder, Row, Run, RunSet, RunStatus, SelfCheck, Sink,
-    Summary, recover,
+    AirRow, Environment, Error, EventKind, Header, Host, MemoryRecorder, Recorder, Row, Run, RunSet, RunStatus,
+    RunTable, SelfCheck, Sink, Summary, recover,
 };
 use netburn_scenario::Plan;
 use netburn_units::Duration;
@@ -508,6 +508,27 @@ proptest! {
         same(run.summary(), again.summary())?;
         same(run.summary(), &again.summarise().unwrap())?;
         prop_assert_eq!(in_memory(&run, &rows), on_disk(&run));
+    }
+
+    /// A run in memory equals the same run in a folder.
+    #[test]
+    fn any_rows_stay_in_memory(rows in prop::collection::vec(any_row(), 0..80), interrupted in any::<bool>()) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("run");
+        let status = if interrupted { RunStatus::Interrupted } else { RunStatus::Complete };
+        let run = record(&path, &rows, &status);
+        let mut recorder = MemoryRecorder::new(run.header().clone());
+        for row in &rows {
+            recorder.put(row).unwrap();
+        }
+        let kept = recorder.finish(&path.to_string_lossy(), &status);
+        prop_assert_eq!(rows_of(&kept), by_kind(&rows));
+        for table in RunTable::ALL {
+            prop_assert_eq!(kept.count(table.name()), run.count(table.name()));
+        }
+        same(kept.summary(), run.summary())?;
+        same(&kept.summarise().unwrap(), run.summary())?;
+        prop_assert_eq!((kept.status(), kept.health()), (run.status(), run.health()));
     }
 
     /// A truncated spool gives a prefix of the rows, and both ways of computing its summary agree.

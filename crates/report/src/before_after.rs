@@ -2,7 +2,7 @@
 //!
 //! The values are those of one run each. No statistics decide between them.
 
-use crate::html::{badge, escaped};
+use crate::html::{badge, cell_text, escaped};
 use crate::sanitise::sanitise;
 use crate::style::Tone;
 use crate::table::{Cell, left, render, right};
@@ -198,7 +198,7 @@ pub fn markup(rows: &[Row]) -> String {
         for value in &row.values {
             let _ = match value {
                 Value::Verdict(of, provisional) => write!(out, "<td>{}</td>", badge(*of, *provisional)),
-                Value::Text(text, _) => write!(out, "<td>{}</td>", escaped(text)),
+                Value::Text(text, _) => write!(out, "<td>{}</td>", cell_text(text)),
             };
         }
         out.push_str("</tr>\n");

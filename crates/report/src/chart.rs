@@ -17,7 +17,7 @@ pub mod table;
 pub use axis::{Axis, Scale, Unit};
 pub use json::json;
 pub use png::png;
-pub use svg::{Theme, panels, svg};
+pub use svg::{Theme, escaped, panels, svg};
 pub use table::{Table, table};
 
 use serde::Serialize;

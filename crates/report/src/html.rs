@@ -13,6 +13,7 @@ mod facts;
 mod floor;
 mod grades;
 mod head;
+mod kinds;
 mod runs;
 mod scenario;
 
@@ -148,7 +149,7 @@ pub fn cells(caption: &str, head: &[String], rows: &[Vec<String>]) -> String {
     for row in rows {
         out.push_str("<tr>");
         for (place, cell) in row.iter().enumerate() {
-            let cell = escaped(cell);
+            let cell = cell_text(cell);
             let _ = match place {
                 0 => write!(out, "<th scope=\"row\">{cell}</th>"),
                 _ => write!(out, "<td>{cell}</td>"),
@@ -158,6 +159,31 @@ pub fn cells(caption: &str, head: &[String], rows: &[Vec<String>]) -> String {
     }
     out.push_str("</tbody></table></div>");
     out
+}
+
+/// The heading of a table.
+fn words(head: &[&str]) -> Vec<String> {
+    head.iter().map(|word| (*word).to_owned()).collect()
+}
+
+/// Units that stay with their number.
+const UNITS: [&str; 17] = [
+    "%", "µs", "ms", "s", "min", "m", "bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Hz", "MHz", "GHz", "dB", "dBm", "B", "kB",
+];
+
+/// Text of a table's cell as markup. A number and its unit stay on one line: the space between them is U+00A0.
+pub(crate) fn cell_text(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for (place, word) in text.split(' ').enumerate() {
+        let unit = word.trim_end_matches(|end: char| ",;:)".contains(end));
+        if UNITS.contains(&unit) && out.ends_with(|last: char| last.is_ascii_digit()) {
+            out.push('\u{a0}');
+        } else if place > 0 {
+            out.push(' ');
+        }
+        out.push_str(word);
+    }
+    escaped(&out)
 }
 
 /// A section of a page under its heading; empty without content.
@@ -212,6 +238,34 @@ mod tests {
         let text = for_script(&value);
         assert!(!text.contains('<'), "{text}");
         assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), value);
+    }
+
+    /// The space between a number and a unit of the SI or of a rate becomes U+00A0. Other spaces stay.
+    #[test]
+    fn a_number_and_its_unit_stay_on_one_line() {
+        for (text, expected) in [
+            ("41 ms", "41\u{a0}ms"),
+            ("+40.0 ms (B)", "+40.0\u{a0}ms (B)"),
+            ("9.5 m, 0 m", "9.5\u{a0}m, 0\u{a0}m"),
+            (
+                "20 Mbit/s for 80 % of 12 s",
+                "20\u{a0}Mbit/s for 80\u{a0}% of 12\u{a0}s",
+            ),
+            ("(−61 dBm)", "(−61\u{a0}dBm)"),
+            ("needs 6 probes", "needs 6 probes"),
+            ("several ms", "several ms"),
+            (" 7  s", " 7  s"),
+            ("1 <B", "1 &lt;B"),
+            ("", ""),
+        ] {
+            assert_eq!(cell_text(text), expected);
+        }
+        let row = ["5 s".to_owned(), "33 ms".to_owned()];
+        let table = cells("Times", &[], &[row.to_vec()]);
+        assert!(
+            table.contains("<th scope=\"row\">5\u{a0}s</th><td>33\u{a0}ms</td>"),
+            "{table}"
+        );
     }
 
     /// An inlined module has no `import` or `export`, and nothing that could end its element.

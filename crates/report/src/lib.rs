@@ -10,6 +10,7 @@
 //! - [`runs`] – a list of runs.
 //! - [`before_after`] – two runs of one scenario side by side.
 //! - [`compare`] – comparisons of runs as text, JSON and pages.
+//! - [`decode`] – a decoded speed rating as JSON.
 //! - [`environment`] – the sentence about the environment with which every output begins.
 //! - [`charts`](mod@charts): the charts of a run. [`chart`]: one chart as plain data, drawn as SVG, PNG and tables.
 //! - [`floor_plan`] – the building of a scenario with its coverage, and the events of a run in it.
@@ -20,6 +21,7 @@ pub mod causes;
 pub mod chart;
 pub mod charts;
 pub mod compare;
+pub mod decode;
 pub mod environment;
 pub mod floor_plan;
 pub mod html;

@@ -6,6 +6,7 @@ pub(crate) mod grades;
 mod intervals;
 pub(crate) mod responsiveness;
 mod rows;
+pub(crate) mod segments;
 pub(crate) mod split;
 pub(crate) mod streams;
 pub(crate) mod video;
@@ -49,6 +50,7 @@ pub fn text(summary: &Summary, width: usize, colour: bool) -> String {
         why::paragraphs(summary, colour),
         voice::lines(summary),
         streams::lines(summary),
+        segments::lines(summary),
         responsiveness::lines(summary),
         dscp::lines(summary),
         grades::lines(summary),

@@ -69,7 +69,7 @@ fn a_page_has_the_grades_and_their_scales() {
         "<section id=\"part-grades\"",
         "<h2 id=\"h-grades\">Familiar grades</h2>",
         "These grades are not verdicts",
-        "<td>+40.0 ms (B)</td>",
+        "<td>+40.0\u{a0}ms (B)</td>",
         "<td>needs 6 probes while stations only upload</td>",
         "A+ below 5 ms, A below 30 ms, B below 60 ms",
         "<th scope=\"row\">QoO of 100: games (goresponsiveness)</th>",

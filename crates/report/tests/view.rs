@@ -376,7 +376,7 @@ fn the_page_has_the_floor_plan_and_the_roams() {
     let roams = &page[page.find("<caption>Roams</caption>").unwrap()..];
     let roams = &roams[..roams.find("</table>").unwrap()];
     assert!(
-        roams.contains("<th scope=\"row\">phone</th><td>7.5 s</td><td>9.5 m, 0 m</td><td>hall.5g</td><td>attic.5g</td><td>33.0 ms</td>"),
+        roams.contains("<th scope=\"row\">phone</th><td>7.5\u{a0}s</td><td>9.5\u{a0}m, 0\u{a0}m</td><td>hall.5g</td><td>attic.5g</td><td>33.0\u{a0}ms</td>"),
         "{roams}"
     );
     assert_eq!(roams.matches("<tr>").count(), 2, "the head and one roam: {roams}");

@@ -25,6 +25,7 @@ const BUILT_IN: &[(&str, &str)] = built_in![
     "penalty-box",
     "ping-pong",
     "relay-chain",
+    "rpm-beside-download",
     "rrul",
     "rrul-be",
     "rrul-house",

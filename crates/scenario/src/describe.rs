@@ -4,7 +4,7 @@ use crate::environment::Environment;
 use crate::plan::{Ap, Joins, LineQueue, Plan, RadioName, Station, StationLink, Trace, Wan};
 use netburn_medium::config::{LinkQuality, RadioConfig};
 use netburn_units::{BitRate, ByteSize, Duration};
-use netburn_workload::config::{Activity, GAP};
+use netburn_workload::config::{Activity, Dash, GAP};
 use netburn_workload::{Adaptation, Config, Direction, Goal, Kind, ProbeTarget};
 
 impl Plan {
@@ -246,6 +246,9 @@ fn workload_summary(config: &Config) -> String {
     if config.kind == Kind::Responsiveness {
         return format!("{}{}; {}", probes(config), when_and_mark(config), goals_of(config));
     }
+    if let Some(dash) = &config.dash {
+        return format!("{}{}; {}", segments(dash), when_and_mark(config), goals_of(config));
+    }
     let what = match (config.kind, config.objects) {
         (Kind::Probe, _) => match config.target {
             ProbeTarget::Near => format!("a datagram of {} to the access point", config.object_size),
@@ -301,7 +304,7 @@ fn active(activity: Activity) -> String {
 }
 
 fn goals_of(config: &Config) -> String {
-    let goals: Vec<String> = config.goals.iter().map(goal).collect();
+    let goals: Vec<String> = config.goals.iter().map(|goal| goal_text(goal, config.kind)).collect();
     if goals.is_empty() {
         "no goal".to_owned()
     } else {
@@ -327,16 +330,16 @@ fn streams(config: &Config) -> String {
     texts.collect::<Vec<_>>().join(", ")
 }
 
-/// `foreign and self probes every 100 ms, load on 4 connections down and 4 up`
+/// `foreign and self probes every 100 ms, load connections: 4 down, 4 up`
 fn probes(config: &Config) -> String {
     let every = rounded(config.interval.unwrap_or_default());
     match (config.load.down, config.load.up) {
         (0, 0) => format!("foreign probes every {every}, without a load of its own"),
-        (down, up) => format!("foreign and self probes every {every}, load on {down} connections down and {up} up"),
+        (down, up) => format!("foreign and self probes every {every}, load connections: {down} down, {up} up"),
     }
 }
 
-/// `up a frame every 33.3 ms at 100 kbit/s to 2.5 Mbit/s, down …, from 1.2 Mbit/s on`
+/// `up a frame every 33.3 ms at 100 kbit/s to 2.50 Mbit/s, down …, starting at 1.2 Mbit/s`
 fn video(config: &Config, adaptation: Adaptation) -> String {
     let texts = config.datagrams.all().map(|(direction, stream)| {
         let direction = match direction {
@@ -349,6 +352,15 @@ fn video(config: &Config, adaptation: Adaptation) -> String {
     });
     let streams = texts.collect::<Vec<_>>().join(", ");
     format!("{streams}, starting at {}", adaptation.start_rate)
+}
+
+/// `segments of 4 s at 145 kbit/s to 16.8 Mbit/s, selected by a buffer of 30 s`
+fn segments(dash: &Dash) -> String {
+    let (length, least, most) = (dash.segment, dash.lowest(), dash.highest());
+    format!(
+        "segments of {length} at {least} to {most}, selected by a buffer of {}",
+        dash.max_buffer
+    )
 }
 
 /// Formats a size in decimal units: `8.1 GB`.
@@ -373,8 +385,9 @@ fn rounded(time: Duration) -> Duration {
     }
 }
 
-fn goal(goal: &Goal) -> String {
+fn goal_text(goal: &Goal, kind: Kind) -> String {
     match goal {
+        Goal::Rate { at_least, .. } if kind == Kind::Dash => format!("segments ≥ {at_least}"),
         Goal::Latency { limit } => format!("≤ {limit}"),
         Goal::Rate { at_least, window, .. } => format!("≥ {at_least} in every {window}"),
         Goal::NoStall => "no stall".to_owned(),

@@ -98,7 +98,7 @@ words!(Kind, KINDS, [
     "download" => Kind::Download, "upload" => Kind::Upload, "probe" => Kind::Probe,
     "voice" => Kind::Voice, "datagrams" => Kind::Datagrams, "game" => Kind::Game,
     "cloud-gaming" => Kind::CloudGaming, "video-call" => Kind::VideoCall,
-    "responsiveness" => Kind::Responsiveness,
+    "responsiveness" => Kind::Responsiveness, "dash" => Kind::Dash,
 ]);
 words!(ProbeTarget, PROBE_TARGETS, [
     "near" => ProbeTarget::Near, "line" => ProbeTarget::Line, "server" => ProbeTarget::Server,

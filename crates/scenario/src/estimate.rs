@@ -87,6 +87,8 @@ impl Plan {
                         to.add(scheduled);
                         from.add(scheduled);
                     }
+                    // At most the highest bit rate, and a full buffer.
+                    Kind::Dash => to.add(segments(config, &load)),
                     Kind::Pages | Kind::Stream | Kind::Calls => to.add(scheduled(config, &load)),
                 }
             }
@@ -123,6 +125,16 @@ fn scheduled(config: &Config, load: &Range<Instant>) -> u128 {
         .map(|window| window.length().as_nanos().div_ceil(interval))
         .sum();
     u128::from(operations) * u128::from(operation_size(config).as_bytes())
+}
+
+/// Maximum content of all segments due in a station's load.
+fn segments(config: &Config, load: &Range<Instant>) -> u128 {
+    let windows = config.windows(load.start, load.end);
+    let segments = windows.filter_map(|window| config.operations_expected(window.length()));
+    let size = config.operation_size().unwrap_or(ByteSize::ZERO);
+    segments
+        .map(|count| u128::from(count) * u128::from(size.as_bytes()))
+        .sum()
 }
 
 /// Content of all packets of a stream due in a station's load.

@@ -13,8 +13,8 @@ use crate::plan::Plan;
 use crate::scalars::{Name, ShortSpan, SomeTime, Span, Text, Whole};
 use crate::section_macro::section;
 use crate::sections::{
-    AdaptationSection, ApSection, BuildingSection, LinkSection, MeshSection, NetworkSection, PlayerSection,
-    RadioSection, ServerSection, StationLinkSection, StationSection, WanSection, WorkloadSection,
+    AdaptationSection, ApSection, BuildingSection, DashSection, LinkSection, MeshSection, NetworkSection,
+    PlayerSection, RadioSection, ServerSection, StationLinkSection, StationSection, WanSection, WorkloadSection,
 };
 use crate::streams::StreamSection;
 
@@ -123,6 +123,7 @@ pub(crate) fn all() -> Vec<SectionEntry> {
         entry::<StreamSection>("[workload.NAME.up]", ALL),
         entry::<AdaptationSection>("[workload.NAME.adaptation]", ALL),
         entry::<PlayerSection>("[workload.NAME.player]", ALL),
+        entry::<DashSection>("[workload.NAME.dash]", ALL),
         entry::<AtSection>("[[at]]", MODELLED),
     ]
 }

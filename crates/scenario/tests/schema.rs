@@ -123,7 +123,7 @@ fn explicit_defaults_change_nothing() {
         "server": { "link": {} },
         "ap": { "c7": { "wan": {}, "radio": { "5g": {} } } },
         "station": { "tv": { "tsq": {}, "workload": "mine" }, "desk": { "link": {} } },
-        "workload": { "mine": { "kind": "stream", "player": {} }, "talk": { "kind": "video-call", "adaptation": {} } },
+        "workload": { "mine": { "kind": "stream", "player": {} }, "talk": { "kind": "video-call", "adaptation": {} }, "film": { "kind": "dash", "dash": {} } },
     });
     let mut stated = bare.clone();
     for (path, section) in [
@@ -139,6 +139,7 @@ fn explicit_defaults_change_nothing() {
         ("/workload/mine", "WorkloadSection"),
         ("/workload/mine/player", "PlayerSection"),
         ("/workload/talk/adaptation", "AdaptationSection"),
+        ("/workload/film/dash", "DashSection"),
     ] {
         let Value::Object(keys) = of(section) else {
             unreachable!()

@@ -20,6 +20,8 @@ use netburn_scenario::{built_in_scenarios, load};
 ///   and 200 in the load.
 /// - Operations of `wifi-or-line`: one download, and three probes of the phone: 3 × 200. Before the load the phone has 3 × 60
 ///   probes, and the laptop 60.
+/// - Operations of `rpm-beside-download`: one download, and a foreign probe every 100 ms, which are 100 in the load. Both
+///   stations have 60 probes in the `baseline` of 3 s: 221.
 /// - Operations of `rrul`: eight bulk transfers, and four probes every 200 ms, which are 200 in the load. There are 100
 ///   idle probes in the `baseline` of 5 s.
 const EXPECTED: &str = "\
@@ -29,12 +31,13 @@ archer-c7-split 351 400 140519 2453 e92cd8f8512e97d1
 archer-c7-steered 333 400 231726 4050 4e29d839d1490410
 boost 273 400 130841 2740 5ef84e1281aa5ff0
 call-and-download 1121 200 64150 2064 63dc7b8c3b44407b
-evening-at-home 2548 400 48443 4373 a8af849a12efaf57
+evening-at-home 2149 400 49773 3975 2809b0091db467a0
 four-uses 351 400 695629 2415 0b71e5e2e302b587
 patch-under-test 5982 700 4850355 9475 d21d9a9e8c11b5f2
 penalty-box 357 400 38732 2547 010385cbb4d2e177
 ping-pong 136 100 1270 712 06cc2a786687875a
 relay-chain 198 200 91632 2010 e89b2b4f2460df40
+rpm-beside-download 221 200 25731 1251 53ede53fd2e5a53d
 rrul 308 100 388637 3602 e286d27901e680ac
 rrul-be 308 100 477278 4119 dac2eff86df16bca
 rrul-house 608 400 200023 4908 505b1737d1dd375b
@@ -69,6 +72,10 @@ fn runs_of_the_built_in_scenarios_are_unchanged() {
         // By default the tablet starts after the ten seconds.
         if *name == "slow-neighbour" {
             document.set("station.tablet.start", "3 s").unwrap();
+        }
+        // Likewise the desktop.
+        if *name == "rpm-beside-download" {
+            document.set("station.desktop.start", "5 s").unwrap();
         }
         // Likewise the second and the third load.
         if *name == "tr398-like-latency" {

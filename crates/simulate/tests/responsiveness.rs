@@ -11,7 +11,12 @@ fn summary(duration: u32, tls: bool, stations: &str) -> Summary {
         "duration = \"{duration} s\"\nwarmup = \"5 s\"\nbaseline = \"0 s\"\n[server]\nhttp = \"2\"\ntls = {tls}\n\
          link = {{ delay = \"0 s\" }}\ninterrupt_interval = \"0 s\"\n{stations}"
     );
-    let document = Document::from_toml("rpm.toml", &text).unwrap();
+    run(&text)
+}
+
+/// The summary of a scenario.
+fn run(text: &str) -> Summary {
+    let document = Document::from_toml("rpm.toml", text).unwrap();
     let plan = document.resolve_for(Environment::Simulate).unwrap().0;
     let mut summariser = Summariser::new(Header::simulated(plan.clone()));
     let done = netburn_simulate::run(&plan, |_, rows| {
@@ -102,16 +107,7 @@ fn the_load_of_one_station_lowers_the_rpm_of_another() {
                 [station.quiet]\njoins = \"x.5g\"\nsignal = \"-50 dBm\"\nworkload = \"rpm\"\n\
                 [station.busy]\njoins = \"x.5g\"\nsignal = \"-50 dBm\"\nworkload = \"download\"\nstart = \"10 s\"\n\
                 [workload.rpm]\nkind = \"responsiveness\"\nload_down = 0\nload_up = 0\n";
-    let document = Document::from_toml("rpm.toml", text).unwrap();
-    let plan = document.resolve_for(Environment::Simulate).unwrap().0;
-    let mut summariser = Summariser::new(Header::simulated(plan.clone()));
-    netburn_simulate::run(&plan, |_, rows| {
-        rows.iter().for_each(|row| summariser.put(row).unwrap());
-        ControlFlow::Continue(())
-    })
-    .unwrap();
-    let summary = summariser.finish("rpm", &RunStatus::Complete);
-    let periods = probes_of(&summary, "quiet").periods;
+    let periods = probes_of(&run(text), "quiet").periods;
     let periods: Vec<f64> = periods.iter().map(|period| period.rpm.unwrap()).collect();
     assert_eq!(periods.len(), 4);
     assert!(

@@ -1,10 +1,10 @@
 //! Video calls in simulated time, compared with values computed by hand.
 
-use netburn_record::Row;
-use netburn_scenario::{Document, Environment};
+mod packets;
+
 use netburn_units::Duration;
 use netburn_workload::{Direction, Operation, Outcome};
-use std::ops::ControlFlow;
+use packets::in_direction;
 
 /// A video call of a wired station with this link, on a server without a link of its own.
 fn frames(seconds: u32, link: &str, workload: &str) -> Vec<Operation> {
@@ -13,26 +13,7 @@ fn frames(seconds: u32, link: &str, workload: &str) -> Vec<Operation> {
          interrupt_interval = \"0 s\"\n[station.one]\nworkload = \"own\"\n[station.one.link]\n{link}\n\
          [workload.own]\nkind = \"video-call\"\n{workload}\n"
     );
-    let document = Document::from_toml("video.toml", &text).unwrap();
-    let plan = document.resolve_for(Environment::Simulate).unwrap().0;
-    let mut all = Vec::new();
-    let done = netburn_simulate::run(&plan, |_, rows| {
-        all.extend(rows);
-        ControlFlow::Continue(())
-    });
-    assert!(!done.unwrap().interrupted);
-    let of = |row: &Row| match row {
-        Row::Operation(row) if row.workload == 0 => Some(row.operation),
-        _ => None,
-    };
-    let mut operations: Vec<Operation> = all.iter().filter_map(of).collect();
-    operations.sort_by_key(|operation| operation.sequence);
-    operations
-}
-
-fn in_direction(operations: &[Operation], direction: Direction) -> Vec<Operation> {
-    let is = |operation: &&Operation| Direction::of_packet(operation.sequence) == direction;
-    operations.iter().filter(is).copied().collect()
+    packets::operations(&text)
 }
 
 /// Bytes of a frame at the target rate of 2.5 Mbit/s: 9 packets of 1158 B.

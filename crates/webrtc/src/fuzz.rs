@@ -5,7 +5,7 @@ use netburn_units::{Duration, Instant};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::OnceLock;
 
-/// Splits `data` into datagrams by lengths of two bytes, and passes them to a server that knows one of two addresses.
+/// Splits `data` into datagrams by lengths of two bytes, and passes them to a server. One of the two addresses has a proven offer.
 ///
 /// # Panics
 /// If a law is broken: the server replies to an address without an offer, or exceeds a limit.

@@ -48,7 +48,7 @@ impl Offers {
     }
 
     /// Decodes a user name of the server and computes its password. `None` if the name has another format.
-    pub(crate) fn check(&self, ufrag: &str) -> Option<Claim> {
+    pub(crate) fn decode(&self, ufrag: &str) -> Option<Claim> {
         let name: [u8; LENGTH] = BASE64_NOPAD.decode(ufrag.as_bytes()).ok()?.try_into().ok()?;
         let (window, fingerprint) = name.split_at(4);
         Some(Claim {
@@ -96,7 +96,7 @@ mod tests {
         let answer = offers.answer(Instant::from_secs(100), certificate);
         // 36 bytes in Base64 (4 characters for 3 bytes) and 32 bytes (43 characters, RFC 4648 §4).
         assert_eq!((answer.ufrag.len(), answer.password.len()), (48, 43));
-        let claim = offers.check(&answer.ufrag).unwrap();
+        let claim = offers.decode(&answer.ufrag).unwrap();
         assert_eq!((claim.certificate, &claim.password), (certificate, &answer.password));
         for (secs, opens) in [(59, false), (60, true), (100, true), (179, true), (180, false)] {
             assert_eq!(claim.opens(Instant::from_secs(secs)), opens, "{secs}");
@@ -107,9 +107,9 @@ mod tests {
     fn another_key_or_name_has_another_password() {
         let (offers, other) = (Offers::new(&[1; 32]), Offers::new(&[2; 32]));
         let answer = offers.answer(Instant::from_secs(5), Fingerprint([7; 32]));
-        assert_ne!(other.check(&answer.ufrag).unwrap().password, answer.password);
+        assert_ne!(other.decode(&answer.ufrag).unwrap().password, answer.password);
         let changed = format!("B{}", &answer.ufrag[1..]);
-        assert_ne!(offers.check(&changed).unwrap().password, answer.password);
+        assert_ne!(offers.decode(&changed).unwrap().password, answer.password);
         for wrong in [
             "",
             "AAAA",
@@ -118,7 +118,7 @@ mod tests {
             &format!("{}A", answer.ufrag),
             "a:b",
         ] {
-            assert!(offers.check(wrong).is_none(), "{wrong}");
+            assert!(offers.decode(wrong).is_none(), "{wrong}");
         }
     }
 }

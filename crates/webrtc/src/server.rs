@@ -7,15 +7,15 @@ use crate::session::{Outputs, Over, Session};
 use crate::stun::BindingRequest;
 use netburn_units::{Duration, Instant};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 /// Limits of the sessions of one socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Maximum number of peers that have proven an offer. A peer without DTLS needs about 200 bytes. Default 1,024.
     pub peers: usize,
-    /// Maximum number of peers with one IP address, except loopback. Default 64.
-    pub of_address: usize,
+    /// Maximum number of peers of one client, except loopback. A client is an IPv4 address or an IPv6 /64. Default 64.
+    pub of_client: usize,
     /// Maximum number of sessions whose handshake is not complete, about 30 kB each. Default 64.
     pub handshakes: usize,
     /// Maximum time from the proof of an offer to an open data channel. Default 15 s.
@@ -30,7 +30,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             peers: 1_024,
-            of_address: 64,
+            of_client: 64,
             handshakes: 64,
             handshake_time: Duration::from_secs(15),
             idle: Duration::from_secs(30),
@@ -93,6 +93,17 @@ struct Peer {
     due: Instant,
 }
 
+/// Client of an address: an IPv4 address, or the first address of an IPv6 /64, all of which one client may use
+/// (RFC 6177). `::1` is a client of its own.
+fn client(ip: IpAddr) -> IpAddr {
+    match ip.to_canonical() {
+        IpAddr::V6(address) if !address.is_loopback() => {
+            IpAddr::from(Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX)))
+        }
+        other => other,
+    }
+}
+
 /// Minimum time to the next timeout of a peer, so that each timeout is later than the previous one.
 const MIN_WAIT: Duration = Duration::from_millis(1);
 
@@ -137,7 +148,7 @@ pub struct ChannelServer {
     peers: BTreeMap<SocketAddr, Peer>,
     /// Peers by the time of their next timeout.
     due: BTreeSet<(Instant, SocketAddr)>,
-    of_address: BTreeMap<IpAddr, usize>,
+    of_client: BTreeMap<IpAddr, usize>,
     handshakes: usize,
     messages: VecDeque<Message>,
     out: VecDeque<Transmit>,
@@ -155,7 +166,7 @@ impl ChannelServer {
             clock: Clock::new(zero),
             peers: BTreeMap::new(),
             due: BTreeSet::new(),
-            of_address: BTreeMap::new(),
+            of_client: BTreeMap::new(),
             handshakes: 0,
             messages: VecDeque::new(),
             out: VecDeque::new(),
@@ -178,7 +189,7 @@ impl ChannelServer {
             return;
         };
         let known = self.peers.get(&from).is_some_and(|peer| peer.ufrag == request.ufrag);
-        let claim = self.offers.check(request.ufrag);
+        let claim = self.offers.decode(request.ufrag);
         let Some(claim) = claim.filter(|claim| (known || claim.opens(now)) && request.is_authentic(&claim.password))
         else {
             self.counters.unverified += 1;
@@ -193,7 +204,7 @@ impl ChannelServer {
                 self.counters.limited += 1;
                 return;
             }
-            *self.of_address.entry(from.ip()).or_insert(0) += 1;
+            *self.of_client.entry(client(from.ip())).or_insert(0) += 1;
             let mut peer = Peer {
                 local,
                 certificate: claim.certificate,
@@ -312,8 +323,9 @@ impl ChannelServer {
     }
 
     fn has_room(&self, ip: IpAddr) -> bool {
-        let of_address = self.of_address.get(&ip).copied().unwrap_or(0);
-        self.peers.len() < self.limits.peers && (ip.is_loopback() || of_address < self.limits.of_address)
+        let client = client(ip);
+        let of_client = self.of_client.get(&client).copied().unwrap_or(0);
+        self.peers.len() < self.limits.peers && (client.is_loopback() || of_client < self.limits.of_client)
     }
 
     /// Applies an input to a peer, collects its output, and keeps the indexes. Removes a peer whose session is over.
@@ -369,10 +381,11 @@ impl ChannelServer {
         if !peer.is_open {
             self.counters.failed += 1;
         }
-        if let Some(count) = self.of_address.get_mut(&address.ip()) {
+        let client = client(address.ip());
+        if let Some(count) = self.of_client.get_mut(&client) {
             *count -= 1;
             if *count == 0 {
-                self.of_address.remove(&address.ip());
+                self.of_client.remove(&client);
             }
         }
     }

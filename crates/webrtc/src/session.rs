@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 /// SCTP stream of the data channel. Both sides open it without negotiation (RFC 8831 §6.4).
 pub const STREAM: u16 = 0;
-/// Maximum length of a message in bytes.
+/// Maximum length of a message in bytes. A longer message of the browser ends the session.
 pub const MAX_MESSAGE: usize = 1400;
 
 /// Receive buffer of a session in bytes.
@@ -230,14 +230,14 @@ fn open(association: &mut Association) -> bool {
     stream.is_ok_and(|mut stream| stream.set_reliability_params(true, ReliabilityType::Rexmit, 0).is_ok())
 }
 
-/// Reads all messages. Longer ones than [`MAX_MESSAGE`] are dropped.
+/// Reads all messages. SCTP ends the association at a message longer than [`MAX_MESSAGE`].
 fn read(association: &mut Association, out: &mut Outputs) {
     let Ok(mut stream) = association.stream(STREAM) else {
         return;
     };
     while let Ok(Some(chunks)) = stream.read_sctp() {
-        let mut message = vec![0; chunks.len().min(MAX_MESSAGE)];
-        if chunks.len() <= MAX_MESSAGE && chunks.read(&mut message).is_ok() {
+        let mut message = vec![0; chunks.len()];
+        if chunks.read(&mut message).is_ok() {
             out.messages.push_back(message);
         }
     }

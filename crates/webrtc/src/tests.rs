@@ -258,11 +258,11 @@ fn messages_pass_in_both_directions() {
     assert_eq!(pair.messages, expected);
     assert!(pair.browsers[0].received.is_empty());
     assert_eq!(pair.browsers[1].received, [largest]);
-    // A longer message of a browser is dropped, and the channel remains open.
+    // A longer message of a browser ends its session only.
     pair.browsers[0].send(&vec![0; MAX_MESSAGE + 1]);
-    pair.browsers[0].send(b"after");
     pair.run(Duration::from_millis(100));
-    assert!(pair.messages.iter().all(|(_, bytes)| bytes.len() <= MAX_MESSAGE));
+    assert!(!pair.server.is_open(address(1)) && pair.server.is_open(address(2)));
+    assert_eq!(pair.messages, expected);
 }
 
 #[test]
@@ -333,7 +333,7 @@ fn without_an_offer_there_is_no_reply_and_no_state() {
 fn peers_and_handshakes_have_limits() {
     let limits = Limits {
         peers: 5,
-        of_address: 3,
+        of_client: 3,
         handshakes: 2,
         ..Limits::default()
     };
@@ -364,6 +364,31 @@ fn peers_and_handshakes_have_limits() {
     assert_eq!(pair.server.counters().failed, 5);
     let answer = pair.answer();
     assert!(pair.bind(from(1, 9), &answer).is_some());
+}
+
+/// A client may use all addresses of an IPv6 /64 (RFC 6177). A mapped IPv4 address is that IPv4 address.
+#[test]
+fn the_limit_of_a_client_is_that_of_an_ipv6_prefix() {
+    let limits = Limits {
+        of_client: 2,
+        ..Limits::default()
+    };
+    let mut pair = Pair::new(limits);
+    let answer = pair.answer();
+    let mut bound = |addresses: &[&str]| -> Vec<bool> {
+        let bind = |text: &&str| pair.bind(text.parse().unwrap(), &answer).is_some();
+        addresses.iter().map(bind).collect()
+    };
+    let one = [
+        "[2001:db8:1:2::1]:1",
+        "[2001:db8:1:2:ffff::9]:1",
+        "[2001:db8:1:2:8000::]:1",
+    ];
+    assert_eq!(bound(&one), [true, true, false]);
+    assert_eq!(bound(&["[2001:db8:1:3::1]:1"]), [true], "another /64");
+    let mapped = ["192.0.2.1:1", "[::ffff:192.0.2.1]:2", "192.0.2.1:3", "192.0.2.2:1"];
+    assert_eq!(bound(&mapped), [true, true, false, true]);
+    assert_eq!(bound(&["[::1]:1", "[::1]:2", "[::1]:3"]), [true; 3], "loopback");
 }
 
 #[test]

@@ -27,8 +27,8 @@ pub struct Operation {
     pub outcome: Outcome,
     /// For a probe: the server's timestamps, from the server's clock.
     pub far: Option<RemoteTimestamps>,
-    /// For a foreign probe of `responsiveness`: time at which the TCP handshake of its connection was complete. `connected`
-    /// is the end of the TLS handshake.
+    /// For an operation of `responsiveness` with a new connection, which is a foreign probe or an object of the load: time
+    /// at which the TCP handshake was complete. `connected` is the end of the TLS handshake.
     pub tcp_connected: Option<Instant>,
 }
 

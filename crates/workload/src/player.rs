@@ -79,12 +79,22 @@ impl Player {
 
     /// `bytes` of media were received.
     pub fn handle_bytes(&mut self, now: Instant, bytes: u64) {
+        self.put(now, u128::from(bytes) * BYTE);
+    }
+
+    /// Media with this playback time were received.
+    pub fn handle_media(&mut self, now: Instant, length: Duration) {
+        self.put(now, self.rate * u128::from(length.as_nanos()));
+    }
+
+    /// Media in billionths of a bit were received.
+    fn put(&mut self, now: Instant, media: u128) {
         self.play_until(now);
         if self.state == State::Stopped {
             return;
         }
-        // Bytes that arrive at the instant at which the buffer becomes empty prevent a stall.
-        self.level = self.level.saturating_add(u128::from(bytes) * BYTE).min(self.max_buffer);
+        // Media that arrive at the instant at which the buffer becomes empty prevent a stall.
+        self.level = self.level.saturating_add(media).min(self.max_buffer);
         if self.level < self.enough {
             return;
         }
@@ -99,6 +109,19 @@ impl Player {
             }
             State::Playing | State::Stopped => {}
         }
+    }
+
+    /// First time from `now` on at which the buffer has room for media with this playback time, if no other media arrive.
+    /// `now`, if it has room already or does not play.
+    #[must_use]
+    pub fn room_at(&self, now: Instant, length: Duration) -> Instant {
+        let level = self.level.saturating_add(self.rate * u128::from(length.as_nanos()));
+        let excess = level.saturating_sub(self.max_buffer).div_ceil(self.rate);
+        let room = match (self.state, u64::try_from(excess)) {
+            (State::Playing, Ok(excess)) => self.at.checked_add(Duration::from_nanos(excess)),
+            _ => None,
+        };
+        room.map_or(now, |room| room.max(now))
     }
 
     /// Processes the time up to `now`.

@@ -23,6 +23,8 @@ pub struct Key {
 pub enum Quantity {
     /// Content moved, in Mbit/s.
     Throughput,
+    /// The mean bit rate of the segments of adaptive streaming, in Mbit/s.
+    BitRate,
     /// Jain's index of the airtime shares.
     Jain,
     /// The median round trip before the load, in ms.
@@ -80,6 +82,7 @@ impl Quantity {
     pub const fn better(&self) -> Better {
         match self {
             Quantity::Throughput
+            | Quantity::BitRate
             | Quantity::Jain
             | Quantity::Met(..)
             | Quantity::Rpm
@@ -104,7 +107,7 @@ impl Quantity {
     #[must_use]
     pub fn tolerance(&self, share: Option<f64>) -> Tolerance {
         let usual = match self {
-            Quantity::Throughput | Quantity::Jain | Quantity::Rpm => Tolerance::RATE,
+            Quantity::Throughput | Quantity::BitRate | Quantity::Jain | Quantity::Rpm => Tolerance::RATE,
             Quantity::Idle | Quantity::P50 | Quantity::P95 | Quantity::RoundTrip | Quantity::FrameDelay(_) => {
                 Tolerance::LATENCY
             }
@@ -130,7 +133,7 @@ impl Quantity {
     #[must_use]
     pub const fn unit(&self) -> Unit {
         match self {
-            Quantity::Throughput => Unit::Mbps,
+            Quantity::Throughput | Quantity::BitRate => Unit::Mbps,
             Quantity::Idle | Quantity::P50 | Quantity::P95 | Quantity::RoundTrip | Quantity::FrameDelay(_) => Unit::Ms,
             Quantity::Jain
             | Quantity::Met(..)
@@ -152,6 +155,7 @@ impl Quantity {
     pub const fn name(&self) -> &'static str {
         match self {
             Quantity::Throughput => "Mbit/s",
+            Quantity::BitRate => "video Mbit/s",
             Quantity::Jain => "airtime Jain %",
             Quantity::Idle => "idle ms",
             Quantity::P50 => "p50 ms",
@@ -205,6 +209,7 @@ impl Key {
         path.push('.');
         path.push_str(&match &self.quantity {
             Quantity::Throughput => "throughput_mbps".to_owned(),
+            Quantity::BitRate => "segments.mean_mbps".to_owned(),
             Quantity::Jain => "airtime_jain".to_owned(),
             Quantity::Idle => "idle_latency_ms".to_owned(),
             Quantity::P50 => "latency_ms.p50".to_owned(),
@@ -281,6 +286,9 @@ fn station_metrics(station: &StationSummary, all: &mut Vec<(Key, Option<f64>)>) 
         if let Some(player) = &workload.player {
             add(Quantity::Stalled, Some(player.stalled_share));
         }
+        if let Some(segments) = &workload.segments {
+            add(Quantity::BitRate, segments.mean_mbps);
+        }
         if let Some(probe) = &workload.probe {
             add(Quantity::Lost, probe.lost_share);
         }
@@ -327,7 +335,7 @@ fn station_metrics(station: &StationSummary, all: &mut Vec<(Key, Option<f64>)>) 
 
 /// Returns true if throughput matters for a workload, rather than latency.
 fn moves(workload: &WorkloadSummary) -> bool {
-    matches!(workload.kind.as_str(), "download" | "upload" | "stream")
+    matches!(workload.kind.as_str(), "download" | "upload" | "stream" | "dash")
 }
 
 fn at(value: Option<f64>, level: Probability, of: &LatencyMs) -> Option<f64> {
@@ -336,3 +344,7 @@ fn at(value: Option<f64>, level: Probability, of: &LatencyMs) -> Option<f64> {
         value => value,
     }
 }
+
+#[cfg(test)]
+#[path = "metric_tests.rs"]
+mod tests;

@@ -458,6 +458,22 @@ fn call(up_ms: u64, down_ms: u64) -> impl Iterator<Item = Row> {
     })
 }
 
+/// Frames of the laptop's video call in both directions, every 33.3 ms. Every tenth frame needs 30 ms, the others as many
+/// as given up, and 30 ms down.
+fn frames(up_ms: u64) -> impl Iterator<Item = Row> {
+    call(up_ms, 30).take(1_190).map(|row| match row {
+        Row::Operation(mut row) => {
+            let number = row.operation.sequence / 2;
+            let took = row.operation.finished.unwrap().since(row.operation.due);
+            let due = Instant::ZERO + Duration::from_nanos(33_333_333) * number;
+            row.operation.finished = Some(due + took.max(Duration::from_millis(30)));
+            (row.operation.due, row.operation.started) = (due, Some(due));
+            Row::Operation(row)
+        }
+        row => row,
+    })
+}
+
 /// Content of the second station in each second.
 fn load(down_mbps: u64, up_mbps: u64) -> impl Iterator<Item = Row> {
     (0..20).map(move |second| {
@@ -507,6 +523,30 @@ fn one_way_delays_of_a_call_show_the_direction_of_the_queue() {
     // A call without delay has no cause.
     let fast: Vec<Row> = call(10, 10).chain(load(0, 9)).collect();
     assert!(explained(&upload, &fast, &[]).is_empty());
+}
+
+/// The median of the frame delays is 400 ms, of which pacing causes 13 ms at most. A median of 70 ms is 40 ms above the
+/// smallest one. Without 13.3 ms of pacing these are 26.7 ms, less than the 30 ms of a delay that counts.
+#[test]
+fn frame_delays_of_a_video_call_count_without_their_pacing() {
+    const TO: &str =
+        "laptop's video-call: the frame delay of the video to the server was 400 ms (median), and 30.0 ms at least.";
+    let upload = call_beside("upload", false).replace("\"voice\"", "\"video-call\"");
+    let rows = |up_ms: u64| -> Vec<Row> { frames(up_ms).chain(load(0, 9)).collect() };
+    let found = explained(&upload, &rows(400), &[]).causes;
+    assert_eq!(kinds(&found), [Kind::UploadBloat], "{found:#?}");
+    assert!(found[0].evidence.starts_with(TO), "{}", found[0].evidence);
+    let document = Document::from_toml("house", &upload).unwrap();
+    let plan: Plan = document.resolve_for(Environment::Fleet).unwrap().0;
+    let delay = |up_ms: u64| {
+        let mut summariser = Summariser::new(Header::simulated(plan.clone()));
+        rows(up_ms).iter().for_each(|row| summariser.put(row).unwrap());
+        let summary = summariser.finish("run", &RunStatus::Complete);
+        let evidence = Evidence::new(&plan, Environment::Fleet);
+        let found = Analysis::new(&evidence, &summary, &[]).packet_delay(0, analysis::Direction::Up);
+        found.is_some()
+    };
+    assert_eq!((delay(70), delay(80)), (false, true));
 }
 
 /// 9 of 10 Mbit/s upstream and 45 of 50 Mbit/s downstream: above 80 % of the rate, the line is full.

@@ -1,4 +1,4 @@
-//! Buffer of a player over time, from the received bytes and the stalls.
+//! Buffer of a player over time, from the received media and the stalls.
 
 use super::BufferView;
 use netburn_record::aggregate::Buckets;
@@ -9,13 +9,14 @@ use netburn_workload::config::BIN;
 /// Maximum number of steps: a day in steps of 100 ms. A longer run has wider steps.
 const MAX_STEPS: u64 = 864_000;
 
-/// One player's bytes by time step, in one run.
+/// One player's media by time step, in one run.
 #[derive(Debug, Clone)]
 pub(super) struct Arrivals {
     config: PlayerConfig,
     /// In ns, a multiple of 100 ms.
     step: u64,
-    bytes: Vec<u64>,
+    /// Playback time in ns, by step.
+    media: Vec<f64>,
     /// Time at which the player was started, and time at which playback began, in ns.
     began: Option<(i64, i64)>,
     /// Stalls: from and to, in ns.
@@ -35,7 +36,7 @@ impl Arrivals {
         Arrivals {
             config,
             step: step.next_multiple_of(BIN.as_nanos()),
-            bytes: Vec::new(),
+            media: Vec::new(),
             began: None,
             stalls: Vec::new(),
         }
@@ -43,16 +44,26 @@ impl Arrivals {
 
     /// Bytes that arrived in the 100 ms from `at` on.
     pub(super) fn bytes(&mut self, at: i64, bytes: u64) {
+        let rate = self.config.rate.max(BitRate::from_bps(1)).as_bps() as f64;
+        self.put(at, bytes as f64 * 8e9 / rate);
+    }
+
+    /// Media of this playback time were complete at `at`.
+    pub(super) fn media(&mut self, at: i64, length: Duration) {
+        self.put(at, length.as_nanos() as f64);
+    }
+
+    fn put(&mut self, at: i64, nanos: f64) {
         let Ok(place) = usize::try_from(at / self.step as i64) else {
             return;
         };
         if at < 0 || place as u64 > MAX_STEPS {
             return;
         }
-        if self.bytes.len() <= place {
-            self.bytes.resize(place + 1, 0);
+        if self.media.len() <= place {
+            self.media.resize(place + 1, 0.0);
         }
-        self.bytes[place] = self.bytes[place].saturating_add(bytes);
+        self.media[place] += nanos;
     }
 
     /// Records that the player was started at `at` and began to play `length` later.
@@ -71,7 +82,6 @@ impl Arrivals {
             return;
         };
         self.stalls.sort_unstable();
-        let rate = self.config.rate.max(BitRate::from_bps(1)).as_bps() as f64;
         let holds = self.config.max_buffer.max(self.config.start).as_secs_f64();
         let step = self.step as i64;
         let (mut level, mut stall) = (0.0_f64, 0);
@@ -83,7 +93,7 @@ impl Arrivals {
             if until <= on {
                 continue;
             }
-            let bytes = self.bytes.get(place).copied().unwrap_or(0);
+            let media = self.media.get(place).copied().unwrap_or(0.0);
             while self.stalls.get(stall).is_some_and(|(_, end)| *end <= from) {
                 stall += 1;
             }
@@ -91,10 +101,10 @@ impl Arrivals {
             let later = self.stalls[stall..].iter().take_while(|(began, _)| *began < until);
             let still: i64 = later.map(|(began, ended)| overlap(*began, *ended)).sum();
             let played = (overlap(playing, i64::MAX) - still).max(0) as f64 / 1e9;
-            // The bytes of a step arrived on average at its middle, so half of the playback comes
+            // The media of a step arrived on average at its middle, so half of the playback comes
             // first.
             let low = (level - played / 2.0).max(0.0);
-            level = (low + bytes as f64 * 8.0 / rate).min(holds);
+            level = (low + media / 1e9).min(holds);
             level = (level - played / 2.0).max(0.0);
             // A stalled player has an empty buffer.
             let low = if still > 0 { 0.0 } else { low.min(level) };

@@ -144,7 +144,7 @@ impl<'a> ViewBuilder<'a> {
             };
             let to = end.min(known).min(station.lost.take().unwrap_or(i64::MAX));
             for (workload, config) in station.workloads.iter_mut().zip(&plan.workloads) {
-                if let (Some((arrivals, levels)), Some(player)) = (&mut workload.player, config.config.player) {
+                if let (Some((arrivals, levels)), Some(player)) = (&mut workload.player, config.config.playback()) {
                     let fresh = Arrivals::new(player, self.plan.duration);
                     std::mem::replace(arrivals, fresh).integrate(self.bins, to, levels);
                 }
@@ -168,6 +168,12 @@ impl<'a> ViewBuilder<'a> {
             floor.operation(counted.station, Instant::from_nanos(due), counted.latency, limit);
         }
         let workload = &mut station.workloads[workload];
+        if let (Some((arrivals, _)), Some(length), Some(at)) =
+            (&mut workload.player, workload.segment, counted.operation.finished)
+            && latency.is_some()
+        {
+            arrivals.media(at.as_nanos(), length);
+        }
         let binned = workload.over_time.bucket(due);
         match latency {
             Some(latency) => {
@@ -199,7 +205,8 @@ impl<'a> ViewBuilder<'a> {
         };
         let until = row.at.as_nanos().saturating_add(BIN.as_nanos() as i64);
         self.newest = self.newest.max(until);
-        if let Some((arrivals, _)) = &mut workload.player {
+        // A segment of `dash` can be played when it is complete.
+        if let Some((arrivals, _)) = workload.player.as_mut().filter(|_| workload.segment.is_none()) {
             arrivals.bytes(row.at.as_nanos(), row.bytes_down);
         }
         if let Some(bytes) = workload.bytes.bucket(at) {

@@ -1,10 +1,12 @@
 //! Export as flent data files, version 4, for flent's plots and tables.
 //!
-//! flent identifies a file by the test that wrote it. Five of its tests resemble a run:
+//! flent identifies a file by the test that wrote it. Seven of its tests resemble a run:
 //!
 //! - `rtt_fair_var_down`: downloads and a ping for every station. `rtt_fair_var`: uploads, too.
-//! - `tcp_ndown`: downloads as N streams, all pings as one series, page loads as HTTP latency.
+//! - `tcp_ndown`: downloads as N streams, all pings as one series, page loads as HTTP latency. `tcp_nup`: the same with
+//!   uploads.
 //! - `rrul`: downloads, uploads and probes by their marks, for the scenario `rrul`. `rrul_be`: the same by their order.
+//! - `voip`: the packets up of the first call (`voice`). The tests with N streams and those of `rrul` contain it, too.
 //!
 //! The ping of a station is its probe or, without a probe, the operations of its calls. A station
 //! with neither has no ping. Before the load it is always the idle probe. `NOTE` names the choice. As
@@ -32,10 +34,14 @@ pub enum Test {
     Fair,
     /// `tcp_ndown`.
     Downloads,
+    /// `tcp_nup`.
+    Uploads,
     /// `rrul`.
     Rrul,
     /// `rrul_be`.
     RrulBe,
+    /// `voip`.
+    Voip,
 }
 
 /// One data file.
@@ -55,8 +61,10 @@ impl Test {
             Test::FairDown => "rtt_fair_var_down",
             Test::Fair => "rtt_fair_var",
             Test::Downloads => "tcp_ndown",
+            Test::Uploads => "tcp_nup",
             Test::Rrul => "rrul",
             Test::RrulBe => "rrul_be",
+            Test::Voip => "voip",
         }
     }
 }

@@ -9,8 +9,8 @@
 use super::Error;
 use netburn_record::Run;
 use netburn_record::summary::{
-    GoalSummary, LatencyMs, ResponsivenessSummary, StationSummary, StreamSummary, Summary, VoiceStreamSummary,
-    WorkloadSummary, verdict_name,
+    GoalSummary, LatencyMs, ResponsivenessSummary, SegmentsSummary, StationSummary, StreamSummary, Summary,
+    VoiceStreamSummary, WorkloadSummary, verdict_name,
 };
 use netburn_record::utc::UnixTime;
 use netburn_workload::Verdict;
@@ -200,6 +200,7 @@ fn workloads(page: &mut Page, stations: &[StationSummary]) {
             page.sample("", of, startup.map(|ms| ms / 1e3));
         }
     });
+    segments(page, &all);
     page.gauge("netburn_probe_lost_ratio", "Share of lost datagrams.", |page| {
         for (of, workload) in &all {
             page.sample("", of, workload.probe.and_then(|probe| probe.lost_share));
@@ -208,6 +209,35 @@ fn workloads(page: &mut Page, stations: &[StationSummary]) {
     calls(page, &all);
     streams(page, &all);
     responsiveness(page, &all);
+}
+
+/// Bit rates of adaptive streaming.
+fn segments(page: &mut Page, all: &[(Labels, &WorkloadSummary)]) {
+    if all.iter().all(|(_, workload)| workload.segments.is_none()) {
+        return;
+    }
+    let mut gauge = |name, help, value: fn(&SegmentsSummary) -> Option<f64>| {
+        page.gauge(name, help, |page| {
+            for (of, workload) in all {
+                page.sample("", of, workload.segments.as_ref().and_then(value));
+            }
+        });
+    };
+    gauge(
+        "netburn_media_bit_rate_bits_per_second",
+        "Mean bit rate of the complete segments of adaptive streaming.",
+        |of| of.mean_mbps.map(|mbps| mbps * 1e6),
+    );
+    gauge(
+        "netburn_media_at_highest_bit_rate_ratio",
+        "Share of the segments at the highest bit rate.",
+        |of| of.at_highest_share,
+    );
+    gauge(
+        "netburn_media_bit_rate_switches",
+        "Number of changes of the bit rate.",
+        |of| Some(of.switches as f64),
+    );
 }
 
 /// Both directions of the calls.
@@ -279,12 +309,12 @@ fn streams(page: &mut Page, all: &[(Labels, &WorkloadSummary)]) {
     };
     gauge(
         "netburn_stream_delay_median_seconds",
-        "Median one-way delay of a direction of a stream of datagrams.",
+        "Median one-way delay of a direction of a stream: of the packets, or of the frames of a video call.",
         |stream| stream.delivery.delay_ms?.p50.map(|ms| ms / 1e3),
     );
     gauge(
         "netburn_stream_lost_ratio",
-        "Share of lost packets of a direction of a stream of datagrams.",
+        "Share of lost packets of a direction of a stream, or of the frames of a video call that were never complete.",
         |stream| stream.delivery.lost_share,
     );
     gauge(
@@ -354,8 +384,8 @@ fn responsiveness(page: &mut Page, all: &[(Labels, &WorkloadSummary)]) {
         "netburn_responsiveness_lost_ratio",
         "Share of the probes of responsiveness without a response.",
         |of| {
-            let due = of.foreign_probes.due + of.self_probes.due;
-            let lost = of.foreign_probes.lost + of.self_probes.lost;
+            let due = of.foreign_probes.due.saturating_add(of.self_probes.due);
+            let lost = of.foreign_probes.lost.saturating_add(of.self_probes.lost);
             (due > 0).then(|| lost as f64 / due as f64)
         },
     );
@@ -392,7 +422,7 @@ fn videos(page: &mut Page, streams: &[(Labels, &StreamSummary)]) {
     );
     gauge(
         "netburn_video_at_target_ratio",
-        "Share of the frames of a direction of a video call that were encoded at the target rate.",
+        "Share of the frames of a direction of a video call that were encoded at the target rate and became complete.",
         |stream| stream.video?.at_target_share,
     );
 }

@@ -163,32 +163,17 @@ fn mark<P>(parameters: &CodelParameters, packet: &mut Queued<P>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::{NodeId, Packet};
+    use crate::fuzz::queued;
     use std::collections::VecDeque;
 
-    struct Plain(VecDeque<Queued<u32>>);
+    struct Plain(VecDeque<Queued<()>>);
 
-    impl Source<u32> for Plain {
-        fn pop(&mut self) -> Option<Queued<u32>> {
+    impl Source<()> for Plain {
+        fn pop(&mut self) -> Option<Queued<()>> {
             self.0.pop_front()
         }
         fn bytes(&self) -> u64 {
             self.0.len() as u64 * 1_500
-        }
-    }
-
-    fn packet(name: u32, since: Instant, ecn: Ecn) -> Queued<u32> {
-        Queued {
-            to: NodeId(0),
-            since,
-            arrival: 0,
-            packet: Packet {
-                length: 1_500,
-                flow: 0,
-                tid: 0,
-                ecn,
-                payload: name,
-            },
         }
     }
 
@@ -204,7 +189,7 @@ mod tests {
         let mut dropped_at = Vec::new();
         for millis in 0..430 {
             let now = Instant::from_millis(millis);
-            source.0.push_back(packet(millis as u32, now, Ecn::NotEct));
+            source.0.push_back(queued(now, Ecn::NotEct));
             if millis < 50 {
                 continue;
             }
@@ -214,7 +199,7 @@ mod tests {
                 // Each drop shortens the queue by a packet; the test keeps the waiting time
                 // constant.
                 let since = source.0.front().map_or(now, |first| first.since);
-                source.0.push_front(packet(0, since, Ecn::NotEct));
+                source.0.push_front(queued(since, Ecn::NotEct));
             }
         }
         assert_eq!(dropped_at, [150, 250, 321, 379, 429]);
@@ -228,7 +213,7 @@ mod tests {
         let mut marked = Vec::new();
         for millis in 0..322 {
             let now = Instant::from_millis(millis);
-            source.0.push_back(packet(0, now, Ecn::Ect0));
+            source.0.push_back(queued(now, Ecn::Ect0));
             if millis < 50 {
                 continue;
             }
@@ -248,7 +233,7 @@ mod tests {
         let mut drops = Vec::new();
         for millis in 0..1_000 {
             let now = Instant::from_millis(millis);
-            source.0.push_back(packet(0, now, Ecn::NotEct));
+            source.0.push_back(queued(now, Ecn::NotEct));
             if millis >= 4 {
                 codel.dequeue(now, &CodelParameters::QDISC, &mut source, &mut drops);
             }

@@ -32,10 +32,14 @@ pub(crate) enum FlentTest {
     RttFairVar,
     /// Download throughput of each station as one of N streams, all pings as one series, page loads as HTTP latency
     TcpNdown,
+    /// The same with upload throughput
+    TcpNup,
     /// Downloads, uploads and probes by their marks, as of the scenario rrul
     Rrul,
     /// Downloads, uploads and probes by their order, as of the scenarios rrul-be and rrul-house
     RrulBe,
+    /// One-way delay, jitter and loss of the packets up of the first call (kind voice)
+    Voip,
 }
 
 /// Import data files of other tools as runs

@@ -327,24 +327,11 @@ fn a_browser_and_two_agents_are_in_one_verdict_table_of_a_voice_workload() {
     };
     let _agents = [join("alpha"), join("beta")];
     let browser = fleet.joined("phone");
-    fleet.bench.write(
-        "page.toml",
+    let run = fleet.run(
         "title = \"Three stations talk\"\nduration = \"12 s\"\nbaseline = \"2 s\"\ndrain = \"3 s\"\n\
          [station.alpha]\nworkload = \"voice\"\n[station.beta]\nworkload = \"voice\"\n\
          [station.phone]\nworkload = [\"voice\", \"game\"]\n",
     );
-    let words = [
-        "run",
-        "page.toml",
-        "--on",
-        "fleet",
-        "--yes",
-        "--format",
-        "json",
-        "--out",
-        "record",
-    ];
-    let run = start(fleet.bench.with_state("state", &words));
     browser.wait_for("Done");
     let summary = ended(run).json();
     for name in ["alpha", "beta", "phone"] {

@@ -1,6 +1,7 @@
 //! The page of the built-in workloads, from their configuration.
 
 use crate::page::{check_generated, replace};
+use netburn_units::ByteSize;
 use netburn_workload::config::{LOAD_OBJECT, PRESETS};
 use netburn_workload::{Config, Connections, Direction, Kind, PacketStream, Priority};
 use std::fmt::Write as _;
@@ -30,6 +31,10 @@ const PROPERTIES: [Property; 14] = [
                 let load = LOAD_OBJECT.as_bytes();
                 format!("probes: `GET /bytes/{size}`; load: `GET /bytes/{load}` and `POST /sink` with {load} B")
             }
+            Kind::Dash => {
+                let [least, most] = segment_sizes(config);
+                format!("`GET /bytes/{}` to `GET /bytes/{}`", least.as_bytes(), most.as_bytes())
+            }
             _ => format!("`GET /bytes/{size}`"),
         }
     }),
@@ -38,6 +43,10 @@ const PROPERTIES: [Property; 14] = [
         kind if kind.is_one_way() => "none".to_owned(),
         Kind::Upload => "a receipt".to_owned(),
         Kind::Responsiveness => "1 B; the load, or a receipt".to_owned(),
+        Kind::Dash => {
+            let [least, most] = segment_sizes(config);
+            format!("{least} to {most}")
+        }
         _ => config.object_size.to_string(),
     }),
     ("requests in an operation", |config| match config.objects {
@@ -52,6 +61,9 @@ const PROPERTIES: [Property; 14] = [
             let interval = config.interval.unwrap_or_default();
             return format!("{interval} for each kind of probe; none for the load");
         }
+        if config.kind == Kind::Dash {
+            return "none: when the buffer has room".to_owned();
+        }
         config
             .interval
             .map_or("none: one after another".to_owned(), |interval| interval.to_string())
@@ -62,7 +74,7 @@ const PROPERTIES: [Property; 14] = [
     }),
     ("content", |config| {
         config.mean_rate().map_or("as fast as possible".to_owned(), |rate| {
-            if config.kind.is_adaptive() {
+            if config.kind.is_adaptive() || config.kind == Kind::Dash {
                 format!("up to {rate}")
             } else {
                 rate.to_string()
@@ -163,6 +175,12 @@ fn properties() -> String {
         table.push('\n');
     }
     table
+}
+
+/// Sizes of the segments with the lowest and the highest bit rate.
+fn segment_sizes(config: &Config) -> [ByteSize; 2] {
+    let dash = config.dash.as_ref().unwrap();
+    [dash.lowest(), dash.highest()].map(|rate| dash.segment_size(rate))
 }
 
 fn player() -> String {

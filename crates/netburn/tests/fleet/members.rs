@@ -89,7 +89,11 @@ fn an_agent_limits_unpaced_workloads_to_its_own_rate() {
     assert!(rates[0] + rates[2] <= 8.4, "{rates:?}");
     let report = finish(fleet.command(&["report", "saved", "--html", "kept.html"]));
     let page = std::fs::read_to_string(fleet.bench.path("kept.html")).unwrap();
-    assert!(page.contains("limited to 8 Mbit/s by this device"), "{}", report.stderr);
+    assert!(
+        page.contains("limited to 8\u{a0}Mbit/s by this device"),
+        "{}",
+        report.stderr
+    );
     end(alpha);
 }
 

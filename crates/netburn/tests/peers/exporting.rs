@@ -546,3 +546,56 @@ fn flent_plots_its_own_load_as_its_own_test() {
         }
     }
 }
+
+/// flent's MOS of a file, computed from its packets.
+const MOS: &str = "
+import json, sys
+from flent.combiners import MosReducer
+from flent.resultset import load
+print(json.dumps(MosReducer(None, None, None).reduce(load(sys.argv[1]), {'data': 'VoIP'})))
+";
+
+/// A caller uploads beside another station. flent's MOS of the call is the one of netburn's summary, which uses the same
+/// formula.
+#[test]
+fn flent_plots_uploads_and_a_call() {
+    let bench = Bench::new();
+    let scenario = house("20 s", "1 s").replace("[\"voip\", \"probe\"]", "[\"voice\", \"probe\", \"upload\"]")
+        + "\n[station.sender]\njoins = \"home.5g\"\nsignal = \"-65 dBm\"\nworkload = \"upload\"\n";
+    let summary = simulated(&bench, &scenario, &[]);
+    std::fs::create_dir(bench.path("home")).unwrap();
+    for (test, plots, wanted) in [
+        (
+            "tcp_nup",
+            &["totals", "upload", "box_totals", "voip_mos_upload"][..],
+            &["TCP upload sum", "TCP upload::2", "VoIP::delay"][..],
+        ),
+        (
+            "voip",
+            &["voip_delay", "voip_delay_cdf", "voip_loss", "voip_induced_delay"],
+            &["VoIP::delay", "VoIP::jitter", "VoIP::loss", "VoIP::bitrate"],
+        ),
+    ] {
+        export(&bench, "flent", &["--test", test, "--out", test]);
+        let mut made = std::fs::read_dir(bench.path(test))
+            .unwrap()
+            .map(|entry| entry.unwrap().path());
+        let path = made.next().unwrap();
+        let file = path.to_string_lossy().into_owned();
+        for plot in plots {
+            let drawn = format!("{test}-{plot}.png");
+            let printed = flent(&bench, &["-i", &file, "-p", plot, "-o", &drawn, "--fallback-layout"]);
+            let size = std::fs::metadata(bench.path(&drawn)).map_or(0, |facts| facts.len());
+            assert!(size > 12_000, "{drawn} has {size} bytes: {printed}");
+        }
+        let printed = flent(&bench, &["-i", &file]);
+        for wanted in wanted {
+            assert!(printed.contains(wanted), "{test}: {printed}");
+        }
+        let mos = python(&bench, MOS, &[&path]).as_f64().unwrap();
+        let workloads = station(&summary, "caller")["workloads"].as_array().unwrap();
+        let call = workloads.iter().find(|workload| workload["kind"] == "voice").unwrap();
+        let own = call["voice"]["up"]["mos_flent"].as_f64().unwrap();
+        assert!((mos - own).abs() <= 1e-3, "{test}: flent {mos}, netburn {own}");
+    }
+}

@@ -2,30 +2,31 @@
 //!
 //! The machine has no radio. Its caller reports the signals at an instant ([`Surroundings`]),
 //! frames that arrived, and timers; the machine returns [`Action`]s.
+//!
+//! - [`beacons`] – when it scans, and when its link is lost
+//! - [`scanning`] – a scan in progress
+//! - [`decision`] – the choice after a scan, and answers to its access point
+//! - [`joining`] – the exchange with a new access point
 
-use super::choose::{Heard, choose, choose_first, choose_named};
-use super::exchange::{Exchange, FastTransition, Method, Progress};
+mod beacons;
+mod decision;
+mod joining;
+mod scanning;
+
+use super::exchange::{Exchange, Method};
 use super::policy::Constants;
-use super::scan::{Scan, ScanChannel, Step};
+use super::scan::ScanChannel;
 use crate::beacon::INTERVAL as BEACON;
-use netburn_medium::config::{Band, Security, TransitionAnswer, Width};
+use joining::Keys;
+use netburn_medium::config::{Band, TransitionAnswer, Width};
 use netburn_units::{Duration, Instant};
+use scanning::Listening;
 use std::collections::VecDeque;
 
-/// Beacons before the average is used (mac80211: `IEEE80211_SIGNAL_AVE_MIN_COUNT`).
-const MIN_BEACONS: u32 = 4;
-/// Missing beacons after which the client probes its access point (mac80211: 7).
-const MISSING_BEACONS: u32 = 7;
 /// Time to wait for the answer to a probe of the access point, and number of probes. Also the time to wait for the
 /// result of a null frame before an absence.
 const PROBE_WAIT: Duration = Duration::from_millis(500);
 const PROBES: u32 = 2;
-/// Time until a client without any access point scans again (wpa_supplicant).
-const RESCAN: Duration = Duration::from_secs(5);
-/// Time for which an access point that could not be joined is avoided (wpa_supplicant's first
-/// period).
-const AVOIDED: Duration = Duration::from_secs(10);
-
 /// Age up to which a scan's results answer a transition request without another scan
 /// (wpa_supplicant's wnm_sta.c).
 const FRESH: Duration = Duration::from_secs(2);
@@ -150,21 +151,6 @@ enum Purpose {
     Request(TransitionRequest),
 }
 
-/// A scan in progress.
-#[derive(Debug)]
-struct Listening {
-    purpose: Purpose,
-    scan: Scan,
-    /// Step in progress, and its end.
-    step: Option<(Step, Instant)>,
-    /// Next absence: its first channel, the time on this channel, and the latest time of its start. It starts
-    /// after the result of the null frame that announces it.
-    announced: Option<(ScanChannel, Duration, Instant)>,
-    found: Vec<(usize, f64)>,
-    since: Instant,
-    away: Duration,
-}
-
 /// A client.
 #[derive(Debug)]
 pub(crate) struct Client {
@@ -199,23 +185,6 @@ pub(crate) struct Client {
     /// Results of the last scan.
     results: Option<(Instant, Vec<(usize, f64)>)>,
     actions: VecDeque<Action>,
-}
-
-/// Keys that access points have cached.
-#[derive(Debug, Clone)]
-pub(super) struct Keys {
-    pub(super) caching: bool,
-    /// All access points share them (OKC).
-    pub(super) shared: bool,
-    /// By target.
-    pub(super) known: Vec<bool>,
-}
-
-impl Keys {
-    /// Returns whether a target has the client's keys.
-    fn are_known(&self, target: usize) -> bool {
-        self.caching && self.known[target] || self.shared && self.known.contains(&true)
-    }
 }
 
 /// Settings of a client.
@@ -468,325 +437,6 @@ impl Client {
     pub(crate) fn handle_packet_loss(&mut self, now: Instant, around: &Surroundings<'_>) {
         if self.constants.roams_on_loss && matches!(self.state, State::Connected) {
             self.start_scan(now, around);
-        }
-    }
-
-    fn handle_beacon(&mut self, now: Instant, around: &Surroundings<'_>) {
-        self.next_beacon = now + BEACON;
-        let Some(current) = self.current else { return };
-        if !around.beacon {
-            self.missing += 1;
-            if self.missing >= MISSING_BEACONS {
-                self.state = State::Probing { sent: 0, until: now };
-            }
-            return;
-        }
-        self.missing = 0;
-        self.heard = now;
-        self.beacons += 1;
-        let signal = around.signals[current];
-        let average = self
-            .average
-            .map_or(signal, |average| average + (signal - average) / self.smoothing);
-        self.average = Some(average);
-        if self.smoothing > 1.0 && self.beacons < MIN_BEACONS {
-            return;
-        }
-        if self.wants_scan(now, average, current) {
-            self.last_scan = Some((now, average));
-            self.start_scan(now, around);
-        }
-    }
-
-    fn wants_scan(&mut self, now: Instant, average: f64, current: usize) -> bool {
-        let Some(trigger) = self.constants.trigger else {
-            return false;
-        };
-        let below = trigger.below(self.targets[current].channel.band);
-        let since_scan = self.last_scan.map(|(at, _)| now.since(at));
-        if self.low_since.is_none() && average < below {
-            self.low_since = Some(now);
-            self.scans_while_low = 0;
-        } else if self.low_since.is_some() && average >= below + trigger.hysteresis {
-            self.low_since = None;
-        }
-        let Some(low) = self.low_since else {
-            let idle = trigger.idle_interval;
-            return idle.is_some_and(|interval| since_scan.unwrap_or_else(|| now.since(self.joined)) >= interval);
-        };
-        if now.since(low) < trigger.delay {
-            return false;
-        }
-        let first = self.scans_while_low == 0;
-        let interval = match trigger.budget {
-            Some(budget) if self.scans_while_low >= budget => trigger.idle_interval.unwrap_or(trigger.interval),
-            _ => trigger.interval,
-        };
-        let dropped = |(depth, gap): (f64, Duration)| {
-            self.last_scan
-                .is_some_and(|(at, then)| average <= then - depth && now.since(at) >= gap)
-        };
-        // The first scan needs only a second since the last one.
-        let wants = first && since_scan.is_none_or(|span| span >= Duration::from_secs(1))
-            || since_scan.is_some_and(|span| span >= interval)
-            || trigger.drop.is_some_and(dropped);
-        self.scans_while_low += u32::from(wants);
-        wants
-    }
-
-    /// Starts a scan of its own.
-    fn start_scan(&mut self, now: Instant, around: &Surroundings<'_>) {
-        let connected = self.current.is_some();
-        let channels = if connected { &self.channels } else { &self.every_channel };
-        self.start_scan_of(now, channels.clone(), Purpose::Own, around);
-    }
-
-    fn start_scan_of(&mut self, now: Instant, channels: Vec<ScanChannel>, purpose: Purpose, around: &Surroundings<'_>) {
-        self.state = State::Scanning(Listening {
-            purpose,
-            scan: Scan::new(self.constants.scan, channels, self.current.is_some()),
-            step: None,
-            announced: None,
-            found: Vec::new(),
-            since: now,
-            away: Duration::ZERO,
-        });
-        self.next_step(now, around);
-    }
-
-    fn handle_scan(&mut self, now: Instant, around: &Surroundings<'_>) {
-        let State::Scanning(listening) = &mut self.state else {
-            return;
-        };
-        if let Some((Step::Listen(channel, dwell), _)) = listening.step {
-            listening.away += dwell;
-            for (index, target) in self.targets.iter().enumerate() {
-                let same = (target.channel.band, target.channel.number) == (channel.band, channel.number);
-                if same && around.signals[index] >= target.weakest {
-                    listening.found.push((index, around.signals[index]));
-                    if !channel.passive {
-                        self.actions.push_back(Action::Probed(index));
-                    }
-                }
-            }
-        }
-        self.next_step(now, around);
-    }
-
-    /// Starts the next step of the scan, or ends it.
-    fn next_step(&mut self, now: Instant, around: &Surroundings<'_>) {
-        let State::Scanning(listening) = &mut self.state else {
-            return;
-        };
-        let connected = self.current.is_some();
-        let was_away = matches!(listening.step, Some((Step::Listen(..), _)));
-        let next = listening.scan.next(around.waiting);
-        listening.step = None;
-        match next {
-            Some(Step::Listen(channel, dwell)) if !was_away && connected => {
-                listening.announced = Some((channel, dwell, now + PROBE_WAIT));
-                self.actions.push_back(Action::Null { asleep: true });
-            }
-            Some(step @ Step::Listen(_, dwell)) => listening.step = Some((step, now + dwell)),
-            Some(step @ Step::Home(span)) => {
-                listening.step = Some((step, now + span));
-                self.actions.push_back(Action::SetAway(false));
-                self.actions.push_back(Action::Null { asleep: false });
-            }
-            None => self.end_scan(now),
-        }
-    }
-
-    /// Leaves the channel for the announced absence.
-    fn leave(&mut self, now: Instant) {
-        let State::Scanning(listening) = &mut self.state else {
-            return;
-        };
-        if let Some((channel, dwell, _)) = listening.announced.take() {
-            listening.step = Some((Step::Listen(channel, dwell), now + dwell));
-            self.actions.push_back(Action::SetAway(true));
-        }
-    }
-
-    /// Ends a scan. A connected client returns to its access point, which delivers what it has kept.
-    fn end_scan(&mut self, now: Instant) {
-        let State::Scanning(listening) = std::mem::replace(&mut self.state, State::Connected) else {
-            return;
-        };
-        let mut until = now;
-        if self.current.is_some() {
-            self.actions.push_back(Action::SetAway(false));
-            self.actions.push_back(Action::Null { asleep: false });
-            let event = RoamEvent::Scanned {
-                since: listening.since,
-                away: listening.away,
-            };
-            self.actions.push_back(Action::Event(event));
-            until = now + self.method.processing;
-        }
-        let mut found = listening.found;
-        if self.probe_suppression {
-            let on_5ghz: Vec<usize> = found
-                .iter()
-                .map(|(target, _)| &self.targets[*target])
-                .filter(|target| target.channel.band != Band::Ghz2_4)
-                .map(|target| target.ap)
-                .collect();
-            let is_silent = |target: &Target| target.channel.band == Band::Ghz2_4 && on_5ghz.contains(&target.ap);
-            found.retain(|(target, _)| !is_silent(&self.targets[*target]));
-        }
-        self.results = Some((now, found.clone()));
-        self.state = State::Choosing {
-            purpose: listening.purpose,
-            found,
-            until,
-        };
-    }
-
-    /// Moves, joins or stays, after a scan.
-    fn choose(&mut self, now: Instant, found: &[(usize, f64)], around: &Surroundings<'_>) {
-        let found = self.usable(now, found);
-        let target = match self.current {
-            Some(current) => {
-                let own = self.heard(current, self.average.unwrap_or(around.signals[current]));
-                choose(self.constants.rule, &own, &found, around.busy)
-            }
-            None => choose_first(self.constants.rule, &found),
-        };
-        match (target, self.current) {
-            (Some(target), _) => self.join(now, target),
-            (None, Some(_)) => {
-                self.state = State::Connected;
-                self.next_beacon = now + BEACON;
-            }
-            (None, None) => self.state = State::Idle { until: now + RESCAN },
-        }
-    }
-
-    fn heard(&self, candidate: usize, signal: f64) -> Heard {
-        let target = &self.targets[candidate];
-        Heard {
-            candidate,
-            signal,
-            band: target.channel.band,
-            width: target.width,
-            fast_transition: self.method.fast_transition != FastTransition::Off,
-        }
-    }
-
-    /// Scan results without the targets that could not be joined recently.
-    fn usable(&mut self, now: Instant, found: &[(usize, f64)]) -> Vec<Heard> {
-        self.avoided.retain(|(_, until)| *until > now);
-        found
-            .iter()
-            .filter(|(candidate, _)| !self.avoided.iter().any(|(avoided, _)| avoided == candidate))
-            .map(|(candidate, signal)| self.heard(*candidate, *signal))
-            .collect()
-    }
-
-    /// Answers a transition request after a scan, and moves if it accepts.
-    fn answer(&mut self, now: Instant, request: &TransitionRequest, found: &[(usize, f64)], around: &Surroundings<'_>) {
-        let Some(current) = self.current else { return };
-        let own = self.heard(current, self.average.unwrap_or(around.signals[current]));
-        let mut named = self.usable(now, found);
-        named.retain(|heard| request.candidates.contains(&heard.candidate));
-        let target = choose_named(self.constants.rule, &own, &named, request.imminent);
-        self.actions.push_back(Action::Answer {
-            accepted: target.is_some(),
-        });
-        self.next_beacon = now + BEACON;
-        self.state = match target {
-            Some(target) => State::Leaving {
-                target,
-                until: now + self.method.processing,
-            },
-            None => State::Connected,
-        };
-    }
-
-    /// Answers a beacon request.
-    fn report(&mut self, now: Instant) {
-        self.actions.push_back(Action::Report);
-        self.next_beacon = now + BEACON;
-        self.state = State::Connected;
-    }
-
-    /// Channels of its network.
-    fn known_channels(&self) -> Vec<ScanChannel> {
-        let mut known: Vec<ScanChannel> = Vec::new();
-        for target in &self.targets {
-            if !known.contains(&target.channel) {
-                known.push(target.channel);
-            }
-        }
-        known
-    }
-
-    fn join(&mut self, now: Instant, target: usize) {
-        let mut method = self.method;
-        method.cached = self.keys.are_known(target);
-        if self.current.is_none() && method.fast_transition == FastTransition::OverTheDs {
-            method.fast_transition = FastTransition::OverTheAir;
-        }
-        let exchange = Exchange::new(now, method);
-        if !exchange.through_old() {
-            self.leave_for(now, target);
-        }
-        self.state = State::Joining { target, exchange };
-    }
-
-    /// Leaves the access point, if any, and tunes to a target's channel.
-    fn leave_for(&mut self, now: Instant, target: usize) {
-        let before = self.current.take();
-        self.cut_since.get_or_insert((now, before));
-        self.actions.push_back(Action::Tune(target));
-    }
-
-    fn handle_progress(&mut self, now: Instant, progress: Progress) {
-        let State::Joining { target, exchange } = &self.state else {
-            return;
-        };
-        let (target, through_old) = (*target, exchange.through_old());
-        match progress {
-            Progress::Wait => {}
-            Progress::Send { from_station, bytes } => self.actions.push_back(Action::Frame {
-                target: self.current.filter(|_| through_old).unwrap_or(target),
-                from_station,
-                bytes,
-            }),
-            Progress::Prepared => self.leave_for(now, target),
-            Progress::Failed if through_old => {
-                let mut method = self.method;
-                method.fast_transition = FastTransition::OverTheAir;
-                self.leave_for(now, target);
-                let exchange = Exchange::new(now, method);
-                self.state = State::Joining { target, exchange };
-            }
-            Progress::Failed => {
-                self.avoided.push((target, now + AVOIDED));
-                self.actions.push_back(Action::Event(RoamEvent::Failed { target }));
-                self.state = State::Idle { until: now };
-            }
-            Progress::Done => {
-                self.current = Some(target);
-                if self.method.security != Security::Open {
-                    self.keys.known[target] = true;
-                }
-                (self.joined, self.heard) = (now, now);
-                (self.average, self.beacons, self.missing) = (None, 0, 0);
-                (self.low_since, self.last_scan) = (None, None);
-                self.next_beacon = now + BEACON;
-                self.state = State::Connected;
-                self.actions.push_back(Action::Joined(target));
-                if let Some((since, from)) = self.cut_since.take() {
-                    let event = RoamEvent::Roamed {
-                        from,
-                        to: target,
-                        since,
-                    };
-                    self.actions.push_back(Action::Event(event));
-                }
-            }
         }
     }
 }

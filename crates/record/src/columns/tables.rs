@@ -72,7 +72,9 @@ impl RunTable {
         }
     }
 
-    pub(crate) const fn columns(self) -> &'static [Column] {
+    /// The table's columns, in order.
+    #[must_use]
+    pub const fn columns(self) -> &'static [Column] {
         match self {
             RunTable::Operations => OperationRow::COLUMNS,
             RunTable::Intervals => IntervalRow::COLUMNS,
@@ -118,7 +120,7 @@ table!(OperationRow = Row::Operation in "operations" {
     outcome: Word<Outcome> = [operation.outcome], "", "`finished`, `failed_dial`, `failed_connection`, `failed_answer`, `failed_stopped`, `timed_out`, `not_started`, `unfinished`, `cut`";
     remote_received: MaybeNum<Instant> = (remote_received), "ns", "for a probe: time of arrival at the server, by the server's clock";
     remote_sent: MaybeNum<Instant> = (remote_sent), "ns", "for a probe: time at which the server returned it, by the server's clock";
-    tcp_connected: MaybeNum<Instant> = [operation.tcp_connected], "ns", "for a foreign probe of `responsiveness`: end of the TCP handshake of its connection; `connected` is the end of the TLS handshake";
+    tcp_connected: MaybeNum<Instant> = [operation.tcp_connected], "ns", "for an operation of `responsiveness` with a new connection, which is a foreign probe or an object of the load: end of the TCP handshake; `connected` is the end of the TLS handshake";
 });
 
 table!(IntervalRow = Row::Interval in "intervals" {

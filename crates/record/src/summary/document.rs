@@ -155,9 +155,12 @@ pub struct WorkloadSummary {
     /// From the due time of an operation to its first byte.
     #[serde(default)]
     pub first_byte_ms: Option<LatencyMs>,
-    /// Results of the player, for a stream.
+    /// Results of the player, for `stream` and `dash`.
     #[serde(default)]
     pub player: Option<PlayerSummary>,
+    /// Bit rates, for `dash`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub segments: Option<SegmentsSummary>,
     /// Results of the datagrams, for a probe.
     #[serde(default)]
     pub probe: Option<ProbeSummary>,
@@ -241,6 +244,23 @@ pub struct PlayerSummary {
     pub longest_stall_ms: f64,
     /// Time stalled as a share of the observed time; 0 if the player was not observed.
     pub stalled_share: f64,
+}
+
+/// Bit rates of the complete segments of a `dash` workload. With `--repeat`, all runs together.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct SegmentsSummary {
+    /// Number of complete segments.
+    pub complete: u64,
+    /// Mean bit rate; `null` without segments.
+    pub mean_mbps: Option<f64>,
+    /// Lowest bit rate; `null` without segments.
+    pub lowest_mbps: Option<f64>,
+    /// Highest bit rate of the ladder.
+    pub highest_mbps: f64,
+    /// Share of the segments at the highest bit rate; `null` without segments.
+    pub at_highest_share: Option<f64>,
+    /// Number of changes of the bit rate.
+    pub switches: u64,
 }
 
 /// Results of a probe's datagrams.

@@ -1,5 +1,6 @@
 //! Counts and samples of a run's rows before goals are judged. Those of several runs can be added.
 
+use super::segments::SegmentsEvidence;
 use super::split::SplitEvidence;
 use super::wifi::WifiEvidence;
 use crate::DscpArrivals;
@@ -102,6 +103,8 @@ pub(crate) struct WorkloadEvidence {
     pub(crate) voice: Option<VoiceEvidence>,
     /// Streams of datagrams.
     pub(crate) streams: Option<StreamsEvidence>,
+    /// Segments of `dash`.
+    pub(crate) segments: Option<SegmentsEvidence>,
     /// Probes of `responsiveness`.
     pub(crate) responsiveness: Option<ResponsivenessEvidence>,
     /// Round trips under bulk load, for a probe.
@@ -463,6 +466,9 @@ impl WorkloadEvidence {
         }
         if let (Some(streams), Some(other)) = (&mut self.streams, other.streams) {
             streams.add(other);
+        }
+        if let (Some(one), Some(other)) = (&mut self.segments, other.segments) {
+            one.add(other);
         }
         if let (Some(one), Some(other)) = (&mut self.responsiveness, other.responsiveness) {
             one.add(other);

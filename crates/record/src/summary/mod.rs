@@ -8,6 +8,7 @@ pub(crate) mod evidence;
 mod grades;
 mod grading;
 mod responsiveness;
+mod segments;
 pub(crate) mod split;
 mod streams;
 mod summariser;
@@ -19,8 +20,8 @@ mod wifi;
 pub(crate) use document::verdict;
 pub use document::{
     DeliverySummary, FrameSummary, GapSummary, GoalSummary, LatencyMs, PlayerSummary, ProbeCountsSummary, ProbeSummary,
-    ResponsivenessSummary, RpmPeriod, SCHEMA, StationSummary, StreamSummary, StreamsSummary, Summary, Totals,
-    VideoSummary, VoiceStreamSummary, VoiceSummary, WorkloadSummary, verdict_name,
+    ResponsivenessSummary, RpmPeriod, SCHEMA, SegmentsSummary, StationSummary, StreamSummary, StreamsSummary, Summary,
+    Totals, VideoSummary, VoiceStreamSummary, VoiceSummary, WorkloadSummary, verdict_name,
 };
 pub use grades::{AimGrade, BufferbloatGrade, Grades, LoadedLatency, Missing, QooGrade};
 pub use split::{DelaySummary, SplitSummary};

@@ -2,8 +2,8 @@
 //! goals come from [`netburn_workload::verdict`].
 
 use super::document::{
-    GoalSummary, LatencyMs, PlayerSummary, ProbeSummary, ResponsivenessSummary, SCHEMA, StationSummary, StreamsSummary,
-    Summary, Totals, VoiceSummary, WorkloadSummary,
+    GoalSummary, LatencyMs, PlayerSummary, ProbeSummary, ResponsivenessSummary, SCHEMA, SegmentsSummary,
+    StationSummary, StreamsSummary, Summary, Totals, VoiceSummary, WorkloadSummary,
 };
 use super::evidence::{RunEvidence, StationEvidence, WorkloadEvidence};
 use super::grading::{GradeContext, Moved};
@@ -281,7 +281,7 @@ fn judge_workload(name: String, config: &Config, of: WorkloadEvidence, context: 
     let lost = probe.as_ref().and_then(|probe| probe.lost_share);
     let is_graded = config.kind == Kind::Probe && config.target == ProbeTarget::Server;
     let grades = is_graded.then(|| context.grades(&of.loaded, &latency, lost));
-    let player = config.player.map(|_| PlayerSummary {
+    let player = config.playback().map(|_| PlayerSummary {
         startup_ms: of.startup.iter().max().copied().map(ms),
         stalls: of.watched.stalls,
         stalled_ms: of.watched.stalled.as_millis_f64(),
@@ -315,6 +315,7 @@ fn judge_workload(name: String, config: &Config, of: WorkloadEvidence, context: 
         voice: of.voice.map(VoiceSummary::from),
         grades,
         streams: of.streams.map(StreamsSummary::from),
+        segments: of.segments.map(SegmentsSummary::from),
         responsiveness: of.responsiveness.map(ResponsivenessSummary::from),
         dscp: of.dscp,
         goals,

@@ -2,6 +2,7 @@
 
 mod quality_issues;
 mod responsiveness;
+mod segments;
 mod streams;
 #[path = "../util/mod.rs"]
 mod util;

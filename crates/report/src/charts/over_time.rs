@@ -89,7 +89,7 @@ pub(super) fn buffer(view: &View) -> Chart {
         chart.description = format!("{}.", parts.join("; "));
     }
     chart.note = format!(
-        "{}: buffer at the end of each bin, and the minimum within it. Computed from the bytes of each 100 ms and the recorded stalls; accurate to 100 ms.",
+        "{}: buffer at the end of each bin, and the minimum within it. Computed from the media received in each 100 ms and the recorded stalls; accurate to 100 ms.",
         bins_note(view)
     );
     chart

@@ -15,7 +15,7 @@ use super::overlay::{Variant, overlays};
 use super::text::{heading, method, premises, remarks, several_goals};
 use crate::chart::Chart;
 use crate::environment::sentence;
-use crate::html::{document, escaped, figure, section, with_code};
+use crate::html::{cell_text, document, escaped, figure, section, with_code};
 use netburn_analysis::View;
 use netburn_analysis::compare::{Comparison, MetricComparison, Side, Unit};
 use netburn_record::Environment;
@@ -133,11 +133,11 @@ fn metric_row(comparison: &Comparison, metric: &MetricComparison, out: &mut Stri
         format!("{}{}", signed(contrast.difference, unit), share(metric.share(), unit)),
     ];
     for text in texts {
-        let _ = write!(out, "<td>{}</td>", escaped(&text));
+        let _ = write!(out, "<td>{}</td>", cell_text(&text));
     }
     let _ = write!(out, "<td>{}</td>", picture(metric));
     for text in [interval(contrast.interval, unit), probability(metric.answer.corrected)] {
-        let _ = write!(out, "<td>{}</td>", escaped(&text));
+        let _ = write!(out, "<td>{}</td>", cell_text(&text));
     }
     let _ = write!(out, "<td style=\"{WRAPS}\">{}</td>", escaped(&effect(metric)));
     out.push_str("</tr>\n");

@@ -26,8 +26,8 @@ pub(super) fn losses(of: &DeliverySummary) -> String {
     let lost = of.lost_share.unwrap_or(0.0);
     match of.longest_loss_packets {
         0 => "no loss".to_owned(),
-        1 => format!("{} lost, at most 1 packet in a row", loss(lost)),
-        longest => format!("{} lost, at most {longest} packets in a row", loss(lost)),
+        1 => format!("{} lost, at most 1 packet in a row", fine_percent(lost)),
+        longest => format!("{} lost, at most {longest} packets in a row", fine_percent(lost)),
     }
 }
 
@@ -36,8 +36,8 @@ pub(super) fn jitter(of: &DeliverySummary) -> Option<String> {
     Some(format!("jitter {}", span(of.jitter_ms?)))
 }
 
-/// A share of lost or late packets in percent: two decimals, and never 0 if there is one.
-pub(crate) fn loss(share: f64) -> String {
+/// A share in percent: two decimals, and never 0 if it is larger than 0. For losses and other small shares.
+pub(crate) fn fine_percent(share: f64) -> String {
     match share * 100.0 {
         percent if percent > 0.0 && percent < 0.01 => "<0.01 %".to_owned(),
         percent => format!("{} %", short(percent)),

@@ -1,6 +1,6 @@
 //! Lines about the familiar grades of each probe.
 
-use super::delivery::loss;
+use super::delivery::fine_percent;
 use crate::sanitise::sanitise;
 use netburn_analysis::format::span;
 use netburn_quality::grade::bufferbloat::Scale;
@@ -132,7 +132,7 @@ fn qoo(grades: &Grades, lost: Option<f64>) -> String {
         .into_iter()
         .map(|(source, texts)| format!("{} ({source})", texts.join(", ")));
     let scores: Vec<String> = sources.collect();
-    let lost = lost.map_or_else(String::new, |lost| format!("; {} lost", loss(lost)));
+    let lost = lost.map_or_else(String::new, |lost| format!("; {} lost", fine_percent(lost)));
     format!("QoO of 100, round trip: {}{lost}", scores.join("; "))
 }
 

@@ -1,6 +1,6 @@
 //! Lines about the streams of datagrams.
 
-use super::delivery::{delays, jitter, loss, losses, none_arrived};
+use super::delivery::{delays, fine_percent, jitter, losses, none_arrived};
 use super::grades::score;
 use super::video;
 use crate::sanitise::sanitise;
@@ -60,7 +60,7 @@ fn facts(stream: &StreamSummary) -> String {
             count => format!(
                 "{count} gaps of {GAP} or more, the longest {}, {} of the time",
                 span(gaps.longest_ms),
-                loss(gaps.share)
+                fine_percent(gaps.share)
             ),
         });
     }
@@ -76,8 +76,8 @@ fn frame_facts(frames: &FrameSummary) -> Vec<String> {
     let counted = format!(
         "of {} frames {} late and {} incomplete",
         frames.frames,
-        loss(late),
-        loss(incomplete)
+        fine_percent(late),
+        fine_percent(incomplete)
     );
     let delay = delays("frame delay", &frames.delay_ms);
     std::iter::once(counted).chain(delay).collect()

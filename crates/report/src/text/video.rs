@@ -1,12 +1,12 @@
 //! Facts about one direction of a video call.
 
-use super::delivery::{delays, loss};
+use super::delivery::{delays, fine_percent};
 use super::why::counted;
 use netburn_analysis::format::{mbps, span};
 use netburn_record::summary::{DeliverySummary, VideoSummary};
 
 /// Meaning of the values of video calls.
-pub(crate) const NOTE: &str = "The frame delay is the time from the due time of a frame to the arrival of its last packet. Lost packets are sent again. A frame that is not complete within the time-out is lost. A freeze is a time between two shown frames of at least max(3 × mean, mean + 150 ms), where the mean is that of the last 30 frames (webrtc-stats).";
+pub(crate) const NOTE: &str = "The frame delay is the time from the due time of a frame to the arrival of its last packet. Lost packets are sent again. A frame that is not complete within the time-out is lost. A freeze is a time between two shown frames of at least max(3 × mean, mean + 150 ms), where the mean is that of the last 30 such times (webrtc-stats).";
 
 /// Frame delay, lost frames, freezes, and rate.
 pub(super) fn facts(frames: &DeliverySummary, video: &VideoSummary) -> Vec<String> {
@@ -21,7 +21,7 @@ pub(super) fn facts(frames: &DeliverySummary, video: &VideoSummary) -> Vec<Strin
             0 => "no frame lost".to_owned(),
             longest => format!(
                 "{} of the frames lost, at most {longest} in a row",
-                loss(frames.lost_share.unwrap_or(0.0))
+                fine_percent(frames.lost_share.unwrap_or(0.0))
             ),
         });
     }
@@ -31,7 +31,7 @@ pub(super) fn facts(frames: &DeliverySummary, video: &VideoSummary) -> Vec<Strin
         let rate = mbps(rate);
         facts.push(format!(
             "{rate} Mbit/s on average, at the target of {target} Mbit/s for {} of the time",
-            loss(share)
+            fine_percent(share)
         ));
     }
     facts
@@ -46,7 +46,7 @@ fn freezes(video: &VideoSummary) -> String {
         "{}, {} in all ({} of the time), the longest {}",
         counted(video.freezes, "freeze"),
         span(video.total_freezes_ms),
-        loss(video.frozen_share.unwrap_or(0.0)),
+        fine_percent(video.frozen_share.unwrap_or(0.0)),
         span(video.longest_freeze_ms)
     )
 }

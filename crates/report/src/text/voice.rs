@@ -1,6 +1,6 @@
 //! Lines about the directions of each call.
 
-use super::delivery::{delays, jitter, loss, losses, none_arrived};
+use super::delivery::{delays, fine_percent, jitter, losses, none_arrived};
 use crate::sanitise::sanitise;
 use netburn_analysis::format::span;
 use netburn_record::Summary;
@@ -46,11 +46,11 @@ fn line(name: &str, stream: &VoiceStreamSummary) -> String {
     facts.extend(delays("one-way delay", &delay));
     facts.push(losses(&stream.delivery));
     if let Some(late) = stream.late_share.filter(|late| *late > 0.0) {
-        facts.push(format!("{} late", loss(late)));
+        facts.push(format!("{} late", fine_percent(late)));
     }
     facts.extend(jitter(&stream.delivery));
     if let Some(share) = stream.gap_share.filter(|_| stream.gaps > 0) {
-        facts.push(format!("gaps in {} of the time", loss(share)));
+        facts.push(format!("gaps in {} of the time", fine_percent(share)));
     }
     if let Some(flent) = stream.mos_flent {
         facts.push(format!("MOS (flent) {flent:.2}"));

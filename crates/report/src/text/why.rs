@@ -192,6 +192,18 @@ fn goal_sentence(workload: &WorkloadSummary, goal: &GoalSummary) -> String {
             required(goal, met),
             worst_operation(workload, goal)
         ),
+        GoalKind::Rate if workload.segments.is_some() => {
+            let lowest = match goal.excess {
+                Some(excess) if excess > 1.0 => format!("; the lowest has {} of it", percent(1.0 / excess)),
+                _ => String::new(),
+            };
+            format!(
+                "{} of {} segments of {name} met `{text}`{}{lowest}",
+                percent(met),
+                goal.samples,
+                required(goal, met)
+            )
+        }
         GoalKind::Rate => {
             let slowest = match goal.excess {
                 Some(excess) if excess > 0.0 => format!("the slowest reached {} of it", percent(1.0 / excess)),

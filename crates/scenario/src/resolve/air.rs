@@ -96,8 +96,8 @@ fn check_scans(ap: &Ap, section: &ApSection, cx: &mut Context) {
             cx.problem_at(at, "the access point does not scan", help.to_owned());
         }
         (Some(at), _) if at.0 <= away => {
-            let message = format!("`scan_interval` ({}) is not longer than `scan_away` ({away})", at.0);
-            cx.problem_at(at, message, "use a longer `scan_interval`".to_owned());
+            let message = format!("`scan_interval` is not longer than `scan_away`: found {}", at.0);
+            cx.problem_at(at, message, format!("expected more than `scan_away`, which is {away}"));
         }
         _ => {}
     }
@@ -306,12 +306,9 @@ const MAX_PPDU_DURATION: Duration = Duration::from_micros(5484);
 
 fn check_aggregation(section: &RadioSection, standard: Option<Standard>, cx: &mut Context) {
     if let Some(time) = section.aggregate_time.as_ref().filter(|at| at.0 > MAX_PPDU_DURATION) {
-        let help = "802.11 limits a PPDU to 5484 us; Linux drivers use 4 ms";
-        cx.problem_at(
-            time,
-            format!("{} exceeds the maximum PPDU duration", time.0),
-            help.to_owned(),
-        );
+        let message = format!("the maximum PPDU duration of 802.11 is exceeded: found {}", time.0);
+        let help = format!("expected up to {MAX_PPDU_DURATION}; Linux drivers use 4 ms");
+        cx.problem_at(time, message, help);
     }
     if let (Some(standard), Some(frames)) = (standard, &section.aggregate_frames)
         && frames.0 > u64::from(standard.block_ack_window())

@@ -23,11 +23,9 @@ pub(super) fn changes(read: &Spanned<List<AtSection>>, plan: &Plan, names: &Name
             continue;
         };
         if time.0 > plan.duration {
-            let message = format!(
-                "{} is after the end of the load (`duration` is {})",
-                time.0, plan.duration
-            );
-            cx.problem_at(time, message, "use a time within `duration`".to_owned());
+            let message = format!("the change is after the end of the load: found {}", time.0);
+            let help = format!("expected up to `duration`, which is {}", plan.duration);
+            cx.problem_at(time, message, help);
         }
         for setting in &settings.0 {
             check(setting, plan, names, cx);

@@ -45,15 +45,14 @@ pub(super) fn station(
     station.workloads = workloads(section, own, names, cx);
     section.apply(&mut station);
     if let Some(start) = section.start.as_ref().filter(|at| at.0 >= plan.duration) {
-        let message = format!(
-            "`start` is not before the end of the load (`duration` is {})",
-            plan.duration
-        );
-        cx.problem_at(start, message, "use an earlier `start`".to_owned());
+        let message = format!("`start` is not before the end of the load: found {}", start.0);
+        let help = format!("expected less than `duration`, which is {}", plan.duration);
+        cx.problem_at(start, message, help);
     }
     if let Some(stop) = section.stop.as_ref().filter(|at| at.0 <= station.start) {
-        let message = format!("`stop` ({}) is not after `start` ({})", stop.0, station.start);
-        cx.problem_at(stop, message, "use a later `stop`".to_owned());
+        let message = format!("`stop` is not after `start`: found {}", stop.0);
+        let help = format!("expected more than `start`, which is {}", station.start);
+        cx.problem_at(stop, message, help);
     }
     check_windows(&station, section, plan, cx);
     check_http(&station, section, plan, cx);

@@ -3,7 +3,8 @@
 use crate::decode::{Context, Section, Spanned};
 use crate::sections::WorkloadSection;
 use crate::streams::StreamSection;
-use netburn_units::{BitRate, ByteSize, Duration};
+use netburn_units::{BitRate, Duration};
+use netburn_workload::config::{CLOUD_GAMING_RATE, VIDEO_CALL_PACKET, VIDEO_CALL_RATE};
 use netburn_workload::{Adaptation, Config, Direction, Kind, PacketStream, Streams};
 
 /// Rate of a stream without `rate` and `interval`; `None` for kinds with a default interval.
@@ -23,7 +24,7 @@ pub(super) fn resolve(config: &mut Config, section: &WorkloadSection, defaults: 
     let mut stream = |direction, section: &Option<Spanned<StreamSection>>| match section {
         Some(section) if kind.is_adaptive() => {
             let mut stream = defaults.get(direction)?;
-            stream.size = MAX_DEFAULT_PACKET;
+            stream.size = VIDEO_CALL_PACKET;
             Some(frames_with_keys(stream, section, adaptive_stream, cx))
         }
         Some(section) if kind.has_frames() && direction == Direction::Down => {
@@ -73,22 +74,16 @@ fn check_adaptation(adaptation: &Adaptation, streams: &Streams, section: &Worklo
     }
 }
 
-/// Maximum size of the packets of a video call without `size`.
-const MAX_DEFAULT_PACKET: ByteSize = ByteSize::from_bytes(1200);
-
-/// Frames of a video call at their target rate, by default 2.5 Mbit/s.
+/// Frames of a video call at their target rate, by default that of the built-in workload.
 fn adaptive_stream(stream: &PacketStream, rate: Option<BitRate>) -> PacketStream {
-    let rate = rate.unwrap_or(BitRate::from_bps(2_500_000));
+    let rate = rate.unwrap_or(VIDEO_CALL_RATE);
     PacketStream::adaptive(stream.interval, rate, stream.size)
 }
 
-/// Frames of a fixed size, by default of 25 Mbit/s.
+/// Frames of a fixed size, by default at the rate of the built-in workload.
 fn fixed_stream(stream: &PacketStream, rate: Option<BitRate>) -> PacketStream {
-    PacketStream::frames(stream.interval, rate.unwrap_or(FRAME_RATE), stream.size)
+    PacketStream::frames(stream.interval, rate.unwrap_or(CLOUD_GAMING_RATE), stream.size)
 }
-
-/// Rate of frames without `rate` and `burst`.
-const FRAME_RATE: BitRate = BitRate::from_mbps(25);
 
 /// The frames with the keys of a section. `rate` sets the packets of a frame, by `with_rate`.
 fn frames_with_keys(

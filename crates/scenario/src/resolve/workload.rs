@@ -4,12 +4,13 @@ use crate::decode::{Context, Named, Section, Spanned};
 use crate::plan::StationWorkload;
 use crate::problem::Problem;
 use crate::scalars::SomeTime;
-use crate::sections::{PlayerSection, WorkloadSection};
+use crate::sections::{DashSection, PlayerSection, WorkloadSection};
 use crate::suggest::list;
 use netburn_tcp::config::CongestionControl;
 use netburn_units::{BitRate, ByteSize, Duration};
 use netburn_workload::config::{
-    Activity, MAX_PROBE_INTERVAL, MAX_VOICE_INTERVAL, MIN_PROBE_INTERVAL, MIN_REPEAT, MIN_VOICE_INTERVAL, MIN_WINDOW,
+    Activity, Dash, MAX_PROBE_INTERVAL, MAX_VOICE_INTERVAL, MIN_PROBE_INTERVAL, MIN_REPEAT, MIN_VOICE_INTERVAL,
+    MIN_WINDOW,
 };
 use netburn_workload::{Config, Goal, Kind, PlayerConfig};
 
@@ -50,6 +51,7 @@ pub(crate) fn preset(kind: Kind) -> Config {
         Kind::CloudGaming => Config::cloud_gaming(),
         Kind::VideoCall => Config::video_call(),
         Kind::Responsiveness => Config::responsiveness(),
+        Kind::Dash => Config::dash(),
     }
 }
 
@@ -91,6 +93,9 @@ fn workload(section: &Spanned<WorkloadSection>, duration: Duration, cx: &mut Con
     jitter(config, section, cx);
     if let (Some(player), Some(config)) = (&section.player, config.player.filter(|_| kind == Kind::Stream)) {
         check_player(player, config, cx);
+    }
+    if let (Some(section), Some(dash)) = (&section.dash, &config.dash) {
+        check_dash(section, dash, cx);
     }
     check_goals(config, section, kind, cx);
     check_activity(config.activity, section, duration, cx);
@@ -182,12 +187,13 @@ pub(crate) fn default_rate(kind: Kind) -> Option<BitRate> {
         | Kind::Game
         | Kind::CloudGaming
         | Kind::VideoCall
-        | Kind::Responsiveness => None,
+        | Kind::Responsiveness
+        | Kind::Dash => None,
     }
 }
 
 fn interval(config: &mut Config, section: &WorkloadSection, kind: Kind, cx: &mut Context) {
-    if matches!(kind, Kind::Download | Kind::Upload) || kind.has_streams() {
+    if matches!(kind, Kind::Download | Kind::Upload | Kind::Dash) || kind.has_streams() {
         config.interval = None;
         return;
     }
@@ -234,8 +240,12 @@ fn jitter(config: &mut Config, section: &WorkloadSection, cx: &mut Context) {
 fn check_activity(activity: Activity, section: &WorkloadSection, duration: Duration, cx: &mut Context) {
     let start = activity.start;
     if let Some(at) = section.start.as_ref().filter(|_| start >= duration) {
-        let message = format!("`start` is not before the end of the load (`duration` is {duration})");
-        cx.problem_at(at, message, "use an earlier `start`".to_owned());
+        let message = format!("`start` is not before the end of the load: found {start}");
+        cx.problem_at(
+            at,
+            message,
+            format!("expected less than `duration`, which is {duration}"),
+        );
         return;
     }
     let length = activity.stop.map(|stop| stop.saturating_sub(start));
@@ -286,6 +296,17 @@ fn check_player(section: &PlayerSection, player: PlayerConfig, cx: &mut Context)
     }
 }
 
+/// Reports an invalid value of adaptive streaming at the key that sets it, or at the section if that value is a default.
+fn check_dash(section: &Spanned<DashSection>, dash: &Dash, cx: &mut Context) {
+    let Err((key, problem)) = dash.validate() else { return };
+    let message = format!("invalid `{key}`: {problem}");
+    let at = section.present().into_iter().find(|(name, ..)| *name == key);
+    let (place, path) = at.map_or((&section.place, section.path.as_str()), |(_, place, path)| {
+        (place, path)
+    });
+    cx.problems.push(Problem::new(place.clone(), path, message, None));
+}
+
 fn check_goals(config: &Config, section: &WorkloadSection, kind: Kind, cx: &mut Context) {
     let Some(goals) = &section.goal else {
         // A lower rate cannot meet the goal of the preset.
@@ -295,6 +316,17 @@ fn check_goals(config: &Config, section: &WorkloadSection, kind: Kind, cx: &mut 
             let message = format!("the default goal of a stream is 20 Mbit/s, and `rate` is {}", rate.0);
             let help = "set a goal, such as `goal = [\"8 Mbit/s\", \"no stall\"]`, and a `player` with that rate";
             cx.problem_at(rate, message, help.to_owned());
+        }
+        if let (Some(dash), Some(section)) = (&config.dash, &section.dash)
+            && let Some((least, _)) = config.goals.iter().find_map(Goal::rate)
+            && dash.highest() < least
+        {
+            let message = format!(
+                "the default goal is segments of {least}, and the highest bit rate is {}",
+                dash.highest()
+            );
+            let help = "set a goal, such as `goal = [\"3 Mbit/s\", \"no stall\"]`";
+            cx.problem_at(section, message, help.to_owned());
         }
         return;
     };
@@ -321,15 +353,21 @@ fn check_goals(config: &Config, section: &WorkloadSection, kind: Kind, cx: &mut 
             Goal::Quality { .. } => Some("a rating is a goal for `voice`"),
             Goal::Rpm { .. } if kind == Kind::Responsiveness => None,
             Goal::Rpm { .. } => Some("round trips per minute are a goal for `responsiveness`"),
-            Goal::NoStall if kind == Kind::Stream => None,
-            Goal::NoStall => Some("`no stall` is a goal for `stream`, which has a player"),
-            Goal::Rate { .. } if matches!(kind, Kind::Stream | Kind::Download | Kind::Upload) => None,
-            Goal::Rate { .. } => Some("a rate is a goal for `stream`, `download` and `upload`"),
+            Goal::NoStall if matches!(kind, Kind::Stream | Kind::Dash) => None,
+            Goal::NoStall => Some("`no stall` is a goal for `stream` and `dash`, which have a player"),
+            Goal::Rate { .. } if matches!(kind, Kind::Stream | Kind::Download | Kind::Upload | Kind::Dash) => None,
+            Goal::Rate { .. } => Some("a rate is a goal for `stream`, `dash`, `download` and `upload`"),
         };
         if let Some(help) = wrong {
             let message = format!("a workload of kind `{}` does not support this goal", word(kind));
             cx.problem_at(goal, message, help.to_owned());
             continue;
+        }
+        if let (Goal::Rate { at_least, .. }, Some(dash)) = (goal.value, &config.dash)
+            && at_least > dash.highest()
+        {
+            let message = format!("{at_least} cannot be met: the highest bit rate is {}", dash.highest());
+            cx.problem_at(goal, message, "extend the `ladder`, or lower the goal".to_owned());
         }
         // Intervals are compared, because both are rounded in the same way.
         let size = operation_size(config);

@@ -128,7 +128,7 @@ fn access_points_and_radios() {
     );
     radio(
         "aggregate_time = \"6 ms\"",
-        "3:18: ap.c7.radio.5g.aggregate_time: 6 ms exceeds the maximum PPDU duration; 802.11 limits a PPDU to 5484 us; Linux drivers use 4 ms",
+        "3:18: ap.c7.radio.5g.aggregate_time: the maximum PPDU duration of 802.11 is exceeded: found 6 ms; expected up to 5.484 ms; Linux drivers use 4 ms",
     );
     radio(
         "aggregate_frames = 65",
@@ -204,7 +204,9 @@ fn timed_changes() {
     );
     at(
         "time = \"61 s\"\nset = { \"station.tv.weight\" = 1 }",
-        &["4:8: at.time: 61 s is after the end of the load (`duration` is 1 min); use a time within `duration`"],
+        &[
+            "4:8: at.time: the change is after the end of the load: found 61 s; expected up to `duration`, which is 1 min",
+        ],
     );
     at(
         "time = \"5 s\"\nset = { \"station.vt.signal\" = \"-80 dBm\" }",
@@ -392,7 +394,7 @@ fn power_save_and_scans_of_access_points() {
     wrong(
         "[ap.c7]\nscan_interval = \"100 ms\"\n[ap.c7.radio.5g]\n[station.tv]\n",
         &[
-            "2:17: ap.c7.scan_interval: `scan_interval` (100 ms) is not longer than `scan_away` (100 ms); use a longer `scan_interval`",
+            "2:17: ap.c7.scan_interval: `scan_interval` is not longer than `scan_away`: found 100 ms; expected more than `scan_away`, which is 100 ms",
         ],
     );
 }

@@ -6,11 +6,11 @@ use crate::{station, wrong};
 fn times_that_contradict_each_other() {
     station(
         "start = \"20 s\"\nstop = \"10 s\"",
-        "3:8: station.tv.stop: `stop` (10 s) is not after `start` (20 s); use a later `stop`",
+        "3:8: station.tv.stop: `stop` is not after `start`: found 10 s; expected more than `start`, which is 20 s",
     );
     station(
         "start = \"60 s\"",
-        "2:9: station.tv.start: `start` is not before the end of the load (`duration` is 1 min); use an earlier `start`",
+        "2:9: station.tv.start: `start` is not before the end of the load: found 1 min; expected less than `duration`, which is 1 min",
     );
     wrong(
         "duration = \"10 s\"\nwarmup = \"10 s\"\n[station.tv]\n",
@@ -26,7 +26,7 @@ fn workloads() {
     );
     station(
         "workload = [\"voip\", \"tetris\"]",
-        "2:21: station.tv.workload: unknown workload `tetris`; expected one of `browsing`, `4kstream`, `voip`, \
+        "2:21: station.tv.workload: unknown workload `tetris`; expected one of `browsing`, `4kstream`, `dash`, `voip`, \
          `download`, `upload`, `probe`, `voice`, `datagrams`, `game`, `cloud-gaming`, `video-call`, `responsiveness`, or define it: `[workload.tetris]`",
     );
     station(
@@ -37,13 +37,13 @@ fn workloads() {
     own(
         "rate = \"5 Mbit/s\"",
         &[
-            "2:1: workload.mine: missing `kind`; it is the traffic pattern: `pages`, `stream`, `calls`, `download`, `upload`, `probe`, `voice`, `datagrams`, `game`, `cloud-gaming`, `video-call` or `responsiveness`",
+            "2:1: workload.mine: missing `kind`; it is the traffic pattern: `pages`, `stream`, `calls`, `download`, `upload`, `probe`, `voice`, `datagrams`, `game`, `cloud-gaming`, `video-call`, `responsiveness` or `dash`",
         ],
     );
     own(
         "kind = \"page\"",
         &[
-            "3:8: workload.mine.kind: unknown value `page`; did you mean `pages`? Expected one of `pages`, `stream`, `calls`, `download`, `upload`, `probe`, `voice`, `datagrams`, `game`, `cloud-gaming`, `video-call`, `responsiveness`",
+            "3:8: workload.mine.kind: unknown value `page`; did you mean `pages`? Expected one of `pages`, `stream`, `calls`, `download`, `upload`, `probe`, `voice`, `datagrams`, `game`, `cloud-gaming`, `video-call`, `responsiveness`, `dash`",
         ],
     );
     own(
@@ -107,7 +107,7 @@ fn workloads() {
     own(
         "kind = \"pages\"\nstart = \"60 s\"",
         &[
-            "4:9: workload.mine.start: `start` is not before the end of the load (`duration` is 1 min); use an earlier `start`",
+            "4:9: workload.mine.start: `start` is not before the end of the load: found 1 min; expected less than `duration`, which is 1 min",
         ],
     );
     own(
@@ -230,10 +230,10 @@ fn goals_on_workloads_that_cannot_have_them() {
     let frames = "`frames on time` is a goal for `cloud-gaming`";
     let gap = "`no gap` is a goal for `game`";
     let freeze = "`no freeze` is a goal for `video-call`";
-    let rate = "a rate is a goal for `stream`, `download` and `upload`";
+    let rate = "a rate is a goal for `stream`, `dash`, `download` and `upload`";
     let rating = "a rating is a goal for `voice`";
     let rpm = "round trips per minute are a goal for `responsiveness`";
-    let stall = "`no stall` is a goal for `stream`, which has a player";
+    let stall = "`no stall` is a goal for `stream` and `dash`, which have a player";
     for (kind, goal, help) in [
         ("pages", "20 Mbit/s", rate),
         ("pages", "no stall", stall),
@@ -269,6 +269,7 @@ fn goals_on_workloads_that_cannot_have_them() {
         ("pages", "300rpm", rpm),
         ("responsiveness", "500 ms", time),
         ("responsiveness", "R 80", rating),
+        ("dash", "150 ms", time),
     ] {
         wrong(
             &format!("[station.tv]\n[workload.mine]\nkind = \"{kind}\"\ngoal = [\"{goal}\"]\n"),
@@ -443,4 +444,32 @@ fn a_goal_can_equal_the_requested_rate() {
     // 256 KiB at 3 Mbit/s are not a whole number of nanoseconds.
     let text = "[station.tv]\n[workload.mine]\nkind = \"stream\"\nrate = \"3 Mbit/s\"\nobject_size = \"256 KiB\"\ngoal = \"3 Mbit/s\"\n";
     wrong(text, &[]);
+}
+
+#[test]
+fn adaptive_streaming() {
+    let own = |lines: &str, expected: &[&str]| {
+        wrong(
+            &format!("[station.tv]\n[workload.mine]\nkind = \"dash\"\n{lines}\n"),
+            expected,
+        );
+    };
+    own(
+        "dash.ladder = [\"3 Mbit/s\", \"2 Mbit/s\"]\ngoal = \"no stall\"",
+        &[
+            "4:15: workload.mine.dash.ladder: invalid `ladder`: found 2 Mbit/s after 3 Mbit/s, expected ascending bit rates",
+        ],
+    );
+    own(
+        "dash.max_buffer = \"5 s\"",
+        &[
+            "4:19: workload.mine.dash.max_buffer: invalid `max_buffer`: found 5 s, expected 8 s (`start` and one segment) to 10 min",
+        ],
+    );
+    own(
+        "goal = \"20 Mbit/s\"",
+        &[
+            "4:8: workload.mine.goal: 20 Mbit/s cannot be met: the highest bit rate is 16.8 Mbit/s; extend the `ladder`, or lower the goal",
+        ],
+    );
 }

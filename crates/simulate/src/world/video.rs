@@ -4,7 +4,7 @@ use super::World;
 use super::payload::{End, Payload};
 use netburn_network::Endpoint as Place;
 use netburn_units::{Instant, earlier};
-use netburn_workload::video::{Feedback, VideoConfig, VideoEnd, VideoTransmit};
+use netburn_workload::video::{Feedback, MediaPacket, VideoConfig, VideoEnd, VideoTransmit};
 use netburn_workload::{Config, Direction, RequestId};
 use std::collections::BTreeMap;
 
@@ -75,7 +75,7 @@ impl World {
     }
 
     /// A packet of a frame arrived at an end.
-    pub(super) fn handle_media(&mut self, client: usize, to: End, packet: &netburn_workload::video::MediaPacket) {
+    pub(super) fn handle_media(&mut self, client: usize, to: End, packet: &MediaPacket) {
         let now = self.now;
         let direction = match to {
             End::Client => Direction::Down,
@@ -97,7 +97,7 @@ impl World {
         self.take_actions(client);
     }
 
-    /// A feedback arrived at an end. Earlier ones that did not arrive are forgotten.
+    /// A feedback arrived at an end. Earlier ones that did not arrive are deleted.
     pub(super) fn handle_feedback(&mut self, client: usize, to: End, number: u32) {
         let now = self.now;
         let from = to.other().index();
@@ -105,8 +105,8 @@ impl World {
             return;
         };
         let later = video.feedbacks[from].split_off(&number.saturating_add(1));
-        let known = std::mem::replace(&mut video.feedbacks[from], later);
-        if let Some(feedback) = known.get(&number) {
+        let until = std::mem::replace(&mut video.feedbacks[from], later);
+        if let Some(feedback) = until.get(&number) {
             video.ends[to.index()].handle_feedback(now, feedback);
         }
         self.send_video(client, to);

@@ -79,7 +79,7 @@ fn all_metrics(simulated: &Summary, lab: &Summary) -> Vec<Metric> {
             };
             match workload.kind.as_str() {
                 "download" | "upload" => add(", Mbit/s", Kind::Goodput, &|of| Some(of.throughput_mbps)),
-                "stream" => {}
+                "stream" | "dash" => {}
                 _ => add(", p50 ms", Kind::Median, &|of| of.latency_ms.p50),
             }
             if !workload.goals.is_empty() {

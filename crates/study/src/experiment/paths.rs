@@ -14,6 +14,8 @@ use netburn_workload::{Direction, Verdict};
 /// | `station.NAME.WORKLOAD.min_ms`, `.p50_ms`, `.p75_ms`, `.p90_ms`, `.p95_ms`, `.p99_ms`, `.max_ms` | its latency |
 /// | `station.NAME.WORKLOAD.met`, `.excess` | its first goal |
 /// | `station.NAME.WORKLOAD.stalls`, `.stalled_ms`, `.lost_share` | its player, its datagrams |
+/// | `station.NAME.WORKLOAD.freezes_up`, `.frozen_up_share`, `.rate_up_mbps`, `.at_target_up_share`; `down` alike | its video |
+/// | `station.NAME.WORKLOAD.bit_rate_mbps`, `.at_highest_share`, `.switches` | its segments |
 /// | `station.NAME.WORKLOAD.rpm`, `.foreign_rpm`, `.loaded_rpm`, `.p90_rpm` | its round trips per minute |
 ///
 /// A verdict is a number: fail 0, inconclusive 1, marginal 2, pass 3; without goals there is none.
@@ -42,7 +44,7 @@ pub enum Unit {
 
 const OF_RUN: [&str; 3] = ["verdict", "totals.throughput_mbps", "totals.airtime_jain"];
 const OF_STATION: [&str; 4] = ["verdict", "throughput_mbps", "airtime_share", "idle_ms"];
-const OF_WORKLOAD: [&str; 41] = [
+const OF_WORKLOAD: [&str; 44] = [
     "verdict",
     "throughput_mbps",
     "operations",
@@ -60,6 +62,9 @@ const OF_WORKLOAD: [&str; 41] = [
     "stalls",
     "stalled_ms",
     "lost_share",
+    "bit_rate_mbps",
+    "at_highest_share",
+    "switches",
     "rating_up",
     "rating_down",
     "lost_up_share",
@@ -211,6 +216,9 @@ fn of_workload(workload: &WorkloadSummary, name: &str) -> Option<f64> {
         "excess" => workload.goals.first()?.excess,
         "stalls" => Some(workload.player?.stalls as f64),
         "stalled_ms" => Some(workload.player?.stalled_ms),
+        "bit_rate_mbps" => workload.segments?.mean_mbps,
+        "at_highest_share" => workload.segments?.at_highest_share,
+        "switches" => Some(workload.segments?.switches as f64),
         "rating_up" => workload.voice.as_ref()?.up.rating,
         "rating_down" => workload.voice.as_ref()?.down.rating,
         "lost_up_share" => delivery(workload, Direction::Up)?.lost_share,

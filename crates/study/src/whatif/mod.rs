@@ -1,6 +1,7 @@
 //! Simulated changes that may remove the causes of a run's missed goals.
 //!
-//! 1. [`what_ifs()`] proposes changes to a plan, each as keys and values for `--set`.
+//! 1. [`what_ifs()`] proposes changes to a plan, each as keys and values for `--set`. [`propose()`] does so for a run of
+//!    any environment.
 //! 2. [`answer()`] simulates the plan without and with each change, with the same seeds, and compares every station's workloads.
 //! 3. [`best()`] chooses the change that helps most.
 //! 4. [`text()`] and [`json()`] format the results.
@@ -11,9 +12,11 @@
 mod answer;
 mod best;
 mod changes;
+mod propose;
 mod text;
 
 pub use answer::{Answer, AnswerError, Answers, answer};
 pub use best::best;
 pub use changes::{Interventions, WhatIf, what_ifs};
+pub use propose::{Proposal, propose};
 pub use text::{json, text};

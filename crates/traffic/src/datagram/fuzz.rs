@@ -79,6 +79,7 @@ fn check_call(input: &[u8]) {
         }),
         ..plan
     };
+    check_open_video(input, video);
     for plan in [plan, video] {
         let mut client = CallClient::new(Instant::ZERO, 0, 0, plan);
         match plan.video {
@@ -97,6 +98,42 @@ fn check_call(input: &[u8]) {
             .sum();
         assert!(sent <= 100_000, "{sent} bytes");
     }
+}
+
+/// Processes `input` as a datagram of an open video call, whose number it gets.
+fn check_open_video(input: &[u8], plan: CallPlan) {
+    let (Some(video), from) = (plan.video, SocketAddr::from((Ipv4Addr::new(192, 0, 2, 1), 1))) else {
+        return;
+    };
+    let request = call::wire::Request {
+        call: 7,
+        anchor: Instant::ZERO,
+        stream: video.down,
+        until: 0,
+        from: 0,
+        dscp: 0,
+        stamp: Instant::ZERO,
+        video: Some(call::VideoParameters {
+            adaptation: video.adaptation,
+            timeout: plan.timeout,
+        }),
+    };
+    let mut server = CallServer::new(CallLimits::default());
+    let mut request = call::wire::request([0; 16], &request, 0);
+    assert!(server.handle_datagram(Instant::ZERO, from, None, |_| true, &mut request));
+    let mut datagram = input.to_vec();
+    if let Some(number) = datagram.get_mut(8..16) {
+        number.copy_from_slice(&7_u64.to_be_bytes());
+    }
+    let at = Instant::from_millis(1);
+    assert!(!server.handle_datagram(at, from, None, |_| false, &mut datagram));
+    let mut sent = 0;
+    while let Some(at) = server.poll_timeout() {
+        server.handle_timeout(at);
+        sent += std::iter::from_fn(|| server.poll_transmit()).count();
+    }
+    assert!(sent <= 1, "one datagram caused {sent}; a feedback is the most");
+    assert!(server.is_empty());
 }
 
 /// Runs a prober and a server as `input` describes, two bytes per step: probes; lost, duplicated, damaged or foreign

@@ -81,8 +81,8 @@ impl Scheduler {
     }
 
     /// Bytes of content were moved.
-    pub(super) fn handle_bytes(&mut self, index: usize, now: Instant, id: RequestId, way: Direction, bytes: u64) {
-        let (down, up) = match way {
+    pub(super) fn handle_bytes(&mut self, index: usize, now: Instant, id: RequestId, direction: Direction, bytes: u64) {
+        let (down, up) = match direction {
             Direction::Down => (bytes, 0),
             Direction::Up => (0, bytes),
         };
@@ -90,21 +90,28 @@ impl Scheduler {
         self.report.bytes_up += up;
         self.catch_up(index, now);
         let watched = &mut self.machines[index].watched;
-        watched.handle_bytes(now, id, way, bytes, &mut self.rows);
+        watched.handle_bytes(now, id, direction, bytes, &mut self.rows);
         self.drain(index);
     }
 
     /// A packet that is not answered arrived, or a frame is complete. This is known at `now`.
-    pub(super) fn handle_arrival(&mut self, index: usize, now: Instant, id: RequestId, way: Direction, at: Arrival) {
+    pub(super) fn handle_arrival(
+        &mut self,
+        index: usize,
+        now: Instant,
+        id: RequestId,
+        direction: Direction,
+        arrival: Arrival,
+    ) {
         self.catch_up(index, now);
         let watched = &mut self.machines[index].watched;
-        let of_packet = watched.machine().config().packet_size(way);
-        let size = at.size.unwrap_or(of_packet);
-        match way {
+        let of_packet = watched.machine().config().packet_size(direction);
+        let size = arrival.size.unwrap_or(of_packet);
+        match direction {
             Direction::Down => self.report.bytes_down += size.as_bytes(),
             Direction::Up => self.report.bytes_up += size.as_bytes(),
         }
-        watched.handle_frame(now, id, way, at.at, size, &mut self.rows);
+        watched.handle_frame(now, id, direction, arrival.at, size, &mut self.rows);
         self.drain(index);
     }
 

@@ -1,10 +1,11 @@
-//! Admission control: connections in total and per client, requests per client.
+//! Admission control: connections and wide receive windows, in total and per client, and requests per client.
 
 use super::config::Limits;
 use super::flow::{SharedLink, clock};
 use crate::limiter::{Client, Limiter};
 use crate::pace::VirtualLink;
 use netburn_units::{Duration, Instant};
+use netburn_workload::config::MAX_LOAD_CONNECTIONS;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -18,6 +19,7 @@ pub(crate) struct Admission {
 #[derive(Debug)]
 struct State {
     open: usize,
+    wide: usize,
     clients: BTreeMap<Client, Known>,
     requests: Limiter,
     gone: RecentClients,
@@ -52,10 +54,18 @@ impl RecentClients {
     }
 }
 
+/// Maximum number of connections with wide receive windows. Each window is 16 MiB, so that they limit the memory for
+/// unprocessed data to 1 GiB.
+const WIDE_CONNECTIONS: usize = 64;
+/// The same of one client: the maximum number of load connections of one direction of a responsiveness test.
+const WIDE_PER_CLIENT: usize = MAX_LOAD_CONNECTIONS as usize;
+
 /// State of a client with open connections.
 #[derive(Debug)]
 struct Known {
     open: usize,
+    /// Connections with wide receive windows.
+    wide: usize,
     links: Option<(SharedLink, SharedLink)>,
 }
 
@@ -77,6 +87,13 @@ pub(crate) struct AdmissionPermit {
     pub(crate) links: Option<(SharedLink, SharedLink)>,
 }
 
+/// Permit of a connection to have wide receive windows. Dropping it releases the slot.
+#[derive(Debug)]
+pub(crate) struct WidePermit {
+    admission: Arc<Admission>,
+    client: Client,
+}
+
 impl Admission {
     pub(crate) fn new(limits: Limits) -> Arc<Self> {
         let rate = limits.requests_per_client;
@@ -85,6 +102,7 @@ impl Admission {
         Arc::new(Self {
             state: Mutex::new(State {
                 open: 0,
+                wide: 0,
                 clients: BTreeMap::new(),
                 requests,
                 gone: RecentClients::default(),
@@ -102,6 +120,7 @@ impl Admission {
         let limited = !client.is_loopback();
         let known = state.clients.entry(client).or_insert_with(|| Known {
             open: 0,
+            wide: 0,
             links: self.limits.rate_per_client.filter(|_| limited).map(|rate| {
                 let link = || Arc::new(Mutex::new(VirtualLink::new(rate)));
                 (link(), link())
@@ -141,6 +160,24 @@ impl AdmissionPermit {
     pub(crate) fn allow_request(&self) -> bool {
         self.client.is_loopback() || self.admission.lock().requests.allow(clock(), self.client)
     }
+
+    /// Returns a permit for wide receive windows, or `None` if the client or all clients together have too many.
+    pub(crate) fn widen(&self) -> Option<WidePermit> {
+        let mut state = self.admission.lock();
+        if state.wide >= WIDE_CONNECTIONS {
+            return None;
+        }
+        let known = state.clients.get_mut(&self.client)?;
+        if !self.client.is_loopback() && known.wide >= WIDE_PER_CLIENT {
+            return None;
+        }
+        known.wide += 1;
+        state.wide += 1;
+        Some(WidePermit {
+            admission: Arc::clone(&self.admission),
+            client: self.client,
+        })
+    }
 }
 
 impl Drop for AdmissionPermit {
@@ -153,6 +190,17 @@ impl Drop for AdmissionPermit {
                 state.clients.remove(&self.client);
                 state.gone.insert(clock(), self.client);
             }
+        }
+    }
+}
+
+impl Drop for WidePermit {
+    fn drop(&mut self) {
+        let mut state = self.admission.lock();
+        state.wide -= 1;
+        // The client is unknown if its last connection has closed before.
+        if let Some(known) = state.clients.get_mut(&self.client) {
+            known.wide = known.wide.saturating_sub(1);
         }
     }
 }
@@ -191,6 +239,28 @@ mod tests {
         let again = admission.admit(client("192.0.2.1")).unwrap();
         drop((others, again));
         assert!(admission.lock().clients.is_empty() && admission.lock().open == 0);
+    }
+
+    /// 64 connections have wide windows, 16 of them of one client. Loopback has only the limit of all.
+    #[test]
+    fn one_client_cannot_have_all_wide_windows() {
+        let admission = Admission::new(Limits::default());
+        let open: Vec<_> = (1..=5)
+            .map(|last| admission.admit(Client::at(IpAddr::from([192, 0, 2, last]))).unwrap())
+            .collect();
+        let local = admission.admit(client("::1")).unwrap();
+        let widened =
+            |permit: &AdmissionPermit, count| -> Vec<_> { (0..count).map_while(|_| permit.widen()).collect() };
+        let mut first = widened(&open[0], 64);
+        assert_eq!(first.len(), 16);
+        let another = admission.admit(client("192.0.2.1")).unwrap();
+        assert!(another.widen().is_none(), "the limit is that of the client");
+        let others: Vec<_> = open[1..4].iter().flat_map(|permit| widened(permit, 64)).collect();
+        assert!(open[4].widen().is_none(), "64 in total");
+        first.truncate(12);
+        assert_eq!(widened(&local, 64).len(), 4);
+        drop((first, others));
+        assert_eq!(widened(&local, 100).len(), 64);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use crate::datagram::call::{self, CallLimits, CallServer};
 use crate::datagram::{Echo, wire};
 use netburn_linux::Monotonic;
 use netburn_linux::datagram::{Received, receive, send};
+use netburn_units::Instant;
 use netburn_webrtc::{ChannelServer, Transmit, is_webrtc};
 use std::cell::{Cell, RefCell};
 use std::io;
@@ -76,22 +77,10 @@ pub(crate) async fn serve(worker: Rc<Worker>, socket: UdpSocket, echo: Echo, cha
 async fn send_packets(shared: Rc<Socket>) {
     loop {
         let next = shared.calls.borrow().poll_timeout();
-        let due = async {
-            match next {
-                Some(at) => {
-                    shared
-                        .worker
-                        .timer_queue
-                        .until(Monotonic::from_nanos(at.as_nanos()))
-                        .await
-                }
-                None => std::future::pending().await,
-            }
-        };
         tokio::select! {
             biased;
             () = shared.calls_changed.notified() => {}
-            () = due => {}
+            () = shared.until(next) => {}
         }
         shared.calls.borrow_mut().handle_timeout(clock());
         loop {
@@ -109,19 +98,10 @@ async fn time_channels(shared: Rc<Socket>) {
     let Some(channels) = &shared.channels else { return };
     loop {
         let next = channels.borrow().poll_timeout();
-        let due = async {
-            match next {
-                Some(at) => {
-                    let at = Monotonic::from_nanos(at.as_nanos());
-                    shared.worker.timer_queue.until(at).await;
-                }
-                None => std::future::pending().await,
-            }
-        };
         tokio::select! {
             biased;
             () = shared.channels_changed.notified() => continue,
-            () = due => {}
+            () = shared.until(next) => {}
         }
         channels.borrow_mut().handle_timeout(clock());
         shared.drain_channels();
@@ -169,6 +149,17 @@ async fn take_turns(shared: Rc<Socket>, received: Received, mut bytes: Vec<u8>) 
 }
 
 impl Socket {
+    /// Waits until a time; forever without one.
+    async fn until(&self, at: Option<Instant>) {
+        match at {
+            Some(at) => {
+                let at = Monotonic::from_nanos(at.as_nanos());
+                self.worker.timer_queue.until(at).await;
+            }
+            None => std::future::pending().await,
+        }
+    }
+
     fn response(self: &Rc<Self>, received: Received, bytes: &mut [u8]) {
         if self.handle_channel(received, bytes) {
             return;

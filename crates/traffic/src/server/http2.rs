@@ -19,7 +19,6 @@ use std::cell::Cell;
 use std::future::poll_fn;
 use std::io;
 use std::rc::Rc;
-use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::timeout;
 
@@ -37,9 +36,6 @@ const WIDE_STREAM_WINDOW: u32 = 4 << 20;
 const WIDE_CONNECTION_WINDOW: u32 = 16 << 20;
 /// Time after which the streams' window is announced again.
 const WINDOW_RETRY: Duration = Duration::from_millis(10);
-/// Maximum number of connections with these windows, which limits the memory for unprocessed data to 1 GiB. A test has
-/// at most 16 connections.
-pub(crate) const WIDE_CONNECTIONS: usize = 64;
 /// Idle timeout of a connection whose only request was that of a probe: some clients use a new connection for each
 /// probe, 100 per second, and never close it.
 const PROBE_IDLE: Duration = Duration::from_secs(2);
@@ -127,7 +123,7 @@ pub(crate) async fn serve(context: ConnectionContext, io: impl AsyncRead + Async
                 probe = requests == 1 && resource == Some(Resource::Small);
                 // With a rate limit, data waits in the windows.
                 if is_load_up && wide.is_none() && !context.up.is_capped() {
-                    wide = Arc::clone(&context.worker.shared.wide).try_acquire_owned().ok();
+                    wide = context.permit.widen();
                     widens = wide.is_some();
                     if widens {
                         connection.set_target_window_size(WIDE_CONNECTION_WINDOW);

@@ -53,7 +53,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
-use tokio::sync::{Semaphore, mpsc, oneshot, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 use worker::{DatagramSocket, Sockets, Start};
 use worker_state::{Shared, Workers};
 
@@ -143,7 +143,6 @@ impl Server {
             links: config.rate.map(|rate| (link(rate), link(rate))),
             admission: Admission::new(limits.clone()),
             registry: registry::Registry::default(),
-            wide: Arc::new(Semaphore::new(http2::WIDE_CONNECTIONS)),
             watching: tokio::sync::watch::Sender::new(false),
             stats: (0..threads).map(|_| Arc::default()).collect(),
             tally: station_bytes::StationBytes::new(config.stations),

@@ -14,7 +14,7 @@ use crate::content::Content;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use tokio::sync::{Semaphore, mpsc, watch};
+use tokio::sync::{mpsc, watch};
 use tokio_rustls::TlsAcceptor;
 
 /// State shared by all threads.
@@ -29,8 +29,6 @@ pub(crate) struct Shared {
     pub(crate) links: Option<(SharedLink, SharedLink)>,
     pub(crate) admission: Arc<Admission>,
     pub(crate) registry: Registry,
-    /// Permits of HTTP/2 connections with wide receive windows.
-    pub(crate) wide: Arc<Semaphore>,
     /// True if workers detect standstills.
     pub(crate) watching: watch::Sender<bool>,
     /// Statistics of each worker.

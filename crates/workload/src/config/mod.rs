@@ -2,6 +2,7 @@
 //!
 //! - `activity`: times in which a workload runs.
 //! - `adaptation`: range of the rate of a video call.
+//! - `dash`: ladder of bit rates of adaptive streaming, and its rule.
 //! - `marking`: DSCP and TID of the packets.
 //! - `presets`: the built-in workloads.
 //! - `stream`: streams of datagrams in one direction.
@@ -11,6 +12,7 @@
 
 mod activity;
 mod adaptation;
+mod dash;
 mod marking;
 mod names;
 mod presets;
@@ -20,9 +22,10 @@ mod volume;
 
 pub use activity::{Activity, MIN_REPEAT, MIN_WINDOW, Window, Windows};
 pub use adaptation::{Adaptation, MAX_TARGET_RATE, MIN_FRAME_SIZE, MIN_MEDIA_PACKET, frame_size};
+pub use dash::{Dash, MAX_BIT_RATES, MAX_MEDIA_BUFFER, MAX_MEDIA_RATE, SEGMENT_LENGTHS};
 pub use marking::Marking;
 pub use names::UnknownName;
-pub use presets::PRESETS;
+pub use presets::{CLOUD_GAMING_RATE, PRESETS, VIDEO_CALL_PACKET, VIDEO_CALL_RATE};
 pub use stream::{
     MAX_BURST, MAX_BURST_INTERVAL, MAX_PACKET_SIZE, MIN_PACKET_PERIOD, MIN_PACKET_SIZE, PacketStream, Streams,
 };
@@ -61,7 +64,7 @@ pub struct Config {
     /// of one datagram.
     pub object_size: ByteSize,
     /// Time between operations, for `voice` between the packets of one direction. `None` for kinds whose next operation
-    /// starts when the previous one ends (`download`, `upload`), and for kinds that
+    /// starts when the previous one ends (`download`, `upload`, `dash`), and for kinds that
     /// [have streams](Kind::has_streams).
     pub interval: Option<Duration>,
     /// Maximum deviation of a due time from its grid point, in either direction; at most half of
@@ -93,6 +96,8 @@ pub struct Config {
     pub load: LoadConnections,
     /// Video player that consumes the bytes, for `stream`.
     pub player: Option<PlayerConfig>,
+    /// Ladder and buffer of a `dash` workload; `None` for other kinds.
+    pub dash: Option<Dash>,
     /// Goals. Empty: no verdict.
     pub goals: Vec<Goal>,
     /// Idle timeout: an operation without progress for this long fails as timed out. Default 30 s.
@@ -137,6 +142,9 @@ pub enum Kind {
     /// connections of its own. An operation is a probe or a load connection
     /// ([`Part`](crate::responsiveness::Part)). Foreign probes use a connection each, and self probes use a connection with load.
     Responsiveness,
+    /// Adaptive streaming over HTTP: segments in sequence, whose bit rate follows the buffer of the player ([`Dash`]).
+    /// The next is due when the previous one has ended and the buffer has room for it.
+    Dash,
 }
 
 impl Kind {
@@ -145,7 +153,7 @@ impl Kind {
     pub const fn is_bulk(self) -> bool {
         match self {
             Kind::Download | Kind::Upload => true,
-            Kind::Pages | Kind::Stream | Kind::Calls | Kind::Responsiveness => false,
+            Kind::Pages | Kind::Stream | Kind::Dash | Kind::Calls | Kind::Responsiveness => false,
             Kind::Probe | Kind::Voice | Kind::Datagrams | Kind::Game | Kind::CloudGaming | Kind::VideoCall => false,
         }
     }
@@ -155,7 +163,8 @@ impl Kind {
     pub const fn can_repeat(self) -> bool {
         match self {
             Kind::Pages | Kind::Calls | Kind::Download | Kind::Upload | Kind::Probe | Kind::Responsiveness => true,
-            Kind::Stream | Kind::Voice | Kind::Datagrams | Kind::Game | Kind::CloudGaming | Kind::VideoCall => false,
+            Kind::Stream | Kind::Dash => false,
+            Kind::Voice | Kind::Datagrams | Kind::Game | Kind::CloudGaming | Kind::VideoCall => false,
         }
     }
 
@@ -164,7 +173,8 @@ impl Kind {
     pub const fn is_datagram(self) -> bool {
         match self {
             Kind::Probe | Kind::Voice | Kind::Datagrams | Kind::Game | Kind::CloudGaming | Kind::VideoCall => true,
-            Kind::Pages | Kind::Stream | Kind::Calls | Kind::Download | Kind::Upload | Kind::Responsiveness => false,
+            Kind::Pages | Kind::Stream | Kind::Dash | Kind::Calls => false,
+            Kind::Download | Kind::Upload | Kind::Responsiveness => false,
         }
     }
 }
@@ -276,8 +286,8 @@ pub const LOAD_OBJECT: ByteSize = ByteSize::from_gib(8);
 /// Maximum number of load connections of one direction: MNP of draft-ietf-ippm-responsiveness-09.
 pub const MAX_LOAD_CONNECTIONS: u32 = 16;
 
-/// Minimum time between two probes of one kind of a `responsiveness` workload: 10 ms, which is MPS of
-/// draft-ietf-ippm-responsiveness-09.
+/// Minimum time between two probes of one kind of a `responsiveness` workload: 10 ms. It is the reciprocal of MPS of
+/// draft-ietf-ippm-responsiveness-09, which is 100 probes per second.
 pub const MIN_PROBE_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Maximum time between two probes of one kind of a `responsiveness` workload: 1 s, so that each window of a goal has five.
@@ -333,7 +343,8 @@ pub enum Goal {
         /// Maximum latency.
         limit: Duration,
     },
-    /// Every window of `window`, in steps of `step`, receives at least `at_least`.
+    /// Every window of `window`, in steps of `step`, receives at least `at_least`. For `dash`: every segment is complete
+    /// and has at least this bit rate.
     Rate {
         /// Minimum rate.
         at_least: BitRate,
@@ -385,16 +396,28 @@ pub enum Goal {
 }
 
 impl Config {
-    /// Maximum number of operations in flight: `streams` of a bulk transfer, otherwise `outstanding`.
-    /// At least 1.
+    /// Maximum number of operations in flight: `streams` of a bulk transfer, one segment of `dash`, otherwise
+    /// `outstanding`. At least 1.
     #[must_use]
     pub fn max_in_flight(&self) -> u32 {
-        let most = if self.kind.is_bulk() {
-            self.streams
-        } else {
-            self.outstanding
+        let most = match self.kind {
+            kind if kind.is_bulk() => self.streams,
+            Kind::Dash => 1,
+            _ => self.outstanding,
         };
         most.max(1)
+    }
+
+    /// Buffer of the player of `stream` and `dash`. The rate of `dash` is the lowest of its ladder: what playback without a
+    /// stall requires.
+    #[must_use]
+    pub fn playback(&self) -> Option<PlayerConfig> {
+        let of_dash = |dash: &Dash| PlayerConfig {
+            start: dash.start,
+            rate: dash.lowest(),
+            max_buffer: dash.max_buffer,
+        };
+        self.player.or_else(|| self.dash.as_ref().map(of_dash))
     }
 
     /// Windows in which the workload runs, in a load of its station from `start` to `end`: see

@@ -70,6 +70,7 @@ named!(
     CloudGaming = "cloud-gaming",
     VideoCall = "video-call",
     Responsiveness = "responsiveness",
+    Dash = "dash",
 );
 
 named!(ProbeTarget, "target", Near = "near", Line = "line", Server = "server",);
@@ -120,7 +121,8 @@ impl Goal {
 
     /// Text form in reports: `page load ≤ 500 ms`, `latency ≤ 150 ms`, `every 2 s ≥ 20 Mbit/s`, `no
     /// stall`, `every 10 s R ≥ 80`, `every 10 s lost ≤ 1 %`, `no gap
-    /// of 100 ms`, `frames on time`, `no freeze`, `every 5 s ≥ 1000 rpm`.
+    /// of 100 ms`, `frames on time`, `no freeze`, `every 5 s ≥ 1000 rpm`,
+    /// `segments ≥ 4.5 Mbit/s`.
     #[must_use]
     pub fn describe(&self, kind: Kind) -> String {
         match self {
@@ -131,9 +133,11 @@ impl Goal {
                     Kind::Voice | Kind::Datagrams => "one-way delay",
                     Kind::VideoCall => "frame delay",
                     Kind::Stream | Kind::Calls | Kind::Download | Kind::Upload | Kind::Responsiveness => "latency",
+                    Kind::Dash => "segment",
                 };
                 format!("{what} ≤ {limit}")
             }
+            Goal::Rate { at_least, .. } if kind == Kind::Dash => format!("segments ≥ {at_least}"),
             Goal::Rate { at_least, window, .. } => format!("every {window} ≥ {at_least}"),
             Goal::NoStall => "no stall".to_owned(),
             Goal::Frames => "frames on time".to_owned(),

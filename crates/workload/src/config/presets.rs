@@ -1,15 +1,16 @@
 //! The built-in workloads.
 
 use super::{
-    Activity, Adaptation, Config, Connections, Goal, Kind, LoadConnections, PacketStream, PlayerConfig, Priority,
+    Activity, Adaptation, Config, Connections, Dash, Goal, Kind, LoadConnections, PacketStream, PlayerConfig, Priority,
     ProbeTarget, Streams,
 };
 use netburn_units::{BitRate, ByteSize, Duration, Probability};
 
 /// Names of the built-in workloads.
-pub const PRESETS: [&str; 12] = [
+pub const PRESETS: [&str; 13] = [
     "browsing",
     "4kstream",
+    "dash",
     "voip",
     "download",
     "upload",
@@ -21,6 +22,15 @@ pub const PRESETS: [&str; 12] = [
     "video-call",
     "responsiveness",
 ];
+
+/// Rate of the frames of `cloud-gaming`.
+pub const CLOUD_GAMING_RATE: BitRate = BitRate::from_mbps(25);
+
+/// Target rate of each direction of `video-call`: the customary limit of WebRTC for 720p30.
+pub const VIDEO_CALL_RATE: BitRate = BitRate::from_bps(2_500_000);
+
+/// Maximum UDP payload of the packets of `video-call`.
+pub const VIDEO_CALL_PACKET: ByteSize = ByteSize::from_bytes(1200);
 
 const ONE_PERCENT: Probability = match Probability::from_ppb(10_000_000) {
     Some(share) => share,
@@ -34,6 +44,7 @@ impl Config {
         match name {
             "browsing" => Some(Self::browsing()),
             "4kstream" => Some(Self::stream_4k()),
+            "dash" => Some(Self::dash()),
             "voip" => Some(Self::voip()),
             "download" => Some(Self::download()),
             "upload" => Some(Self::upload()),
@@ -68,6 +79,7 @@ impl Config {
             target: ProbeTarget::Server,
             load: LoadConnections::default(),
             player: None,
+            dash: None,
             goals: vec![Goal::Latency {
                 limit: Duration::from_millis(500),
             }],
@@ -96,6 +108,7 @@ impl Config {
             target: ProbeTarget::Server,
             load: LoadConnections::default(),
             player: Some(PlayerConfig::default()),
+            dash: None,
             goals: vec![
                 Goal::Rate {
                     at_least: BitRate::from_mbps(20),
@@ -105,6 +118,28 @@ impl Config {
                 Goal::NoStall,
             ],
             timeout: Duration::from_secs(30),
+        }
+    }
+
+    /// Adaptive streaming: segments of 4 s, 145 kbit/s to 16.8 Mbit/s, and a buffer of 30 s. Goals: no stall, and segments of
+    /// at least 4.5 Mbit/s, the lowest bit rate of 1080p in the ladder.
+    #[must_use]
+    pub fn dash() -> Self {
+        Config {
+            kind: Kind::Dash,
+            object_size: ByteSize::from_bytes(1),
+            interval: None,
+            player: None,
+            dash: Some(Dash::default()),
+            goals: vec![
+                Goal::NoStall,
+                Goal::Rate {
+                    at_least: BitRate::from_bps(4_500_000),
+                    window: Duration::from_secs(2),
+                    step: Duration::from_millis(100),
+                },
+            ],
+            ..Config::stream_4k()
         }
     }
 
@@ -129,6 +164,7 @@ impl Config {
             target: ProbeTarget::Server,
             load: LoadConnections::default(),
             player: None,
+            dash: None,
             goals: vec![Goal::Latency {
                 limit: Duration::from_millis(150),
             }],
@@ -156,6 +192,7 @@ impl Config {
             target: ProbeTarget::Server,
             load: LoadConnections::default(),
             player: None,
+            dash: None,
             goals: Vec::new(),
             timeout: Duration::from_secs(30),
         }
@@ -191,6 +228,7 @@ impl Config {
             target: ProbeTarget::Server,
             load: LoadConnections::default(),
             player: None,
+            dash: None,
             goals: Vec::new(),
             timeout: Duration::from_secs(3),
         }
@@ -218,6 +256,7 @@ impl Config {
             target: ProbeTarget::Server,
             load: LoadConnections::default(),
             player: None,
+            dash: None,
             goals: vec![Goal::Quality {
                 at_least: 80,
                 window: Duration::from_secs(10),
@@ -281,7 +320,7 @@ impl Config {
                 up: Some(PacketStream::single(Duration::from_millis(8), ByteSize::from_bytes(64))),
                 down: Some(PacketStream::frames(
                     frame,
-                    BitRate::from_mbps(25),
+                    CLOUD_GAMING_RATE,
                     ByteSize::from_bytes(1200),
                 )),
             },
@@ -302,10 +341,10 @@ impl Config {
     #[must_use]
     pub fn video_call() -> Self {
         let frame = Duration::from_nanos(33_333_333);
-        let target = BitRate::from_bps(2_500_000);
+        let frames = PacketStream::adaptive(frame, VIDEO_CALL_RATE, VIDEO_CALL_PACKET);
         Config {
             kind: Kind::VideoCall,
-            datagrams: Streams::both(PacketStream::adaptive(frame, target, ByteSize::from_bytes(1200))),
+            datagrams: Streams::both(frames),
             adaptation: Some(Adaptation::default()),
             goals: vec![
                 Goal::NoFreeze,

@@ -13,7 +13,7 @@ use netburn_units::{ByteSize, Duration, Probability};
 #[error("`{key}` {problem}")]
 pub struct ConfigError {
     /// Key of the invalid value: `objects`, `object_size`, `interval`, `jitter`, `outstanding`,
-    /// `streams`, `load_down`, `load_up`, `up`, `down`, `adaptation`, `stop`, `repeat`, `player`, `target`, `goal`, `timeout`.
+    /// `streams`, `load_down`, `load_up`, `up`, `down`, `adaptation`, `stop`, `repeat`, `player`, `dash`, `target`, `goal`, `timeout`.
     pub key: &'static str,
     /// Problem, and the valid range.
     pub problem: String,
@@ -30,8 +30,8 @@ impl Config {
     /// - no gap: `game`
     /// - frames: `cloud-gaming`
     /// - no freeze: `video-call`
-    /// - rate: `stream`, `download` and `upload`
-    /// - no stall: a `stream` with a player
+    /// - rate: `stream`, `dash`, `download` and `upload`
+    /// - no stall: a `stream` with a player, and `dash`
     /// - quality: `voice`, whose only goal it is
     /// - round trips per minute: `responsiveness`, whose only goal it is
     ///
@@ -72,6 +72,16 @@ impl Config {
             (Kind::Stream, Some(player)) => check_player(player)?,
             (kind, Some(_)) => return wrong("player", format!("is for kind `stream`, not `{kind}`")),
         }
+        match (self.kind, &self.dash) {
+            (Kind::Dash, None) => return wrong("dash", "is required for kind `dash`".to_owned()),
+            (Kind::Dash, Some(dash)) => {
+                if let Err((key, problem)) = dash.validate() {
+                    return wrong("dash", format!("has an invalid `{key}`: {problem}"));
+                }
+            }
+            (kind, Some(_)) => return wrong("dash", format!("is for kind `dash`, not `{kind}`")),
+            (_, None) => {}
+        }
         if self.kind != Kind::Probe && self.target != ProbeTarget::Server {
             return wrong("target", format!("is for kind `probe`, not `{}`", self.kind));
         }
@@ -81,7 +91,8 @@ impl Config {
     fn check_objects(&self) -> Result<(), ConfigError> {
         let (objects, size) = match self.kind {
             Kind::Probe => (1, (ByteSize::from_bytes(64), ByteSize::from_bytes(1400))),
-            Kind::Responsiveness => (1, (ByteSize::from_bytes(1), ByteSize::from_bytes(1))),
+            // The size of a segment follows from its bit rate.
+            Kind::Responsiveness | Kind::Dash => (1, (ByteSize::from_bytes(1), ByteSize::from_bytes(1))),
             kind if kind.is_one_way() => (1, (ByteSize::from_bytes(32), ByteSize::from_bytes(1400))),
             _ => (1000, (ByteSize::from_bytes(1), ByteSize::from_gib(16))),
         };
@@ -160,7 +171,11 @@ impl Config {
                     format!("can't be set on kind `{kind}`, whose streams have their own"),
                 );
             }
-            (Kind::Download | Kind::Upload, None) => Duration::ZERO,
+            (Kind::Download | Kind::Upload | Kind::Dash, None) => Duration::ZERO,
+            (Kind::Dash, Some(_)) => {
+                let why = "can't be set on kind `dash`, whose segments follow from its buffer";
+                return wrong("interval", why.to_owned());
+            }
             (kind @ (Kind::Download | Kind::Upload), Some(_)) => {
                 let why = format!("can't be set on kind `{kind}`, whose objects follow each other without an interval");
                 return wrong("interval", format!("{why}; use kind `stream` for a fixed rate"));
@@ -229,7 +244,7 @@ impl Config {
 
     fn check_goals(&self) -> Result<(), ConfigError> {
         for (index, goal) in self.goals.iter().enumerate() {
-            check_goal(goal, self.kind, self.player.is_some())?;
+            check_goal(goal, self.kind, self.playback().is_some())?;
             let same = |other: &&Goal| std::mem::discriminant(*other) == std::mem::discriminant(goal);
             if let Some(other) = self.goals[..index].iter().find(same) {
                 let (first, second) = (other.describe(self.kind), goal.describe(self.kind));
@@ -281,7 +296,7 @@ fn check_goal(goal: &Goal, kind: Kind, player: bool) -> Result<(), ConfigError> 
             "goal",
             format!("on kind `{kind}` can't be round trips per minute; only kind `responsiveness` has them"),
         ),
-        (Goal::Latency { .. }, Kind::Download | Kind::Upload) => {
+        (Goal::Latency { .. }, Kind::Download | Kind::Upload | Kind::Dash) => {
             wrong("goal", format!("on kind `{kind}` can't be a latency; use a rate"))
         }
         (Goal::Quality { window, step, .. }, Kind::Voice) if window.is_zero() || step.is_zero() => {
@@ -336,11 +351,11 @@ fn check_goal(goal: &Goal, kind: Kind, player: bool) -> Result<(), ConfigError> 
             }
             Ok(())
         }
-        (Goal::NoStall, Kind::Stream) if player => Ok(()),
+        (Goal::NoStall, Kind::Stream | Kind::Dash) if player => Ok(()),
         (Goal::NoStall, Kind::Stream) => wrong("goal", "can't be `no stall` without a `player`".to_owned()),
         (Goal::NoStall, _) => wrong(
             "goal",
-            format!("on kind `{kind}` can't be `no stall`; only kind `stream` has a player"),
+            format!("on kind `{kind}` can't be `no stall`; only kinds `stream` and `dash` have a player"),
         ),
         (Goal::Latency { .. }, _) => Ok(()),
     }

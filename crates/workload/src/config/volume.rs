@@ -5,7 +5,8 @@ use netburn_units::{BitRate, ByteSize, Duration};
 
 impl Config {
     /// Content of one operation; for `probe` and `voice` the datagram in one direction, and the longest packet or
-    /// frame of kinds with streams. For `responsiveness` an object of the load, if it has load. `None` on overflow.
+    /// frame of kinds with streams. For `responsiveness` an object of the load, if it has load. For `dash` a segment of the
+    /// highest bit rate. `None` on overflow.
     #[must_use]
     pub fn operation_size(&self) -> Option<ByteSize> {
         if self.kind.has_streams() {
@@ -14,17 +15,23 @@ impl Config {
         if self.kind == Kind::Responsiveness && self.load.count() > 0 {
             return Some(LOAD_OBJECT);
         }
+        if let Some(dash) = &self.dash {
+            return Some(dash.segment_size(dash.highest()));
+        }
         self.object_size.checked_mul(u64::from(self.objects))
     }
 
-    /// Mean rate of requested content, rounded down, for a `video-call` that of the targets; `None` for unthrottled
-    /// kinds.
+    /// Mean rate of requested content, rounded down; `None` for unthrottled kinds. For a `video-call` it is that of the
+    /// targets, for `dash` the highest bit rate.
     #[must_use]
     pub fn mean_rate(&self) -> Option<BitRate> {
         if self.kind.has_streams() {
             let streams = self.packet_streams();
             let rates = streams.all().map(|(_, stream)| stream.rate().as_bps());
             return Some(BitRate::from_bps(rates.fold(0, u64::saturating_add)));
+        }
+        if let Some(dash) = &self.dash {
+            return Some(dash.highest());
         }
         BitRate::mean(self.operation_size()?, self.period()?)
     }
@@ -35,6 +42,11 @@ impl Config {
     pub fn operations_expected(&self, span: Duration) -> Option<u64> {
         if self.kind.has_streams() {
             return Some(self.packet_streams().packets_within(span));
+        }
+        if let Some(dash) = &self.dash {
+            // The player can't request more than it plays and stores.
+            let media = span.as_nanos().saturating_add(dash.max_buffer.as_nanos());
+            return Some(media.div_ceil(dash.segment.as_nanos().max(1)));
         }
         Some(span.as_nanos().div_ceil(self.period()?.as_nanos()))
     }
@@ -55,7 +67,7 @@ impl Config {
 
     fn period(&self) -> Option<Duration> {
         match self.kind {
-            Kind::Download | Kind::Upload => None,
+            Kind::Download | Kind::Upload | Kind::Dash => None,
             Kind::Datagrams | Kind::Game | Kind::CloudGaming | Kind::VideoCall => None,
             Kind::Responsiveness if self.load.count() > 0 => None,
             // One packet in each direction.

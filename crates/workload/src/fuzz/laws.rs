@@ -1,7 +1,7 @@
 //! A checked workload: every call passes through here, and all laws of the machine are verified.
 
 use super::probes;
-use crate::config::{Activity, Config, Connections, Kind};
+use crate::config::{Activity, Config, Connections, Dash, Kind};
 use crate::machine::{Action, BACKOFF, Connection, Direction, Request, RequestId, Workload};
 use crate::operation::{Failure, Operation, Outcome, RemoteTimestamps, Stall};
 use netburn_units::{Duration, Instant, Seed};
@@ -296,7 +296,13 @@ impl Checked {
             self.begun.entry(request.id.operation).or_insert(0);
             return;
         }
-        assert_eq!(request.size, self.config.object_size);
+        match &self.config.dash {
+            Some(dash) => assert!(
+                dash.rate_of(request.size.as_bytes()).is_some(),
+                "no segment: {request:?}"
+            ),
+            None => assert_eq!(request.size, self.config.object_size),
+        }
         let slot = match (request.connection, self.config.connections) {
             (Connection::New, Connections::New) => None,
             (Connection::Kept(slot), Connections::Keep) => Some(slot),
@@ -403,6 +409,10 @@ impl Checked {
             self.check_packets(from);
             return;
         }
+        if let Some(dash) = &self.config.dash {
+            check_segments(dash, from, operations);
+            return;
+        }
         if self.config.kind.is_bulk() || self.config.interval.is_none() {
             self.check_streams(from, operations);
             return;
@@ -413,7 +423,7 @@ impl Checked {
             assert!(after.due >= before.due, "in the order of falling due");
             let ended = before.finished.unwrap_or(before.due);
             match (self.config.kind, self.config.interval) {
-                (Kind::Download | Kind::Upload, _) | (_, None) => unreachable!("they have no interval"),
+                (Kind::Download | Kind::Upload | Kind::Dash, _) | (_, None) => unreachable!("they have no interval"),
                 (Kind::Stream, Some(every)) => {
                     assert!(after.due >= ended, "one after another");
                     assert!(after.due + jitter + jitter >= before.due + every, "never catches up");
@@ -516,6 +526,22 @@ impl Checked {
             } else if self.config.kind != Kind::Pages {
                 assert!(outlast(false) < allowed, "{operation:?} had no room");
             }
+        }
+    }
+}
+
+/// Checks that each segment is due when the previous one has ended, or a while after a failure. After a complete segment
+/// it can be later, by one segment at most: the buffer is full.
+fn check_segments(dash: &Dash, from: Instant, operations: &[&Operation]) {
+    assert!(operations.first().is_none_or(|first| first.due == from));
+    for pair in operations.windows(2) {
+        let ended = pair[0].finished.expect("a segment ends before the next one is due");
+        match pair[0].outcome {
+            Outcome::Finished => {
+                let wait = pair[1].due.since(ended);
+                assert!(wait <= dash.segment, "the buffer has room: {pair:?}");
+            }
+            _ => assert_eq!(pair[1].due, ended + BACKOFF, "{pair:?}"),
         }
     }
 }

@@ -6,8 +6,8 @@ mod probes;
 pub use laws::{Checked, Input};
 
 use crate::config::{
-    Activity, Adaptation, Config, Connections, Goal, Kind, LoadConnections, MAX_PROBE_INTERVAL, MAX_VOICE_INTERVAL,
-    MIN_REPEAT, PacketStream, PlayerConfig, Priority, ProbeTarget, Streams,
+    Activity, Adaptation, Config, Connections, Dash, Goal, Kind, LoadConnections, MAX_PROBE_INTERVAL,
+    MAX_VOICE_INTERVAL, MIN_REPEAT, PacketStream, PlayerConfig, Priority, ProbeTarget, Streams,
 };
 use crate::machine::{Action, RequestId};
 use crate::operation::{Failure, RemoteTimestamps};
@@ -49,7 +49,8 @@ fn config(next: &mut impl FnMut() -> u8) -> Config {
         // Ranges of their own, so that other bytes of the corpus keep their meaning.
         240.. => Kind::Responsiveness,
         224.. => Kind::VideoCall,
-        byte => Kind::ALL[usize::from(byte) % (Kind::ALL.len() - 2)],
+        208.. => Kind::Dash,
+        byte => Kind::ALL[usize::from(byte) % (Kind::ALL.len() - 3)],
     };
     let every = Duration::from_millis(20 + u64::from(next()) * 4);
     let jitter = every / 2 * u64::from(next() % 5) / 4;
@@ -82,7 +83,8 @@ fn config(next: &mut impl FnMut() -> u8) -> Config {
         _ => (every, jitter, timeout),
     };
     let is_probes = kind == Kind::Responsiveness;
-    let unthrottled = matches!(kind, Kind::Download | Kind::Upload);
+    let has_one_byte = is_probes || kind == Kind::Dash;
+    let unthrottled = matches!(kind, Kind::Download | Kind::Upload | Kind::Dash);
     let stream = |interval: Duration, burst: u32| PacketStream {
         interval,
         burst,
@@ -111,14 +113,14 @@ fn config(next: &mut impl FnMut() -> u8) -> Config {
     };
     let config = Config {
         kind,
-        objects: if kind.is_datagram() || is_probes { 1 } else { objects },
-        object_size: ByteSize::from_bytes(if is_probes { 1 } else { size }),
+        objects: if kind.is_datagram() || has_one_byte { 1 } else { objects },
+        object_size: ByteSize::from_bytes(if has_one_byte { 1 } else { size }),
         interval: (!unthrottled && !kind.has_streams()).then_some(every),
         jitter: if unthrottled { Duration::ZERO } else { jitter },
         connections,
         outstanding,
         activity,
-        streams: if unthrottled { outstanding } else { 1 },
+        streams: if kind.is_bulk() { outstanding } else { 1 },
         datagrams,
         // Frames of 65 B or more.
         adaptation: kind.is_adaptive().then(|| Adaptation {
@@ -136,9 +138,18 @@ fn config(next: &mut impl FnMut() -> u8) -> Config {
             },
         },
         player: (kind == Kind::Stream).then_some(player),
+        // Segments of 0.5 s to 1.25 s, and a buffer that is full after two or more.
+        dash: (kind == Kind::Dash).then(|| Dash {
+            ladder: vec![BitRate::from_bps(8_000), BitRate::from_bps(8_000 * (1 + size))],
+            segment: Duration::from_millis(500 + size / 2),
+            start: player.start,
+            max_buffer: player.max_buffer + player.start + Duration::from_secs(1),
+            reservoir: player.start,
+            cushion: player.max_buffer,
+        }),
         goals: match kind {
             Kind::Download | Kind::Upload => Vec::new(),
-            Kind::Stream => vec![Goal::NoStall],
+            Kind::Stream | Kind::Dash => vec![Goal::NoStall],
             Kind::Voice => Config::voice().goals,
             Kind::Datagrams => Config::datagrams().goals,
             Kind::Game => Config::game().goals,

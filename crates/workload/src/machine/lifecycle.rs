@@ -140,7 +140,7 @@ impl Workload {
             self.begin_probe(sequence, due);
             return;
         }
-        let size = self.config.object_size;
+        let size = self.object_size(due);
         let mut operation = InFlight::new(sequence, due, self.now);
         if self.config.kind.is_datagram() {
             let id = RequestId {
@@ -186,6 +186,28 @@ impl Workload {
         self.in_flight.insert(sequence, operation);
     }
 
+    /// Size of an object that is due at `due`. For a segment of `dash`, selects its bit rate by the buffer at this time.
+    fn object_size(&mut self, due: Instant) -> ByteSize {
+        let (Some(dash), Some(rate), Some(player)) = (&self.config.dash, &mut self.media_rate, &mut self.player) else {
+            return self.config.object_size;
+        };
+        player.handle_timeout(due);
+        *rate = dash.select(player.buffered(), *rate);
+        dash.segment_size(*rate)
+    }
+
+    /// An operation ended at `at`. A complete segment of `dash` is media for the player. Returns the time from which on
+    /// the player has room for the next one.
+    fn play_segment(&mut self, at: Instant, outcome: Outcome) -> Instant {
+        match (&self.config.dash, &mut self.player) {
+            (Some(dash), Some(player)) if outcome == Outcome::Finished => {
+                player.handle_media(at, dash.segment);
+                player.room_at(at, dash.segment)
+            }
+            _ => at,
+        }
+    }
+
     /// Ends an operation in flight, cancels its remaining objects, and begins the queued operation.
     pub(super) fn end(&mut self, sequence: u64, at: Option<Instant>, outcome: Outcome, far: Option<RemoteTimestamps>) {
         let Some(operation) = self.in_flight.remove(&sequence) else {
@@ -204,10 +226,11 @@ impl Workload {
             }
         }
         self.operations.push_back(operation.ended(at, outcome, far));
-        self.schedule
-            .ended(at.unwrap_or(self.now), outcome == Outcome::Finished);
+        let ended = at.unwrap_or(self.now);
+        let next = self.play_segment(ended, outcome);
+        self.schedule.ended(next, outcome == Outcome::Finished);
         if let Some(loads) = &mut self.loads {
-            loads.ended(sequence, at.unwrap_or(self.now), outcome == Outcome::Finished);
+            loads.ended(sequence, ended, outcome == Outcome::Finished);
         }
         if let Some((sequence, due)) = self.waiting.take_if(|_| self.phase == Phase::Running) {
             self.begin(sequence, due);

@@ -17,12 +17,12 @@ pub use crate::direction::Direction;
 pub use action::{Action, Connection, Request, RequestId, Wake};
 pub use schedule::BACKOFF;
 
-use crate::config::{Config, Kind, Window, Windows};
+use crate::config::{Config, Dash, Kind, Window, Windows};
 use crate::operation::{Failure, Operation, Outcome, RemoteTimestamps, Stall};
 use crate::player::Player;
 use in_flight::InFlight;
 use loads::Loads;
-use netburn_units::{ByteSize, Duration, Instant, Seed};
+use netburn_units::{BitRate, ByteSize, Duration, Instant, Seed};
 use schedule::Schedule;
 use slots::Slots;
 use std::collections::{BTreeMap, VecDeque};
@@ -66,6 +66,8 @@ pub struct Workload {
     /// Load connections of `responsiveness`.
     loads: Option<Loads>,
     player: Option<Player>,
+    /// Bit rate of the last segment of `dash`; before the first one the lowest.
+    media_rate: Option<BitRate>,
     /// True while the driver can't take new operations.
     overloaded: bool,
     actions: VecDeque<Action>,
@@ -127,7 +129,11 @@ impl Workload {
             waiting: None,
             slots: Slots::default(),
             loads: Loads::new(&config, start, seed, index),
-            player: config.player.filter(|_| plays).map(|player| Player::new(player, start)),
+            player: config
+                .playback()
+                .filter(|_| plays)
+                .map(|player| Player::new(player, start)),
+            media_rate: config.dash.as_ref().map(Dash::lowest),
             overloaded: false,
             actions: VecDeque::new(),
             operations: VecDeque::new(),
@@ -225,7 +231,8 @@ impl Workload {
         };
         operation.received(now, bytes);
         self.load_moves(id);
-        if let Some(player) = &mut self.player {
+        // A segment of `dash` can be played when it is complete.
+        if let Some(player) = self.player.as_mut().filter(|_| self.config.dash.is_none()) {
             player.handle_bytes(now, bytes);
         }
     }

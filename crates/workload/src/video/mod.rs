@@ -5,8 +5,8 @@
 //!
 //! The model is that of draft-ietf-rmcat-gcc-02 with transport-wide feedback
 //! (draft-holmer-rmcat-transport-wide-cc-extensions-01). Every transmission of a packet has a transport number of its
-//! own. A feedback is sent 100 ms after the previous one, or 20 ms after it if a packet is missing. Each feedback
-//! repeats the content of the previous one, so one lost feedback has no effect. The sender sends a missing packet
+//! own. A feedback is sent 100 ms after the previous one, 20 ms after it if a packet is missing, or when 150 packets have
+//! arrived. Each feedback repeats the content of the previous one, so one lost feedback has no effect. The sender sends a missing packet
 //! again, as an answer to a NACK (RFC 4585), until the frame is too old. All frames have the same size at a given
 //! rate: there are no key frames. There are no probes: libwebrtc reaches the rate of the path within about one second
 //! by probes, this model by GCC's increase of 8 % per second.
@@ -21,7 +21,7 @@ use sender::Sender;
 use std::collections::VecDeque;
 
 /// Maximum number of transport numbers in a feedback.
-pub const MAX_AGES: usize = 300;
+pub const MAX_REPORTED: usize = 300;
 
 /// Length of a feedback without ages, in bytes of the UDP payload. Each age has 4 bytes.
 pub const FEEDBACK_HEADER: u64 = 32;
@@ -60,7 +60,7 @@ pub struct Feedback {
     pub stamp: Instant,
     /// Transport number of the first age.
     pub from: u64,
-    /// Times from the arrivals to `stamp`; `None` for a transmission that has not arrived. At most [`MAX_AGES`].
+    /// Times from the arrivals to `stamp`; `None` for a transmission that has not arrived. At most [`MAX_REPORTED`].
     pub ages: Vec<Option<Duration>>,
 }
 

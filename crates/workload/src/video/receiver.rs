@@ -1,6 +1,6 @@
 //! Receiver of frames: complete frames, and feedback.
 
-use super::{CompleteFrame, Feedback, MAX_AGES, MediaPacket};
+use super::{CompleteFrame, Feedback, MAX_REPORTED, MediaPacket};
 use netburn_units::{ByteSize, Duration, Instant};
 use std::collections::BTreeMap;
 
@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 const INTERVAL: Duration = Duration::from_millis(100);
 /// Minimum time between two feedbacks if a packet is missing. libwebrtc sends its NACKs every 20 ms.
 const MIN_INTERVAL: Duration = Duration::from_millis(20);
+/// Number of arrivals after which a feedback is due at once: half of a feedback, because each repeats the previous one.
+const MANY: usize = MAX_REPORTED / 2;
 /// Maximum number of arrivals that are stored for a feedback.
 const MAX_ARRIVALS: usize = 1_024;
 /// Maximum number of frames that are stored.
@@ -35,6 +37,8 @@ pub(super) struct Receiver {
     from: u64,
     /// First transport number that no feedback has covered.
     fresh: u64,
+    /// Arrivals since the last feedback.
+    new: usize,
     /// Transport number after the highest one that arrived.
     expected: Option<u64>,
     /// Time of the last feedback, and of the next one.
@@ -82,7 +86,12 @@ impl Receiver {
         let is_gap = self.expected.is_some_and(|expected| transport > expected);
         let after = transport.saturating_add(1);
         self.expected = Some(self.expected.map_or(after, |expected| expected.max(after)));
-        let wait = if is_gap { MIN_INTERVAL } else { INTERVAL };
+        self.new += 1;
+        let wait = match self.new {
+            MANY.. => Duration::ZERO,
+            _ if is_gap => MIN_INTERVAL,
+            _ => INTERVAL,
+        };
         let earliest = self.reported.and_then(|reported| reported.checked_add(wait));
         let due = earliest.map_or(now, |earliest| earliest.max(now));
         self.due = Some(self.due.map_or(due, |before| before.min(due)));
@@ -90,9 +99,9 @@ impl Receiver {
 
     pub(super) fn handle_timeout(&mut self, now: Instant) -> Option<Feedback> {
         self.due.filter(|due| *due <= now)?;
-        (self.due, self.reported) = (None, Some(now));
+        (self.due, self.reported, self.new) = (None, Some(now), 0);
         let end = self.expected?;
-        let from = self.from.max(end.saturating_sub(MAX_AGES as u64));
+        let from = self.from.max(end.saturating_sub(MAX_REPORTED as u64));
         let age = |number: u64| now.checked_since(*self.arrivals.get(&number)?);
         let ages = (from..end).map(age).collect();
         self.from = self.fresh;

@@ -39,8 +39,8 @@ pub(super) struct Sender {
     /// Parts to send, those to send again first.
     again: VecDeque<Part>,
     queue: VecDeque<Part>,
-    /// Earliest time of the next transmission.
-    next_send: Instant,
+    /// Earliest time of the next transmission; `None` before the first frame.
+    next_send: Option<Instant>,
     /// Transport number of the first transmission in `history`.
     first: u64,
     history: VecDeque<Sent>,
@@ -64,7 +64,7 @@ impl Sender {
             gcc,
             again: VecDeque::new(),
             queue: VecDeque::new(),
-            next_send: Instant::from_nanos(i64::MIN),
+            next_send: None,
             first: 0,
             history: VecDeque::new(),
             debt: 0,
@@ -99,7 +99,7 @@ impl Sender {
     /// Starts the pacer after a time without packets. This time does not let it send faster.
     fn start_pacing(&mut self, now: Instant) {
         if self.again.is_empty() && self.queue.is_empty() {
-            self.next_send = self.next_send.max(now);
+            self.next_send = Some(self.next_send.map_or(now, |next| next.max(now)));
         }
     }
 
@@ -186,7 +186,7 @@ impl Sender {
 
     /// Sends the packets that are due at `now`. Those of frames that are too old are dropped.
     pub(super) fn handle_timeout(&mut self, now: Instant, out: &mut VecDeque<VideoTransmit>) {
-        while self.next_send <= now
+        while let Some(next) = self.next_send.filter(|next| *next <= now)
             && let Some(part) = self.again.pop_front().or_else(|| self.queue.pop_front())
         {
             let age = now.checked_since(part.encoded).unwrap_or_default();
@@ -196,7 +196,7 @@ impl Sender {
             let earliest = now.checked_sub(CATCH_UP).unwrap_or(now);
             let rate = BitRate::from_bps(self.gcc.rate().as_bps().saturating_mul(5) / 2);
             let gap = rate.time_for(part.size).unwrap_or_default();
-            self.next_send = self.next_send.max(earliest).checked_add(gap).unwrap_or(now);
+            self.next_send = Some(next.max(earliest).checked_add(gap).unwrap_or(now));
             let transport = self.first + self.history.len() as u64;
             self.history.push_back(Sent {
                 at: now,
@@ -219,6 +219,6 @@ impl Sender {
 
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         let is_empty = self.again.is_empty() && self.queue.is_empty();
-        (!is_empty).then_some(self.next_send)
+        self.next_send.filter(|_| !is_empty)
     }
 }

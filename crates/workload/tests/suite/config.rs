@@ -148,7 +148,7 @@ fn impossible_values_are_named_by_their_key() {
         (
             "voip",
             |c| c.goals = vec![Goal::NoStall],
-            "`goal` on kind `calls` can't be `no stall`; only kind `stream` has a player",
+            "`goal` on kind `calls` can't be `no stall`; only kinds `stream` and `dash` have a player",
         ),
         (
             "browsing",
@@ -288,7 +288,8 @@ fn names_round_trip() {
             "game",
             "cloud-gaming",
             "video-call",
-            "responsiveness"
+            "responsiveness",
+            "dash"
         ]
     );
     assert_eq!(Priority::NAMES, ["background", "best-effort", "video", "voice"]);
@@ -317,6 +318,8 @@ fn goals_have_a_text_form() {
         "page load ≤ 500 ms",
         "every 2 s ≥ 20 Mbit/s",
         "no stall",
+        "no stall",
+        "segments ≥ 4.5 Mbit/s",
         "latency ≤ 150 ms",
         "every 10 s R ≥ 80",
         "every 10 s lost ≤ 1 %",

@@ -58,7 +58,7 @@ fn any_run() -> impl Strategy<Value = (Config, Network, u64)> {
         config.connections = if new { Connections::New } else { Connections::Keep };
         config.outstanding = outstanding;
         config.timeout = Duration::from_millis(timeout);
-        if !config.kind.is_datagram() {
+        if !config.kind.is_datagram() && config.dash.is_none() {
             config.object_size = ByteSize::from_kib(kib);
         }
         // Fewer packets than in a real frame, so that the test is fast.
@@ -93,11 +93,15 @@ proptest! {
             // Bytes that reach a late driver after the timeout don't count.
             prop_assert!(moved <= arrived);
         }
-        let least = network.round_trip + network.time_for(config.object_size.as_bytes() * u64::from(config.objects));
+        let object_size = config.dash.as_ref().map_or(config.object_size, |dash| dash.segment_size(dash.lowest()));
+        let least = network.round_trip + network.time_for(object_size.as_bytes() * u64::from(config.objects));
         for operation in &run.operations {
             if let Some(latency) = operation.latency().filter(|_| !config.kind.is_datagram()) {
                 prop_assert!(latency >= least, "faster than the network: {:?}", operation);
-                prop_assert_eq!(operation.bytes, config.object_size.as_bytes() * u64::from(config.objects));
+                match &config.dash {
+                    Some(dash) => prop_assert!(dash.rate_of(operation.bytes).is_some(), "no segment: {:?}", operation),
+                    None => prop_assert_eq!(operation.bytes, object_size.as_bytes() * u64::from(config.objects)),
+                }
             }
         }
         prop_assert_eq!(&run.trace, &network.run(&config, ms(10_000), seed).trace, "one seed, one trace");

@@ -2,6 +2,7 @@
 
 mod activity;
 mod config;
+mod dash;
 mod gcc;
 mod laws;
 mod player;

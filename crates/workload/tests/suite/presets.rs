@@ -349,7 +349,7 @@ fn one_seed_gives_one_trace_and_another_gives_another() {
         assert_eq!(once.trace, network.run(&config, ms(10_000), 3).trace);
         let other = network.run(&config, ms(10_000), 4);
         assert_eq!(
-            matches!(config.kind, Kind::Download | Kind::Upload),
+            matches!(config.kind, Kind::Download | Kind::Upload | Kind::Dash),
             once.first_due == other.first_due,
             "{use_}: the phase is seeded"
         );

@@ -237,6 +237,40 @@ fn without_an_answer_the_sender_stops() {
     assert_eq!(path.ends[0].poll_timeout(), None);
 }
 
+/// 20 Mbit/s in packets of 100 B are 150 packets in 6 ms. A feedback has 300 numbers and repeats the previous one, so it
+/// can't wait for 100 ms.
+#[test]
+fn many_packets_have_a_feedback_at_once() {
+    let mut end = VideoEnd::new(config(BitRate::from_mbps(1)));
+    let mut arrive = |numbers: std::ops::Range<u64>| {
+        for transport in numbers {
+            end.handle_media(
+                at(0),
+                &MediaPacket {
+                    transport,
+                    frame: transport as u32,
+                    index: 0,
+                    count: 2,
+                    size: ByteSize::from_bytes(100),
+                },
+            );
+        }
+        end.handle_timeout(at(0));
+        match end.poll_transmit() {
+            Some(VideoTransmit::Feedback(feedback)) => Some(feedback.ages.len()),
+            _ => None,
+        }
+    };
+    assert_eq!(arrive(0..1), Some(1), "the first packet has a feedback at once");
+    assert_eq!(arrive(1..150), None);
+    assert_eq!(
+        arrive(150..151),
+        Some(151),
+        "150 new ones, and one of the previous feedback"
+    );
+    assert_eq!(arrive(151..301), Some(300));
+}
+
 fn media() -> impl Strategy<Value = MediaPacket> {
     let transport = prop_oneof![0_u64..600, any::<u64>()];
     let frame = prop_oneof![0_u32..40, any::<u32>()];

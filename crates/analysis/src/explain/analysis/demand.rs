@@ -2,7 +2,8 @@
 
 use super::{Analysis, Direction};
 use netburn_scenario::plan::Http;
-use netburn_units::Duration;
+use netburn_units::{BitRate, Duration};
+use netburn_workload::config::Dash;
 use netburn_workload::{Config, Connections, Goal, Kind, PacketStream, Streams as PacketStreams};
 
 /// Initial window in segments (RFC 6928), and content of a segment (RFC 9293, RFC 7323).
@@ -24,7 +25,7 @@ impl Analysis<'_> {
     pub(in crate::explain) fn need(&self, station: usize, workload: usize) -> Option<Need> {
         let workload = self.plan.stations[station].workloads.get(workload)?;
         let config = &workload.config;
-        let played = || config.player.map(|player| player.rate);
+        let played = || config.playback().map(|player| player.rate);
         let rate = config.goals.iter().filter_map(|goal| match goal {
             Goal::NoStall => played(),
             goal => goal.rate().map(|(at_least, _)| at_least),
@@ -81,6 +82,9 @@ impl Analysis<'_> {
             .iter()
             .map(|workload| &workload.config);
         let each = workloads.filter_map(|config| {
+            if let Some(dash) = config.dash.as_ref().filter(|_| wanted == Direction::Down) {
+                return Some(media_rate(config, dash).as_mbps_f64());
+            }
             if config.kind.is_one_way() {
                 let streams = config.packet_streams();
                 let stream = match wanted {
@@ -100,6 +104,10 @@ impl Analysis<'_> {
     /// object), and the time that its goal allows, in ms. `None` without a goal of time.
     pub(in crate::explain) fn round_trips(&self, station: usize, workload: usize) -> Option<(u32, f64)> {
         let config = &self.plan.stations[station].workloads.get(workload)?.config;
+        if let Some(dash) = &config.dash {
+            // A segment has its own playback time, on an open connection.
+            return Some((1, dash.segment.as_millis_f64()));
+        }
         let windows_of_rates = config.goals.iter().filter_map(|goal| goal.rate());
         let limit = config
             .latency_limit()
@@ -131,6 +139,12 @@ fn windows(bytes: u64) -> u32 {
         count += 1;
     }
     count
+}
+
+/// Bit rate that the goals of a `dash` workload need; at least the lowest of its ladder.
+fn media_rate(config: &Config, dash: &Dash) -> BitRate {
+    let goals = config.goals.iter().filter_map(Goal::rate);
+    goals.map(|(at_least, _)| at_least).max().unwrap_or(dash.lowest())
 }
 
 fn direction_of(kind: Kind) -> Direction {

@@ -1,9 +1,10 @@
-//! Delay of a station from the one-way delays of its packets (`voice`, `datagrams`, `game`, `cloud-gaming`).
+//! Delay of a station from the one-way delays of its packets (`voice`, `datagrams`, `game`, `cloud-gaming`), and from the
+//! frame delays of its video calls.
 
 use super::{ADDED_MS, Analysis, BUSY_CHANNEL, DelaySource, Direction, FULL_SHARE, Part, VictimDelay};
 use crate::format::span;
 use netburn_record::summary::{LatencyMs, WorkloadSummary};
-use netburn_units::BitRate;
+use netburn_units::{BitRate, Duration};
 
 impl Analysis<'_> {
     /// Delays of a station of [`ADDED_MS`] or more. If its probes show where they arise, these decide. Otherwise the packets
@@ -26,12 +27,14 @@ impl Analysis<'_> {
             let delay = one_way(workload, direction)?;
             let (median_ms, least_ms) = (delay.p50?, delay.min?);
             let unloaded = if idle > 0.0 { least_ms.min(idle) } else { least_ms };
+            let pacing = self.pacing(station, workload, direction);
             Some(VictimDelay {
                 part: None,
                 direction: Some(direction),
-                added_ms: median_ms - unloaded,
+                added_ms: median_ms - unloaded - pacing.map_or(0.0, |pacing| pacing.as_millis_f64()),
                 source: DelaySource::Packets {
                     workload: workload.name.clone(),
+                    are_frames: pacing.is_some(),
                     median_ms,
                     least_ms,
                 },
@@ -43,6 +46,19 @@ impl Analysis<'_> {
             part: self.part_by_load(station, direction),
             ..worst
         })
+    }
+
+    /// Largest time between the first and the last packet of a frame at the sender of a video call; `None` for workloads
+    /// whose operations are packets. The pacer sends at 2.5 times the rate.
+    fn pacing(&self, station: usize, workload: &WorkloadSummary, direction: Direction) -> Option<Duration> {
+        let planned = &self.plan.stations[station].workloads;
+        let config = &planned.iter().find(|planned| planned.name == workload.name)?.config;
+        let streams = config.packet_streams();
+        let stream = match direction {
+            Direction::Down => streams.down,
+            Direction::Up => streams.up,
+        }?;
+        config.kind.is_adaptive().then(|| stream.interval / 5 * 2)
     }
 
     /// Part of a station's path that the load fills in a direction, where rates and airtime are modelled: the line if it is
@@ -90,6 +106,7 @@ impl Analysis<'_> {
             DelaySource::Probes => self.split_sentence(station),
             DelaySource::Packets {
                 workload,
+                are_frames,
                 median_ms,
                 least_ms,
             } => {
@@ -97,8 +114,13 @@ impl Analysis<'_> {
                     Direction::Down => "from",
                     Direction::Up => "to",
                 };
+                let what = if *are_frames {
+                    "frame delay of the video"
+                } else {
+                    "one-way delay of the packets"
+                };
                 Some(format!(
-                    "{}'s {workload}: the one-way delay of the packets {end} the server was {} (median), and {} at least.",
+                    "{}'s {workload}: the {what} {end} the server was {} (median), and {} at least.",
                     self.name(station),
                     span(*median_ms),
                     span(*least_ms)
@@ -108,7 +130,8 @@ impl Analysis<'_> {
     }
 }
 
-/// One-way delays of the packets of a workload in a direction; `None` without such packets.
+/// One-way delays of the packets of a workload in a direction, or the frame delays of a `video-call`; `None` without
+/// such packets.
 fn one_way(workload: &WorkloadSummary, direction: Direction) -> Option<LatencyMs> {
     let voice = workload.voice.as_ref().map(|voice| match direction {
         Direction::Down => voice.down.delivery,

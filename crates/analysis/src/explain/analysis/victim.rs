@@ -31,10 +31,13 @@ pub(in crate::explain) struct VictimDelay {
 pub(in crate::explain) enum DelaySource {
     /// Probes to hosts on the path.
     Probes,
-    /// One-way delays of the packets of a workload (`voice`, `datagrams`, `game`, `cloud-gaming`).
+    /// One-way delays of the packets of a workload (`voice`, `datagrams`, `game`, `cloud-gaming`), or frame delays of a
+    /// `video-call`.
     Packets {
         /// Name of the workload.
         workload: String,
+        /// The delays are those of frames.
+        are_frames: bool,
         /// Median in ms.
         median_ms: f64,
         /// Smallest delay in ms.

@@ -7,7 +7,7 @@ use netburn_record::aggregate::{AirSum, Bucketed, Buckets, ByteSum, EvaluatedTim
 use netburn_record::summary::LatencyMs;
 use netburn_scenario::{Plan, Station};
 use netburn_stats::{P50, P75, P90, P95, P99};
-use netburn_units::{Instant, Probability};
+use netburn_units::{Duration, Instant, Probability};
 use netburn_workload::Config;
 
 pub(super) struct StationBuilder {
@@ -30,6 +30,8 @@ pub(super) struct WorkloadBuilder {
     pub(super) latency: Histogram<7>,
     pub(super) over_time: Bucketed<Histogram<5>>,
     pub(super) bytes: Bucketed<ByteSum>,
+    /// Length of a segment of `dash`.
+    pub(super) segment: Option<Duration>,
     pub(super) player: Option<(Arrivals, Levels)>,
 }
 
@@ -78,8 +80,9 @@ impl WorkloadBuilder {
             latency: Histogram::default(),
             over_time: Bucketed::new(bins),
             bytes: Bucketed::new(bins),
+            segment: config.dash.as_ref().map(|dash| dash.segment),
             player: config
-                .player
+                .playback()
                 .map(|player| (Arrivals::new(player, plan.duration), Levels::new(bins))),
         }
     }
@@ -106,7 +109,7 @@ impl WorkloadBuilder {
                 .collect(),
             down_mbps: rate(|bytes| bytes.down),
             up_mbps: rate(|bytes| bytes.up),
-            buffer: self.player.zip(config.player).map(|((_, levels), player)| {
+            buffer: self.player.zip(config.playback()).map(|((_, levels), player)| {
                 let mut view = levels.finish(&player);
                 view.least_s.truncate(bins);
                 view.end_s.truncate(bins);

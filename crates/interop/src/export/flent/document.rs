@@ -1,12 +1,14 @@
 //! The JSON document with flent's keys.
 
+mod call;
 mod rrul;
 
 use super::Test;
-use super::series::{Ping, Series, StationSeries};
+use super::series::{Ping, Series};
 use crate::export::DATELESS;
 use netburn_record::Run;
 use netburn_units::Duration;
+use netburn_workload::Direction;
 use rrul::Naming;
 use serde::Serialize;
 use serde_json::json;
@@ -28,15 +30,23 @@ pub(super) struct Document {
 }
 
 /// A measurement.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Copy, Default, Serialize)]
 struct Point {
     /// In seconds since 1970.
     t: f64,
-    val: f64,
+    /// `None` for a lost packet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    val: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     dur: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     seq: Option<u64>,
+    /// One-way delay of a packet of a call in ms, as `val`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    owd_up: Option<f64>,
+    /// True for a lost packet of a call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lost: Option<bool>,
 }
 
 impl Document {
@@ -67,9 +77,14 @@ pub(super) fn document(run: &Run, test: Test, of: &Series, number: Option<u32>) 
     let names: Vec<&str> = plan.stations.iter().map(|station| station.name.as_str()).collect();
     let parameters = match test {
         Test::FairDown | Test::Fair => page.fair(test == Test::Fair, &names),
-        Test::Downloads => page.downloads(&names),
+        Test::Downloads => page.transfers(Direction::Down, &names),
+        Test::Uploads => page.transfers(Direction::Up, &names),
         Test::Rrul => page.rrul(&plan.stations, Naming::Mark),
         Test::RrulBe => page.rrul(&plan.stations, Naming::Order),
+        Test::Voip => {
+            page.call(&mut json!({}));
+            json!({})
+        }
     };
     let name = format!("{}-{}.{}.flent.gz", test.name(), time.replace(':', ""), fit(&title));
     let local = match run.header().host.name.as_str() {
@@ -116,7 +131,14 @@ fn note(run: &Run, test: Test, of: &Series) -> String {
     if matches!(test, Test::Rrul | Test::RrulBe) {
         note.push_str("; pings before the load: idle probes with DSCP 0");
     }
-    let by_station = !matches!(test, Test::Rrul | Test::RrulBe);
+    if let Some(call) = of
+        .call
+        .as_ref()
+        .filter(|_| !matches!(test, Test::Fair | Test::FairDown))
+    {
+        note.push_str(&format!("; VoIP: packets up of {} of {}", call.workload, call.station));
+    }
+    let by_station = !matches!(test, Test::Rrul | Test::RrulBe | Test::Voip);
     for (station, series) in header.plan.stations.iter().zip(&of.stations).filter(|_| by_station) {
         let what = match &series.of {
             Some(workload) => format!("latency of its {workload}"),
@@ -156,15 +178,28 @@ impl Page<'_> {
         json!({})
     }
 
-    /// Adds a stream for each station that received content.
-    fn downloads(&mut self, names: &[&str]) -> serde_json::Value {
-        let receives = |station: &StationSeries| station.down.iter().flatten().any(|bytes| *bytes > 0);
+    /// Adds a stream for each station that received content, or sent it, with their sum, mean and fairness.
+    fn transfers(&mut self, direction: Direction, names: &[&str]) -> serde_json::Value {
+        let (prefix, parameter) = match direction {
+            Direction::Down => ("TCP download", "download_streams"),
+            Direction::Up => ("TCP upload", "upload_streams"),
+        };
         let all = names.iter().zip(&self.of.stations);
-        let mut streams = 0;
-        for (_, station) in all.clone().filter(|(_, station)| receives(station)) {
-            streams += 1;
-            self.rates(format!("TCP download::{streams}"), &station.down);
+        let mut streams = Vec::new();
+        for (_, station) in all.clone() {
+            let bins = match direction {
+                Direction::Down => &station.down,
+                Direction::Up => &station.up,
+            };
+            if bins.iter().flatten().any(|bytes| *bytes > 0) {
+                let name = format!("{prefix}::{}", streams.len() + 1);
+                self.rates(name.clone(), bins);
+                streams.push(name);
+            }
         }
+        self.computed(&format!("{prefix} sum"), "Mbits/s", &streams, sum);
+        self.computed(&format!("{prefix} avg"), "Mbits/s", &streams, mean);
+        self.computed(&format!("{prefix} fairness"), "Idx", &streams, fairness);
         let pinged: Vec<_> = all.filter(|(_, station)| !station.pings.is_empty()).collect();
         let numberless = |ping: &Ping| Ping {
             sequence: None,
@@ -180,11 +215,12 @@ impl Page<'_> {
             self.pings(format!("Ping (ms) ICMP {name} (extra)"), &station.pings);
         }
         let hosts: Vec<&str> = pinged.iter().map(|(name, _)| **name).collect();
-        let mut parameters = json!({ "download_streams": streams.to_string(), "ping_hosts": hosts.join(",") });
+        let mut parameters = json!({ parameter: streams.len().to_string(), "ping_hosts": hosts.join(",") });
         if !self.of.pages.is_empty() {
             parameters["include_http"] = json!("1");
             self.pings("HTTP latency".to_owned(), &self.of.pages);
         }
+        self.call(&mut parameters);
         parameters
     }
 
@@ -203,9 +239,9 @@ impl Page<'_> {
             let end = self.of.step * (place + 1);
             raw.push(Point {
                 t: self.unix(end.as_nanos() as i64),
-                val: rate,
+                val: Some(rate),
                 dur: Some(step),
-                seq: None,
+                ..Point::default()
             });
         }
         self.put(name, "Mbits/s", results, raw);
@@ -225,9 +261,9 @@ impl Page<'_> {
             }
             raw.push(Point {
                 t: self.unix(ping.at),
-                val: ms,
-                dur: None,
+                val: Some(ms),
                 seq: ping.sequence,
+                ..Point::default()
             });
         }
         let mean = |(sum, count): (f64, u32)| (count > 0).then(|| rounded(sum / f64::from(count)));
@@ -255,6 +291,25 @@ impl Page<'_> {
     fn unix(&self, at: i64) -> f64 {
         let nanos = i128::from(self.zero) + i128::from(self.of.delay.as_nanos()) + i128::from(at);
         (nanos as f64 / 1e3).round() / 1e6
+    }
+}
+
+fn sum(values: &[f64]) -> f64 {
+    values.iter().sum()
+}
+
+fn mean(values: &[f64]) -> f64 {
+    sum(values) / values.len() as f64
+}
+
+/// Jain's index (Jain, Chiu and Hawe, 1984); 1 if all values are 0.
+fn fairness(values: &[f64]) -> f64 {
+    let squares: f64 = values.iter().map(|value| value * value).sum();
+    let total = sum(values);
+    if squares > 0.0 {
+        total * total / (values.len() as f64 * squares)
+    } else {
+        1.0
     }
 }
 

@@ -6,7 +6,7 @@ use netburn_record::{IntervalRow, OperationRow, Row, Run, RunTable};
 use netburn_scenario::Station;
 use netburn_units::{Duration, Instant};
 use netburn_workload::config::BIN;
-use netburn_workload::{Config, Kind, Outcome, ProbeTarget};
+use netburn_workload::{Config, Direction, Kind, Outcome, ProbeTarget};
 use std::collections::BTreeMap;
 
 /// Default step; flent's own default.
@@ -25,6 +25,65 @@ pub(super) struct Series {
     pub(super) stations: Vec<StationSeries>,
     /// Page loads of all stations.
     pub(super) pages: Vec<Ping>,
+    /// The first call (`voice`) of the plan.
+    pub(super) call: Option<Call>,
+}
+
+/// Packets up of a call, by their numbers.
+#[derive(Debug)]
+pub(super) struct Call {
+    pub(super) station: String,
+    pub(super) workload: String,
+    pub(super) packets: Vec<CallPacket>,
+    /// Numbers of the station and of the workload.
+    place: (u16, u16),
+}
+
+/// A packet of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct CallPacket {
+    /// Number, from 0.
+    pub(super) number: u64,
+    /// Arrival, or the due time of a lost packet, in ns of the run.
+    pub(super) at: i64,
+    /// One-way delay in ns; `None` if the packet was lost.
+    pub(super) delay: Option<u64>,
+    /// UDP payload.
+    pub(super) bytes: u64,
+}
+
+impl Call {
+    /// The first call of the plan, without packets yet.
+    fn first(stations: &[Station]) -> Option<Call> {
+        stations.iter().zip(0..).find_map(|(station, number)| {
+            let mut workloads = station.workloads.iter().zip(0..);
+            let (workload, place) = workloads.find(|(workload, _)| workload.config.kind == Kind::Voice)?;
+            Some(Call {
+                station: station.name.clone(),
+                workload: workload.name.clone(),
+                packets: Vec::new(),
+                place: (number, place),
+            })
+        })
+    }
+
+    /// Adds a packet up. Packets that were not sent, or in flight at the end of the run, are left out.
+    fn operation(&mut self, run: &Run, row: &OperationRow) {
+        let operation = &row.operation;
+        let is_sent = operation.started.is_some() && operation.outcome != Outcome::Cut;
+        let is_up = Direction::of_packet(operation.sequence) == Direction::Up;
+        if (row.station, row.workload) != self.place || !is_sent || !is_up {
+            return;
+        }
+        let delay = operation.latency();
+        let at = delay.and(operation.finished).unwrap_or(operation.due);
+        self.packets.push(CallPacket {
+            number: operation.sequence / 2,
+            at: run.common_time(row.station, at).as_nanos(),
+            delay: delay.map(Duration::as_nanos),
+            bytes: operation.bytes,
+        });
+    }
 }
 
 /// Series of one station.
@@ -87,6 +146,7 @@ impl Series {
             step,
             stations: stations.collect(),
             pages: Vec::new(),
+            call: Call::first(&plan.stations),
         };
         run.table_rows(RunTable::Intervals, &mut |row| {
             if let Row::Interval(row) = row {
@@ -97,8 +157,14 @@ impl Series {
         run.table_rows(RunTable::Operations, &mut |row| {
             if let Row::Operation(row) = row {
                 gathering.operation(run, &row);
+                if let Some(call) = &mut series.call {
+                    call.operation(run, &row);
+                }
             }
         })?;
+        if let Some(call) = &mut series.call {
+            call.packets.sort_unstable();
+        }
         for (station, gathered) in series.stations.iter_mut().zip(gathering.stations) {
             // flent would show idle probes alone as pings under load.
             let Gathered { idle, probes, .. } = &gathered;

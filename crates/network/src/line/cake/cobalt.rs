@@ -177,25 +177,10 @@ fn mark<P>(packet: &mut Queued<P>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use netburn_medium::packet::{NodeId, Packet};
+    use netburn_medium::fuzz::queued;
     use netburn_units::Seed;
 
     const RTT: Duration = Duration::from_millis(100);
-
-    fn packet(since: Instant, ecn: Ecn) -> Queued<()> {
-        Queued {
-            to: NodeId(0),
-            since,
-            arrival: 0,
-            packet: Packet {
-                length: 1_500,
-                flow: 0,
-                tid: 0,
-                ecn,
-                payload: (),
-            },
-        }
-    }
 
     /// 1.5 packets of 1514 bytes take 18.168 ms at 1 Mbit/s (125 000 bytes per second): 12.112 ms × 3/2. The interval is
     /// 100 + 18.168 − 5 ms. At 100 Mbit/s they take 0.18 ms, so that the target is 5 ms. At 100 kbit/s the target of
@@ -224,10 +209,10 @@ mod tests {
             let mut signals = Vec::new();
             // A packet below the target ends the activity timeout of a new queue.
             let first = Instant::from_millis(-1);
-            assert!(!cobalt.must_drop(first, &parameters, &mut packet(first, ecn), &mut random));
+            assert!(!cobalt.must_drop(first, &parameters, &mut queued(first, ecn), &mut random));
             for millis in 0..300 {
                 let now = Instant::from_millis(millis);
-                let mut packet = packet(now - Duration::from_millis(50), ecn);
+                let mut packet = queued(now - Duration::from_millis(50), ecn);
                 let dropped = cobalt.must_drop(now, &parameters, &mut packet, &mut random);
                 assert!(!dropped || ecn == Ecn::NotEct);
                 if dropped || packet.packet.ecn == Ecn::Ce {
@@ -244,7 +229,7 @@ mod tests {
         let (mut cobalt, mut random) = (Cobalt::default(), Seed(1).stream("blue", 0));
         for millis in 0..1_000 {
             let now = Instant::from_millis(millis);
-            let mut packet = packet(now - Duration::from_millis(5), Ecn::NotEct);
+            let mut packet = queued(now - Duration::from_millis(5), Ecn::NotEct);
             assert!(!cobalt.must_drop(now, &parameters, &mut packet, &mut random));
         }
         assert!(

@@ -8,6 +8,7 @@ use crate::aggregate::{Counted, EvaluatedTime, LoadDirection};
 use crate::health::Clock;
 use crate::row::IntervalRow;
 use crate::summary::evidence::{Counts, WorkloadEvidence};
+use crate::summary::segments::SegmentsEvidence;
 use netburn_units::{Duration, Instant};
 use netburn_workload::config::BIN;
 use netburn_workload::responsiveness::Part;
@@ -63,7 +64,7 @@ impl WorkloadCounter {
             bins: config
                 .goals
                 .iter()
-                .any(|goal| matches!(goal, Goal::Rate { .. }))
+                .any(|goal| matches!(goal, Goal::Rate { .. }) && config.dash.is_none())
                 .then(Vec::new),
             stalls: Vec::new(),
             answered: None,
@@ -73,6 +74,7 @@ impl WorkloadCounter {
             evidence: WorkloadEvidence {
                 goals: vec![Tally::default(); config.goals.len()],
                 late: config.latency_limit().map(|_| 0),
+                segments: config.dash.as_ref().map(SegmentsEvidence::new),
                 ..WorkloadEvidence::default()
             },
             config: config.clone(),
@@ -137,6 +139,9 @@ impl WorkloadCounter {
                 self.evidence.loaded.put(load, latency);
             }
             self.answer(operation);
+        }
+        if let (Some(dash), Some(segments), Some(_)) = (&self.config.dash, &mut self.evidence.segments, latency) {
+            segments.put(dash, operation);
         }
         if let Some(packets) = &mut self.packets {
             packets.put(operation, counted.latency);
@@ -235,7 +240,7 @@ impl WorkloadCounter {
         let mut evidence = std::mem::take(&mut self.evidence);
         evidence.judged = self.active(evaluated).map(|part| part.length()).sum();
         let mut watched = Tally::default();
-        if self.config.player.is_some() {
+        if self.config.playback().is_some() {
             for part in &parts {
                 watched.add(&Tally::from_stalls(&self.stalls, part.from, part.to));
             }
@@ -246,11 +251,14 @@ impl WorkloadCounter {
                     let finished = evidence.counts.finished > 0;
                     tally.worst = finished.then(|| self.longest as f64 / limit.as_nanos() as f64);
                 }
-                Goal::Rate { .. } => {
-                    for part in &parts {
-                        tally.add(&windows(self.bins(*part), *goal, part.from, part.to));
+                Goal::Rate { at_least, .. } => match &evidence.segments {
+                    Some(segments) => *tally = segments.tally(*at_least, evidence.counts.all()),
+                    None => {
+                        for part in &parts {
+                            tally.add(&windows(self.bins(*part), *goal, part.from, part.to));
+                        }
                     }
-                }
+                },
                 Goal::NoStall => *tally = watched,
                 Goal::Quality { .. }
                 | Goal::Loss { .. }

@@ -12,7 +12,7 @@
 
 use super::fields::{NEVER, age_from, begin, encoded_age, instant, long, short, word};
 use netburn_units::{ByteSize, Instant};
-use netburn_workload::video::{FEEDBACK_HEADER, Feedback, MAX_AGES, MediaPacket};
+use netburn_workload::video::{FEEDBACK_HEADER, Feedback, MAX_REPORTED, MediaPacket};
 
 pub(super) const KIND_MEDIA: u8 = 9;
 pub(super) const KIND_FEEDBACK: u8 = 10;
@@ -40,6 +40,16 @@ pub enum MediaDatagram {
     },
 }
 
+impl MediaDatagram {
+    /// Number of the call.
+    #[must_use]
+    pub fn call(&self) -> u64 {
+        match self {
+            MediaDatagram::Media { call, .. } | MediaDatagram::Feedback { call, .. } => *call,
+        }
+    }
+}
+
 /// Decodes a datagram whose header is valid; `None` if it is of another kind or invalid.
 #[must_use]
 pub(super) fn read(bytes: &[u8]) -> Option<MediaDatagram> {
@@ -57,9 +67,9 @@ pub(super) fn read(bytes: &[u8]) -> Option<MediaDatagram> {
         }),
         KIND_FEEDBACK => {
             let encoded = bytes.get(FEEDBACK_HEADER as usize..)?;
-            let is_valid = encoded.len().is_multiple_of(4) && encoded.len() <= 4 * MAX_AGES;
+            let is_valid = encoded.len().is_multiple_of(4) && encoded.len() <= 4 * MAX_REPORTED;
             let from = long(bytes, 16);
-            from.checked_add(MAX_AGES as u64).filter(|_| is_valid)?;
+            from.checked_add(MAX_REPORTED as u64).filter(|_| is_valid)?;
             let ages = encoded.chunks_exact(4).map(|entry| age_from(word(entry, 0)));
             Some(MediaDatagram::Feedback {
                 call: long(bytes, 8),
@@ -91,7 +101,7 @@ pub(super) fn media(call: u64, packet: &MediaPacket, due: Instant) -> Vec<u8> {
 /// Encodes a feedback.
 #[must_use]
 pub(super) fn feedback(call: u64, feedback: &Feedback) -> Vec<u8> {
-    let ages = &feedback.ages[..feedback.ages.len().min(MAX_AGES)];
+    let ages = &feedback.ages[..feedback.ages.len().min(MAX_REPORTED)];
     let mut bytes = begin(KIND_FEEDBACK, FEEDBACK_HEADER as usize + 4 * ages.len());
     bytes[8..16].copy_from_slice(&call.to_be_bytes());
     bytes[16..24].copy_from_slice(&feedback.from.to_be_bytes());

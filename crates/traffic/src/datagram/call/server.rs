@@ -135,6 +135,16 @@ impl Call {
         next.map_or(self.expires, |next| next.min(self.expires))
     }
 
+    /// A packet of the server for the client.
+    fn packet(&self, key: Key, bytes: Vec<u8>) -> Outgoing {
+        Outgoing {
+            to: key.0,
+            from: self.local,
+            dscp: self.request.dscp,
+            bytes,
+        }
+    }
+
     /// Next datagram of a video call.
     fn poll_video(&mut self) -> Option<Vec<u8>> {
         let request = self.request;
@@ -184,15 +194,11 @@ impl CallServer {
                 self.renew(now, key, &request, datagram)
             }
             Some(CallDatagram::Up { call, number }) => {
-                match self.calls.get_mut(&(from, call)) {
-                    Some(call) => {
-                        self.arrivals += call.arrivals.put(number, now);
-                        if self.arrivals > self.limits.arrivals {
-                            self.arrivals -= call.arrivals.pop();
-                        }
-                        self.counters.received += 1;
-                    }
-                    None => self.counters.unverified += 1,
+                if self.calls.contains_key(&(from, call)) {
+                    self.store(now, (from, call), number);
+                    self.counters.received += 1;
+                } else {
+                    self.counters.unverified += 1;
                 }
                 false
             }
@@ -281,33 +287,41 @@ impl CallServer {
         };
         self.counters.received += 1;
         if let Some(frame) = video.handle_datagram(now, datagram) {
-            self.arrivals += call.arrivals.put(frame.number, now);
-            if self.arrivals > self.limits.arrivals {
-                self.arrivals -= call.arrivals.pop();
-            }
+            self.store(now, key, frame.number);
         }
         self.due.remove(&(before, key));
         self.send_video(now, key);
     }
 
+    /// Stores the arrival of a packet or frame of a call.
+    fn store(&mut self, now: Instant, key: Key, number: u32) {
+        let Some(call) = self.calls.get_mut(&key) else { return };
+        self.arrivals += call.arrivals.put(number, now);
+        if self.arrivals > self.limits.arrivals {
+            self.arrivals -= call.arrivals.pop();
+        }
+    }
+
+    /// Queues a packet, or drops it if its client has received too many.
+    fn queue(&mut self, now: Instant, packet: Outgoing) {
+        let client = Client::at(packet.to.ip());
+        if client.is_loopback() || self.packets.allow(now, client) {
+            self.out.push_back(packet);
+            self.counters.sent += 1;
+        } else {
+            self.counters.limited += 1;
+        }
+    }
+
     /// Sends the datagrams of a video call, which is not in `due`, and puts its next event there.
     fn send_video(&mut self, now: Instant, key: Key) {
-        let client = Client::at(key.0.ip());
         let Some(call) = self.calls.get_mut(&key) else { return };
+        let mut packets = Vec::new();
         while let Some(bytes) = call.poll_video() {
-            if client.is_loopback() || self.packets.allow(now, client) {
-                self.out.push_back(Outgoing {
-                    to: key.0,
-                    from: call.local,
-                    dscp: call.request.dscp,
-                    bytes,
-                });
-                self.counters.sent += 1;
-            } else {
-                self.counters.limited += 1;
-            }
+            packets.push(call.packet(key, bytes));
         }
         self.due.insert((call.event(), key));
+        packets.into_iter().for_each(|packet| self.queue(now, packet));
     }
 
     /// Sends the packets that are due at `now`, and ends calls without requests.
@@ -342,19 +356,10 @@ impl CallServer {
                 }
                 continue;
             };
-            if client.is_loopback() || self.packets.allow(now, client) {
-                self.out.push_back(Outgoing {
-                    to: key.0,
-                    from: call.local,
-                    dscp: call.request.dscp,
-                    bytes: wire::down(key.1, call.next, due, call.size()),
-                });
-                self.counters.sent += 1;
-            } else {
-                self.counters.limited += 1;
-            }
+            let packet = call.packet(key, wire::down(key.1, call.next, due, call.size()));
             call.next += 1;
             self.due.insert((call.event(), key));
+            self.queue(now, packet);
         }
     }
 

@@ -95,13 +95,3 @@ impl CallVideo {
         })
     }
 }
-
-impl MediaDatagram {
-    /// Number of the call.
-    #[must_use]
-    pub fn call(&self) -> u64 {
-        match self {
-            MediaDatagram::Media { call, .. } | MediaDatagram::Feedback { call, .. } => *call,
-        }
-    }
-}

@@ -22,11 +22,10 @@
 use super::fields::{NEVER, age_from, begin, encoded_age, instant, long, short, word};
 use super::media::{self, KIND_FEEDBACK, MediaDatagram};
 use super::video::VideoParameters;
+use crate::datagram::wire::{Cookie, VERSION, mark, marked};
 use crate::dscp::MAX_DSCP;
 use netburn_units::{BitRate, ByteSize, Duration, Instant};
 use netburn_workload::{Adaptation, PacketStream};
-
-use crate::datagram::wire::{Cookie, VERSION, mark, marked};
 
 /// Minimum length of a packet of a call in bytes.
 pub const MIN_PACKET: usize = 32;

@@ -1,6 +1,6 @@
 //! Series of flent's tests `rrul` and `rrul_be`.
 
-use super::Page;
+use super::{Page, mean, sum};
 use crate::export::flent::series::Ping;
 use netburn_scenario::Station;
 use netburn_units::Dscp;
@@ -30,7 +30,9 @@ impl Page<'_> {
         self.computed("TCP totals", "Mbits/s", &all, sum);
         let names = self.probes(stations, naming);
         self.computed("Ping (ms) avg", "ms", &names, mean);
-        json!({})
+        let mut parameters = json!({});
+        self.call(&mut parameters);
+        parameters
     }
 
     /// Adds the workloads of a kind, and returns the names of the series.
@@ -111,12 +113,4 @@ fn add(sum: &mut Option<u64>, bytes: Option<u64>) {
     if let Some(bytes) = bytes {
         *sum = Some(sum.unwrap_or(0).saturating_add(bytes));
     }
-}
-
-fn sum(values: &[f64]) -> f64 {
-    values.iter().sum()
-}
-
-fn mean(values: &[f64]) -> f64 {
-    sum(values) / values.len() as f64
 }

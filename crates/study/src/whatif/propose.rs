@@ -1,0 +1,56 @@
+//! From a run to the changes that can be simulated for its causes.
+
+use super::changes::{Interventions, what_ifs};
+use netburn_analysis::explain::Cause;
+use netburn_record::Run;
+use netburn_scenario::{Document, Environment, Plan, ScenarioError};
+use std::fmt;
+
+/// Proposed changes for the causes of a run.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Proposal {
+    /// The unchanged plan, if there is a change to simulate.
+    pub plan: Option<Plan>,
+    /// The changes, and the causes without one.
+    pub changes: Interventions,
+}
+
+/// Proposes changes for the causes of a run in any environment. A run whose scenario does not describe the air has
+/// none, with the reason. `duration` replaces the duration of the plan; it is a value of the key `duration`.
+///
+/// # Errors
+/// The duration is invalid.
+pub fn propose(run: &Run, causes: &[Cause], duration: Option<&str>) -> Result<Proposal, ScenarioError> {
+    if causes.is_empty() {
+        return Ok(Proposal::default());
+    }
+    let mut document = Document::from_json(&run.header().plan.to_json());
+    if let Some(duration) = duration {
+        document.set("duration", duration)?;
+        // The only possible error is the requested time.
+        document.resolve()?;
+    }
+    let Ok((plan, _)) = document.resolve_for(Environment::Simulate) else {
+        let why = "the run's scenario doesn't say how the air is (`joins`, `signal`). With that in it, on --on simulate, it could be";
+        return Ok(Proposal {
+            plan: None,
+            changes: Interventions::not_simulated(&why),
+        });
+    };
+    let changes = what_ifs(&plan, run.summary(), causes);
+    Ok(Proposal {
+        plan: (!changes.what_ifs.is_empty()).then_some(plan),
+        changes,
+    })
+}
+
+impl Interventions {
+    /// No changes, for this reason.
+    #[must_use]
+    pub fn not_simulated(why: &dyn fmt::Display) -> Self {
+        Interventions {
+            what_ifs: Vec::new(),
+            not_simulated: vec![format!("What would help can't be simulated: {why}.")],
+        }
+    }
+}
