@@ -12,9 +12,9 @@ use netburn_report::sanitise::{sanitise, wrap};
 use netburn_runner::Cancel;
 use netburn_runner::pool::processors;
 use netburn_study::sweep::{
-    Checked, CostEstimate, Folder, FolderError, Grid, GridError, InvalidCellPolicy, Judgements, Progress, Rows,
-    SweepError, Vary, chart, check, check_judgeable, csv, estimate_cost, format_approximate, json, judgements, metric,
-    parquet, run, table,
+    Access, Checked, CostEstimate, Effects, Folder, FolderError, Grid, GridError, InvalidCellPolicy, Judgements,
+    Progress, Rows, Selection, SweepError, Target, Vary, chart, check, check_judgeable, csv, estimate_cost,
+    format_approximate, json, judgements, metric, run, table, write_results,
 };
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -45,33 +45,66 @@ pub(crate) fn sweep(args: &SweepArgs) -> Result<ExitStatus, CliError> {
     }
     let cancel = signals::cancel_or_exit()?;
     let checked = checked(args, &grid, threads, &cancel)?;
-    if let Some(name) = &args.metric {
-        metric(&checked.columns, name).map_err(CliError::Usage)?;
-    }
+    let selection = selection(args, &checked)?;
     let folder = folder(args, &grid, &checked)?;
-    eprint_message(&begun(&grid, &folder));
+    for other in &args.merge {
+        let added = folder.merge(other, &grid).map_err(unusable)?;
+        eprint_message(&format!("added {added} runs of {}", other.display()));
+    }
+    eprint_message(&begun(&grid, &folder, &selection));
     let screen = Screen::new();
-    let finished = run(&grid, &folder, threads, &cancel, &|progress| screen.runs(progress));
+    let finished = run(&grid, &folder, &selection, threads, &cancel, &|progress| {
+        screen.runs(progress);
+    });
     screen.end();
-    let rows = folder.rows(&grid, &checked).map_err(unusable)?;
+    let left = folder.remaining(&grid, &selection).map_err(unusable)?;
+    if let (Ok(0), Some(shard), true) = (&finished, selection.shard, left > 0) {
+        eprint_message(&format!(
+            "shard {shard} is finished; {left} runs of other shards are not. The shard that finishes last writes the results"
+        ));
+        return Ok(ExitStatus::Success);
+    }
+    let rows = folder.rows(&grid);
     let judged = judged(&grid, &folder, args);
-    kept(&folder, &rows, judged.as_ref(), args)?;
-    let finished = finished.map_err(|error| halted(&error, &folder))?;
+    kept(&grid, &folder, &rows, judged.as_ref(), args)?;
+    finished.map_err(|error| halted(&error, &folder))?;
     eprint_message(&format!("saved to {}", folder.path().display()));
-    match print_stdout(&shown(&rows, judged.as_ref(), args)) {
+    match print_stdout(&shown(&grid, &rows, judged.as_ref(), args)) {
         // The exit status of the sweep matters more than a closed pipe.
         Ok(()) | Err(CliError::BrokenPipe) => {}
         Err(stop) => return Err(stop),
     }
-    let all = folder.possible(&grid);
-    if finished == all {
+    if left == 0 {
         return Ok(ExitStatus::Success);
     }
+    let finished = folder.finished();
     eprint_message(&format!(
-        "interrupted: {finished} of {all} runs are finished; {}",
+        "interrupted: {finished} runs are finished, {}{left} are not; {}",
+        at_most(&selection),
         continue_command(&folder)
     ));
     Ok(ExitStatus::NotMeasured)
+}
+
+/// The runs of this process.
+fn selection(args: &SweepArgs, checked: &Checked) -> Result<Selection, CliError> {
+    let mut selection = Selection {
+        shard: args.shard,
+        target: None,
+    };
+    if let Some(name) = &args.metric {
+        let column = metric(&checked.columns, name).map_err(CliError::Usage)?;
+        if let Some(precision) = &args.precision {
+            let target = Target::new(&checked.columns, column, precision.clone());
+            selection.target = Some(target.map_err(|why| CliError::Usage(format!("--precision: {why}")))?);
+        }
+    }
+    Ok(selection)
+}
+
+/// With a precision, only the maximum number of unfinished runs is known.
+const fn at_most(selection: &Selection) -> &'static str {
+    if selection.target.is_some() { "at most " } else { "" }
 }
 
 /// The grid of the arguments. Values are checked later.
@@ -157,20 +190,30 @@ fn folder(args: &SweepArgs, grid: &Grid, checked: &Checked) -> Result<Folder, Cl
             make_folder(&path).map_err(|error| CliError::Failed(error.to_string()))?
         }
     };
-    Folder::open(&path, grid, checked).map_err(unusable)
+    let access = if args.shard.is_some() {
+        Access::Shared
+    } else {
+        Access::Exclusive
+    };
+    Folder::open(&path, grid, checked, access).map_err(unusable)
 }
 
-fn begun(grid: &Grid, folder: &Folder) -> String {
+fn begun(grid: &Grid, folder: &Folder, selection: &Selection) -> String {
     let cells = grid.cells();
-    let runs = match grid.repeat() {
-        1 => format!("{cells} runs"),
-        repeat => format!("{cells} cells, each run {repeat} times"),
+    let runs = match (grid.repeat(), &selection.target) {
+        (1, _) => format!("{cells} runs"),
+        (repeat, None) => format!("{cells} cells, each run {repeat} times"),
+        (repeat, Some(_)) => format!("{cells} cells, each run up to {repeat} times"),
     };
-    let before = match folder.finished().len() {
+    let shard = selection
+        .shard
+        .map(|shard| format!("shard {shard}, "))
+        .unwrap_or_default();
+    let before = match folder.finished() {
         0 => String::new(),
         before => format!("{before} of {} runs finished already, ", folder.possible(grid)),
     };
-    format!("{runs}, {before}simulated, nothing leaves this process")
+    format!("{runs}, {shard}{before}simulated, nothing leaves this process")
 }
 
 /// Comparisons of the values with the first value, for `--judge`.
@@ -186,28 +229,26 @@ fn judged(grid: &Grid, folder: &Folder, args: &SweepArgs) -> Option<Judgements> 
 }
 
 /// Writes the results to files.
-fn kept(folder: &Folder, rows: &Rows, judged: Option<&Judgements>, args: &SweepArgs) -> Result<(), CliError> {
-    let columns = parquet(rows).map_err(|error| CliError::Failed(format!("rows.parquet can't be written: {error}")))?;
-    folder.write("rows.csv", csv(rows).as_bytes()).map_err(unusable)?;
-    folder.write("rows.parquet", &columns).map_err(unusable)?;
+fn kept(
+    grid: &Grid,
+    folder: &Folder,
+    rows: &Rows,
+    judged: Option<&Judgements>,
+    args: &SweepArgs,
+) -> Result<(), CliError> {
+    write_results(folder, grid, rows, args.metric.as_deref()).map_err(unusable)?;
     if let Some(judged) = judged {
         folder.write("judged.csv", judged.csv().as_bytes()).map_err(unusable)?;
     }
-    folder
-        .write("chart.svg", chart::svg(&charted(rows, args)).as_bytes())
-        .map_err(unusable)
-}
-
-fn charted(rows: &Rows, args: &SweepArgs) -> chart::Chart {
-    let asked = args.metric.as_deref().and_then(|name| rows.column(name));
-    chart::Chart::new(rows, asked.unwrap_or_else(|| rows.metric()))
+    Ok(())
 }
 
 /// The results for standard output.
-fn shown(rows: &Rows, judged: Option<&Judgements>, args: &SweepArgs) -> String {
+fn shown(grid: &Grid, rows: &Rows, judged: Option<&Judgements>, args: &SweepArgs) -> String {
     match (args.format, judged) {
         (SweepFormat::Json, judged) => {
             let mut all = json(rows);
+            all["effects"] = effects(grid, rows, args).sentences.into();
             if let Some(judged) = judged {
                 all["judged"] = judged.json();
             }
@@ -228,10 +269,22 @@ fn shown(rows: &Rows, judged: Option<&Judgements>, args: &SweepArgs) -> String {
             }
             text.push_str(&table(rows, look.width, look.colour));
             text.push('\n');
-            text.push_str(&chart::text(&charted(rows, args), look.width));
+            let chart = chart::Chart::new(rows, rows.metric_or_default(args.metric.as_deref()));
+            text.push_str(&chart::text(&chart, look.width));
+            text.push('\n');
+            for sentence in effects(grid, rows, args).sentences {
+                for line in wrap(&sanitise(&sentence), look.width, "  ") {
+                    text.push_str(&line);
+                    text.push('\n');
+                }
+            }
             text
         }
     }
+}
+
+fn effects(grid: &Grid, rows: &Rows, args: &SweepArgs) -> Effects {
+    Effects::new(grid, rows, rows.metric_or_default(args.metric.as_deref()))
 }
 
 fn continue_command(folder: &Folder) -> String {
@@ -251,7 +304,9 @@ fn quoted(path: &Path) -> String {
 /// A folder with other content is a usage error; a folder that can't be read or written is a failure.
 fn unusable(error: FolderError) -> CliError {
     match &error {
-        FolderError::Io { .. } | FolderError::Create { .. } => CliError::Failed(error.to_string()),
+        FolderError::Io { .. } | FolderError::Create { .. } | FolderError::Encode(_) => {
+            CliError::Failed(error.to_string())
+        }
         _ => CliError::Usage(error.to_string()),
     }
 }
@@ -301,7 +356,11 @@ impl Screen {
                     )
                 }
             };
-            format!("{} of {} runs{left}", progress.finished, progress.total)
+            format!(
+                "{} of {} runs{left}",
+                progress.finished,
+                progress.finished + progress.left
+            )
         });
     }
 

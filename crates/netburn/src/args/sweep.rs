@@ -2,12 +2,14 @@
 
 use super::Changes;
 use clap::{Args, ValueEnum, value_parser};
+use netburn_study::sweep::{Precision, Shard};
 use std::path::PathBuf;
 
 /// Simulate all combinations of values of some scenario keys
 ///
-/// Standard output shows a table, with one row per run, and a chart. A folder gets all metrics as rows.csv and
-/// rows.parquet, and chart.svg. Ctrl-C stops the sweep and keeps the finished runs. To continue, also after a crash,
+/// Standard output shows a table with the medians of each combination, a chart, and the effects of the keys. A folder
+/// gets all metrics of all runs as rows.csv and rows.parquet, with --repeat also the medians with their intervals as
+/// cells.csv, and chart.svg. Ctrl-C stops the sweep and keeps the finished runs. To continue, also after a crash,
 /// repeat the command with --out and the sweep's folder.
 #[derive(Debug, Args)]
 pub(crate) struct SweepArgs {
@@ -21,7 +23,18 @@ pub(crate) struct SweepArgs {
     /// Folder of the sweep; the folder of the same sweep continues it [default: sweeps/TIME-SCENARIO]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Column of the chart [default: worst_p95_ms, or throughput_mbps if most runs are too short for it]
+    /// Simulate only the runs of shard K of N, on one of N machines. All shards can use one folder; the last one writes
+    /// the results. With a folder for each, --merge writes them
+    #[arg(long, value_name = "K/N", requires = "out")]
+    pub(crate) shard: Option<Shard>,
+    /// Add the finished runs of another folder of the same sweep. Repeatable
+    #[arg(long, value_name = "DIR")]
+    pub(crate) merge: Vec<PathBuf>,
+    /// Repeat each combination until half of the 95 % confidence interval of --metric's median is at most this: a share
+    /// (5%) or a number in the metric's unit. --repeat is the maximum number of runs of each combination, 6 the minimum
+    #[arg(long, value_name = "WIDTH", requires = "metric")]
+    pub(crate) precision: Option<Precision>,
+    /// Column of the chart and of the effects [default: worst_p95_ms, or throughput_mbps if most runs are too short for it]
     #[arg(long, value_name = "COLUMN")]
     pub(crate) metric: Option<String>,
     /// Compare every value with the first, as `netburn compare --matrix` does in the sweep's folder, and save the

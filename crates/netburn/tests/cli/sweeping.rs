@@ -463,3 +463,91 @@ fn invalid_arguments_of_sweep_are_errors() {
     }
     assert!(!bench.path("sweeps").exists(), "a rejected sweep left a folder");
 }
+
+#[test]
+fn the_last_shard_writes_the_results() {
+    let bench = Bench::new();
+    bench.write("house.toml", hundred_calls());
+    let shard = |shard: &'static str| {
+        let vary = "server.link.delay=5ms..45ms..20";
+        finish(bench.netburn([
+            "sweep",
+            "house.toml",
+            "--vary",
+            vary,
+            "--repeat",
+            "2",
+            "--out",
+            "swept",
+            "--shard",
+            shard,
+        ]))
+    };
+    let first = shard("1/2").expect(0);
+    assert_eq!(first.out(), "");
+    assert!(
+        first
+            .stderr
+            .contains("shard 1/2 is finished; 3 runs of other shards are not."),
+        "{}",
+        first.stderr
+    );
+    assert!(!bench.path("swept/rows.csv").exists());
+    let last = shard("2/2").expect(0);
+    assert!(
+        last.out().contains("server.link.delay  RUNS  VERDICT"),
+        "{}",
+        last.out()
+    );
+    let csv = fs::read_to_string(bench.path("swept/rows.csv")).unwrap();
+    assert_eq!(csv.lines().count(), 1 + 6);
+    // A probe over a link of 45 ms takes 90 ms: nine times that of 5 ms, less what the air takes of both.
+    assert!(last.out().contains("server.link.delay explains "), "{}", last.out());
+    let wrong = finish(bench.netburn([
+        "sweep",
+        "house.toml",
+        "--vary",
+        "seed=1,2",
+        "--out",
+        "x",
+        "--shard",
+        "3/2",
+    ]));
+    let text = wrong.expect(2).stderr;
+    assert!(text.contains("expected K/N, such as 3/16"), "{text}");
+    let wrong = finish(bench.netburn(["sweep", "house.toml", "--vary", "seed=1,2", "--shard", "1/2"])).expect(2);
+    assert!(wrong.stderr.contains("--out"), "{}", wrong.stderr);
+}
+
+#[test]
+fn a_precision_needs_a_metric_with_its_unit() {
+    let bench = Bench::new();
+    bench.write("house.toml", hundred_calls());
+    let sweep = |more: &[&'static str]| {
+        let fixed = [
+            "sweep",
+            "house.toml",
+            "--vary",
+            "ap.home.queue=fifo,airtime",
+            "--out",
+            "swept",
+        ];
+        let all: Vec<&str> = fixed.into_iter().chain(more.iter().copied()).collect();
+        finish(bench.netburn(all))
+    };
+    let text = sweep(&["--precision", "5%"]).expect(2).stderr;
+    assert!(text.contains("--metric"), "{text}");
+    let metric = "caller.probe.p50_ms";
+    let text = sweep(&["--precision", "5 Mbit/s", "--metric", metric]).expect(2).stderr;
+    assert!(
+        text.contains("--precision: found a precision in `Mbit/s`, expected the unit of caller.probe.p50_ms: ms"),
+        "{text}"
+    );
+    // All runs are within a factor of two, so that six are enough.
+    let text = sweep(&["--precision", "100%", "--metric", metric, "--repeat", "20"])
+        .expect(0)
+        .out();
+    assert!(text.contains("fifo              6  "), "{text}");
+    let csv = fs::read_to_string(bench.path("swept/cells.csv")).unwrap();
+    assert!(csv.contains("\r\nairtime,6,"), "{csv}");
+}

@@ -160,6 +160,11 @@ impl InvalidCells {
         self.cells.len() as u64
     }
 
+    /// Returns the numbers of the invalid cells, in order.
+    pub(super) fn cells(&self) -> impl Iterator<Item = u64> + '_ {
+        self.cells.keys().copied()
+    }
+
     /// Returns the first problem of a cell; `None` if it is valid.
     #[must_use]
     pub fn why(&self, cell: u64) -> Option<&str> {

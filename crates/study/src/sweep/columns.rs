@@ -158,6 +158,13 @@ fn of_workload(name: &str, workload: &WorkloadSummary, all: &mut Vec<(Column, Me
             number(&name("stalled_ms"), Measure::Ms, Some(player.stalled_ms)),
         ]);
     }
+    if let Some(segments) = &workload.segments {
+        all.extend([
+            number(&name("bit_rate_mbps"), Measure::Mbps, segments.mean_mbps),
+            number(&name("at_highest_share"), Measure::Share, segments.at_highest_share),
+            count(&name("switches"), segments.switches),
+        ]);
+    }
     if let Some(probe) = &workload.probe {
         all.push(number(&name("lost_share"), Measure::Share, probe.lost_share));
     }
@@ -206,7 +213,10 @@ fn of_workload(name: &str, workload: &WorkloadSummary, all: &mut Vec<(Column, Me
             number(&name("foreign_rpm"), Measure::Rpm, of.foreign_rpm),
             number(&name("loaded_rpm"), Measure::Rpm, of.loaded_rpm),
             number(&name("p90_rpm"), Measure::Rpm, of.p90_rpm),
-            count(&name("lost_probes"), of.foreign_probes.lost + of.self_probes.lost),
+            count(
+                &name("lost_probes"),
+                of.foreign_probes.lost.saturating_add(of.self_probes.lost),
+            ),
         ]);
     }
     if let Some(voice) = &workload.voice {

@@ -1,33 +1,52 @@
 //! Folder of a sweep: its description, one small file for each finished run, and the results.
 //!
 //! `sweep.json` describes the sweep, and `runs/12.json` is the summary of the twelfth run. Files are written atomically by a
-//! rename, so that an interruption loses only the runs in progress. A process locks the folder while it writes.
+//! rename, so that an interruption loses only the runs in progress. A process locks the folder while it writes; the shards of
+//! one sweep share the lock. Two processes may write the file of one run: both write the same bytes.
 
 use super::check::{Checked, InvalidCells};
 use super::grid::Grid;
+use super::identity::Identity;
 use super::rows::{Row, Rows};
+use super::selection::{Due, Selection};
 use netburn_record::Summary;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fs::{File, TryLockError};
-use std::io;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
-
-/// The schema of `sweep.json`.
-pub const SCHEMA: &str = "netburn.sweep/1";
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 const FILE: &str = "sweep.json";
 const RUNS: &str = "runs";
+
+/// End of the name of a file that is being written.
+const INCOMPLETE: &str = ".tmp";
 
 /// An open sweep folder.
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
-    finished: BTreeSet<u64>,
+    identity: Identity,
+    /// Rows of the finished runs.
+    finished: Mutex<BTreeMap<u64, Row>>,
+    /// The table without rows.
+    empty: Rows,
     /// Closing the file releases the lock.
     _lock: File,
     /// Invalid cells.
     impossible: Option<InvalidCells>,
+}
+
+/// Use of a folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// By this process only.
+    Exclusive,
+    /// By several shards at the same time.
+    Shared,
 }
 
 /// Error of a sweep folder.
@@ -64,34 +83,9 @@ pub enum FolderError {
         /// Error of the operating system.
         source: io::Error,
     },
-}
-
-/// Description of the sweep.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Identity {
-    schema: String,
-    version: String,
-    scenario: String,
-    vary: Vec<Varied>,
-    repeat: u32,
-    runs: u64,
-    /// Number of runs of invalid cells.
-    #[serde(default, skip_serializing_if = "is_none")]
-    impossible_runs: u64,
-    fingerprint: String,
-    /// Plan of the first valid run.
-    plan: serde_json::Value,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
-fn is_none(count: &u64) -> bool {
-    *count == 0
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Varied {
-    key: String,
-    values: Vec<String>,
+    /// The rows cannot be encoded.
+    #[error("rows.parquet can't be written: {0}")]
+    Encode(String),
 }
 
 /// Result of a finished run.
@@ -108,61 +102,76 @@ impl Folder {
     ///
     /// # Errors
     /// The folder is not this sweep, another process uses it, or it cannot be read or written.
-    pub fn open(path: &Path, grid: &Grid, checked: &Checked) -> Result<Self, FolderError> {
+    pub fn open(path: &Path, grid: &Grid, checked: &Checked, access: Access) -> Result<Self, FolderError> {
         let io = |source| FolderError::Io {
             path: path.to_owned(),
             source,
         };
-        let identity = identity(grid, checked);
+        let identity = Identity::new(grid, checked);
         let file = path.join(FILE);
         if !file.exists() {
-            std::fs::create_dir_all(path).map_err(|source| FolderError::Create {
-                path: path.to_owned(),
-                source,
-            })?;
-            let entries = std::fs::read_dir(path).map_err(io)?;
-            let names: Result<Vec<_>, _> = entries.map(|entry| entry.map(|entry| entry.file_name())).collect();
-            // An incomplete file is left by a sweep that was interrupted at its start.
-            if names.map_err(io)?.iter().any(|name| *name != *"sweep.json.tmp") {
-                return Err(FolderError::NotSweep(path.to_owned()));
-            }
-            write(&file, &pretty(&identity))?;
+            create(path, &file, &identity)?;
         }
         let lock = File::open(&file).map_err(io)?;
-        match lock.try_lock() {
+        let locked = match access {
+            Access::Exclusive => lock.try_lock(),
+            Access::Shared => lock.try_lock_shared(),
+        };
+        match locked {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(FolderError::Busy(path.to_owned())),
             Err(TryLockError::Error(error)) => return Err(io(error)),
         }
-        let text = std::fs::read_to_string(&file).map_err(io)?;
-        let found: Identity = serde_json::from_str(&text).map_err(|_| FolderError::NotSweep(path.to_owned()))?;
-        if let Some(why) = difference(&found, &identity) {
-            return Err(FolderError::Other {
-                path: path.to_owned(),
-                why,
-            });
-        }
+        is_of(path, &identity)?;
         std::fs::create_dir_all(path.join(RUNS)).map_err(io)?;
-        let mut folder = Folder {
+        let folder = Folder {
             path: path.to_owned(),
-            finished: BTreeSet::new(),
-            impossible: checked.impossible.clone(),
+            identity,
+            finished: Mutex::default(),
+            empty: Rows::new(grid, checked),
             _lock: lock,
+            impossible: checked.impossible.clone(),
         };
-        for entry in std::fs::read_dir(path.join(RUNS)).map_err(io)? {
-            let name = entry.map_err(io)?.file_name();
-            let number = name
-                .to_str()
-                .and_then(|name| name.strip_suffix(".json")?.parse::<u64>().ok());
+        if access == Access::Exclusive {
+            remove_incomplete(path);
+            remove_incomplete(&path.join(RUNS));
+        }
+        folder.refresh(grid)?;
+        Ok(folder)
+    }
+
+    /// Reads the runs that other processes finished since the folder was opened.
+    fn refresh(&self, grid: &Grid) -> Result<(), FolderError> {
+        for run in stored(&self.path, grid)? {
             // A run whose file cannot be read runs again.
-            if let Some(run) = number.and_then(|number| number.checked_sub(1))
-                && run < grid.runs()
-                && folder.read(grid, run).is_some()
+            if !self.is_finished(run)
+                && let Some(text) = read(&self.path, run)
+                && let Some(finished) = parse(&text, grid, run)
             {
-                folder.finished.insert(run);
+                self.add(run, finished.seed, finished.values, &finished.summary);
             }
         }
-        Ok(folder)
+        Ok(())
+    }
+
+    /// Adds the finished runs of another folder of the same sweep. Returns their number.
+    ///
+    /// # Errors
+    /// The other folder is not this sweep or cannot be read, or a file cannot be written.
+    pub fn merge(&self, other: &Path, grid: &Grid) -> Result<u64, FolderError> {
+        is_of(other, &self.identity)?;
+        let mut added = 0;
+        for run in stored(other, grid)? {
+            if !self.is_finished(run)
+                && let Some(text) = read(other, run)
+                && let Some(finished) = parse(&text, grid, run)
+            {
+                write(&self.file(run), text.as_bytes())?;
+                self.add(run, finished.seed, finished.values, &finished.summary);
+                added += 1;
+            }
+        }
+        Ok(added)
     }
 
     /// Path of the folder.
@@ -171,10 +180,10 @@ impl Folder {
         &self.path
     }
 
-    /// Runs that were finished when the folder was opened.
+    /// Number of finished runs.
     #[must_use]
-    pub fn finished(&self) -> &BTreeSet<u64> {
-        &self.finished
+    pub fn finished(&self) -> u64 {
+        self.lock().len() as u64
     }
 
     /// Number of runs of valid cells.
@@ -184,10 +193,28 @@ impl Folder {
         grid.runs() - impossible * u64::from(grid.repeat())
     }
 
-    /// Returns `true` if a run belongs to an invalid cell.
-    pub(super) fn is_impossible(&self, grid: &Grid, run: u64) -> bool {
-        let impossible = self.impossible.as_ref();
-        impossible.is_some_and(|wrong| wrong.why(run / u64::from(grid.repeat())).is_some())
+    /// Returns the unfinished runs of a selection that can be executed now.
+    #[must_use]
+    pub fn due(&self, grid: &Grid, selection: &Selection) -> Due {
+        let finished = self.lock();
+        let valid = |cell: u64| self.impossible.as_ref().is_none_or(|wrong| wrong.why(cell).is_none());
+        selection.due(grid, valid, |run| {
+            let row = finished.get(&run)?;
+            Some(selection.value(&row.metrics))
+        })
+    }
+
+    /// Reads the runs that other processes finished, and returns the maximum number of unfinished runs of all shards.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub fn remaining(&self, grid: &Grid, selection: &Selection) -> Result<u64, FolderError> {
+        self.refresh(grid)?;
+        let everything = Selection {
+            shard: None,
+            target: selection.target.clone(),
+        };
+        Ok(self.due(grid, &everything).left)
     }
 
     /// Stores the summary of a run.
@@ -202,39 +229,31 @@ impl Folder {
             summary,
         };
         let text = serde_json::to_string(&finished).expect("a summary has only text for keys");
-        write(&self.file(run), &text)
+        write(&self.file(run), text.as_bytes())?;
+        self.add(run, finished.seed, finished.values, &finished.summary);
+        Ok(())
     }
 
     /// Returns the rows of all finished runs in the order of their numbers, and one row for each invalid cell.
-    ///
-    /// # Errors
-    /// An existing file cannot be read.
-    pub fn rows(&self, grid: &Grid, checked: &Checked) -> Result<Rows, FolderError> {
-        let mut rows = Rows::new(grid, checked);
-        for run in 0..grid.runs() {
-            if self.is_impossible(grid, run) {
-                if run % u64::from(grid.repeat()) == 0 {
-                    let values = grid.choices(run).into_iter().map(str::to_owned).collect();
-                    rows.push(Row::impossible(&rows, run, values));
-                }
-            } else if let Some(finished) = self.read(grid, run) {
-                rows.push(Row::from_summary(
-                    &rows,
-                    run,
-                    finished.seed,
-                    finished.values,
-                    &finished.summary,
-                ));
-            }
+    #[must_use]
+    pub fn rows(&self, grid: &Grid) -> Rows {
+        let mut rows = self.empty.clone();
+        let mut all = self.lock().clone();
+        for cell in self.impossible.iter().flat_map(InvalidCells::cells) {
+            let run = cell * u64::from(grid.repeat());
+            let values = grid.choices(run).into_iter().map(str::to_owned).collect();
+            all.insert(run, Row::impossible(&rows, run, values));
         }
-        Ok(rows)
+        rows.rows = all.into_values().collect();
+        rows
     }
 
     /// Returns the finished runs in the order of their numbers: values of the keys, path and summary.
     #[must_use]
     pub fn summaries(&self, grid: &Grid) -> Vec<(Vec<String>, PathBuf, Summary)> {
-        let read = |run| Some((self.read(grid, run)?, self.file(run)));
-        let finished = (0..grid.runs()).filter_map(read);
+        let runs: Vec<u64> = self.lock().keys().copied().collect();
+        let read = |run| Some((parse(&read(&self.path, run)?, grid, run)?, self.file(run)));
+        let finished = runs.into_iter().filter_map(read);
         finished.map(|(run, path)| (run.values, path, run.summary)).collect()
     }
 
@@ -243,87 +262,164 @@ impl Folder {
     /// # Errors
     /// The file cannot be written.
     pub fn write(&self, name: &str, content: &[u8]) -> Result<(), FolderError> {
-        write_bytes(&self.path.join(name), content)
+        write(&self.path.join(name), content)
+    }
+
+    /// Removes a result file of an earlier execution, if it exists.
+    pub(super) fn remove(&self, name: &str) {
+        // A file that can't be removed is outdated, which is no reason to reject the results.
+        let _ = std::fs::remove_file(self.path.join(name));
+    }
+
+    fn add(&self, run: u64, seed: u64, values: Vec<String>, summary: &Summary) {
+        let row = Row::from_summary(&self.empty, run, seed, values, summary);
+        self.lock().insert(run, row);
+    }
+
+    fn is_finished(&self, run: u64) -> bool {
+        self.lock().contains_key(&run)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<u64, Row>> {
+        self.finished.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn file(&self, run: u64) -> PathBuf {
-        self.path.join(RUNS).join(format!("{}.json", run + 1))
+        file(&self.path, run)
     }
+}
 
-    fn read(&self, grid: &Grid, run: u64) -> Option<Finished> {
-        let text = std::fs::read_to_string(self.file(run)).ok()?;
-        let finished: Finished = serde_json::from_str(&text).ok()?;
-        (finished.run == run + 1 && finished.values == grid.choices(run)).then_some(finished)
+/// Creates the folder with its description, unless another process does so at the same time.
+fn create(path: &Path, description: &Path, identity: &Identity) -> Result<(), FolderError> {
+    std::fs::create_dir_all(path).map_err(|source| FolderError::Create {
+        path: path.to_owned(),
+        source,
+    })?;
+    let io = |source| FolderError::Io {
+        path: path.to_owned(),
+        source,
+    };
+    let entries = std::fs::read_dir(path).map_err(io)?;
+    let names: Result<Vec<_>, _> = entries.map(|entry| entry.map(|entry| entry.file_name())).collect();
+    // An incomplete file is left by a sweep that was interrupted at its start.
+    let incomplete = |name: &str| name.starts_with(FILE) && name.ends_with(INCOMPLETE);
+    if names
+        .map_err(io)?
+        .iter()
+        .any(|name| !name.to_str().is_some_and(incomplete))
+    {
+        return if description.exists() {
+            Ok(())
+        } else {
+            Err(FolderError::NotSweep(path.to_owned()))
+        };
     }
+    let temporary = temporary(description);
+    let written = std::fs::write(&temporary, identity.text()).and_then(|()| {
+        // A rename would replace the file that another process has locked meanwhile.
+        match std::fs::hard_link(&temporary, description) {
+            Ok(()) => std::fs::remove_file(&temporary),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => std::fs::remove_file(&temporary),
+            // Not all file systems have links.
+            Err(_) => std::fs::rename(&temporary, description),
+        }
+    });
+    written.map_err(|source| {
+        let _ = std::fs::remove_file(&temporary);
+        io(source)
+    })
+}
+
+/// Checks that a folder is of this sweep.
+fn is_of(path: &Path, identity: &Identity) -> Result<(), FolderError> {
+    let file = path.join(FILE);
+    let text = match std::fs::read(&file) {
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return Err(FolderError::NotSweep(path.to_owned()));
+        }
+        Err(source) => return Err(FolderError::Io { path: file, source }),
+        Ok(text) => text,
+    };
+    let found = Identity::parse(&text).ok_or_else(|| FolderError::NotSweep(path.to_owned()))?;
+    match found.difference(identity) {
+        Some(why) => Err(FolderError::Other {
+            path: path.to_owned(),
+            why,
+        }),
+        None => Ok(()),
+    }
+}
+
+/// Numbers of the runs of which a folder has a file, in no particular order.
+fn stored(path: &Path, grid: &Grid) -> Result<Vec<u64>, FolderError> {
+    let runs = path.join(RUNS);
+    let io = |source| FolderError::Io {
+        path: runs.clone(),
+        source,
+    };
+    let mut all = Vec::new();
+    for entry in std::fs::read_dir(&runs).map_err(io)? {
+        let name = entry.map_err(io)?.file_name();
+        let number = name
+            .to_str()
+            .and_then(|name| name.strip_suffix(".json")?.parse::<u64>().ok());
+        if let Some(run) = number.and_then(|number| number.checked_sub(1))
+            && run < grid.runs()
+        {
+            all.push(run);
+        }
+    }
+    Ok(all)
+}
+
+fn file(path: &Path, run: u64) -> PathBuf {
+    path.join(RUNS).join(format!("{}.json", run + 1))
+}
+
+fn read(path: &Path, run: u64) -> Option<String> {
+    std::fs::read_to_string(file(path, run)).ok()
+}
+
+/// Reads the content of the file of a run. `None` if it is damaged or of another run.
+fn parse(text: &str, grid: &Grid, run: u64) -> Option<Finished> {
+    let finished: Finished = serde_json::from_str(text).ok()?;
+    (finished.run == run + 1 && finished.values == grid.choices(run)).then_some(finished)
 }
 
 /// Reads any bytes as files of a folder: `sweep.json`, a finished run. For fuzzing.
 #[cfg(feature = "fuzz")]
 pub(super) fn read_any(bytes: &[u8]) -> (bool, bool) {
-    let identity = serde_json::from_slice::<Identity>(bytes).is_ok();
-    (identity, serde_json::from_slice::<Finished>(bytes).is_ok())
+    let finished = serde_json::from_slice::<Finished>(bytes).is_ok();
+    (Identity::parse(bytes).is_some(), finished)
 }
 
-fn identity(grid: &Grid, checked: &Checked) -> Identity {
-    let vary = grid.keys().iter().zip(grid.values());
-    let plan = grid.first_plan();
-    let impossible = checked.impossible.as_ref().map_or(0, InvalidCells::count);
-    Identity {
-        schema: SCHEMA.to_owned(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        scenario: plan.as_ref().map(|plan| plan.name.clone()).unwrap_or_default(),
-        vary: vary
-            .map(|(key, values)| Varied {
-                key: key.clone(),
-                values: values.clone(),
-            })
-            .collect(),
-        repeat: grid.repeat(),
-        runs: grid.runs(),
-        impossible_runs: impossible * u64::from(grid.repeat()),
-        fingerprint: format!("{:016x}", checked.fingerprint),
-        plan: plan.map(|plan| plan.to_json()).unwrap_or_default(),
-    }
+/// Name of a file that is renamed to `path` when it is complete. No other process uses it.
+fn temporary(path: &Path) -> PathBuf {
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    // Processes of several machines can have the same number.
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default()
+        .as_nanos();
+    let mut name = path.as_os_str().to_owned();
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    name.push(format!(".{}-{now:x}-{number}{INCOMPLETE}", std::process::id()));
+    PathBuf::from(name)
 }
 
-/// Returns the difference between the sweep found in the folder and the requested one.
-fn difference(found: &Identity, wanted: &Identity) -> Option<String> {
-    let keys = |identity: &Identity| -> Vec<String> { identity.vary.iter().map(|v| v.key.clone()).collect() };
-    if found.schema != wanted.schema || found.version != wanted.version {
-        return Some(format!(
-            "found version {} of netburn, expected {}",
-            found.version, wanted.version
-        ));
-    }
-    if found.scenario != wanted.scenario {
-        return Some(format!("found the scenario `{}`", found.scenario));
-    }
-    if keys(found) != keys(wanted) {
-        return Some(format!("found the keys {}", keys(found).join(", ")));
-    }
-    for (one, other) in found.vary.iter().zip(&wanted.vary) {
-        if one.values != other.values {
-            return Some(format!("found other values of `{}`", one.key));
+/// Removes files that a killed process did not complete.
+fn remove_incomplete(folder: &Path) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        if entry.file_name().as_encoded_bytes().ends_with(INCOMPLETE.as_bytes()) {
+            // It only uses space.
+            let _ = std::fs::remove_file(entry.path());
         }
     }
-    if found.repeat != wanted.repeat {
-        return Some(format!("found {} runs of each cell", found.repeat));
-    }
-    (found.fingerprint != wanted.fingerprint).then(|| "the scenario or its settings have changed".to_owned())
 }
 
-fn pretty(identity: &Identity) -> String {
-    serde_json::to_string_pretty(identity).expect("it has only text for keys") + "\n"
-}
-
-fn write(path: &Path, text: &str) -> Result<(), FolderError> {
-    write_bytes(path, text.as_bytes())
-}
-
-fn write_bytes(path: &Path, content: &[u8]) -> Result<(), FolderError> {
-    let mut temporary = path.as_os_str().to_owned();
-    temporary.push(".tmp");
-    let temporary = PathBuf::from(temporary);
+fn write(path: &Path, content: &[u8]) -> Result<(), FolderError> {
+    let temporary = temporary(path);
     std::fs::write(&temporary, content)
         .and_then(|()| std::fs::rename(&temporary, path))
         .map_err(|source| {

@@ -1,13 +1,14 @@
 //! Rows as JSON.
 
+use super::cells::Cells;
 use super::columns::MetricValue;
-use super::folder::SCHEMA;
+use super::identity::SCHEMA;
 use super::rows::Rows;
 use serde_json::{Map, Value, json};
 
-/// `{ schema, keys, columns: [{ name, unit }], repeat, runs, rows: [{ run, values: { key: value }, run_seed, metrics: { name: metric } }] }`;
-/// `runs` is the number of runs of the whole sweep. An unknown value is `null`. A row with the verdict `impossible` is
-/// an invalid cell; it has no seed.
+/// `{ schema, keys, columns: [{ name, unit }], repeat, runs, rows: [{ run, values: { key: value }, run_seed, metrics: { name: metric } }],
+/// cells }`; `runs` is the maximum number of runs of the whole sweep, and `cells` is that of [`Cells::json`]. An unknown value is
+/// `null`. A row with the verdict `impossible` is an invalid cell; it has no seed.
 #[must_use]
 pub fn json(rows: &Rows) -> Value {
     let columns = rows.columns.iter();
@@ -32,7 +33,7 @@ pub fn json(rows: &Rows) -> Value {
             })
         })
         .collect();
-    json!({ "schema": SCHEMA, "keys": rows.keys, "columns": columns, "repeat": rows.repeat, "runs": rows.total_runs, "rows": each })
+    json!({ "schema": SCHEMA, "keys": rows.keys, "columns": columns, "repeat": rows.repeat, "runs": rows.total_runs, "rows": each, "cells": Cells::new(rows).json() })
 }
 
 fn metric(of: &MetricValue) -> Value {

@@ -47,14 +47,17 @@ impl Rows {
         }
     }
 
-    pub(super) fn push(&mut self, row: Row) {
-        self.rows.push(row);
-    }
-
     /// Returns the index of a column.
     #[must_use]
     pub fn column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column.name == name)
+    }
+
+    /// Returns the index of the column with this name, or else of the default metric.
+    #[must_use]
+    pub fn metric_or_default(&self, name: Option<&str>) -> usize {
+        let column = name.and_then(|name| self.column(name));
+        column.unwrap_or_else(|| self.metric())
     }
 
     /// Default metric of a chart: the highest 95th percentile latency, or the throughput if less than half of the rows have

@@ -2,6 +2,7 @@
 
 use super::folder::{Folder, FolderError};
 use super::grid::Grid;
+use super::selection::Selection;
 use netburn_runner::pool::each;
 use netburn_runner::{Cancel, simulate_summary};
 use netburn_units::Instant;
@@ -12,11 +13,11 @@ use std::sync::{Mutex, PoisonError};
 /// Progress of a sweep.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Progress {
-    /// Finished runs, including those of earlier executions.
+    /// Finished runs of the folder, including those of earlier executions.
     pub finished: u64,
-    /// Number of all runs.
-    pub total: u64,
-    /// Simulated share of the runs that were unfinished at the start.
+    /// Maximum number of unfinished runs of the selection.
+    pub left: u64,
+    /// Simulated share of the runs that were unfinished at the start. Runs that turn out not to be needed count as simulated.
     pub share: f64,
 }
 
@@ -37,45 +38,59 @@ pub enum SweepError {
     },
 }
 
-/// Executes the unfinished runs on `threads` threads and stores each one when it ends. The results do not depend on the number of
-/// threads. If `cancel` is stopped, runs in progress are aborted. Returns the number of finished runs.
+/// Executes the unfinished runs of a selection on `threads` threads and stores each one when it ends. The results do not depend on
+/// the number of threads. If `cancel` is stopped, runs in progress are aborted. Returns the number of runs of the selection that
+/// are still unfinished: 0 unless `cancel` is stopped.
 ///
 /// # Errors
 /// A run failed or cannot be stored. All other finished runs are stored.
 pub fn run(
     grid: &Grid,
     folder: &Folder,
+    selection: &Selection,
     threads: usize,
     cancel: &Cancel,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<u64, SweepError> {
-    let left: Vec<u64> = (0..grid.runs())
-        .filter(|run| !folder.finished().contains(run) && !folder.is_impossible(grid, *run))
-        .collect();
-    let finished = AtomicU64::new(folder.finished().len() as u64);
-    let simulated = AtomicU64::new(0);
+    let mut due = folder.due(grid, selection);
+    let all = (due.left * PROGRESS_STEPS).max(1) as f64;
+    // With a target, each round decides which runs the next one needs.
+    while !due.runs.is_empty() && !cancel.is_stopped() {
+        let (begun, left) = (folder.finished(), due.left);
+        let simulated = AtomicU64::new(0);
+        let moved = |steps: u64| {
+            let steps = steps + simulated.fetch_add(steps, Ordering::Relaxed);
+            let finished = folder.finished();
+            progress(Progress {
+                finished,
+                left: left.saturating_sub(finished - begun),
+                share: 1.0 - (left * PROGRESS_STEPS).saturating_sub(steps) as f64 / all,
+            });
+        };
+        round(grid, folder, &due.runs, threads, cancel, &moved)?;
+        due = folder.due(grid, selection);
+    }
+    Ok(due.left)
+}
+
+/// Executes `runs`.
+fn round(
+    grid: &Grid,
+    folder: &Folder,
+    runs: &[u64],
+    threads: usize,
+    cancel: &Cancel,
+    moved: &(dyn Fn(u64) + Sync),
+) -> Result<(), SweepError> {
     let broken = AtomicBool::new(false);
     let first_error = Mutex::new(None);
-    let all = (left.len() as u64 * PROGRESS_STEPS).max(1) as f64;
-    let moved = |steps: u64| {
-        let steps = steps + simulated.fetch_add(steps, Ordering::Relaxed);
-        progress(Progress {
-            finished: finished.load(Ordering::Relaxed),
-            total: folder.possible(grid),
-            share: steps as f64 / all,
-        });
-    };
     let stopped = || cancel.is_stopped() || broken.load(Ordering::Relaxed);
-    each(left.len() as u64, threads, &|place| {
+    each(runs.len() as u64, threads, &|place| {
         if stopped() {
             return;
         }
-        match one(grid, left[place as usize], folder, &stopped, &moved) {
-            Ok(true) => {
-                finished.fetch_add(1, Ordering::Relaxed);
-                moved(0);
-            }
-            Ok(false) => {}
+        match one(grid, runs[place as usize], folder, &stopped, &moved) {
+            Ok(()) => moved(0),
             Err(error) => {
                 broken.store(true, Ordering::Relaxed);
                 first_error
@@ -87,21 +102,21 @@ pub fn run(
     });
     match first_error.into_inner().unwrap_or_else(PoisonError::into_inner) {
         Some(error) => Err(error),
-        None => Ok(finished.into_inner()),
+        None => Ok(()),
     }
 }
 
 /// Steps of progress in one run.
 const PROGRESS_STEPS: u64 = 1000;
 
-/// Executes one run. Returns `true` if it finished.
+/// Executes one run, and stores it if it finishes.
 fn one(
     grid: &Grid,
     run: u64,
     folder: &Folder,
     stopped: &dyn Fn() -> bool,
     moved: &dyn Fn(u64),
-) -> Result<bool, SweepError> {
+) -> Result<(), SweepError> {
     let cell = |why: String| SweepError::Cell {
         cell: grid.describe(run),
         why,
@@ -121,10 +136,7 @@ fn one(
         }
     });
     match summary.map_err(|error| cell(error.to_string()))? {
-        Some(summary) => {
-            folder.keep(grid, run, summary)?;
-            Ok(true)
-        }
-        None => Ok(false),
+        Some(summary) => Ok(folder.keep(grid, run, summary)?),
+        None => Ok(()),
     }
 }

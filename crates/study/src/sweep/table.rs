@@ -1,18 +1,19 @@
-//! Rows as a table in a terminal: values of the keys, verdict, and the main metrics of every station.
+//! Results as a table in a terminal: values of the keys, verdict, and the main metrics of every station.
 
+use super::cells::{Cell as SweepCell, Cells};
 use super::columns::{Column, Measure, MetricValue};
 use super::rows::Rows;
 use netburn_report::sanitise::{sanitise, truncate};
 use netburn_report::style::Tone;
 use netburn_report::table::{Cell, left, render, right};
 
-/// Maximum number of rows in the terminal; the files have all.
-const MAX_SHOWN_ROWS: usize = 100;
+/// Maximum number of lines in the terminal; the files have all.
+const MAX_SHOWN_LINES: usize = 100;
 
 /// Maximum width of a value.
 const MAX_VALUE_WIDTH: usize = 40;
 
-/// Formats the rows, `width` columns wide.
+/// Formats the results, `width` columns wide: a line for each run, or for each cell if there are several runs of each.
 #[must_use]
 pub fn table(rows: &Rows, width: usize, colour: bool) -> String {
     let shown: Vec<(usize, String)> = rows
@@ -23,9 +24,9 @@ pub fn table(rows: &Rows, width: usize, colour: bool) -> String {
         .collect();
     let keys: Vec<String> = rows.keys.iter().map(|key| sanitise(key)).collect();
     let mut columns: Vec<_> = keys.iter().map(|key| left(key)).collect();
-    let seeded = rows.repeat > 1;
-    if seeded {
-        columns.push(left("SEED"));
+    let repeated = rows.repeat > 1;
+    if repeated {
+        columns.push(right("RUNS"));
     }
     let fixed = columns.len();
     for (place, heading) in &shown {
@@ -34,32 +35,70 @@ pub fn table(rows: &Rows, width: usize, colour: bool) -> String {
             _ => right(heading),
         });
     }
-    let cells: Vec<Vec<Cell>> = rows
-        .rows
+    let lines: Vec<Vec<Cell>> = Cells::with_impossible(rows)
+        .cells
         .iter()
-        .take(MAX_SHOWN_ROWS)
-        .map(|row| {
-            let values = row
-                .values
-                .iter()
-                .map(|value| Cell::from(truncate(&sanitise(value), MAX_VALUE_WIDTH)));
-            let seed = seeded.then(|| row.seed.map_or(Cell::EMPTY, |seed| seed.to_string().into()));
-            let metrics = shown
-                .iter()
-                .map(|(place, _)| cell(&rows.columns[*place], &row.metrics[*place]));
-            values.chain(seed).chain(metrics).collect()
+        .take(MAX_SHOWN_LINES)
+        .map(|of| {
+            let values = of.values.iter();
+            let values = values.map(|value| Cell::from(truncate(&sanitise(value), MAX_VALUE_WIDTH)));
+            let runs = repeated.then(|| {
+                of.rows
+                    .iter()
+                    .filter(|row| row.seed.is_some())
+                    .count()
+                    .to_string()
+                    .into()
+            });
+            let metrics = shown.iter().map(|(place, _)| metric(&rows.columns[*place], of, *place));
+            values.chain(runs).chain(metrics).collect()
         })
         .collect();
     let mut text = String::new();
-    for line in render(&columns, &cells, fixed, width, colour) {
+    for line in render(&columns, &lines, fixed, width, colour) {
         text.push_str(&line);
         text.push('\n');
     }
-    match rows.rows.len().saturating_sub(MAX_SHOWN_ROWS) {
+    let all = Cells::with_impossible(rows).cells.len();
+    match all.saturating_sub(MAX_SHOWN_LINES) {
         0 => {}
-        more => text.push_str(&format!("and {more} more rows in rows.csv\n")),
+        more => {
+            let file = if repeated { "cells.csv" } else { "rows.csv" };
+            text.push_str(&format!("and {more} more in {file}\n"));
+        }
     }
     text
+}
+
+/// A metric of a cell: the median of its runs, or their verdicts.
+fn metric(column: &Column, of: &SweepCell<'_>, place: usize) -> Cell {
+    if column.measure != Measure::Verdict {
+        let estimate = of.estimate(place);
+        return cell(column, &estimate.map(|estimate| estimate.median).into());
+    }
+    let mut counts: Vec<(&'static str, usize)> = Vec::new();
+    for row in &of.rows {
+        let MetricValue::Text(verdict) = row.metrics[place] else {
+            continue;
+        };
+        match counts.iter_mut().find(|(known, _)| *known == verdict) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((verdict, 1)),
+        }
+    }
+    // The sort is stable: equal counts keep the order of the runs.
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    match counts[..] {
+        [] => Cell::EMPTY,
+        [(verdict, _)] => cell(column, &MetricValue::Text(verdict)),
+        _ => {
+            let counts: Vec<String> = counts
+                .iter()
+                .map(|(verdict, count)| format!("{count} {verdict}"))
+                .collect();
+            counts.join(", ").into()
+        }
+    }
 }
 
 /// Heading of a column; `None` for columns that only the files have.

@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 /// Maximum number of values of one key.
 pub const MAX_VALUES: u64 = 10_000_000;
 
+const EMPTY_VALUE: &str = "empty value; write an empty text as \"\"";
+
 /// A key of the scenario and its values, in the order of the argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Vary {
@@ -52,21 +54,51 @@ impl Vary {
             return Err(wrong(format!("missing key or value: {form}")));
         }
         let parts: Result<Vec<Part>, String> = split(values).map(Part::parse).collect();
-        let vary = Vary {
+        Vary {
             key: key.to_owned(),
             parts: parts.map_err(wrong)?,
-        };
-        if vary.count() > MAX_VALUES {
-            return Err(wrong(format!(
-                "too many values: found {}, expected up to {MAX_VALUES}",
-                vary.count()
-            )));
         }
-        match vary.duplicate() {
-            Some(value) => Err(wrong(format!(
+        .checked()
+        .map_err(wrong)
+    }
+
+    /// Creates it from a key and its values. Each value is as for `--set`; a text such as `1..10` is no range.
+    ///
+    /// # Errors
+    /// The key or the values are missing, a value is empty, or a value occurs twice.
+    pub fn from_values(key: &str, values: Vec<String>) -> Result<Self, ParseVaryError> {
+        let wrong = |why: String| ParseVaryError {
+            argument: shortened(key),
+            why,
+        };
+        if key.trim().is_empty() || values.is_empty() {
+            return Err(wrong("missing key or value".to_owned()));
+        }
+        let values = values.into_iter().map(|value| match value.trim() {
+            "" => Err(wrong(EMPTY_VALUE.to_owned())),
+            value => Ok(Part::One(value.to_owned())),
+        });
+        Vary {
+            key: key.trim().to_owned(),
+            parts: values.collect::<Result<_, _>>()?,
+        }
+        .checked()
+        .map_err(wrong)
+    }
+
+    /// Returns it if the number of values is permitted and no value occurs twice.
+    fn checked(self) -> Result<Self, String> {
+        if self.count() > MAX_VALUES {
+            return Err(format!(
+                "too many values: found {}, expected up to {MAX_VALUES}",
+                self.count()
+            ));
+        }
+        match self.duplicate() {
+            Some(value) => Err(format!(
                 "duplicate value `{value}`; use --repeat for several runs of it"
-            ))),
-            None => Ok(vary),
+            )),
+            None => Ok(self),
         }
     }
 
@@ -103,7 +135,7 @@ impl Part {
     fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim();
         if text.is_empty() {
-            return Err("empty value; write an empty text as \"\"".to_owned());
+            return Err(EMPTY_VALUE.to_owned());
         }
         if text.starts_with(['"', '\'', '[', '{']) || !text.contains("..") {
             return Ok(Part::One(text.to_owned()));
@@ -253,6 +285,28 @@ mod tests {
             [r#"{ rate = "1 Mbit/s", delay = "1 ms" }"#, "{}"]
         );
         assert_eq!(values(r#"title="a, \"b, c",'d, e'"#), [r#""a, \"b, c""#, "'d, e'"]);
+    }
+
+    #[test]
+    fn a_list_of_values_equals_the_argument_with_them() {
+        let from = |key: &str, values: &[&str]| {
+            let values = values.iter().map(|value| (*value).to_owned()).collect();
+            Vary::from_values(key, values)
+        };
+        let parsed = Vary::parse("a.signal=-80 dBm, -75 dBm").unwrap();
+        assert_eq!(from("a.signal", &["-80 dBm", "-75 dBm"]), Ok(parsed));
+        // Neither commas nor ranges are special.
+        let texts = from("title", &["1..3", "a, b"]).unwrap();
+        assert_eq!(texts.values().collect::<Vec<_>>(), ["1..3", "a, b"]);
+        for (key, values, part) in [
+            ("seed", &[][..], "missing key or value"),
+            (" ", &["1"], "missing key or value"),
+            ("seed", &["1", " "], "empty value"),
+            ("seed", &["1", "2", "1"], "duplicate value `1`"),
+        ] {
+            let why = from(key, values).unwrap_err().to_string();
+            assert!(why.contains(part), "{why}");
+        }
     }
 
     #[test]

@@ -1,14 +1,20 @@
 //! Chart of one metric over the first varied key: a series for each value of the second key, and a panel for each
 //! combination of the others.
 
+mod contour;
+mod scale;
+mod surface;
 mod svg;
 mod text;
 
+pub use surface::Surface;
 pub use svg::svg;
 pub use text::text;
 
+use super::cells::{Cells, Estimate};
 use super::columns::Measure;
 use super::rows::Rows;
+use netburn_stats::median_interval::MIN_VALUES;
 
 /// Data of a chart.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,14 +44,14 @@ pub struct Group {
     pub points: Vec<Option<Point>>,
 }
 
-/// Minimum, median and maximum over the runs of one cell.
+/// Median over the runs of one cell.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
-    /// Minimum.
-    pub low: f64,
     /// Median.
     pub median: f64,
-    /// Maximum.
+    /// Lower end of the shown range: of the confidence interval of the median, or the minimum of fewer than six runs.
+    pub low: f64,
+    /// Upper end of the shown range.
     pub high: f64,
 }
 
@@ -58,29 +64,25 @@ impl Chart {
     pub fn new(rows: &Rows, column: usize) -> Self {
         let mut values: Vec<String> = Vec::new();
         let mut names: Vec<(String, String)> = Vec::new();
-        let mut cells: Vec<Vec<Vec<f64>>> = Vec::new();
-        for row in &rows.rows {
-            let at = place(&mut values, &row.values[0]);
-            let others = rows.keys.iter().zip(&row.values).skip(1);
+        let mut points: Vec<Vec<Option<Point>>> = Vec::new();
+        for cell in &Cells::new(rows).cells {
+            let at = place(&mut values, &cell.values[0]);
+            let others = rows.keys.iter().zip(cell.values).skip(1);
             let mut others = others.map(|(key, value)| format!("{key} = {value}"));
             let series = others.next().unwrap_or_default();
             let panel: Vec<String> = others.collect();
             let group = place(&mut names, &(series, panel.join(", ")));
-            if cells.len() <= group {
-                cells.push(Vec::new());
+            if points.len() <= group {
+                points.push(Vec::new());
             }
-            if cells[group].len() <= at {
-                cells[group].resize(at + 1, Vec::new());
+            if points[group].len() <= at {
+                points[group].resize(at + 1, None);
             }
-            cells[group][at].extend(row.metrics[column].number());
+            points[group][at] = Point::from_values(&cell.numbers(column));
         }
-        let groups = names.into_iter().zip(cells).map(|((series, panel), mut points)| {
-            points.resize(values.len(), Vec::new());
-            Group {
-                series,
-                panel,
-                points: points.into_iter().map(Point::from_values).collect(),
-            }
+        let groups = names.into_iter().zip(points).map(|((series, panel), mut points)| {
+            points.resize(values.len(), None);
+            Group { series, panel, points }
         });
         let measure = rows.columns[column].measure;
         let name = &rows.columns[column].name;
@@ -97,13 +99,20 @@ impl Chart {
         }
     }
 
-    /// Title: the metric, and the number of seeds per point.
+    /// Title: the metric, the number of seeds per point, and what the range shows.
     #[must_use]
     pub fn title(&self) -> String {
         match self.seeds {
             1 => self.metric.clone(),
-            seeds => format!("{}, median of {seeds} seeds", self.metric),
+            seeds if self.has_intervals() => format!("{}, median and 95 % interval of {seeds} seeds", self.metric),
+            seeds => format!("{}, median and range of {seeds} seeds", self.metric),
         }
+    }
+
+    /// `true` if the ranges of the points are confidence intervals.
+    #[must_use]
+    pub const fn has_intervals(&self) -> bool {
+        self.seeds as usize >= MIN_VALUES
     }
 }
 
@@ -120,15 +129,14 @@ impl Group {
 }
 
 impl Point {
-    fn from_values(mut values: Vec<f64>) -> Option<Self> {
-        values.sort_by(f64::total_cmp);
-        let middle = values.len() / 2;
-        let (low, high) = (*values.first()?, *values.last()?);
-        let median = match values.len() % 2 {
-            0 => (values[middle - 1] + values[middle]) / 2.0,
-            _ => values[middle],
+    fn from_values(values: &[f64]) -> Option<Self> {
+        let Estimate { median, interval } = Estimate::from_values(values)?;
+        let range = || {
+            let fold = |with: fn(f64, f64) -> f64| values.iter().copied().reduce(with).unwrap_or(median);
+            (fold(f64::min), fold(f64::max))
         };
-        Some(Point { low, median, high })
+        let (low, high) = interval.unwrap_or_else(range);
+        Some(Point { median, low, high })
     }
 }
 
@@ -144,11 +152,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_point_is_the_median_between_its_extremes() {
-        let point = |metrics: &[f64]| Point::from_values(metrics.to_vec()).map(|p| (p.low, p.median, p.high));
+    fn a_point_is_the_median_within_its_range() {
+        let point = |metrics: &[f64]| Point::from_values(metrics).map(|p| (p.low, p.median, p.high));
         assert_eq!(point(&[]), None);
         assert_eq!(point(&[3.0]), Some((3.0, 3.0, 3.0)));
         assert_eq!(point(&[9.0, 1.0, 2.0]), Some((1.0, 2.0, 9.0)));
         assert_eq!(point(&[4.0, 1.0, 2.0, 9.0]), Some((1.0, 3.0, 9.0)));
+        // Of nine values, the interval is from the second to the eighth.
+        let nine: Vec<f64> = (1..=9).map(f64::from).collect();
+        assert_eq!(point(&nine), Some((2.0, 5.0, 8.0)));
     }
 }

@@ -29,7 +29,9 @@ pub fn text(chart: &Chart, columns: usize) -> String {
         .map(|value| truncate(&sanitise(value), MAX_LABEL_WIDTH))
         .collect();
     let widest = labels.iter().map(|label| width(label)).max().unwrap_or(0);
-    let room = columns.saturating_sub(widest + 14).clamp(10, 60);
+    // With several seeds, the range follows the value.
+    let beside = if chart.seeds > 1 { 34 } else { 14 };
+    let room = columns.saturating_sub(widest + beside).clamp(10, 60);
     let mut shown = 0;
     let bars = chart
         .groups
@@ -52,7 +54,11 @@ pub fn text(chart: &Chart, columns: usize) -> String {
             }
             let gap = " ".repeat(widest - width(label));
             let bar = bar(point.median, highest, room);
-            let value = format_value(point.median, chart.measure);
+            let number = |value| format_value(value, chart.measure);
+            let mut value = number(point.median);
+            if chart.seeds > 1 {
+                value.push_str(&format!(" [{} to {}]", number(point.low), number(point.high)));
+            }
             let line = if bar.is_empty() {
                 format!("  {label}{gap}  {value}")
             } else {

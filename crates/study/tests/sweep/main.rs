@@ -2,12 +2,15 @@
 
 use netburn_runner::Cancel;
 use netburn_study::sweep::{
-    Column, Folder, FolderError, Grid, InvalidCellPolicy, Measure, MetricValue, Row, Rows, Vary, chart, check, csv,
-    json, parquet, run, table,
+    Access, Column, Folder, FolderError, Grid, InvalidCellPolicy, Measure, MetricValue, Row, Rows, Selection, Vary,
+    chart, check, csv, json, parquet, run, table,
 };
 use parquet_reader::{Field, FileReader, SerializedFileReader};
 use proptest::prelude::*;
 use std::path::Path;
+
+mod cells;
+mod shards;
 
 mod parquet_reader {
     pub(super) use ::parquet::file::reader::{FileReader, SerializedFileReader};
@@ -87,13 +90,12 @@ fn rows() -> Rows {
 
 #[test]
 fn the_table_has_the_main_metrics() {
+    // Medians of two runs: 21 of 20 and 22, 400 of 412.5 and 387.5.
     let expected = "\
-ap.home.queue  station.b.signal  SEED  VERDICT  Mbit/s  b air %  b voip p95 ms
-fifo           -80 dBm           1     fail       20.0       25            412
-fifo           -80 dBm           9     fail       22.0       25            388
-fifo           -60 dBm           1     pass       40.0       50            100
-airtime        -80 dBm           1     pass       18.0       50           9.88
-airtime        -80 dBm           9     –          18.0
+ap.home.queue  station.b.signal  RUNS  VERDICT         Mbit/s  b air %  b voip p95 ms
+fifo           -80 dBm              2  fail              21.0       25            400
+fifo           -60 dBm              1  pass              40.0       50            100
+airtime        -80 dBm              2  1 pass, 1 none    18.0       50           9.88
 ";
     assert_eq!(table(&rows(), 100, false), expected);
     for width in [0, 20, 60, 1000] {
@@ -108,16 +110,16 @@ fn a_chart_is_medians_in_groups() {
     // The median of 412.5 and 387.5 is 400, four times 100; 9.875 is rounded up to two eighths of a column's width.
     let full = "█".repeat(60);
     let expected = format!(
-        "b.voip.p95_ms (ms), median of 2 seeds over ap.home.queue
+        "b.voip.p95_ms (ms), median and range of 2 seeds over ap.home.queue
 station.b.signal = -80 dBm
-  fifo     {full} 400
-  airtime  █▌ 9.88
+  fifo     {full} 400 [388 to 412]
+  airtime  █▌ 9.88 [9.88 to 9.88]
 station.b.signal = -60 dBm
-  fifo     {} 100
+  fifo     {} 100 [100 to 100]
 ",
         "█".repeat(15)
     );
-    assert_eq!(chart::text(&p95, 100), expected);
+    assert_eq!(chart::text(&p95, 101), expected);
     let svg = chart::svg(&p95);
     for part in [
         "b.voip.p95_ms (ms), median and range of 2 seeds",
@@ -276,9 +278,8 @@ prop_assert_eq!(&record[5], "")
     }
 }
 
-/// One second of a caller at two distances, with three seeds.
-fn grid() -> Grid {
-    let house = "
+/// One second of a caller.
+const HOUSE: &str = "
 duration = \"1 s\"
 baseline = \"100 ms\"
 drain = \"500 ms\"
@@ -291,7 +292,10 @@ joins = \"home.5g\"
 signal = \"-60 dBm\"
 workload = [\"voip\", \"probe\"]
 ";
-    let document = netburn_scenario::Document::from_toml("house.toml", house).unwrap();
+
+/// The caller at two distances, with three seeds.
+fn grid() -> Grid {
+    let document = netburn_scenario::Document::from_toml("house.toml", HOUSE).unwrap();
     let varies = ["station.caller.signal=-60dBm,-75dBm", "ap.home.queue=fifo,airtime"];
     Grid::new(document, &varies.map(|text| Vary::parse(text).unwrap())).unwrap()
 }
@@ -304,27 +308,31 @@ fn an_interrupted_sweep_continues_with_the_same_results() {
         .unwrap()
         .unwrap();
     let dir = tempfile::tempdir().unwrap();
-    let open = |name: &str| Folder::open(&dir.path().join(name), &grid, &checked);
+    let open = |name: &str| Folder::open(&dir.path().join(name), &grid, &checked, Access::Exclusive);
+    let all = Selection::default();
     // Interrupted after two runs on one thread, continued on three.
     let folder = open("stopped").unwrap();
     let cancel = Cancel::default();
-    let finished = run(&grid, &folder, 1, &cancel, &|progress| {
-        assert!(progress.total == 12 && (0.0..=1.0).contains(&progress.share));
+    let left = run(&grid, &folder, &all, 1, &cancel, &|progress| {
+        assert!(progress.finished + progress.left == 12 && (0.0..=1.0).contains(&progress.share));
         if progress.finished >= 2 {
             cancel.stop();
         }
     });
-    assert_eq!(finished.unwrap(), 2);
-    assert_eq!(folder.rows(&grid, &checked).unwrap().rows.len(), 2);
+    assert_eq!((left.unwrap(), folder.finished()), (10, 2));
+    assert_eq!(folder.rows(&grid).rows.len(), 2);
     assert!(matches!(open("stopped"), Err(FolderError::Busy(_))));
     drop(folder);
     let folder = open("stopped").unwrap();
-    assert_eq!(folder.finished().iter().copied().collect::<Vec<_>>(), [0, 1]);
-    assert_eq!(run(&grid, &folder, 3, &go, &|_| ()).unwrap(), 12);
+    assert_eq!(folder.due(&grid, &all).runs, (2..12).collect::<Vec<u64>>());
+    assert_eq!(run(&grid, &folder, &all, 3, &go, &|_| ()).unwrap(), 0);
     let whole = open("whole").unwrap();
-    assert_eq!(run(&grid, &whole, 2, &go, &|_| ()).unwrap(), 12);
-    let rows = whole.rows(&grid, &checked).unwrap();
-    assert_eq!(rows, folder.rows(&grid, &checked).unwrap());
+    assert_eq!(run(&grid, &whole, &all, 2, &go, &|_| ()).unwrap(), 0);
+    let rows = whole.rows(&grid);
+    assert_eq!(rows, folder.rows(&grid));
+    // Rows that are read from the files are the same.
+    drop(whole);
+    assert_eq!(rows, open("whole").unwrap().rows(&grid));
     let numbers: Vec<u64> = rows.rows.iter().map(|row| row.run).collect();
     assert_eq!(numbers, (1..=12).collect::<Vec<u64>>());
     assert_eq!(rows.rows[3].values, ["-60dBm", "airtime"]);
@@ -345,14 +353,16 @@ fn an_incomplete_folder_is_created_again() {
         for file in files {
             std::fs::write(path.join(file), "{").unwrap();
         }
-        Folder::open(&path, &grid, &checked)
+        Folder::open(&path, &grid, &checked, Access::Exclusive)
     };
-    assert!(made("empty", &[]).unwrap().finished().is_empty());
-    assert!(made("killed", &["sweep.json.tmp"]).unwrap().finished().is_empty());
+    assert_eq!(made("empty", &[]).unwrap().finished(), 0);
+    let killed = made("killed", &["sweep.json.17-1a2b-0.tmp"]).unwrap();
+    assert_eq!(killed.finished(), 0);
+    assert!(!killed.path().join("sweep.json.17-1a2b-0.tmp").exists());
     assert!(matches!(made("notes", &["notes"]), Err(FolderError::NotSweep(_))));
     assert!(matches!(made("torn", &["sweep.json"]), Err(FolderError::NotSweep(_))));
     assert!(matches!(
-        Folder::open(Path::new("/dev/null/x"), &grid, &checked),
+        Folder::open(Path::new("/dev/null/x"), &grid, &checked, Access::Exclusive),
         Err(FolderError::Create { .. })
     ));
 }
