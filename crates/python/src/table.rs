@@ -1,0 +1,239 @@
+//! Tables as Arrow record batches. Other libraries read them through the PyCapsule interface of Arrow.
+
+use arrow_array::builder::{Int64Builder, StringBuilder, UInt64Builder};
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::{ArrayRef, Float64Array, RecordBatch, RecordBatchIterator, StringArray, UInt64Array};
+use arrow_schema::ffi::FFI_ArrowSchema;
+use arrow_schema::{ArrowError, DataType, Field, Schema};
+use netburn_record::table_values::TableValue;
+use netburn_record::{Column, Error, Run, RunTable, Values};
+use netburn_study::sweep::{Cells, Measure, MetricValue, Rows, column_names};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Rows of a batch.
+const BATCH_ROWS: usize = 1 << 17;
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Table>()
+}
+
+/// A table in memory.
+#[pyclass(frozen, module = "netburn_runtime")]
+pub(crate) struct Table {
+    schema: Arc<Schema>,
+    batches: Vec<RecordBatch>,
+}
+
+#[pymethods]
+impl Table {
+    /// Number of rows.
+    fn __len__(&self) -> usize {
+        self.batches.iter().map(RecordBatch::num_rows).sum()
+    }
+
+    fn __repr__(&self) -> String {
+        format!(
+            "<Table of {} rows, {} columns>",
+            self.__len__(),
+            self.schema.fields().len()
+        )
+    }
+
+    /// Name, unit and meaning of each column, in order. The unit is empty without one.
+    #[getter]
+    fn columns(&self) -> Vec<(String, String, String)> {
+        let text = |field: &Field, key| field.metadata().get(key).cloned().unwrap_or_default();
+        let fields = self.schema.fields().iter();
+        fields
+            .map(|field| (field.name().clone(), text(field, UNIT), text(field, MEANING)))
+            .collect()
+    }
+
+    /// Returns the table as an Arrow stream. The schema that the consumer requests is ignored, as the interface permits.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        drop(requested_schema);
+        let batches: Vec<Result<RecordBatch, ArrowError>> = self.batches.iter().cloned().map(Ok).collect();
+        let reader = RecordBatchIterator::new(batches, Arc::clone(&self.schema));
+        PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(reader)), c"arrow_array_stream")
+    }
+
+    /// Returns the schema of the table.
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        let schema = FFI_ArrowSchema::try_from(&*self.schema).map_err(internal)?;
+        PyCapsule::new_with_value(py, schema, c"arrow_schema")
+    }
+}
+
+/// Keys of a field's metadata.
+const UNIT: &str = "unit";
+const MEANING: &str = "meaning";
+
+/// A column while it is filled.
+enum Builder {
+    Signed(Int64Builder),
+    Unsigned(UInt64Builder),
+    Text(StringBuilder),
+}
+
+impl Builder {
+    fn new(values: Values) -> Self {
+        match values {
+            Values::Signed => Builder::Signed(Int64Builder::new()),
+            Values::Unsigned => Builder::Unsigned(UInt64Builder::new()),
+            Values::Name | Values::Text => Builder::Text(StringBuilder::new()),
+        }
+    }
+
+    fn put(&mut self, value: Option<TableValue<'_>>) {
+        match (self, value) {
+            (Builder::Signed(column), Some(TableValue::Signed(value))) => column.append_value(value),
+            (Builder::Unsigned(column), Some(TableValue::Unsigned(value))) => column.append_value(value),
+            (Builder::Text(column), Some(TableValue::Text(value))) => {
+                column.append_value(String::from_utf8_lossy(value));
+            }
+            (Builder::Signed(column), _) => column.append_null(),
+            (Builder::Unsigned(column), _) => column.append_null(),
+            (Builder::Text(column), _) => column.append_null(),
+        }
+    }
+
+    fn finish(&mut self) -> ArrayRef {
+        match self {
+            Builder::Signed(column) => Arc::new(column.finish()),
+            Builder::Unsigned(column) => Arc::new(column.finish()),
+            Builder::Text(column) => Arc::new(column.finish()),
+        }
+    }
+}
+
+impl Table {
+    /// A table of a run. Of a run set, the rows of all runs follow each other.
+    pub(crate) fn of_run(run: &Run, table: RunTable) -> Result<Self, Error> {
+        let columns = table.columns();
+        let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
+        let mut builders: Vec<Builder> = columns.iter().map(|column| Builder::new(column.values)).collect();
+        let (mut batches, mut rows) = (Vec::new(), 0);
+        let batch = |builders: &mut Vec<Builder>| {
+            let arrays = builders.iter_mut().map(Builder::finish).collect();
+            RecordBatch::try_new(Arc::clone(&schema), arrays).expect("each column has the type of its field")
+        };
+        let mut take = |row: &[(&'static str, Option<TableValue<'_>>)]| {
+            for (builder, (_, value)) in builders.iter_mut().zip(row) {
+                builder.put(*value);
+            }
+            rows += 1;
+            if rows == BATCH_ROWS {
+                batches.push(batch(&mut builders));
+                rows = 0;
+            }
+        };
+        match run.run_folders() {
+            folders if folders.is_empty() => run.table_values(table, &mut take)?,
+            folders => {
+                for folder in folders {
+                    Run::open(&folder)?.table_values(table, &mut take)?;
+                }
+            }
+        }
+        if rows > 0 {
+            batches.push(batch(&mut builders));
+        }
+        Ok(Table { schema, batches })
+    }
+}
+
+impl Table {
+    /// The rows of a sweep: run, keys, seed and metrics.
+    pub(crate) fn of_sweep(rows: &Rows) -> Self {
+        let each = || rows.rows.iter();
+        let mut fields = vec![Field::new("run", DataType::UInt64, false)];
+        let mut arrays: Vec<ArrayRef> = vec![Arc::new(each().map(|row| row.run).collect::<UInt64Array>())];
+        for (place, key) in rows.keys.iter().enumerate() {
+            fields.push(Field::new(key, DataType::Utf8, false));
+            let values = each().map(|row| Some(row.values[place].as_str()));
+            arrays.push(Arc::new(values.collect::<StringArray>()));
+        }
+        fields.push(Field::new("run_seed", DataType::UInt64, true));
+        arrays.push(Arc::new(each().map(|row| row.seed).collect::<UInt64Array>()));
+        for (place, column) in rows.columns.iter().enumerate() {
+            let metrics = each().map(|row| &row.metrics[place]);
+            let kind = if column.measure == Measure::Verdict {
+                let text = metrics.map(|metric| match metric {
+                    MetricValue::Text(text) => Some(*text),
+                    MetricValue::None | MetricValue::Number(_) => None,
+                });
+                arrays.push(Arc::new(text.collect::<StringArray>()));
+                DataType::Utf8
+            } else {
+                arrays.push(Arc::new(metrics.map(MetricValue::number).collect::<Float64Array>()));
+                DataType::Float64
+            };
+            let field = Field::new(&column.name, kind, true);
+            fields.push(with_facts(field, [(UNIT, column.measure.unit())]));
+        }
+        let schema = Arc::new(Schema::new(fields));
+        let batch = RecordBatch::try_new(Arc::clone(&schema), arrays);
+        let batches = vec![batch.expect("each column has the type of its field and a value for each row")];
+        Table { schema, batches }
+    }
+}
+
+impl Table {
+    /// The cells of a sweep: keys, number of runs, and the median of each metric with the ends of its interval.
+    pub(crate) fn of_cells(cells: &Cells<'_>) -> Self {
+        let each = || cells.cells.iter();
+        let (mut fields, mut arrays): (Vec<Field>, Vec<ArrayRef>) = (Vec::new(), Vec::new());
+        for (place, key) in cells.keys.iter().enumerate() {
+            fields.push(Field::new(key, DataType::Utf8, false));
+            let values = each().map(|cell| Some(cell.values[place].as_str()));
+            arrays.push(Arc::new(values.collect::<StringArray>()));
+        }
+        fields.push(Field::new("runs", DataType::UInt64, false));
+        arrays.push(Arc::new(
+            each().map(|cell| cell.rows.len() as u64).collect::<UInt64Array>(),
+        ));
+        for (place, column) in cells.columns() {
+            let estimates: Vec<[Option<f64>; 3]> = each().map(|cell| cell.values_of(*place)).collect();
+            for (index, name) in column_names(column).into_iter().enumerate() {
+                let field = Field::new(name, DataType::Float64, true);
+                fields.push(with_facts(field, [(UNIT, column.measure.unit())]));
+                let values = estimates.iter().map(|estimate| estimate[index]);
+                arrays.push(Arc::new(values.collect::<Float64Array>()));
+            }
+        }
+        let schema = Arc::new(Schema::new(fields));
+        let batch = RecordBatch::try_new(Arc::clone(&schema), arrays);
+        let batches = vec![batch.expect("each column has the type of its field and a value for each cell")];
+        Table { schema, batches }
+    }
+}
+
+fn field(column: &Column) -> Field {
+    let kind = match column.values {
+        Values::Signed => DataType::Int64,
+        Values::Unsigned => DataType::UInt64,
+        Values::Name | Values::Text => DataType::Utf8,
+    };
+    let field = Field::new(column.name, kind, column.optional);
+    with_facts(field, [(UNIT, column.unit), (MEANING, column.meaning)])
+}
+
+/// The field with those facts that are not empty.
+fn with_facts<const N: usize>(field: Field, facts: [(&'static str, &'static str); N]) -> Field {
+    let facts = facts.into_iter().filter(|(_, text)| !text.is_empty());
+    let facts = facts.map(|(key, text)| (key.to_owned(), text.to_owned()));
+    field.with_metadata(facts.collect::<HashMap<_, _>>())
+}
+
+fn internal(error: ArrowError) -> PyErr {
+    PyRuntimeError::new_err(format!("internal error of netburn: {error}"))
+}

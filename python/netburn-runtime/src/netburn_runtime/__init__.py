@@ -1,0 +1,43 @@
+"""The native module of the package netburn. Use the package: this interface may change with every version."""
+
+from ._native import (
+    Error,
+    Problem,
+    RecordError,
+    Run,
+    RunError,
+    Scenario,
+    ScenarioError,
+    Sweep,
+    SweepFolder,
+    Table,
+    __version__,
+    built_in,
+    decode,
+    load,
+    parse,
+    read_record,
+    simulate,
+    simulate_plan,
+)
+
+__all__ = [
+    "Error",
+    "Problem",
+    "RecordError",
+    "Run",
+    "RunError",
+    "Scenario",
+    "ScenarioError",
+    "Sweep",
+    "SweepFolder",
+    "Table",
+    "__version__",
+    "built_in",
+    "decode",
+    "load",
+    "parse",
+    "read_record",
+    "simulate",
+    "simulate_plan",
+]

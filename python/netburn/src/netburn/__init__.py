@@ -1,0 +1,60 @@
+"""Tests and simulates networks with several simultaneous clients, and explains slow results.
+
+    import netburn as nb
+
+    scenario = nb.scenario("slow-neighbour", {"ap.home.queue": "airtime"})
+    run = nb.simulate(scenario, seed=1)
+    run.verdict                      # "fail", "marginal", "pass", …
+    run["laptop"]["probe"].p95_ms    # 95th percentile of the round trips in ms
+    run.operations                   # a table for pandas, polars, DuckDB or pyarrow
+
+Times are in ms, rates in Mbit/s (10⁶ bit/s), shares 0 to 1. A value that is unknown, or that has too few samples, is
+None. A simulation with the same scenario, seed and version gives the same result on every machine.
+"""
+
+from ._runtime import native as _native
+from ._decode import decode
+from ._explanation import Cause, Change, Explanation
+from ._run import Run, explain, read_record, simulate
+from ._scenario import Scenario, built_in_scenarios, parse_scenario, scenario
+from ._summary import Goal, Latency, Station, Workload
+from ._sweep import Sweep, steps, sweep
+from ._version import __version__
+from ._worker import VersionError
+
+Error = _native.Error
+Problem = _native.Problem
+RecordError = _native.RecordError
+RunError = _native.RunError
+ScenarioError = _native.ScenarioError
+Table = _native.Table
+
+__all__ = [
+    "Cause",
+    "Change",
+    "Error",
+    "Explanation",
+    "Goal",
+    "Latency",
+    "Problem",
+    "RecordError",
+    "Run",
+    "RunError",
+    "Scenario",
+    "ScenarioError",
+    "Station",
+    "Sweep",
+    "Table",
+    "VersionError",
+    "Workload",
+    "__version__",
+    "built_in_scenarios",
+    "decode",
+    "explain",
+    "parse_scenario",
+    "read_record",
+    "scenario",
+    "simulate",
+    "steps",
+    "sweep",
+]

@@ -1,0 +1,83 @@
+"""Scenarios."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from . import _values
+from ._runtime import native
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Literal
+
+    Environment = Literal["simulate", "lab", "local", "fleet"]
+
+
+class Scenario:
+    """A scenario with its changes. It does not change: `with_changes` returns another one."""
+
+    __slots__ = ("_native",)
+
+    def __init__(self, of: native.Scenario) -> None:
+        self._native = of
+
+    @property
+    def origin(self) -> str:
+        """Path of the file, or name of the built-in scenario."""
+        return self._native.origin
+
+    def with_changes(self, changes: Mapping[str, _values.Value]) -> Scenario:
+        """Returns the scenario with changes.
+
+        A key is a dotted path such as "station.tv.signal". `*` matches names: "station.*.tsq" is a key of every
+        station. A str is read as `--set` of the command reads it: "airtime", "-62 dBm". Later changes win.
+
+        Raises ScenarioError for a key that is unknown. The values are checked when the scenario is used.
+        """
+        changed = [(key, _values.text(value)) for key, value in changes.items()]
+        return Scenario(self._native.with_changes(changed))
+
+    def plan(self, environment: Environment = "simulate") -> dict[str, Any]:
+        """Returns the plan: the scenario with all defaults, as `netburn plan --format json` prints it.
+
+        Raises ScenarioError if the scenario is invalid, or lacks keys that the environment needs.
+        """
+        import json
+
+        document, _ = self._native.plan(environment)
+        plan: dict[str, Any] = json.loads(document)
+        return plan
+
+    def describe(self, environment: Environment = "simulate") -> str:
+        """Returns the plan as text, as `netburn plan` prints it."""
+        return "\n".join(self._native.describe(environment))
+
+    def __repr__(self) -> str:
+        return f"<Scenario {self.origin}>"
+
+
+def scenario(name_or_path: str | os.PathLike[str], changes: Mapping[str, _values.Value] | None = None) -> Scenario:
+    """Loads the file with this path, else the built-in scenario with this name, and applies changes.
+
+    `changes`: as for `Scenario.with_changes`.
+
+    Raises ScenarioError if neither exists, if the file is not valid TOML, or if a key is unknown.
+    """
+    loaded = Scenario(native.load(os.fspath(name_or_path)))
+    return loaded.with_changes(changes) if changes else loaded
+
+
+def parse_scenario(text: str, changes: Mapping[str, _values.Value] | None = None) -> Scenario:
+    """Reads a scenario from TOML, and applies changes. Errors show it as `scenario.toml`.
+
+    Raises ScenarioError as `scenario` does.
+    """
+    parsed = Scenario(native.parse(text, "scenario.toml"))
+    return parsed.with_changes(changes) if changes else parsed
+
+
+def built_in_scenarios() -> list[str]:
+    """Returns the names of the built-in scenarios."""
+    return native.built_in()
