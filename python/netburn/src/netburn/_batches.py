@@ -60,17 +60,19 @@ class Batches:
     def _round(self, runs: Sequence[int], report: Any) -> int:
         waiting: dict[Future[_worker.Answer], list[_worker.Job]] = {}
         left = deque(runs)
-        again: list[list[_worker.Job]] = []
+        again: deque[list[_worker.Job]] = deque()
         done = 0
         try:
             while left or again or waiting:
                 while (left or again) and len(waiting) < self._ahead():
                     # A worker that did not know the base gets it with the batch.
                     base = self._base_text if again else None
-                    jobs = again.pop() if again else self._jobs(left)
+                    jobs = again.popleft() if again else self._jobs(left)
                     future = self._executor.submit(_worker.simulate, __version__, self._digest, base, jobs)
                     waiting[future] = jobs
-                ended, _ = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
+                wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
+                # `wait` does not return a future that was cancelled before it began.
+                ended = [future for future in waiting if future.done()]
                 errors: list[BaseException] = []
                 for future in ended:
                     jobs = waiting.pop(future)
@@ -102,7 +104,7 @@ class Batches:
                 # At the end smaller batches, down to half of the duration, so that all workers end at about the same time.
                 share = -(-len(left) // (2 * self._workers))
                 size = max(1, min(size, max(share, size // 2)))
-        jobs = []
+        jobs: list[_worker.Job] = []
         while left and len(jobs) < size:
             run = left.popleft()
             plan = self._folder.plan(run)
