@@ -110,7 +110,7 @@ fn a_chart_is_medians_in_groups() {
     // The median of 412.5 and 387.5 is 400, four times 100; 9.875 is rounded up to two eighths of a column's width.
     let full = "█".repeat(60);
     let expected = format!(
-        "b.voip.p95_ms (ms), median and range of 2 seeds over ap.home.queue
+        "b.voip.p95_ms (ms), median and range of 1 to 2 seeds over ap.home.queue
 station.b.signal = -80 dBm
   fifo     {full} 400 [388 to 412]
   airtime  █▌ 9.88 [9.88 to 9.88]
@@ -122,7 +122,7 @@ station.b.signal = -60 dBm
     assert_eq!(chart::text(&p95, 101), expected);
     let svg = chart::svg(&p95);
     for part in [
-        "b.voip.p95_ms (ms), median and range of 2 seeds",
+        "b.voip.p95_ms (ms), median and range of 1 to 2 seeds",
         "ap.home.queue",
         "station.b.signal = -60 dBm",
         ">200 ms<",

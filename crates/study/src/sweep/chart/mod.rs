@@ -29,8 +29,8 @@ pub struct Chart {
     pub values: Vec<String>,
     /// One group for each combination of the other keys' values.
     pub groups: Vec<Group>,
-    /// Maximum number of seeds per point; a point is their median.
-    pub seeds: u32,
+    /// Minimum and maximum number of seeds per point; a point is their median.
+    pub seeds: (usize, usize),
 }
 
 /// Points of one combination of the other keys' values.
@@ -65,7 +65,11 @@ impl Chart {
         let mut values: Vec<String> = Vec::new();
         let mut names: Vec<(String, String)> = Vec::new();
         let mut points: Vec<Vec<Option<Point>>> = Vec::new();
+        let mut seeds: Option<(usize, usize)> = None;
         for cell in &Cells::new(rows).cells {
+            let runs = cell.rows.len();
+            let (fewest, most) = seeds.unwrap_or((runs, runs));
+            seeds = Some((fewest.min(runs), most.max(runs)));
             let at = place(&mut values, &cell.values[0]);
             let others = rows.keys.iter().zip(cell.values).skip(1);
             let mut others = others.map(|(key, value)| format!("{key} = {value}"));
@@ -95,24 +99,26 @@ impl Chart {
             key: rows.keys[0].clone(),
             groups: groups.collect(),
             values,
-            seeds: rows.repeat,
+            seeds: seeds.unwrap_or((1, 1)),
         }
     }
 
     /// Title: the metric, the number of seeds per point, and what the range shows.
     #[must_use]
     pub fn title(&self) -> String {
-        match self.seeds {
-            1 => self.metric.clone(),
-            seeds if self.has_intervals() => format!("{}, median and 95 % interval of {seeds} seeds", self.metric),
-            seeds => format!("{}, median and range of {seeds} seeds", self.metric),
-        }
+        let seeds = match self.seeds {
+            (_, 1) => return self.metric.clone(),
+            (fewest, most) if fewest == most => format!("{most} seeds"),
+            (fewest, most) => format!("{fewest} to {most} seeds"),
+        };
+        let range = if self.has_intervals() { "95 % interval" } else { "range" };
+        format!("{}, median and {range} of {seeds}", self.metric)
     }
 
     /// `true` if the ranges of the points are confidence intervals.
     #[must_use]
     pub const fn has_intervals(&self) -> bool {
-        self.seeds as usize >= MIN_VALUES
+        self.seeds.1 >= MIN_VALUES
     }
 }
 

@@ -30,7 +30,7 @@ pub fn text(chart: &Chart, columns: usize) -> String {
         .collect();
     let widest = labels.iter().map(|label| width(label)).max().unwrap_or(0);
     // With several seeds, the range follows the value.
-    let beside = if chart.seeds > 1 { 34 } else { 14 };
+    let beside = if chart.seeds.1 > 1 { 34 } else { 14 };
     let room = columns.saturating_sub(widest + beside).clamp(10, 60);
     let mut shown = 0;
     let bars = chart
@@ -56,7 +56,7 @@ pub fn text(chart: &Chart, columns: usize) -> String {
             let bar = bar(point.median, highest, room);
             let number = |value| format_value(value, chart.measure);
             let mut value = number(point.median);
-            if chart.seeds > 1 {
+            if chart.seeds.1 > 1 {
                 value.push_str(&format!(" [{} to {}]", number(point.low), number(point.high)));
             }
             let line = if bar.is_empty() {
