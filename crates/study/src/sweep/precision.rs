@@ -153,7 +153,7 @@ mod tests {
             name: "worst_p95_ms".to_owned(),
             measure: Measure::Ms,
         };
-        Target::new(&[column.clone()], &column, precision.parse().unwrap()).unwrap()
+        Target::new(std::slice::from_ref(&column), &column, precision.parse().unwrap()).unwrap()
     }
 
     #[test]
@@ -168,7 +168,7 @@ mod tests {
         let of = |measure, precision: &str| {
             let name = "rate".to_owned();
             let column = Column { name, measure };
-            Target::new(&[column.clone()], &column, precision.parse().unwrap())
+            Target::new(std::slice::from_ref(&column), &column, precision.parse().unwrap())
         };
         assert_eq!(
             of(Measure::Mbps, "2 ms").unwrap_err(),
