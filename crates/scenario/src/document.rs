@@ -6,7 +6,7 @@ use crate::file;
 use crate::kit;
 use crate::node::{Entry, Node, Place, Table, Value};
 use crate::path::{Shape, check_path};
-use crate::plan::Plan;
+use crate::plan::{Plan, Setting};
 use crate::problem::{Problem, ScenarioError, Source, position};
 use crate::suggest::{list, nearest, quoted_name};
 use crate::{pattern, resolve};
@@ -196,6 +196,47 @@ impl Document {
         Ok(())
     }
 
+    /// Returns the settings of changes that take effect at once, as an `[[at]]` of the file has them. Each change is a key and
+    /// its value, as for [`set`](Self::set).
+    ///
+    /// # Errors
+    /// The document is invalid, a key is unknown or cannot change during a run, or a value is invalid.
+    pub fn changes(&self, changes: &[(String, String)]) -> Result<Vec<Setting>, ScenarioError> {
+        let mut changed = self.clone();
+        let mut set = Vec::new();
+        for (key, value) in changes {
+            let index = changed.source.arguments.len();
+            changed.source.arguments.push(format!("{key}={value}"));
+            let read = changed.matching(index, key);
+            let read = read.and_then(|keys| Ok((keys, argument(index, key.len() + 1, value)?)));
+            let (keys, node) = read.map_err(|problem| ScenarioError::new(&changed.source, vec![*problem]))?;
+            let place = Place::Argument(index, 0..key.len());
+            set.extend(keys.into_iter().map(|key| Entry {
+                key,
+                place: place.clone(),
+                node: node.clone(),
+            }));
+        }
+        let node = |value| Node::new(value, Place::Whole);
+        let entry = |key: &str, value| Entry {
+            key: key.to_owned(),
+            place: Place::Whole,
+            node: node(value),
+        };
+        let at = Value::Table(Table {
+            entries: vec![
+                entry("time", Value::Text("0 s".to_owned())),
+                entry("set", Value::Table(Table { entries: set })),
+            ],
+        });
+        if let Value::Table(root) = &mut changed.root.value {
+            root.entries.retain(|entry| entry.key != "at");
+            root.entries.push(entry("at", Value::List(vec![node(at)])));
+        }
+        let changes = changed.resolve()?.changes.into_iter();
+        Ok(changes.flat_map(|change| change.settings).collect())
+    }
+
     /// Fills in the defaults, checks the document and returns the plan.
     ///
     /// # Errors
@@ -324,6 +365,32 @@ mod tests {
         document.set("station.tv-*.gso", "false").unwrap();
         let gso: Vec<bool> = document.resolve().unwrap().stations.iter().map(|s| s.gso).collect();
         assert_eq!(gso, [false, false, true]);
+    }
+
+    #[test]
+    fn changes_are_those_of_an_at_section() {
+        let text = "[ap.one]\nqueue = \"fifo\"\n[ap.one.radio.5g]\n[[at]]\ntime = \"1 s\"\nset = { \"ap.one.queue\" = \"fq-mac\" }\n\
+                    [station.a]\nsignal = \"-60 dBm\"\nworkload = \"probe\"\n[station.b]\nsignal = \"-60 dBm\"\nworkload = \"probe\"\n";
+        let document = Document::from_toml("x.toml", text).unwrap();
+        let changes = |all: &[(&str, &str)]| {
+            let all: Vec<(String, String)> = all.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+            document.changes(&all).map_err(|error| error.to_string())
+        };
+        let set = "{ \"ap.one.queue\" = \"airtime\", \"station.a.signal\" = \"-80 dBm\", \"station.b.signal\" = \"-80 dBm\" }";
+        let file = text.replace("{ \"ap.one.queue\" = \"fq-mac\" }", set);
+        let expected = Document::from_toml("x.toml", &file).unwrap().resolve().unwrap().changes;
+        let found = changes(&[("ap.one.queue", "airtime"), ("station.*.signal", "-80 dBm")]).unwrap();
+        assert_eq!(found, expected[0].settings);
+        assert_eq!(found.len(), 3);
+        for (key, value, message) in [
+            ("ap.one.queue", "airtme", "did you mean `airtime`?"),
+            ("ap.two.queue", "fifo", "`two`"),
+            ("duration", "3 s", "duration"),
+            ("station.c*.signal", "-60 dBm", "c*"),
+        ] {
+            let error = changes(&[(key, value)]).unwrap_err();
+            assert!(error.contains(message), "{error}");
+        }
     }
 
     #[test]
