@@ -1,5 +1,6 @@
 //! `netburn lab`: programs at the stations of a modelled network.
 
+mod control;
 mod output;
 mod record;
 mod session;
@@ -12,6 +13,7 @@ use crate::plan;
 use crate::program::program;
 use crate::runtime;
 use crate::terminal::eprint_message;
+use control::Controller;
 use netburn_lab::packet::RejectReason;
 use netburn_lab::servers::Servers;
 use netburn_lab::{ForwardingCounters, LabError, StartOptions};
@@ -37,10 +39,13 @@ pub(crate) use view::keep_terminal;
 pub(crate) fn lab(args: &LabArgs) -> Result<ExitStatus, CliError> {
     let wanted = args.commands().map_err(CliError::Usage)?;
     // The notes are about workloads, which do not run here.
-    let (plan, _) = plan::resolved(&plan::changed(&args.changes())?, Environment::Lab)?;
+    let scenario = plan::changed(&args.changes())?;
+    let (plan, _) = plan::resolved(&scenario, Environment::Lab)?;
+    let controller = args.control.then(Controller::from_stdin).transpose()?;
     let mut commands = commands(&plan, wanted)?;
     let entered = commands[0].end;
-    if args.serve && commands.iter().all(|command| command.words.is_empty()) {
+    let stays = args.serve || args.control;
+    if stays && commands.iter().all(|command| command.words.is_empty()) {
         commands.clear();
     }
     if !args.quiet {
@@ -69,7 +74,7 @@ pub(crate) fn lab(args: &LabArgs) -> Result<ExitStatus, CliError> {
         let servers = Servers::start(&lab, &program()?, calls, warn);
         Some(servers.map_err(|error| CliError::Failed(error.to_string()))?)
     };
-    if !args.quiet {
+    if !args.quiet && !args.control {
         eprint_message(&format!(
             "at {}, from another terminal: {} -- sh",
             name_of(&plan, entered),
@@ -80,8 +85,18 @@ pub(crate) fn lab(args: &LabArgs) -> Result<ExitStatus, CliError> {
         |error: io::Error| CliError::Failed(format!("what the commands print can't be kept: {error}"));
     let mut output = Output::new(commands.len(), args.log.as_deref()).map_err(incomplete_record)?;
     let runtime = runtime::on(1)?;
-    let session = Session::new(&lab, &commands, &mut output, args.serve, !args.serve && !args.quiet);
     let outcome = runtime.block_on(async {
+        if let Some(controller) = &controller {
+            controller.opened(&lab, &plan.name)?;
+            let signal = control::Session::new(&lab, &scenario, controller)
+                .run(&mut servers)
+                .await?;
+            return Ok(Outcome {
+                went: Vec::new(),
+                signal,
+            });
+        }
+        let session = Session::new(&lab, &commands, &mut output, args.serve, !args.serve && !args.quiet);
         let mut view = args.serve.then(|| view::View::open(&plan));
         session.run(&mut view, &mut servers, args.serve).await
     });
@@ -100,6 +115,9 @@ pub(crate) fn lab(args: &LabArgs) -> Result<ExitStatus, CliError> {
         eprint_message(&text);
     }
     let reasons = lab_reasons(&health, DEFAULT_STANDSTILL_LIMIT);
+    if let Some(controller) = &controller {
+        controller.closed(&reasons);
+    }
     for reason in &reasons {
         eprint_message(&format!("warning: results may be unreliable: {reason}"));
     }

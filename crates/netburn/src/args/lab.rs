@@ -33,6 +33,10 @@ pub(crate) struct LabArgs {
     /// commands get no standard input
     #[arg(long)]
     pub(crate) serve: bool,
+    /// Serve the requests of another program, such as the Python package, until it closes standard input: a Unix socket
+    /// with message boundaries (SOCK_SEQPACKET)
+    #[arg(long, conflicts_with_all = ["serve", "log", "at", "command"])]
+    pub(crate) control: bool,
     /// Folder for packet captures (pcapng) of each station and of the radio
     #[arg(long, value_name = "DIR")]
     pub(crate) pcap: Option<PathBuf>,
