@@ -8,6 +8,7 @@ mod explain;
 mod export;
 mod fetch;
 mod fleet;
+mod generate;
 mod groups;
 mod lab;
 mod measurement;
@@ -30,6 +31,7 @@ pub(crate) use fleet::{
     CheckArgs, DeployArgs, FleetArgs, FleetCommand, FleetListArgs, FleetServeArgs, JoinArgs, Label, LimitsArgs,
     RevokeArgs,
 };
+pub(crate) use generate::{GenerateArgs, Generated};
 pub(crate) use lab::{CommandArgs, DoctorArgs, LabArgs};
 pub(crate) use rpm::{RpmArgs, RpmDirection};
 pub(crate) use run::{BandArg, Changes, Check, EnvironmentArg, PlanArgs, RunArgs};
@@ -101,6 +103,7 @@ pub(crate) enum Command {
     Fleet(FleetArgs),
     Doctor(DoctorArgs),
     Schema(SchemaArgs),
+    Generate(GenerateArgs),
     Crosscheck(Box<CrosscheckArgs>),
     #[command(hide = true)]
     Flow(FlowArgs),
@@ -125,6 +128,18 @@ pub(crate) enum Format {
     Json,
 }
 
+/// Format of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum ReportFormat {
+    /// Human-readable text
+    #[default]
+    Text,
+    /// For scripts
+    Json,
+    /// GitHub Flavored Markdown, for the summary of a CI job
+    Markdown,
+}
+
 /// Show the report of a finished or interrupted run
 ///
 /// If a run was killed, netburn first completes its record with every row that reached the disk. netburn writes the
@@ -135,7 +150,7 @@ pub(crate) struct ReportArgs {
     pub(crate) run: PathBuf,
     /// Format of the report
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
-    pub(crate) format: Format,
+    pub(crate) format: ReportFormat,
     /// File for the page [default: report.html in the run's folder]
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,

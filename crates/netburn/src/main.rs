@@ -21,6 +21,7 @@ mod explain;
 mod export;
 mod fetch;
 mod fleet;
+mod generate;
 mod import;
 mod join;
 mod lab;
@@ -111,6 +112,7 @@ fn perform(command: Command) -> Result<ExitStatus, CliError> {
         Command::Crosscheck(args) => crosscheck::crosscheck(&args),
         Command::Flow(args) => crosscheck::flow(&args.end),
         Command::LabInit => std::process::exit(lab::helper()),
+        Command::Generate(args) => generate::generate(&args),
         Command::Schema(args) => plan::schema(&args),
         Command::Agent => join::agent(),
     }

@@ -1,6 +1,6 @@
 //! Stored runs: `report` and `runs`.
 
-use crate::args::{Format, ReportArgs, RunsArgs};
+use crate::args::{Format, ReportArgs, ReportFormat, RunsArgs};
 use crate::exit::{CliError, ExitStatus};
 use crate::page;
 use crate::terminal::{TerminalStyle, eprint_message, print_stdout};
@@ -36,10 +36,11 @@ pub(crate) fn report(args: &ReportArgs) -> Result<ExitStatus, CliError> {
     if let Some(folder) = &args.charts {
         page::draw(&view, folder)?;
     }
-    let mut text = written(&view.summary, args.format);
-    if args.format == Format::Text {
-        text.push_str(&causes(&view));
-    }
+    let text = match args.format {
+        ReportFormat::Json => written(&view.summary, Format::Json),
+        ReportFormat::Text => written(&view.summary, Format::Text) + &causes(&view),
+        ReportFormat::Markdown => netburn_report::markdown(&view.summary, &view.explanation),
+    };
     print_stdout(&text)?;
     Ok(ExitStatus::Success)
 }

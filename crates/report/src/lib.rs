@@ -5,6 +5,7 @@
 //!
 //! - [`text`](mod@text): a [`Summary`](netburn_record::Summary) as text: environment, verdicts and reasons.
 //! - [`html`] – self-contained pages.
+//! - [`markdown`](mod@markdown): a report as Markdown, for CI.
 //! - [`causes`] – likely causes as text.
 //! - [`live`] – current values of every station: a pure model, and a thin shell that draws it.
 //! - [`runs`] – a list of runs.
@@ -26,6 +27,7 @@ pub mod environment;
 pub mod floor_plan;
 pub mod html;
 pub mod live;
+pub mod markdown;
 pub mod runs;
 pub mod sanitise;
 pub mod style;
@@ -33,6 +35,7 @@ pub mod table;
 pub mod text;
 
 pub use live::Live;
+pub use markdown::markdown;
 pub use text::text;
 
 /// Width of standard output in columns; `None` if it is no terminal.

@@ -12,7 +12,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
         &["scenarios", "plan", "sweep", "validate", "crosscheck", "decode"],
     ),
     ("Exchange", &["export", "import"]),
-    ("System", &["doctor", "schema"]),
+    ("System", &["doctor", "schema", "generate"]),
 ];
 
 /// Columns of a command's name in the list.

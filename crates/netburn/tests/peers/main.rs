@@ -8,6 +8,7 @@ mod exporting;
 mod fetching;
 mod iperf3;
 mod machine;
+mod packages;
 mod recording;
 mod rpm;
 mod service;

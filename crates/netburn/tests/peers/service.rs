@@ -176,7 +176,7 @@ echo ran $?
 $netburn fleet join --uninstall
 su - resident -c "$netburn fleet join --uninstall"
 until list | grep -q '^no members'; do sleep 0.1; done
-find / -xdev \( -name 'netburn-agent*' -o -name join.env \) -printf 'stays: %p\n' 2>/dev/null
+find /etc /home /root /srv /usr /var -xdev \( -name 'netburn-agent*' -o -name join.env \) -printf 'stays: %p\n' 2>/dev/null
 echo gone
 "#;
 

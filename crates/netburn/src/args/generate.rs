@@ -1,0 +1,39 @@
+//! `netburn generate`.
+
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+/// Generate man pages, or completions for a shell
+///
+/// Packages install these files. To use completions without a package, add one line to the start file of your shell:
+///
+///   bash        source <(netburn generate bash)
+///   zsh         source <(netburn generate zsh)
+///   fish        netburn generate fish | source
+///   powershell  netburn generate powershell | Out-String | Invoke-Expression
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct GenerateArgs {
+    /// Kind of the generated files
+    #[arg(value_enum, value_name = "WHAT")]
+    pub(crate) what: Generated,
+    /// Folder for the files, with the names that the shell or man expects: all man pages, or one file. Without it,
+    /// standard output gets the page netburn(1) or the completions
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+/// Generated files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Generated {
+    /// Man pages in section 1, one for each command
+    Man,
+    /// Completions for bash 4 and newer
+    Bash,
+    /// Completions for zsh
+    Zsh,
+    /// Completions for fish
+    Fish,
+    /// Completions for PowerShell
+    Powershell,
+}
