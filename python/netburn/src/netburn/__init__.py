@@ -22,6 +22,12 @@ from ._sweep import Sweep, steps, sweep
 from ._version import __version__
 from ._worker import VersionError
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ._execute import run
+    from ._lab import Counters, Lab, LabError, LinkEvent, Node, lab
+    from ._process import Process
+
 Error = _native.Error
 Problem = _native.Problem
 RecordError = _native.RecordError
@@ -32,11 +38,17 @@ Table = _native.Table
 __all__ = [
     "Cause",
     "Change",
+    "Counters",
     "Error",
     "Explanation",
     "Goal",
+    "Lab",
+    "LabError",
     "Latency",
+    "LinkEvent",
+    "Node",
     "Problem",
+    "Process",
     "RecordError",
     "Run",
     "RunError",
@@ -51,10 +63,27 @@ __all__ = [
     "built_in_scenarios",
     "decode",
     "explain",
+    "lab",
     "parse_scenario",
     "read_record",
+    "run",
     "scenario",
     "simulate",
     "steps",
     "sweep",
 ]
+
+_LATER = {
+    **dict.fromkeys(("Counters", "Lab", "LabError", "LinkEvent", "Node", "lab"), "_lab"),
+    "Process": "_process",
+    "run": "_execute",
+}
+"""Names whose modules start processes: they are imported when they are used, because the import takes time."""
+
+
+def __getattr__(name: str) -> object:
+    if name not in _LATER:
+        raise AttributeError(f"module 'netburn' has no attribute {name!r}")
+    import importlib
+
+    return getattr(importlib.import_module(f".{_LATER[name]}", __name__), name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from . import _values
 from ._runtime import native
@@ -18,10 +18,14 @@ if TYPE_CHECKING:
 class Scenario:
     """A scenario with its changes. It does not change: `with_changes` returns another one."""
 
-    __slots__ = ("_native",)
+    __slots__ = ("_changes", "_native", "_text")
 
-    def __init__(self, of: native.Scenario) -> None:
+    def __init__(
+        self, of: native.Scenario, text: str | None = None, changes: Sequence[tuple[str, str]] = ()
+    ) -> None:
         self._native = of
+        self._text = text
+        self._changes = tuple(changes)
 
     @property
     def origin(self) -> str:
@@ -37,7 +41,7 @@ class Scenario:
         Raises ScenarioError for a key that is unknown. The values are checked when the scenario is used.
         """
         changed = [(key, _values.text(value)) for key, value in changes.items()]
-        return Scenario(self._native.with_changes(changed))
+        return Scenario(self._native.with_changes(changed), self._text, [*self._changes, *changed])
 
     def plan(self, environment: Environment = "simulate") -> dict[str, Any]:
         """Returns the plan: the scenario with all defaults, as `netburn plan --format json` prints it.
@@ -53,6 +57,16 @@ class Scenario:
     def describe(self, environment: Environment = "simulate") -> str:
         """Returns the plan as text, as `netburn plan` prints it."""
         return "\n".join(self._native.describe(environment))
+
+    def _arguments(self, folder: str | os.PathLike[str]) -> list[str]:
+        """Arguments with which the command loads this scenario. A text becomes a file in `folder`."""
+        origin = self.origin
+        if self._text is not None:
+            origin = os.path.join(folder, origin)
+            with open(origin, "w", encoding="utf-8") as file:
+                file.write(self._text)
+        changes = (argument for key, value in self._changes for argument in ("--set", f"{key}={value}"))
+        return [origin, *changes]
 
     def __repr__(self) -> str:
         return f"<Scenario {self.origin}>"
@@ -74,7 +88,7 @@ def parse_scenario(text: str, changes: Mapping[str, _values.Value] | None = None
 
     Raises ScenarioError as `scenario` does.
     """
-    parsed = Scenario(native.parse(text, "scenario.toml"))
+    parsed = Scenario(native.parse(text, "scenario.toml"), text)
     return parsed.with_changes(changes) if changes else parsed
 
 

@@ -1,0 +1,220 @@
+"""Labs with real programs. They need namespaces, as the labs of the command."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import netburn as nb
+import pytest
+
+PIPE, DEVNULL, STDOUT = subprocess.PIPE, subprocess.DEVNULL, subprocess.STDOUT
+
+
+@pytest.fixture(scope="module")
+def lab():
+    with nb.lab("slow-neighbour") as lab:
+        yield lab
+
+
+def until(reached, seconds=20):
+    end = time.monotonic() + seconds
+    while not reached():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_nodes_have_names_and_addresses(lab):
+    assert set(lab) == {"server", "laptop", "tablet"} and len(lab) == 3
+    tablet = lab["tablet"]
+    assert (tablet.name, len(tablet.addresses)) == ("tablet", 2)
+    shown = tablet.run(["ip", "-json", "address", "show", "wlan0"], capture_output=True, check=True)
+    assert [info["local"] for info in json.loads(shown.stdout)[0]["addr_info"]][:1] == [tablet.addresses[0]]
+    assert tablet.run(["hostname"], capture_output=True, text=True).stdout == "tablet\n"
+    with pytest.raises(KeyError):
+        lab["sofa"]
+
+
+def test_programs_reach_the_server(lab):
+    lab["laptop"].run(["ping", "-c", "2", "-i", "0.2", "server"], check=True, stdout=DEVNULL)
+    got = lab["tablet"].run(["curl", "-sf", "http://server/bytes/1MiB"], capture_output=True, check=True)
+    assert len(got.stdout) == 1 << 20
+
+
+def test_a_process_is_like_one_of_subprocess(lab, tmp_path):
+    laptop = lab["laptop"]
+    with laptop.popen(["cat"], stdin=PIPE, stdout=PIPE) as cat:
+        assert cat.poll() is None
+        assert cat.communicate(b"x" * (1 << 20)) == (b"x" * (1 << 20), None)
+    assert cat.returncode == 0
+    done = laptop.run(["sh", "-c", "echo out; echo err >&2; exit 7"], capture_output=True, text=True)
+    assert (done.stdout, done.stderr, done.returncode) == ("out\n", "err\n", 7)
+    with pytest.raises(subprocess.CalledProcessError):
+        laptop.run(["false"], check=True)
+    with laptop.popen(["sh", "-c", "echo a; echo b >&2"], stdout=PIPE, stderr=STDOUT, text=True) as both:
+        assert both.communicate()[0] == "a\nb\n"
+    shown = laptop.run(["sh", "-c", "pwd; echo $MENU $NETBURN_STATION"], capture_output=True, text=True, cwd=tmp_path, env={"MENU": "7"})
+    assert shown.stdout == f"{tmp_path}\n7 laptop\n"
+    with open(tmp_path / "out", "wb") as file:
+        laptop.run(["echo", "kept"], stdout=file)
+    assert (tmp_path / "out").read_text() == "kept\n"
+    assert laptop.run(["cat"], input="word", capture_output=True, text=True).stdout == "word"
+
+
+def test_a_process_is_ended_by_signals_and_timeouts(lab):
+    sleeper = lab["laptop"].popen(["sleep", "600"])
+    with pytest.raises(subprocess.TimeoutExpired):
+        sleeper.wait(0.1)
+    sleeper.terminate()
+    assert sleeper.wait(10) == -signal.SIGTERM
+    sleeper.kill()
+    began = time.monotonic()
+    with pytest.raises(subprocess.TimeoutExpired):
+        lab["laptop"].run(["sleep", "600"], timeout=0.2)
+    assert time.monotonic() - began < 30
+
+
+def test_a_program_that_cannot_be_started_is_the_error_of_subprocess(lab):
+    with pytest.raises(FileNotFoundError) as caught:
+        lab["laptop"].popen(["no-such-program"])
+    assert caught.value.filename == "no-such-program"
+    with pytest.raises(PermissionError):
+        lab["laptop"].popen(["/etc/passwd"])
+    with pytest.raises(nb.LabError, match="`arguments` is empty"):
+        lab["laptop"].popen([])
+
+
+def test_a_service_is_reached_when_it_listens(lab, tmp_path):
+    (tmp_path / "page").write_text("hello")
+    server = lab["server"].popen([sys.executable, "-m", "http.server", "8080"], cwd=tmp_path, stdout=DEVNULL, stderr=DEVNULL)
+    lab["server"].wait_for_port(8080)
+    got = lab["laptop"].run(["curl", "-sf", "http://server:8080/page"], capture_output=True, check=True)
+    assert got.stdout == b"hello"
+    server.kill()
+    assert server.wait() == -9
+    until(lambda: not lab["server"].listens(8080))
+    with pytest.raises(TimeoutError, match="nothing listens at port 8080 of server"):
+        lab["server"].wait_for_port(8080, timeout=0.05)
+
+
+def test_counters_are_those_of_the_air(lab):
+    before = lab["tablet"].counters()
+    lab["tablet"].run(["curl", "-sf", "-o", "/dev/null", "http://server/bytes/1MiB"], check=True)
+    # The rows are at most 100 ms old.
+    until(lambda: lab["tablet"].counters().mpdus - before.mpdus >= (1 << 20) / 1500)
+    after = lab["tablet"].counters()
+    # 1 MiB at the PHY rate of a signal of -76 dBm or less, which is at most 433 Mbit/s with a width of 80 MHz.
+    assert after.airtime_down_s - before.airtime_down_s > (1 << 23) / 433e6
+    assert after.transmissions - before.transmissions <= after.mpdus - before.mpdus
+    with pytest.raises(KeyError):
+        lab["server"].counters()
+
+
+def test_keys_change_while_programs_run(lab):
+    lab.set({"station.tablet.signal": "-50 dBm"})
+    until(lambda: lab["tablet"].counters().signal_dbm == -50)
+    lab.set({"station.*.signal": "-70 dBm", "ap.home.queue": "airtime"})
+    until(lambda: {counters.signal_dbm for counters in lab.counters().values()} == {-70})
+    for changes, message in [
+        ({"ap.home.queue": "airtme"}, "did you mean `airtime`"),
+        ({"ap.attic.queue": "fifo"}, "attic"),
+        ({"duration": "3 s"}, "duration"),
+        ({"station.laptop.signal": "-60 dBm", "station.tablet.signal": "3 apples"}, "apples"),
+    ]:
+        with pytest.raises(nb.LabError, match=message):
+            lab.set(changes)
+    assert lab["laptop"].counters().signal_dbm == -70
+
+
+def test_invalid_requests_are_rejected_and_the_lab_continues(lab):
+    def raw(message, files=()):
+        """Sends any bytes, and returns the reply that has no waiting request."""
+        replies = []
+        handle, lab._handle = lab._handle, lambda reply: replies.append(reply) if reply.get("id") in (None, 0) else handle(reply)
+        try:
+            socket.send_fds(lab._socket, [message], list(files))
+            until(lambda: replies)
+        finally:
+            lab._handle = handle
+        return replies[0]["error"]
+
+    assert raw(b"\xff\x00").startswith("invalid request")
+    assert raw(b"{}").startswith("invalid request")
+    assert "expected standard input, output and error" in raw(
+        json.dumps({"id": 0, "call": {"run": {"at": "laptop", "arguments": ["true"]}}}).encode(), [0]
+    )
+    assert "sofa" in raw(b'{"id": 0, "call": {"listens": {"at": "sofa", "port": 80}}}')
+    with pytest.raises(ValueError, match="expected at most 98304"):
+        lab["laptop"].popen(["true", "x" * 100_000])
+    assert lab["laptop"].run(["true"]).returncode == 0
+
+
+def test_the_end_of_a_lab_ends_its_programs_and_reports_its_reliability():
+    with nb.lab("slow-neighbour", {"ap.home.queue": "airtime"}, servers=False, seed=3) as lab:
+        sleeper = lab["tablet"].popen(["sleep", "600"])
+        with pytest.raises(nb.LabError, match="known after it was closed"):
+            lab.unreliable
+    assert sleeper.wait(10) == -9
+    assert all(isinstance(reason, str) for reason in lab.unreliable)
+    with pytest.raises(nb.LabError, match="the lab has ended"):
+        lab["tablet"].run(["true"])
+    lab.close()
+
+
+def test_a_lab_that_is_killed_is_one_error():
+    with nb.lab("slow-neighbour") as lab:
+        sleeper = lab["tablet"].popen(["sleep", "600"])
+        lab._command.kill()
+        assert sleeper.wait(20) == -9
+        with pytest.raises(nb.LabError):
+            lab["tablet"].run(["true"])
+
+
+def test_the_death_of_python_ends_the_lab(tmp_path):
+    program = (
+        "import netburn as nb, time\n"
+        "lab = nb.lab('slow-neighbour')\n"
+        "lab['laptop'].popen(['sleep', '600'])\n"
+        "print(lab._command.pid, flush=True)\n"
+        "time.sleep(600)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", program], stdout=PIPE, text=True) as process:
+        command = int(process.stdout.readline())
+        process.kill()
+    until(lambda: not os.path.exists(f"/proc/{command}"))
+
+
+def test_invalid_scenarios_have_the_error_of_the_scenario():
+    with pytest.raises(nb.ScenarioError, match="did you mean `airtime`"):
+        nb.lab("slow-neighbour", {"ap.home.queue": "airtme"})
+    with pytest.raises(nb.ScenarioError):
+        nb.lab("no-such-scenario")
+
+
+def test_a_text_with_changes_is_opened():
+    text = '[ap.a.radio.5g]\n[station.tv]\njoins = "a.5g"\nsignal = "-60 dBm"\nworkload = "probe"\n'
+    scenario = nb.parse_scenario(text, {"station.tv.signal": "-55 dBm"})
+    with nb.lab(scenario) as lab:
+        until(lambda: lab["tv"].counters().signal_dbm == -55)
+        assert list(lab) == ["server", "tv"]
+
+
+def test_a_run_in_the_lab_is_a_record(tmp_path, capfd):
+    text = '[ap.a.radio.5g]\n[station.tablet]\njoins = "a.5g"\nsignal = "-60 dBm"\nworkload = "voip"\n'
+    scenario = nb.parse_scenario(text, {"duration": "3 s", "baseline": "1 s"})
+    run = nb.run(scenario, on="lab", out=tmp_path / "run", seed=5)
+    assert run.summary["environment"] == "lab" and run.summary["seed"] == 5
+    assert run["tablet"].throughput_mbps > 0
+    assert (tmp_path / "run" / "report.html").exists()
+    with pytest.raises(nb.RecordError, match="exists"):
+        nb.run("slow-neighbour", on="simulate", out=tmp_path / "run")
+    with pytest.raises(nb.ScenarioError):
+        nb.run("slow-neighbour", {"ap.home.queue": "airtme"}, out=tmp_path / "other")
+
+
+def test_the_fixture_closes_its_labs(netburn_lab):
+    lab = netburn_lab("slow-neighbour", servers=False)
+    assert lab["laptop"].run(["true"]).returncode == 0
