@@ -173,3 +173,56 @@ fn lab_and_simulator_agree() {
         }
     }
 }
+
+/// The server's link carries the highest bit rate of the player (16.8 Mbit/s) and a video call (2.5 Mbit/s each way).
+const ADAPTIVE: &str = r#"
+duration = "8 s"
+baseline = "1 s"
+[server]
+link = { rate = "40 Mbit/s", delay = "10 ms" }
+[ap.home]
+queue = "airtime"
+[ap.home.radio.5g]
+[station.tv]
+joins = "home.5g"
+signal = "-60 dBm"
+workload = "dash"
+[station.desk]
+joins = "home.5g"
+signal = "-55 dBm"
+workload = "video-call"
+"#;
+
+#[test]
+fn adaptive_workloads_behave_in_the_lab_as_in_the_simulator() {
+    let bench = Bench::new();
+    bench.write("adaptive.toml", ADAPTIVE);
+    let [simulated, lab] = ["simulate", "lab"].map(|on| {
+        let ended = finish(bench.netburn(["run", "adaptive.toml", "--on", on, "--format", "json"]));
+        assert!(matches!(ended.code(), 0 | 3), "{}", ended.stderr);
+        let summary = ended.json();
+        let segments = station(&summary, "tv")["workloads"][0]["segments"].clone();
+        let call = station(&summary, "desk")["workloads"][0]["streams"].clone();
+        (ended.code() == 0, segments, call)
+    });
+    for (_, segments, call) in [&simulated, &lab] {
+        // The lowest bit rate of the default ladder is that of the first segment.
+        assert_eq!(segments["lowest_mbps"], 0.145, "{segments}");
+        assert!(segments["complete"].as_u64().unwrap() >= 4, "{segments}");
+        for direction in ["up", "down"] {
+            // The start rate of a call is 300 kbit/s (draft-ietf-rmcat-gcc), and the target 2.5 Mbit/s.
+            let rate = call[direction]["video"]["rate_mbps"].as_f64().unwrap();
+            assert!(rate > 0.3 && rate <= 2.51, "{call}");
+        }
+    }
+    // A machine that is too busy delays the lab, and the self-check reports it.
+    if lab.0 {
+        for value in ["complete", "mean_mbps", "switches"] {
+            let [simulated, lab] = [&simulated.1, &lab.1].map(|segments| segments[value].as_f64().unwrap());
+            assert!(
+                (simulated - lab).abs() <= 0.25 * simulated,
+                "{value}: {simulated} and {lab}"
+            );
+        }
+    }
+}
