@@ -13,6 +13,7 @@ import time
 import distributed
 import netburn as nb
 import pytest
+from conftest import COMMAND
 
 KILLS = int(os.environ.get("NETBURN_KILLS", "2"))
 
@@ -244,3 +245,46 @@ def wait_for(reached):
     while not reached():
         assert time.monotonic() < end
         time.sleep(0.002)
+
+
+CELLS = int(os.environ.get("NETBURN_CELLS", "200"))
+
+MANY = """
+import netburn as nb
+def many(out, cells):
+    scenario = nb.scenario("slow-neighbour", {"duration": "31s"})
+    vary = {"seed": range(1, cells // 4 + 1), "ap.home.queue": ["fifo", "airtime"], "station.tablet.signal": ["-82 dBm", "-62 dBm"]}
+    return nb.sweep(scenario, vary, out=out)
+"""
+exec(MANY)
+
+MANY_ON_DASK = MANY + """
+import sys, distributed
+with distributed.Client(sys.argv[2]) as client:
+    many(sys.argv[1], int(sys.argv[3])).run(executor=client.get_executor())
+"""
+
+
+def test_a_sweep_by_the_command_on_dask_and_in_shards_equals_the_undisturbed_one(cluster, command, tmp_path):
+    """NETBURN_CELLS is the number of cells; 200 by default."""
+    many(tmp_path / "undisturbed", CELLS).run(threads=2)
+    folder = tmp_path / "sweep"
+
+    def finished():
+        return len(list((folder / "runs").glob("*.json")))
+
+    options = ["slow-neighbour", "--duration", "31s", "--out", str(folder), "--vary", f"seed=1..{CELLS // 4}"]
+    options += ["--vary", "ap.home.queue=fifo,airtime", "--vary", "station.tablet.signal=-82 dBm,-62 dBm"]
+    begun = [COMMAND, "sweep", *options]
+    on_dask = [sys.executable, "-c", MANY_ON_DASK, folder, cluster.address, CELLS]
+    for words, enough in ((begun, CELLS // 10), (on_dask, CELLS // 3)):
+        with subprocess.Popen(list(map(str, words)), stderr=subprocess.DEVNULL) as process:
+            wait_for(lambda: finished() >= enough)
+            process.kill()
+        assert enough <= finished() < CELLS
+    command.run("sweep", *options, "--shard", "1/3")
+    many(folder, CELLS).run(shard="2/3")
+    last = many(folder, CELLS)
+    last.run(shard="3/3")
+    assert last.left == 0
+    assert contents(folder) == contents(tmp_path / "undisturbed")

@@ -157,3 +157,14 @@ def test_a_seed_out_of_range_is_rejected():
     for seed in (-1, 2**64):
         with pytest.raises(OverflowError):
             nb.simulate("slow-neighbour", seed=seed)
+
+
+def test_a_forked_process_simulates_again():
+    """A fork copies no threads: the child must not wait for one of the parent."""
+    import os
+
+    expected = nb.simulate("slow-neighbour", seed=2).throughput_mbps
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if nb.simulate("slow-neighbour", seed=2).throughput_mbps == expected else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

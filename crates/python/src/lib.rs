@@ -15,6 +15,7 @@ mod run;
 mod scenario;
 mod sweep;
 mod table;
+mod threads;
 mod work;
 
 use pyo3::prelude::*;

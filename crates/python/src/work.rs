@@ -1,6 +1,7 @@
 //! Long work on a thread of its own. The calling thread waits without the interpreter's lock. It checks for signals and
 //! reports the progress.
 
+use crate::threads;
 use netburn_runner::Cancel;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -45,7 +46,7 @@ pub(crate) fn perform<T: Send + 'static>(
 ) -> PyResult<T> {
     // The receiver is not `Sync`: it moves into and out of the part without the lock.
     let (sender, mut receiver) = channel();
-    let thread = std::thread::Builder::new().name("netburn".to_owned()).spawn(move || {
+    threads::execute(move || {
         // After an interruption there is no receiver.
         let _ = sender.send(work());
     })?;
@@ -57,7 +58,6 @@ pub(crate) fn perform<T: Send + 'static>(
             Ok(result) => return Ok(result),
             Err(RecvTimeoutError::Disconnected) => {
                 // Its panic was printed to standard error.
-                let _ = thread.join();
                 return Err(PyRuntimeError::new_err("internal error of netburn: a thread panicked"));
             }
             Err(RecvTimeoutError::Timeout) => {}
