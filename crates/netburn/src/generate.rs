@@ -13,7 +13,11 @@ use std::path::Path;
 pub(crate) fn generate(args: &GenerateArgs) -> Result<ExitStatus, CliError> {
     let mut command = visible(&Cli::command());
     match (shell(args.what), &args.out) {
-        (None, None) => print_stdout(&text(|buffer| Man::new(command).render(buffer))?)?,
+        (None, None) => {
+            // The command `help` has no page.
+            let page = Man::new(command.disable_help_subcommand(true));
+            print_stdout(&text(|buffer| page.render(buffer))?)?;
+        }
         (None, Some(folder)) => write_pages(command, folder).map_err(|error| unwritten(folder, &error))?,
         (Some(shell), None) => print_stdout(&text(|buffer| {
             clap_complete::generate(shell, &mut command, NAME, buffer);
