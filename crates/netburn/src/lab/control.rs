@@ -34,6 +34,9 @@ const EVERY: Duration = Duration::from_millis(100);
 /// Requests that wait. Further ones wait in the socket.
 const WAITING: usize = 16;
 
+/// Nodes of one message. The names of 100 nodes and their addresses are less than 20 kB, a fifth of the longest message.
+const NODES_PER_MESSAGE: usize = 100;
+
 /// A message and its files.
 type Message = (Vec<u8>, Vec<OwnedFd>);
 
@@ -51,23 +54,26 @@ impl Controller {
         Ok(Controller { socket })
     }
 
-    /// Describes the open lab.
+    /// Describes the open lab: first its nodes, several in each message, then everything else.
     pub(super) fn opened(&self, lab: &Lab, scenario: &str) -> Result<(), CliError> {
         let ends = std::iter::once(("server", Endpoint::Server));
         let stations = lab.names().into_iter().zip((0..).map(Endpoint::Station));
-        let mut nodes = Map::new();
-        for (name, end) in ends.chain(stations) {
-            let addresses = [address::v4(end).to_string(), address::v6(end).to_string()];
-            nodes.insert(name.to_owned(), json!({ "addresses": addresses }));
-        }
-        let event = json!({
+        let nodes: Vec<(&str, Endpoint)> = ends.chain(stations).collect();
+        let described = nodes.chunks(NODES_PER_MESSAGE).map(|nodes| {
+            let nodes = nodes.iter().map(|(name, end)| {
+                let addresses = [address::v4(*end).to_string(), address::v6(*end).to_string()];
+                ((*name).to_owned(), json!({ "addresses": addresses }))
+            });
+            json!({ "event": "nodes", "nodes": nodes.collect::<Map<_, _>>() })
+        });
+        let open = json!({
             "event": "open",
             "version": env!("CARGO_PKG_VERSION"),
             "scenario": scenario,
-            "nodes": nodes,
             "notes": lab.notes(),
         });
-        self.send(&event).map_err(|error| {
+        let sent = described.chain([open]).try_for_each(|event| self.send(&event));
+        sent.map_err(|error| {
             CliError::Usage(format!(
                 "--control: standard input is not a Unix socket with message boundaries (SOCK_SEQPACKET): {error}"
             ))
@@ -176,7 +182,14 @@ impl<'a> Session<'a> {
             Ok((request, files)) => (Some(request.id), self.perform(request.call, files)),
             Err((id, failure)) => (id, Err(failure)),
         };
-        match self.controller.send(&reply(id, result)) {
+        let sent = match self.controller.send(&reply(id, result)) {
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
+                let failure = Failure::new("the reply is too long; request the counters of fewer stations");
+                self.controller.send(&reply(id, Err(failure)))
+            }
+            sent => sent,
+        };
+        match sent {
             Ok(()) => ControlFlow::Continue(()),
             Err(_) => ControlFlow::Break(()),
         }
@@ -203,10 +216,10 @@ impl<'a> Session<'a> {
                 }
                 Ok(json!({}))
             }
-            Call::Stations {} => {
+            Call::Stations { names } => {
                 self.read_rows();
                 let (now, snapshots) = self.lab.snapshots();
-                Ok(self.counters.json(now, &snapshots))
+                Ok(self.counters.json(&names, now, &snapshots))
             }
             Call::Listens { at, port } => {
                 let end = self.lab.endpoint(&at).map_err(Failure::new)?;

@@ -43,10 +43,14 @@ impl Counters {
         }
     }
 
-    /// The counters, and the state at `now`: times in s, rates in Mbit/s, signals in dBm, positions in m.
-    pub(super) fn json(&self, now: Option<Instant>, snapshots: &[StationSnapshot]) -> Value {
+    /// The counters of the stations with these names, or of all, and their state at `now`: times in s, rates in Mbit/s,
+    /// signals in dBm, positions in m.
+    pub(super) fn json(&self, names: &[String], now: Option<Instant>, snapshots: &[StationSnapshot]) -> Value {
         let mut stations = Map::new();
         for (place, (name, sums)) in self.stations.iter().enumerate() {
+            if !names.is_empty() && !names.contains(name) {
+                continue;
+            }
             let mut station = sums.json();
             station["state"] = snapshots.get(place).map(state).unwrap_or_default();
             stations.insert(name.clone(), station);
@@ -117,7 +121,7 @@ mod tests {
         };
         let mut counters = Counters::new(&["tv", "phone"]);
         counters.add(&[row(0, 30, 8, 5), row(1, 1, 1, 0), row(0, 20, 4, 3), row(9, 1, 1, 1)]);
-        let found = counters.json(None, &[]);
+        let found = counters.json(&[], None, &[]);
         let tv = &found["stations"]["tv"];
         assert_eq!(tv["airtime_down_s"], 0.05);
         assert_eq!(
@@ -126,5 +130,8 @@ mod tests {
         );
         assert_eq!(found["stations"]["phone"]["mpdus"], 1);
         assert!(tv["state"].is_null());
+        let one = counters.json(&["phone".to_owned()], None, &[]);
+        assert_eq!(one["stations"].as_object().unwrap().len(), 1);
+        assert_eq!(one["stations"]["phone"], found["stations"]["phone"]);
     }
 }

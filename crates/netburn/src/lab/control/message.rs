@@ -30,8 +30,11 @@ pub(super) enum Call {
     Signal { process: u64, number: i32 },
     /// Change keys of the scenario now.
     Set { changes: Map<String, Value> },
-    /// Return the counters of the stations.
-    Stations {},
+    /// Return the counters of the stations with these names; without names, of all.
+    Stations {
+        #[serde(default)]
+        names: Vec<String>,
+    },
     /// Return whether a program listens at a TCP port.
     Listens { at: String, port: u16 },
     /// End the lab.
