@@ -6,7 +6,7 @@ use crate::text::delivery::fine_percent;
 use crate::text::{grades, responsiveness, segments, streams, video, voice};
 use netburn_analysis::format::{mbps, short, span};
 use netburn_analysis::view::View;
-use netburn_record::summary::LatencyMs;
+use netburn_record::summary::{DeliverySummary, LatencyMs};
 use std::fmt::Write as _;
 
 /// The tables of all kinds; empty without such a workload.
@@ -89,32 +89,38 @@ fn calls(view: &View) -> String {
     titled("Calls", &head, &rows, voice::NOTE)
 }
 
+/// A row about one direction of a stream: its packets or frames, their delay, and those that were lost.
+fn stream_row(name: String, delivery: &DeliverySummary, rest: Vec<String>) -> Vec<String> {
+    let delay = delivery.delay_ms.unwrap_or_default();
+    let lost = share(delivery.lost_share);
+    [
+        vec![name, delivery.packets.to_string()],
+        times(&delay),
+        vec![lost],
+        rest,
+    ]
+    .concat()
+}
+
 /// Both directions of every video call.
 fn videos(view: &View) -> String {
     let mut rows = Vec::new();
     for (station, workload, both) in streams::all(&view.summary) {
         for (direction, stream) in streams::directions(both) {
             let Some(video) = stream.video else { continue };
-            let delay = stream.delivery.delay_ms.unwrap_or_default();
-            rows.push(
-                [
-                    vec![
-                        format!("{station}, {workload}, {direction}"),
-                        stream.delivery.packets.to_string(),
-                    ],
-                    times(&delay),
-                    vec![
-                        share(stream.delivery.lost_share),
-                        video.freezes.to_string(),
-                        share(video.frozen_share),
-                        time((video.freezes > 0).then_some(video.longest_freeze_ms)),
-                        video.rate_mbps.map_or_else(|| "–".to_owned(), mbps),
-                        mbps(video.target_mbps),
-                        share(video.at_target_share),
-                    ],
-                ]
-                .concat(),
-            );
+            let rest = vec![
+                video.freezes.to_string(),
+                share(video.frozen_share),
+                time((video.freezes > 0).then_some(video.longest_freeze_ms)),
+                video.rate_mbps.map_or_else(|| "–".to_owned(), mbps),
+                mbps(video.target_mbps),
+                share(video.at_target_share),
+            ];
+            rows.push(stream_row(
+                format!("{station}, {workload}, {direction}"),
+                &stream.delivery,
+                rest,
+            ));
         }
     }
     let head = [
@@ -174,28 +180,20 @@ fn datagrams(view: &View) -> String {
     let (mut rows, mut trips, mut frames) = (Vec::new(), Vec::new(), Vec::new());
     for (station, workload, both) in streams::all(&view.summary) {
         for (direction, stream) in streams::directions(both).filter(|(_, stream)| stream.video.is_none()) {
-            let delay = stream.delivery.delay_ms.unwrap_or_default();
             let mean = stream.delivery.mean_loss_packets;
-            rows.push(
-                [
-                    vec![
-                        format!("{station}, {workload}, {direction}"),
-                        stream.delivery.packets.to_string(),
-                    ],
-                    times(&delay),
-                    vec![
-                        share(stream.delivery.lost_share),
-                        mean.map_or_else(|| "–".to_owned(), |mean| format!("{mean:.1}")),
-                        stream.delivery.longest_loss_packets.to_string(),
-                        time(stream.delivery.jitter_ms),
-                        stream
-                            .gaps
-                            .map_or_else(|| "–".to_owned(), |gaps| gaps.count.to_string()),
-                        time(stream.gaps.map(|gaps| gaps.longest_ms)),
-                    ],
-                ]
-                .concat(),
-            );
+            let gaps = stream.gaps;
+            let rest = vec![
+                mean.map_or_else(|| "–".to_owned(), |mean| format!("{mean:.1}")),
+                stream.delivery.longest_loss_packets.to_string(),
+                time(stream.delivery.jitter_ms),
+                gaps.map_or_else(|| "–".to_owned(), |gaps| gaps.count.to_string()),
+                time(gaps.map(|gaps| gaps.longest_ms)),
+            ];
+            rows.push(stream_row(
+                format!("{station}, {workload}, {direction}"),
+                &stream.delivery,
+                rest,
+            ));
         }
         if let Some(of) = both.down.and_then(|stream| stream.frames) {
             frames.push(
