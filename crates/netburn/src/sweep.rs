@@ -195,7 +195,10 @@ fn folder(args: &SweepArgs, grid: &Grid, checked: &Checked) -> Result<Folder, Cl
     } else {
         Access::Exclusive
     };
-    Folder::open(&path, grid, checked, access).map_err(unusable)
+    Folder::open(&path, grid, checked, access).map_err(|error| match &error {
+        FolderError::NotSweep(_) | FolderError::Other { .. } => CliError::Usage(format!("{error}; use another --out")),
+        _ => unusable(error),
+    })
 }
 
 fn begun(grid: &Grid, folder: &Folder, selection: &Selection) -> String {

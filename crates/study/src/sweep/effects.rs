@@ -132,7 +132,7 @@ impl<'a> Experiment<'a> {
             .collect();
         if !without.is_empty() {
             sentences.push(format!(
-                "No effect of {} on {} was found that is at least 1 % of its variation.",
+                "No significant effect of {} explains 1 % or more of the variation of {}.",
                 without.join(", "),
                 self.column.name
             ));
@@ -148,7 +148,10 @@ impl<'a> Experiment<'a> {
                 "Chance explains {}: the runs of a cell differ in their seeds only.",
                 percent(self.share(self.variation.within))
             ),
-            None => "Each cell has one run, so these effects can be chance: --repeat 8 shows it.".to_owned(),
+            None => {
+                "Each cell has one run, so chance can explain these effects. Several runs (repeat 8) show its part."
+                    .to_owned()
+            }
         });
         sentences
     }

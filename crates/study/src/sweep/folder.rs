@@ -54,10 +54,10 @@ pub enum Access {
 #[non_exhaustive]
 pub enum FolderError {
     /// The path exists and is not a sweep.
-    #[error("{} exists and is not a sweep; use another --out", .0.display())]
+    #[error("{} exists and is not a sweep", .0.display())]
     NotSweep(PathBuf),
     /// The folder belongs to another sweep.
-    #[error("{} contains another sweep: {why}; use another --out", .path.display())]
+    #[error("{} contains another sweep: {why}", .path.display())]
     Other {
         /// Path of the folder.
         path: PathBuf,
@@ -112,7 +112,9 @@ impl Folder {
         if !file.exists() {
             create(path, &file, &identity)?;
         }
-        let lock = File::open(&file).map_err(io)?;
+        // On NFS, an exclusive lock needs a file that is open for writing (flock(2)).
+        let writes = access == Access::Exclusive;
+        let lock = File::options().read(true).write(writes).open(&file).map_err(io)?;
         let locked = match access {
             Access::Exclusive => lock.try_lock(),
             Access::Shared => lock.try_lock_shared(),

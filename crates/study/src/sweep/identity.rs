@@ -71,17 +71,19 @@ impl Identity {
     /// Returns the difference between this sweep, found in a folder, and the requested one.
     pub(super) fn difference(&self, wanted: &Identity) -> Option<String> {
         let keys = |identity: &Identity| -> Vec<String> { identity.vary.iter().map(|v| v.key.clone()).collect() };
-        if self.schema != wanted.schema || self.version != wanted.version {
-            return Some(format!(
-                "found version {} of netburn, expected {}",
-                self.version, wanted.version
-            ));
+        let differs =
+            |what: &str, found: &str, expected: &str| Some(format!("found {what} {found}, expected {expected}"));
+        if self.schema != wanted.schema {
+            return differs("the format", &self.schema, &wanted.schema);
+        }
+        if self.version != wanted.version {
+            return differs("netburn", &self.version, &wanted.version);
         }
         if self.scenario != wanted.scenario {
-            return Some(format!("found the scenario `{}`", self.scenario));
+            return differs("the scenario", &self.scenario, &wanted.scenario);
         }
         if keys(self) != keys(wanted) {
-            return Some(format!("found the keys {}", keys(self).join(", ")));
+            return differs("the keys", &keys(self).join(", "), &keys(wanted).join(", "));
         }
         for (one, other) in self.vary.iter().zip(&wanted.vary) {
             if one.values != other.values {
@@ -89,7 +91,10 @@ impl Identity {
             }
         }
         if self.repeat != wanted.repeat {
-            return Some(format!("found {} runs of each cell", self.repeat));
+            return Some(format!(
+                "found {} runs of each cell, expected {}",
+                self.repeat, wanted.repeat
+            ));
         }
         (self.fingerprint != wanted.fingerprint).then(|| "the scenario or its settings have changed".to_owned())
     }

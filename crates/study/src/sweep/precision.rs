@@ -6,7 +6,6 @@
 use super::columns::Column;
 use netburn_stats::bootstrap::median;
 use netburn_stats::median_interval::{MIN_VALUES, median_interval};
-use std::fmt;
 use std::str::FromStr;
 
 /// Maximum distance of the ends of the confidence interval: half of its width.
@@ -129,16 +128,6 @@ impl FromStr for Precision {
             "" => Precision::Number(number, None),
             unit => Precision::Number(number, Some(unit.to_owned())),
         })
-    }
-}
-
-impl fmt::Display for Precision {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Precision::Share(share) => write!(f, "±{} %", share * 100.0),
-            Precision::Number(number, None) => write!(f, "±{number}"),
-            Precision::Number(number, Some(unit)) => write!(f, "±{number} {unit}"),
-        }
     }
 }
 

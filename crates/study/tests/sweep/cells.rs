@@ -62,8 +62,8 @@ fn effects_need_several_values_and_runs() {
         [
             "ap.home.queue explains 100 % of the variation of worst_p95_ms: from 5.00 ms with airtime to 10.0 ms with \
              fifo, averaged over the other keys.",
-            "No effect of station.slow.mcs on worst_p95_ms was found that is at least 1 % of its variation.",
-            "Each cell has one run, so these effects can be chance: --repeat 8 shows it.",
+            "No significant effect of station.slow.mcs explains 1 % or more of the variation of worst_p95_ms.",
+            "Each cell has one run, so chance can explain these effects. Several runs (repeat 8) show its part.",
         ]
     );
     let (grid, mut rows) = synthetic(&KEYS, 1, |_, _| 10.0);
