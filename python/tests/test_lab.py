@@ -62,6 +62,29 @@ def test_a_process_is_like_one_of_subprocess(lab, tmp_path):
         laptop.run(["echo", "kept"], stdout=file)
     assert (tmp_path / "out").read_text() == "kept\n"
     assert laptop.run(["cat"], input="word", capture_output=True, text=True).stdout == "word"
+    assert laptop.run(["printf", r"a\r\nb"], capture_output=True, text=True).stdout == "a\nb"
+    # A program that reads nothing.
+    assert laptop.run(["true"], input=b"x" * (1 << 20), capture_output=True).returncode == 0
+
+
+def test_invalid_arguments_of_a_program_are_errors_and_not_a_hang(lab, tmp_path):
+    laptop = lab["laptop"]
+    with pytest.raises(TypeError, match="found str as input, expected bytes"):
+        laptop.run(["cat"], input="word", capture_output=True)
+    with pytest.raises(TypeError, match="found bytes as input, expected str"):
+        laptop.run(["cat"], input=b"word", capture_output=True, text=True)
+    with pytest.raises(UnicodeDecodeError):
+        laptop.run(["printf", r"\377"], capture_output=True, text=True)
+    with pytest.raises(TypeError, match="found one string"):
+        laptop.run("ls")
+    with pytest.raises(FileNotFoundError):
+        laptop.run(["true"], cwd=tmp_path / "missing")
+    assert laptop.run(["no-such-program"], cwd=tmp_path, stderr=DEVNULL).returncode == 127
+    closed = os.open(os.devnull, os.O_RDONLY)
+    os.close(closed)
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        laptop.popen(["true"], stdout=closed)
+    assert laptop.run(["true"]).returncode == 0
 
 
 def test_a_process_is_ended_by_signals_and_timeouts(lab):
@@ -74,6 +97,9 @@ def test_a_process_is_ended_by_signals_and_timeouts(lab):
     began = time.monotonic()
     with pytest.raises(subprocess.TimeoutExpired):
         lab["laptop"].run(["sleep", "600"], timeout=0.2)
+    # Another program keeps the pipe open.
+    with pytest.raises(subprocess.TimeoutExpired):
+        lab["laptop"].run(["sh", "-c", "sleep 600 & echo x"], capture_output=True, timeout=0.2)
     assert time.monotonic() - began < 30
 
 
@@ -171,6 +197,8 @@ def test_a_lab_that_is_killed_is_one_error():
         assert sleeper.wait(20) == -9
         with pytest.raises(nb.LabError):
             lab["tablet"].run(["true"])
+    with pytest.raises(nb.LabError, match="ended without a check of itself"):
+        lab.unreliable
 
 
 def test_the_death_of_python_ends_the_lab(tmp_path):
@@ -213,6 +241,16 @@ def test_a_run_in_the_lab_is_a_record(tmp_path, capfd):
         nb.run("slow-neighbour", on="simulate", out=tmp_path / "run")
     with pytest.raises(nb.ScenarioError):
         nb.run("slow-neighbour", {"ap.home.queue": "airtme"}, out=tmp_path / "other")
+
+
+def test_a_lab_of_many_stations_is_described_in_several_messages():
+    stations = "".join(
+        f'[station.station-{number}]\njoins = "a.5g"\nsignal = "-60 dBm"\nworkload = "probe"\n' for number in range(120)
+    )
+    with nb.lab(nb.parse_scenario(f"[ap.a.radio.5g]\n{stations}"), servers=False) as lab:
+        assert len(lab) == 121
+        assert list(lab.counters()) == [f"station-{number}" for number in range(120)]
+        assert lab["station-119"].counters().mpdus == 0
 
 
 def test_the_fixture_closes_its_labs(netburn_lab):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import itertools
 import json
 import os
@@ -11,6 +12,7 @@ import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeoutError
 from dataclasses import dataclass
 from dataclasses import fields as fields_of
 
@@ -29,14 +31,17 @@ if TYPE_CHECKING:
     Words = Sequence[Union[str, os.PathLike[str]]]
     File = Union[int, IO[Any], None]
 
-OPEN_S = 60.0
-"""Time in which a lab opens. A lab with hundreds of stations takes about 40 ms for each."""
+OPEN_S = 300.0
+"""Maximum time in which a lab opens. On a busy machine each station takes about 40 ms."""
 
 REPLY_S = 20.0
 """Time in which the lab replies to a request."""
 
 MAX_MESSAGE = 96 * 1024
 """Maximum length of a message in bytes, as in the command."""
+
+STATIONS_PER_REQUEST = 100
+"""Stations whose counters one reply has. They need about 300 bytes each."""
 
 
 class LabError(native.Error):
@@ -47,7 +52,7 @@ class LabError(native.Error):
 class Counters:
     """Counters of a station since the lab was opened, and its state in the last 100 ms.
 
-    The counters are at most 100 ms old. Rows of the air contain data frames only.
+    The counters are at most 100 ms old, and count data frames only. The state is None in the first 100 ms.
     """
 
     airtime_down_s: float
@@ -66,13 +71,13 @@ class Counters:
     """Packets that got a congestion mark (ECN CE)."""
     backlog: int
     """Packets that are queued for the station and at it."""
-    airtime_share: float
+    airtime_share: float | None
     """Share of the airtime in the last 100 ms, 0 to 1."""
-    mean_aggregate: float
+    mean_aggregate: float | None
     """Mean number of MPDUs per A-MPDU in the last 100 ms."""
-    down_mbps: float
+    down_mbps: float | None
     """Rate of the bytes that were delivered to the station in the last 100 ms, in Mbit/s."""
-    up_mbps: float
+    up_mbps: float | None
     """Rate of the bytes that were delivered from the station in the last 100 ms, in Mbit/s."""
     phy_rate_mbps: float | None
     """PHY rate of the last transmission to the station in Mbit/s; None before the first."""
@@ -117,20 +122,27 @@ class Node:
         cwd: str | os.PathLike[str] | None = None,
         text: bool = False,
     ) -> Process:
-        """Starts a program, as `subprocess.Popen` does, with the network of this node and the files of this machine.
+        """Starts a program with the network of this node and the files of this machine.
 
+        `args`: program and arguments, as for `subprocess.Popen`; a shell is a program like others.
         `stdin`, `stdout`, `stderr`: None for those of this process, `subprocess.PIPE`, `subprocess.DEVNULL`, a file or
         its number; for `stderr` also `subprocess.STDOUT`.
         `env`: variables in addition to those of this process. NETBURN_STATION is the name of the node.
-        `cwd`: working directory; default: that of this process when the lab was opened.
+        `cwd`: working directory; default: that of this process when the lab was opened. With it, a program that can't be
+        started has the exit status 126 or 127.
         `text`: pipes are for str in UTF-8 instead of bytes.
 
         The program is killed when the lab is closed. Raises OSError if it can't be started, LabError after the end of
         the lab.
         """
+        if isinstance(args, (str, bytes)):
+            raise TypeError("found one string, expected a list: the program and its arguments")
         words = [os.fspath(word) for word in args]
         if cwd is not None:
-            words = ["/bin/sh", "-c", 'cd "$0" && exec "$@"', os.fspath(cwd), *words]
+            folder = os.path.abspath(cwd)
+            # Raises the error of a folder that does not exist.
+            os.stat(os.path.join(folder, "."))
+            words = ["/bin/sh", "-c", 'cd -- "$0" && exec "$@"', folder, *words]
         return self._lab._start(self.name, words, (stdin, stdout, stderr), dict(env or {}), text)
 
     def run(
@@ -147,7 +159,7 @@ class Node:
         env: Mapping[str, str] | None = None,
         cwd: str | os.PathLike[str] | None = None,
     ) -> subprocess.CompletedProcess[Any]:
-        """Runs a program and waits for its end, as `subprocess.run` does.
+        """Runs a program and waits for its end. Without `input`, its standard input is empty.
 
         Raises subprocess.TimeoutExpired after `timeout` seconds, subprocess.CalledProcessError with `check` if the
         program fails, and the errors of `popen`.
@@ -188,7 +200,7 @@ class Node:
 
         Raises KeyError for the server, which has no radio.
         """
-        return self._lab.counters()[self.name]
+        return self._lab.counters([self.name])[self.name]
 
     def __repr__(self) -> str:
         return f"<Node {self.name}>"
@@ -213,6 +225,7 @@ class Lab(Mapping[str, Node]):
         # Return codes of programs that ended before their number was known here.
         self._early: dict[int, int] = {}
         self._opened: Future[dict[str, Any]] = Future()
+        self._nodes: dict[str, Node] = {}
         self._reasons: list[str] | None = None
         self._events: list[LinkEvent] = []
         self._messages: list[str] = []
@@ -228,7 +241,10 @@ class Lab(Mapping[str, Node]):
             for thread in self._threads:
                 thread.start()
             try:
-                opened = self._opened.result(OPEN_S)
+                try:
+                    opened = self._opened.result(OPEN_S)
+                except FutureTimeoutError:
+                    raise LabError(f"the lab did not open within {OPEN_S:g} s") from None
                 if opened["version"] != __version__:
                     raise ImportError(mismatch(opened["version"]))
             except BaseException:
@@ -238,7 +254,6 @@ class Lab(Mapping[str, Node]):
         """Name of the scenario."""
         self.notes = [str(note) for note in opened["notes"]]
         """Features that this machine lacks, as sentences."""
-        self._nodes = {name: Node(self, name, node["addresses"]) for name, node in opened["nodes"].items()}
 
     def set(self, changes: Mapping[str, _values.Value]) -> None:
         """Changes keys of the scenario now. They are the keys that `[[at]]` can change, such as "ap.home.queue".
@@ -248,17 +263,17 @@ class Lab(Mapping[str, Node]):
         """
         self._call("set", changes={key: _values.text(value) for key, value in changes.items()})
 
-    def counters(self) -> dict[str, Counters]:
-        """Returns the counters of all stations."""
-        stations = self._call("stations")["stations"]
-        known = {field.name for field in fields_of(Counters)}
-        found = {}
-        for name, station in stations.items():
-            values = {key: value for key, value in {**station, **(station["state"] or {})}.items() if key in known}
-            position = values.get("position_m")
-            values["position_m"] = None if position is None else (position[0], position[1])
-            found[name] = Counters(**{**dict.fromkeys(known), **values})
-        return found
+    def counters(self, names: Sequence[str] | None = None) -> dict[str, Counters]:
+        """Returns the counters of the stations with these names, or of all.
+
+        Raises KeyError for a name that is not a station.
+        """
+        wanted = [name for name in self._nodes if name != "server"] if names is None else list(names)
+        stations: dict[str, Any] = {}
+        for first in range(0, len(wanted), STATIONS_PER_REQUEST):
+            part = wanted[first : first + STATIONS_PER_REQUEST]
+            stations |= self._call("stations", names=part)["stations"]
+        return {name: _counters(stations[name]) for name in wanted}
 
     @property
     def link_events(self) -> list[LinkEvent]:
@@ -272,7 +287,10 @@ class Lab(Mapping[str, Node]):
         Known after `close`. Raises LabError before, and if the lab ended without a check of itself.
         """
         if self._reasons is None:
-            raise LabError("the reliability of a lab is known after it was closed")
+            ended = self._command.returncode is not None
+            raise LabError(
+                "the lab ended without a check of itself" if ended else "the reliability of a lab is known after it was closed"
+            )
         return self._reasons
 
     def close(self) -> None:
@@ -330,7 +348,12 @@ class Lab(Mapping[str, Node]):
         try:
             self._send({"id": number, "call": {name: arguments}}, files)
             answer = reply.result(REPLY_S)
+        except FutureTimeoutError:
+            raise LabError(f"the lab did not reply within {REPLY_S:g} s") from None
         except OSError as error:
+            if error.errno == errno.EBADF and self._socket.fileno() >= 0:
+                # A file of the caller is closed.
+                raise
             raise LabError(self._ended_message()) from error
         finally:
             with self._lock:
@@ -377,6 +400,9 @@ class Lab(Mapping[str, Node]):
                 reply = self._waiting.get(message["id"])
             if reply is not None:
                 reply.set_result(message)
+        elif event == "nodes":
+            for name, node in message["nodes"].items():
+                self._nodes[name] = Node(self, name, node["addresses"])
         elif event == "open":
             self._opened.set_result(message)
         elif event == "ended":
@@ -428,6 +454,15 @@ class Lab(Mapping[str, Node]):
 
     def __repr__(self) -> str:
         return f"<Lab of {self.scenario_name}: {', '.join(self._nodes)}>"
+
+
+def _counters(station: Mapping[str, Any]) -> Counters:
+    """The counters of a reply, in which the state of the last 100 ms is a document of its own, or null."""
+    known = dict.fromkeys(field.name for field in fields_of(Counters))
+    values = {key: value for key, value in {**station, **(station["state"] or {})}.items() if key in known}
+    position = values.get("position_m")
+    values["position_m"] = None if position is None else (position[0], position[1])
+    return Counters(**{**known, **values})
 
 
 def lab(

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import os
+import selectors
 import subprocess
 import threading
+import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 
@@ -116,39 +119,67 @@ class Process:
     def communicate(self, input: str | bytes | None = None, timeout: float | None = None) -> tuple[Any, Any]:
         """Writes `input` to standard input, reads standard output and error to their ends, and waits for the program.
 
-        Returns the output and the errors; None for one that is not a pipe. Raises subprocess.TimeoutExpired after
-        `timeout` seconds; the program still runs then, and its output is lost.
+        Returns the output and the errors; None for one that is not a pipe. Raises TypeError for an input of the wrong
+        type. Raises subprocess.TimeoutExpired after `timeout` seconds; the program still runs then, and its output is
+        lost.
         """
-        outputs: dict[str, Any] = {"stdout": None, "stderr": None}
+        end = None if timeout is None else time.monotonic() + timeout
+        pending = memoryview(self._encoded(input))
+        outputs = {file: bytearray() for file in (self.stdout, self.stderr) if file is not None}
+        with selectors.DefaultSelector() as ready:
+            for file in outputs:
+                ready.register(file, selectors.EVENT_READ)
+            if self.stdin is not None:
+                if pending:
+                    os.set_blocking(self.stdin.fileno(), False)
+                    ready.register(self.stdin, selectors.EVENT_WRITE)
+                else:
+                    self.stdin.close()
+            while ready.get_map():
+                for key, _ in ready.select(self._left(end, timeout)):
+                    if key.fileobj is self.stdin:
+                        try:
+                            pending = pending[os.write(key.fd, pending) :]
+                        except BrokenPipeError:
+                            # The program has ended or closed its standard input, as with Popen.
+                            pending = pending[:0]
+                        if not pending:
+                            ready.unregister(key.fd)
+                            self.stdin.close()
+                        continue
+                    part = os.read(key.fd, 1 << 16)
+                    outputs[key.fileobj] += part  # type: ignore[index]
+                    if not part:
+                        ready.unregister(key.fd)
+        self.wait(self._left(end, timeout))
+        found = (None if file is None else self._decoded(file, outputs[file]) for file in (self.stdout, self.stderr))
+        output, errors = found
+        return output, errors
 
-        def read(name: str, file: IO[Any]) -> None:
-            outputs[name] = file.read()
+    def _left(self, end: float | None, timeout: float | None) -> float | None:
+        """Time until `end` in s. Raises subprocess.TimeoutExpired after it."""
+        if end is None:
+            return None
+        left = end - time.monotonic()
+        if left <= 0 and timeout is not None:
+            raise subprocess.TimeoutExpired(self.args, timeout)
+        return left
 
-        def write(file: IO[Any]) -> None:
-            try:
-                if input:
-                    file.write(input)
-                file.close()
-            except BrokenPipeError:
-                # The program has ended or closed its standard input, as with Popen.
-                pass
+    def _encoded(self, input: str | bytes | None) -> bytes:
+        if not input or self.stdin is None:
+            return b""
+        expects_text = isinstance(self.stdin, io.TextIOBase)
+        if isinstance(input, str) != expects_text:
+            expected, found = ("str", "bytes") if expects_text else ("bytes", "str")
+            raise TypeError(f"found {found} as input, expected {expected}; `text=True` is for str")
+        return input.encode() if isinstance(input, str) else input
 
-        threads = []
-        if self.stdin is not None:
-            threads.append(threading.Thread(target=write, args=(self.stdin,), daemon=True))
-        for name, file in (("stdout", self.stdout), ("stderr", self.stderr)):
-            if file is not None:
-                threads.append(threading.Thread(target=read, args=(name, file), daemon=True))
-        for thread in threads:
-            thread.start()
-        self.wait(timeout)
-        for thread in threads:
-            thread.join(timeout)
-            if thread.is_alive():
-                # Another program has the other end of the pipe.
-                assert timeout is not None
-                raise subprocess.TimeoutExpired(self.args, timeout)
-        return outputs["stdout"], outputs["stderr"]
+    @staticmethod
+    def _decoded(file: IO[Any], output: bytearray) -> str | bytes:
+        if isinstance(file, io.TextIOBase):
+            # As a file of text in Python: each line ends with LF.
+            return output.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
+        return bytes(output)
 
     def __enter__(self) -> Process:
         return self
