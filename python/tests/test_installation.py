@@ -59,8 +59,15 @@ def test_the_import_loads_no_other_package():
     assert "netburn._run" in loaded and foreign == set()
 
 
+def test_the_plugin_of_pytest_imports_netburn_for_its_fixture_only(tmp_path):
+    """A runtime of another version must not break the tests of other projects."""
+    (tmp_path / "test_other.py").write_text("def test_other():\n    import sys\n    assert 'netburn' not in sys.modules\n")
+    done = python("-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path), path=other_version(tmp_path))
+    assert "1 passed" in done.stdout
+
+
 def test_the_types_are_checked():
-    done = python("-m", "mypy", "--strict", "-p", "netburn", "-p", "netburn_runtime")
+    done = python("-m", "mypy", "--strict", "-p", "netburn", "-p", "netburn_runtime", "-p", "pytest_netburn")
     assert "Success" in done.stdout
 
 

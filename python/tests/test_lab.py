@@ -253,6 +253,24 @@ def test_a_lab_of_many_stations_is_described_in_several_messages():
         assert lab["station-119"].counters().mpdus == 0
 
 
+def test_ctrl_c_ends_a_run_and_keeps_its_record(tmp_path):
+    program = (
+        "import netburn as nb, sys\n"
+        "text = '[ap.a.radio.5g]\\n[station.tv]\\njoins = \"a.5g\"\\nsignal = \"-60 dBm\"\\nworkload = \"probe\"\\n'\n"
+        "nb.run(nb.parse_scenario(text, {'duration': '10 min', 'baseline': '1 s'}), on='lab', out=sys.argv[1])\n"
+    )
+    words = [sys.executable, "-c", program, tmp_path / "run"]
+    with subprocess.Popen(list(map(str, words)), stderr=PIPE, text=True) as process:
+        # Messages are forwarded while the command runs. The last one may be an error, and waits.
+        for line in process.stderr:
+            if "waiting for the start" in line:
+                break
+        time.sleep(1)
+        process.send_signal(signal.SIGINT)
+        assert "KeyboardInterrupt" in process.communicate(timeout=60)[1]
+    assert nb.read_record(tmp_path / "run").verdict in ("inconclusive", "none")
+
+
 def test_the_fixture_closes_its_labs(netburn_lab):
     lab = netburn_lab("slow-neighbour", servers=False)
     assert lab["laptop"].run(["true"]).returncode == 0

@@ -123,6 +123,30 @@ def test_a_failed_batch_keeps_the_finished_runs_and_another_call_continues(expec
     assert {path: path.stat().st_mtime_ns for path in finished} == finished
 
 
+def test_an_executor_that_takes_no_more_batches_loses_no_result(expected, tmp_path):
+    class Full(concurrent.futures.Executor):
+        """Performs four calls at once and then rejects every call."""
+
+        calls = 4
+
+        def submit(self, function, *arguments):
+            if self.calls == 0:
+                raise concurrent.futures.BrokenExecutor("no worker is connected")
+            self.calls -= 1
+            future = concurrent.futures.Future()
+            future.set_result(function(*arguments))
+            return future
+
+    _worker._bases.clear()
+    small(tmp_path / "first").run(executor=concurrent.futures.ThreadPoolExecutor(1))
+    sweep = small(tmp_path / "sweep")
+    with pytest.raises(concurrent.futures.BrokenExecutor):
+        sweep.run(executor=Full())
+    assert len(list((sweep.path / "runs").iterdir())) == 4
+    sweep.run()
+    assert contents(sweep.path) == contents(expected)
+
+
 def test_a_worker_of_another_version_is_refused_by_both_sides(tmp_path):
     with pytest.raises(nb.VersionError) as caught:
         _worker.simulate("9.8.7", "", None, [])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 from collections import deque
@@ -29,7 +30,7 @@ MAX_RUNS = 1000
 """Maximum number of runs of a batch."""
 
 AHEAD = 64
-"""Minimum number of batches that wait for a worker."""
+"""Maximum number of batches that wait or run if the number of workers is unknown."""
 
 
 class Batches:
@@ -89,6 +90,12 @@ class Batches:
                     # The results of all other batches that ended are stored.
                     raise errors[0]
                 report(done)
+        except BaseException:
+            # Also of an executor that takes no more batches: results that have arrived are stored.
+            for future in [future for future in waiting if future.done()]:
+                with contextlib.suppress(Exception, CancelledError):
+                    self._store(future, waiting.pop(future))
+            raise
         finally:
             for future in waiting:
                 future.cancel()
@@ -120,7 +127,7 @@ class Batches:
         if self._run_s is None:
             # Only until the duration is known: otherwise many batches of one run would be waiting.
             return 2 * (self._workers or 8)
-        return max(AHEAD, 4 * (self._workers or 0)) if self._workers is None else 2 * self._workers + 2
+        return AHEAD if self._workers is None else 2 * self._workers + 2
 
     def _store(self, future: Future[_worker.Answer], jobs: list[_worker.Job]) -> int | None:
         """Stores the results of a batch and returns their number; None if the worker needs the base."""

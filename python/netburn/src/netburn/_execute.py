@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 UNRELIABLE = 3
 """Exit status of the command for a run without a reliable measurement."""
+
+STOPPING_S = 30.0
+"""Maximum time in which the command saves its record after Ctrl-C."""
 
 
 def run(
@@ -39,7 +43,7 @@ def run(
     `out`: new folder for the record.
     `seed`: random seed; default: that of the scenario.
 
-    Messages of the command go to standard error. Ctrl-C ends the run. Raises ScenarioError if the scenario is invalid,
+    Messages of the command go to standard error. After Ctrl-C, the record has the rows so far. Raises ScenarioError if the scenario is invalid,
     RecordError if `out` exists, RunError if there is no record.
     """
     if not isinstance(of, Scenario):
@@ -54,8 +58,35 @@ def run(
         words = [executable(), "run", *of._arguments(folder), "--on", on, "--out", os.fspath(out)]
         if seed is not None:
             words += ["--seed", str(seed)]
-        done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    sys.stderr.write(done.stderr)
-    if done.returncode not in (0, UNRELIABLE) or not os.path.isdir(out):
-        raise native.RunError(done.stderr.strip().removeprefix("netburn: ") or f"exit status {done.returncode}")
+        status, message = _execute(words)
+    if status not in (0, UNRELIABLE) or not os.path.isdir(out):
+        raise native.RunError(message or f"the command ended with status {status}")
     return read_record(out)
+
+
+def _execute(words: list[str]) -> tuple[int, str]:
+    """Runs the command and forwards its messages. Returns its exit status and its last message."""
+    message = ""
+    command = subprocess.Popen(
+        words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    with command:
+        assert command.stderr is not None
+        try:
+            for line in command.stderr:
+                # An error is raised, and not also printed.
+                if message:
+                    sys.stderr.write(message)
+                message = line
+            status = command.wait()
+        except BaseException:
+            # The command saves its record, and ends the run at all stations.
+            command.send_signal(signal.SIGINT)
+            try:
+                command.wait(STOPPING_S)
+            finally:
+                command.kill()
+            raise
+    if status in (0, UNRELIABLE):
+        sys.stderr.write(message)
+    return status, message.strip()

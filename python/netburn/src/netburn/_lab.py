@@ -19,9 +19,8 @@ from dataclasses import fields as fields_of
 from . import _values
 from ._command import executable
 from ._process import Pipes, Process
-from ._runtime import mismatch, native
+from ._runtime import native
 from ._scenario import Scenario, scenario
-from ._version import __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -245,8 +244,6 @@ class Lab(Mapping[str, Node]):
                     opened = self._opened.result(OPEN_S)
                 except FutureTimeoutError:
                     raise LabError(f"the lab did not open within {OPEN_S:g} s") from None
-                if opened["version"] != __version__:
-                    raise ImportError(mismatch(opened["version"]))
             except BaseException:
                 self.close()
                 raise

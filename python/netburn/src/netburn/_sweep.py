@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     Values = Union[Sequence[_values.Value], Iterable[_values.Value]]
 
+
 def steps(first: str | float, last: str | float, step: str | float) -> list[str]:
     """Returns the values from `first` to `last`, both included if the last step ends there.
 
@@ -31,7 +32,7 @@ def steps(first: str | float, last: str | float, step: str | float) -> list[str]
     from decimal import Decimal
 
     def split(value: str | float) -> tuple[Decimal, str]:
-        text = value.strip() if isinstance(value, str) else repr(value)
+        text = str(value).strip()
         end = next((place for place, c in enumerate(text) if c not in "+-.0123456789"), len(text))
         try:
             return Decimal(text[:end]), text[end:]
@@ -133,7 +134,7 @@ class Sweep:
         `executor`: an executor of concurrent.futures or with the same interface, such as `client.get_executor()` of dask.
         Its workers simulate batches of runs and need the same version of netburn. They need no access to the folder.
         `metric`: column of the chart and of the effects; default: "worst_p95_ms".
-        `precision`: repeat each cell only until half of the 95 % confidence interval of the metric's median is at most
+        `precision`, with `metric`: repeat each cell only until half of the 95 % confidence interval of the metric's median is at most
         this: "5%" of the median, or a number in the metric's unit. `repeat` of the sweep is then the maximum.
         `shard`: "3/16" for the third of sixteen shards. Other processes can execute the other shards in the same folder.
         `merge`: folders of the same sweep whose finished runs are added first.
@@ -143,7 +144,7 @@ class Sweep:
         can't be written, RunError if a run fails or an executor loses results, KeyboardInterrupt after Ctrl-C.
         """
         if threads is not None and (threads < 1 or executor is not None):
-            raise ValueError("found both threads and an executor" if executor else f"found {threads} threads, expected 1 or more")
+            raise ValueError("found both threads and an executor" if executor is not None else f"found {threads} threads, expected 1 or more")
         if metric is not None and metric not in self.metrics:
             raise ValueError(f"unknown metric `{metric}`; expected one of {', '.join(self.metrics)}")
         if shard is not None and self._out is None and self._path is None:

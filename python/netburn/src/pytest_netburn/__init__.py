@@ -1,4 +1,4 @@
-"""A fixture for pytest, which loads this module as a plugin."""
+"""A fixture for pytest, which loads this module as a plugin in every session. Only tests with the fixture import netburn."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ._lab import Lab
+    from netburn import Lab
 
 
 @pytest.fixture
@@ -22,8 +22,7 @@ def netburn_lab() -> Iterator[Callable[..., Lab]]:
             lab = netburn_lab("slow-neighbour", {"ap.home.queue": "fifo"})
             lab["laptop"].run(["curl", "-sf", "http://server/"], check=True)
     """
-    # Only for tests that use it.
-    from ._lab import lab
+    from netburn import lab
 
     with ExitStack() as labs:
         yield lambda *arguments, **options: labs.enter_context(lab(*arguments, **options))
