@@ -109,7 +109,7 @@ def test_an_inconclusive_run_is_a_warning_on_github(job):
     printed = job.github({"scenario": "home.toml", "set": "duration=0.2 s\nstation.laptop.workload=browsing"})
     assert job.output.read_text() == "result=inconclusive\n"
     assert "::warning title=netburn::no reliable measurement" in printed
-    assert (job.folder / "netburn/status").read_text() == "3\n"
+    assert (job.folder / "netburn-results/status").read_text() == "3\n"
 
 
 def test_invalid_input_fails_the_job(job):
