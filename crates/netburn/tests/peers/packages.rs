@@ -97,7 +97,12 @@ fn a_package_is_installed_and_removed_completely() {
         command
             .arg("--root")
             .arg(&root)
-            .args(["--force-depends", "--force-not-root", "--force-bad-path"])
+            .args([
+                "--force-depends",
+                "--force-not-root",
+                "--force-bad-path",
+                "--force-script-chrootless",
+            ])
             .args(action);
         finish(bench.prepared(command)).expect(0);
     };
