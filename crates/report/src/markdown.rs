@@ -111,7 +111,8 @@ fn latencies(summary: &Summary) -> Vec<String> {
     lines
 }
 
-/// A text without control characters, whose characters have no meaning in Markdown or HTML.
+/// A text without control characters, in which tables, emphasis, HTML, mentions and formulas are escaped. A web address
+/// remains a link.
 fn escaped(text: &str) -> String {
     let mut plain = String::new();
     for c in sanitise(text).chars() {
@@ -119,8 +120,8 @@ fn escaped(text: &str) -> String {
             '<' => plain.push_str("&lt;"),
             '>' => plain.push_str("&gt;"),
             '&' => plain.push_str("&amp;"),
-            // A mention or a reference would send a notification.
-            '@' | '#' => plain.push_str(&format!("&#{};", u32::from(c))),
+            // A mention or a reference would send a notification. Dollar signs enclose a formula.
+            '@' | '#' | '$' => plain.push_str(&format!("&#{};", u32::from(c))),
             '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '!' => plain.extend(['\\', c]),
             c => plain.push(c),
         }
@@ -137,6 +138,7 @@ mod tests {
     fn text_has_no_meaning_in_markdown() {
         assert_eq!(escaped("a|b <img> @all #1"), "a\\|b &lt;img&gt; &#64;all &#35;1");
         assert_eq!(escaped("`a`[x](y)"), "\\`a\\`\\[x\\](y)");
+        assert_eq!(escaped("$x$"), "&#36;x&#36;");
     }
 
     proptest! {

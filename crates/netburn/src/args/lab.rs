@@ -33,8 +33,8 @@ pub(crate) struct LabArgs {
     /// commands get no standard input
     #[arg(long)]
     pub(crate) serve: bool,
-    /// Serve the requests of another program, such as the Python package, until it closes standard input: a Unix socket
-    /// with message boundaries (SOCK_SEQPACKET)
+    /// Control by another program, such as the Python package, over a Unix socket (SOCK_SEQPACKET) as standard input. The
+    /// lab ends when that program closes the socket
     #[arg(long, conflicts_with_all = ["serve", "log", "at", "command"])]
     pub(crate) control: bool,
     /// Folder for packet captures (pcapng) of each station and of the radio

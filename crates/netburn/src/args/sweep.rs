@@ -9,7 +9,8 @@ use std::path::PathBuf;
 ///
 /// Standard output shows a table with the medians of each combination, a chart, and the effects of the keys. A folder
 /// gets all metrics of all runs as rows.csv and rows.parquet, with --repeat also the medians with their intervals as
-/// cells.csv, and chart.svg. Ctrl-C stops the sweep and keeps the finished runs. To continue, also after a crash,
+/// cells.csv. chart.svg is the chart, effects.txt has the effects, and surface.svg is a map over two keys with numbers.
+/// Ctrl-C stops the sweep and keeps the finished runs. To continue, also after a crash,
 /// repeat the command with --out and the sweep's folder.
 #[derive(Debug, Args)]
 pub(crate) struct SweepArgs {
@@ -23,15 +24,15 @@ pub(crate) struct SweepArgs {
     /// Folder of the sweep; the folder of the same sweep continues it [default: sweeps/TIME-SCENARIO]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Simulate only the runs of shard K of N, on one of N machines. All shards can use one folder; the last one writes
-    /// the results. With a folder for each, --merge writes them
+    /// Part of the runs for this machine: shard K of N. All shards can use one folder: the shard that finishes last writes
+    /// the results. If each shard has a folder of its own, --merge joins them
     #[arg(long, value_name = "K/N", requires = "out")]
     pub(crate) shard: Option<Shard>,
-    /// Add the finished runs of another folder of the same sweep. Repeatable
+    /// Folder of the same sweep whose finished runs are added; repeatable
     #[arg(long, value_name = "DIR")]
     pub(crate) merge: Vec<PathBuf>,
-    /// Repeat each combination until half of the 95 % confidence interval of --metric's median is at most this: a share
-    /// (5%) or a number in the metric's unit. --repeat is the maximum number of runs of each combination, 6 the minimum
+    /// Maximum half width of the 95 % confidence interval of --metric's median: a share (5%) or a number in the metric's
+    /// unit. Each combination has 6 to --repeat runs
     #[arg(long, value_name = "WIDTH", requires = "metric")]
     pub(crate) precision: Option<Precision>,
     /// Column of the chart and of the effects [default: worst_p95_ms, or throughput_mbps if most runs are too short for it]
