@@ -12,7 +12,8 @@
 //! - [`allowance`] – limits on the rows that one agent or server may add. [`rejected_rows`]: numbers of rows
 //!   beyond them, by reason.
 //! - [`amend`] – late results, merged into a finished run.
-//! - [`regular`] – opening files of run folders.
+//! - [`anonymise`](mod@anonymise) – copies of records without names and addresses.
+//! - [`files`] – the files of a record. [`regular`] – opening files of run folders.
 //! - [`run_set`] – several runs of one plan. [`runs`]: list of run folders.
 //! - [`dscp_arrivals`] – DSCP with which packets arrived.
 //! - [`health`], [`self_check`](mod@self_check): health reports of agents and servers, and the
@@ -26,12 +27,14 @@
 pub mod aggregate;
 pub mod allowance;
 pub mod amend;
+pub mod anonymise;
 mod bins;
 mod checksum;
 mod columns;
 mod document;
 pub mod dscp_arrivals;
 pub mod error;
+pub mod files;
 mod finish;
 mod folder;
 #[cfg(feature = "fuzz")]
@@ -63,11 +66,13 @@ pub mod utc;
 mod varint;
 
 pub use amend::{Amended, LateResults, merge_late_results};
+pub use anonymise::anonymise;
 pub use columns::tables::RunTable;
 pub use columns::{Column, Values, WireType};
 pub use document::sync_folder;
 pub use dscp_arrivals::{DscpArrivals, DscpChange, DscpTreatment};
 pub use error::Error;
+pub use files::{is_record_file, record_files};
 pub use goal_kind::GoalKind;
 pub use header::{Environment, Header, Host, RunStatus, Source};
 pub use health::{Clock, Health, Lateness, Moved, Role, SelfCheck};

@@ -6,6 +6,7 @@
 
 mod document;
 mod text;
+mod texts;
 
 use crate::goal_kind::GoalKind;
 use crate::loss::Loss;

@@ -305,6 +305,18 @@ proptest! {
         // A second round trip gives identical bytes.
         prop_assert_eq!(read.expect("read above").to_json().to_string(), text);
     }
+
+    /// A renamed plan is valid, so no reference has kept an old name. Renaming back gives the plan.
+    #[test]
+    fn a_plan_can_be_renamed(plan in plan()) {
+        let mut renamed = plan.clone();
+        renamed.rename(&mut |_, name| format!("{name}-x"));
+        prop_assert!(renamed.stations.iter().all(|station| station.name.ends_with("-x")));
+        let read = Plan::from_json(&renamed.to_json());
+        prop_assert_eq!(read.as_ref(), Ok(&renamed));
+        renamed.rename(&mut |_, name| name.strip_suffix("-x").expect("renamed above").to_owned());
+        prop_assert_eq!(renamed, plan);
+    }
 }
 
 #[test]

@@ -1,0 +1,266 @@
+//! Substitutes of names and addresses, and their replacement in texts.
+
+use crate::row::Bssid;
+use netburn_scenario::built_in_workload;
+use netburn_scenario::plan::NameKind;
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+/// Names of the server in health reports and messages, which are not private.
+const SERVER: &str = "server";
+
+/// The known names with their substitutes. Equal names of one kind have equal substitutes.
+#[derive(Debug, Default)]
+pub(super) struct Substitutes {
+    /// Names by kind, in the order in which they were found.
+    names: BTreeMap<NameKind, BTreeMap<String, String>>,
+    /// Names and their substitutes in texts, by their first character. The longest name is first.
+    in_texts: BTreeMap<char, Vec<(String, String)>>,
+    bssids: Vec<Bssid>,
+    addresses: Vec<IpAddr>,
+}
+
+impl Substitutes {
+    /// Substitute of a name of the plan.
+    pub(super) fn name(&mut self, kind: NameKind, name: &str) -> String {
+        // The built-in workloads are the same everywhere.
+        if kind == NameKind::Workload && built_in_workload(name).is_some() {
+            return name.to_owned();
+        }
+        let known = self.names.entry(kind).or_default();
+        if let Some(substitute) = known.get(name) {
+            return substitute.clone();
+        }
+        let number = known.len() + 1;
+        let substitute = match kind {
+            NameKind::Scenario => "scenario".to_owned(),
+            NameKind::Network => format!("network-{number}"),
+            NameKind::Ap => format!("ap-{number}"),
+            NameKind::Mesh => format!("mesh-{number}"),
+            NameKind::Station => format!("station-{number}"),
+            NameKind::Workload => format!("workload-{number}"),
+            NameKind::Agent => format!("device-{number}"),
+        };
+        known.insert(name.to_owned(), substitute.clone());
+        self.remember(name, &substitute);
+        substitute
+    }
+
+    /// Substitute of the name of the controller's machine. An unknown name is empty.
+    pub(super) fn host(&mut self, name: &str) -> String {
+        self.fixed(name, "host")
+    }
+
+    /// Substitute of the name of an imported file.
+    pub(super) fn file(&mut self, name: &str) -> String {
+        self.fixed(name, "file")
+    }
+
+    fn fixed(&mut self, name: &str, substitute: &str) -> String {
+        if name.is_empty() {
+            return String::new();
+        }
+        self.remember(name, substitute);
+        substitute.to_owned()
+    }
+
+    /// Substitute of the SSID of a real network. A network of the scenario with this name has the same.
+    pub(super) fn ssid(&mut self, ssid: &str) -> String {
+        self.name(NameKind::Network, ssid)
+    }
+
+    /// Remembers the name of an agent or a server. An agent may have the name of its station.
+    pub(super) fn participant(&mut self, name: &str) {
+        let is_station = self
+            .names
+            .get(&NameKind::Station)
+            .is_some_and(|known| known.contains_key(name));
+        if !is_station && name != SERVER {
+            self.name(NameKind::Agent, name);
+        }
+    }
+
+    /// Substitute of a BSSID: a locally administered address.
+    pub(super) fn bssid(&mut self, bssid: Bssid) -> Bssid {
+        let [_, _, high, low] = number(&mut self.bssids, bssid).to_be_bytes();
+        Bssid([2, 0, 0, 0, high, low])
+    }
+
+    /// Substitute of an IP address, from the blocks for documentation (RFC 5737, RFC 3849). Loopback and unspecified
+    /// addresses remain.
+    fn address(&mut self, address: IpAddr) -> IpAddr {
+        if address.is_loopback() || address.is_unspecified() {
+            return address;
+        }
+        let number = number(&mut self.addresses, address);
+        match address {
+            // More than 254 addresses share the last one.
+            IpAddr::V4(_) => Ipv4Addr::new(192, 0, 2, u8::try_from(number).unwrap_or(255)).into(),
+            IpAddr::V6(_) => Ipv6Addr::from(0x2001_0db8 << 96 | u128::from(number)).into(),
+        }
+    }
+
+    fn remember(&mut self, name: &str, substitute: &str) {
+        let Some(first) = name.chars().next() else { return };
+        let known = self.in_texts.entry(first).or_default();
+        let place = known.partition_point(|(other, _)| other.len() > name.len());
+        if !known.iter().any(|(other, _)| other == name) {
+            known.insert(place, (name.to_owned(), substitute.to_owned()));
+        }
+    }
+
+    /// Replaces the known names and all addresses in a text. A name counts only as a whole word.
+    pub(super) fn text(&mut self, text: &str) -> String {
+        let mut out = String::with_capacity(text.len());
+        let mut rest = text;
+        let mut in_word = false;
+        while let Some(first) = rest.chars().next() {
+            let found = (!in_word).then(|| self.at(rest)).flatten();
+            let (length, substitute) = found.unwrap_or_else(|| (first.len_utf8(), first.to_string()));
+            let (consumed, later) = rest.split_at(length);
+            in_word = consumed.ends_with(char::is_alphanumeric);
+            out.push_str(&substitute);
+            rest = later;
+        }
+        out
+    }
+
+    /// Returns the length and the substitute of a name or an address at the beginning of a text.
+    fn at(&mut self, text: &str) -> Option<(usize, String)> {
+        self.name_at(text)
+            .or_else(|| self.address_at(text))
+            .or_else(|| home_at(text))
+    }
+
+    fn name_at(&self, text: &str) -> Option<(usize, String)> {
+        let known = self.in_texts.get(&text.chars().next()?)?;
+        let (name, substitute) = known.iter().find(|(name, _)| {
+            text.strip_prefix(name.as_str())
+                .is_some_and(|rest| !rest.starts_with(char::is_alphanumeric) || !name.ends_with(char::is_alphanumeric))
+        })?;
+        Some((name.len(), substitute.clone()))
+    }
+
+    fn address_at(&mut self, text: &str) -> Option<(usize, String)> {
+        let end = text
+            .find(|c: char| !c.is_ascii_hexdigit() && c != ':' && c != '.')
+            .unwrap_or(text.len());
+        let word = text[..end].trim_end_matches(['.', ':']);
+        // `fe80::` ends with colons.
+        for word in [&text[..end], word] {
+            let substitute = if let Ok(bssid) = word.parse() {
+                self.bssid(bssid).to_string()
+            } else if let Ok(address) = word.parse::<IpAddr>() {
+                self.address(address).to_string()
+            } else if let Ok(socket) = word.parse::<SocketAddr>() {
+                SocketAddr::new(self.address(socket.ip()), socket.port()).to_string()
+            } else {
+                continue;
+            };
+            return Some((word.len(), substitute));
+        }
+        None
+    }
+}
+
+/// Number of a value in the order of their first use, from 1.
+fn number<T: PartialEq>(known: &mut Vec<T>, value: T) -> u32 {
+    let place = known.iter().position(|other| *other == value).unwrap_or_else(|| {
+        known.push(value);
+        known.len() - 1
+    });
+    u32::try_from(place + 1).unwrap_or(u32::MAX)
+}
+
+/// A home folder, which has the name of its user.
+fn home_at(text: &str) -> Option<(usize, String)> {
+    let parent = ["/home/", "/Users/"]
+        .into_iter()
+        .find(|parent| text.starts_with(parent))?;
+    let user = text[parent.len()..]
+        .find(|c: char| c == '/' || c.is_whitespace() || c == '`' || c == '"' || c == ':')
+        .map_or(text.len(), |end| parent.len() + end);
+    (user > parent.len()).then(|| (user, format!("{parent}user")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn with(names: &[(NameKind, &str)]) -> Substitutes {
+        let mut substitutes = Substitutes::default();
+        for (kind, name) in names {
+            substitutes.name(*kind, name);
+        }
+        substitutes
+    }
+
+    #[test]
+    fn whole_words_are_replaced_and_the_longest_name_counts() {
+        let mut substitutes = with(&[
+            (NameKind::Station, "tv"),
+            (NameKind::Station, "tv-2"),
+            (NameKind::Ap, "hall"),
+            (NameKind::Network, "Anna's Wi-Fi"),
+        ]);
+        for (text, expected) in [
+            ("tv roamed to hall.5g", "station-1 roamed to ap-1.5g"),
+            ("`tv-2`, not tvs or atv", "`station-2`, not tvs or atv"),
+            ("joined Anna's Wi-Fi, not Anna's", "joined network-1, not Anna's"),
+            ("tv's hall, hallway", "station-1's ap-1, hallway"),
+            ("", ""),
+        ] {
+            assert_eq!(substitutes.text(text), expected);
+        }
+    }
+
+    #[test]
+    fn addresses_and_home_folders_are_replaced() {
+        let mut substitutes = Substitutes::default();
+        for (text, expected) in [
+            ("to 9c:3d:cf:01:02:03.", "to 02:00:00:00:00:01."),
+            ("from 9C:3D:CF:01:02:03", "from 02:00:00:00:00:01"),
+            ("http://10.0.0.7:8080/x, 10.0.0.7", "http://192.0.2.1:8080/x, 192.0.2.1"),
+            (
+                "[fe80::1%wlan0]:80 and 2a02::7.",
+                "[2001:db8::2%wlan0]:80 and 2001:db8::3.",
+            ),
+            ("127.0.0.1:80 ::1 0.0.0.0", "127.0.0.1:80 ::1 0.0.0.0"),
+            ("at 12:30:00 for 1.5 s", "at 12:30:00 for 1.5 s"),
+            ("/home/anna/runs/1: no space", "/home/user/runs/1: no space"),
+            ("in /Users/anna", "in /Users/user"),
+        ] {
+            assert_eq!(substitutes.text(text), expected);
+        }
+    }
+
+    #[test]
+    fn built_in_workloads_keep_their_names() {
+        let mut substitutes = Substitutes::default();
+        assert_eq!(substitutes.name(NameKind::Workload, "voip"), "voip");
+        assert_eq!(substitutes.name(NameKind::Workload, "annas-call"), "workload-1");
+    }
+
+    proptest! {
+        /// Equal names have equal substitutes, different ones have different substitutes.
+        #[test]
+        fn substitutes_are_one_to_one(names in proptest::collection::vec("[a-c]{1,2}", 1..20)) {
+            let mut substitutes = Substitutes::default();
+            let new: Vec<String> = names.iter().map(|name| substitutes.name(NameKind::Station, name)).collect();
+            for (a, x) in names.iter().zip(&new) {
+                for (b, y) in names.iter().zip(&new) {
+                    prop_assert_eq!(a == b, x == y);
+                }
+            }
+        }
+
+        /// No known name remains as a word in any text.
+        #[test]
+        fn no_known_name_remains(words in proptest::collection::vec("(anna|berta|the|a|1|::|/home/)", 0..12), gap in "[ .:/`-]") {
+            let mut substitutes = with(&[(NameKind::Station, "anna"), (NameKind::Station, "berta")]);
+            let text = substitutes.text(&words.join(&gap));
+            prop_assert!(!text.contains("anna") && !text.contains("berta"), "{}", text);
+        }
+    }
+}
