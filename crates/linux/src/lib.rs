@@ -22,7 +22,8 @@
 //!
 //! - `namespace`: user, network, mount and PID namespaces.
 //! - `tun`: TUN devices. `ethernet`: raw frames of an interface.
-//! - `route`: interfaces, addresses, routes and qdiscs. `offload`: offload features of an interface.
+//! - `route`: interfaces, addresses, routes and qdiscs. `offload`: offload features of an interface. `driver`: its
+//!   driver and firmware.
 //! - `diag`: state of TCP connections. `sockets`: list of TCP sockets.
 //! - `raw`: raw sockets below IP.
 //! - `scm_rights`: messages with file descriptors.
@@ -34,7 +35,11 @@ pub mod datagram;
 #[cfg(target_os = "linux")]
 pub mod diag;
 #[cfg(target_os = "linux")]
+pub mod driver;
+#[cfg(target_os = "linux")]
 pub mod ethernet;
+#[cfg(target_os = "linux")]
+mod ethtool;
 pub mod gateway;
 pub mod icmp;
 pub mod interface;

@@ -1,10 +1,8 @@
 //! Offload features of an interface (ethtool(8)). Linux only.
 
-use crate::process::check;
+use crate::ethtool::{ask, socket};
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
-const SIOCETHTOOL: libc::c_ulong = 0x8946;
 const ETHTOOL_GSTRINGS: u32 = 0x1b;
 const ETHTOOL_GSSET_INFO: u32 = 0x37;
 const ETHTOOL_SFEATURES: u32 = 0x3b;
@@ -18,10 +16,7 @@ const NAME: usize = 32;
 /// # Errors
 /// [`NotFound`](io::ErrorKind::NotFound) when the kernel does not know the feature; the kernel's error.
 pub fn set(name: &str, feature: &str, on: bool) -> io::Result<()> {
-    // SAFETY: no pointers are passed.
-    let socket = check(unsafe { libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0) })?;
-    // SAFETY: the kernel has just given us this descriptor.
-    let socket = unsafe { OwnedFd::from_raw_fd(socket) };
+    let socket = socket()?;
     // struct ethtool_sset_info: command, reserved, mask of 64 bits, one count.
     let mut info = [ETHTOOL_GSSET_INFO, 0, 1 << ETH_SS_FEATURES, 0, 0];
     ask(&socket, name, &mut info)?;
@@ -47,20 +42,4 @@ pub fn set(name: &str, feature: &str, on: bool) -> io::Result<()> {
     features[2 + 2 * block] = bit;
     features[3 + 2 * block] = if on { bit } else { 0 };
     ask(&socket, name, &mut features)
-}
-
-/// Runs an ethtool request. `words` contains the request and then its answer, and has the length that the request
-/// states.
-fn ask(socket: &OwnedFd, name: &str, words: &mut [u32]) -> io::Result<()> {
-    if name.is_empty() || name.len() >= libc::IFNAMSIZ {
-        return Err(io::ErrorKind::InvalidInput.into());
-    }
-    // SAFETY: an ifreq is numbers and bytes; all zero is an empty one.
-    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
-    for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {
-        *to = from as libc::c_char;
-    }
-    request.ifr_ifru.ifru_data = words.as_mut_ptr().cast();
-    // SAFETY: the kernel reads one ifreq, and accesses `words` within the length that the request states.
-    check(unsafe { libc::ioctl(socket.as_raw_fd(), SIOCETHTOOL as _, &raw mut request) }).map(drop)
 }

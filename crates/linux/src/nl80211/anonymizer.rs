@@ -14,6 +14,9 @@ pub struct Anonymizer {
     interfaces: Vec<Vec<u8>>,
 }
 
+/// Length from which the name of an interface can have an address in it: `wlx9c3dcf010203`.
+const LONG_NAME: usize = 12;
+
 /// Content of an attribute.
 enum Holds {
     Numbers,
@@ -61,13 +64,9 @@ impl Anonymizer {
                     to.extend(format!("network-{number}").bytes());
                 }
                 Holds::Interface => {
-                    // Some systems name USB adapters after their address.
-                    if one.value.len() > 12 {
-                        let number = place(&mut self.interfaces, one.value);
-                        to.extend(format!("wlan-{number}\0").bytes());
-                    } else {
-                        to.extend_from_slice(one.value);
-                    }
+                    let name = one.value.strip_suffix(&[0]).unwrap_or(one.value);
+                    to.extend(self.interface_bytes(name));
+                    to.push(0);
                 }
                 // A list: the types of its elements are indices.
                 Holds::Links => {
@@ -88,7 +87,21 @@ impl Anonymizer {
         }
     }
 
-    fn address(&mut self, address: Mac) -> Mac {
+    /// Substitute of the name of an interface. Short names remain. Some systems name USB adapters after their address.
+    pub fn interface(&mut self, name: &str) -> String {
+        String::from_utf8_lossy(&self.interface_bytes(name.as_bytes())).into_owned()
+    }
+
+    fn interface_bytes(&mut self, name: &[u8]) -> Vec<u8> {
+        if name.len() < LONG_NAME {
+            return name.to_vec();
+        }
+        let number = place(&mut self.interfaces, name);
+        format!("wlan-{number}").into_bytes()
+    }
+
+    /// Substitute of an address.
+    pub fn address(&mut self, address: Mac) -> Mac {
         let number = place(&mut self.addresses, &address) as u32;
         let [a, b, c, d] = number.to_be_bytes();
         Mac([2, 0, a, b, c, d])

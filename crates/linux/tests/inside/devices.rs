@@ -4,7 +4,7 @@ use netburn_linux::ethernet::{ETHERNET, Frames};
 use netburn_linux::namespace::{self, Isolation};
 use netburn_linux::route::{Link, Route};
 use netburn_linux::tun::{DEVICE, HEADER, Tun};
-use netburn_linux::{offload, raw, socket};
+use netburn_linux::{driver, offload, raw, socket};
 use netburn_test_support::skip;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, UdpSocket};
@@ -286,4 +286,16 @@ pub(crate) fn offloads(_: Isolation) {
         offload::set("", "rx-gro", false).unwrap_err().kind(),
         ErrorKind::InvalidInput
     );
+}
+
+/// The texts are those of the kernel's sources: veth.c, and tun.c for a TUN device.
+pub(crate) fn drivers(_: Isolation) {
+    let there = namespace::network().unwrap();
+    Route::new().unwrap().add_pair("one", "other", there.as_fd()).unwrap();
+    let veth = driver::info("one").unwrap();
+    assert_eq!((veth.name.as_str(), veth.version.as_str()), ("veth", "1.0"));
+    assert!(veth.firmware.is_empty() && veth.bus.is_empty());
+    let unknown = driver::info("nowhere").unwrap_err();
+    assert_eq!(unknown.raw_os_error(), Some(19), "ENODEV");
+    assert_eq!(driver::info("").unwrap_err().kind(), ErrorKind::InvalidInput);
 }

@@ -21,6 +21,7 @@ fn main() {
         ("token_buckets", devices::buckets),
         ("ethernet_pairs", devices::pairs),
         ("offloads", devices::offloads),
+        ("drivers", devices::drivers),
     ]);
 }
 
