@@ -23,3 +23,18 @@ pub fn check_import(bytes: &[u8]) {
     assert_eq!(summary.stations.len(), plan.stations.len());
     assert!(summary.totals.throughput_mbps.is_finite());
 }
+
+/// Reads bytes as an uncompressed bundle.
+///
+/// # Panics
+/// When a file has a name that leaves the folder, or two files have the same name.
+pub fn check_bundle(bytes: &[u8]) {
+    let mut names = std::collections::BTreeSet::new();
+    let read = crate::bundle::entries(bytes, 1 << 20, &mut |name, content| {
+        assert!(!name.starts_with('/') && name.split('/').all(|part| part != ".." && !part.is_empty()));
+        assert!(names.insert(name.to_owned()), "{name} is there twice");
+        let _ = std::io::copy(content, &mut std::io::sink());
+        Ok(())
+    });
+    drop(read);
+}

@@ -1,6 +1,6 @@
 //! Replays the corpus, and as many random inputs.
 
-use netburn_interop::fuzz::check_import;
+use netburn_interop::fuzz::{check_bundle, check_import};
 use netburn_record::fuzz;
 use std::path::Path;
 
@@ -14,5 +14,17 @@ fn imports() {
     }
     for bytes in fuzz::mutations(&corpus).take(3000) {
         check_import(&bytes);
+    }
+}
+
+#[test]
+fn bundles() {
+    let corpus = fuzz::corpus(&Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/bundle"));
+    assert!(corpus.len() >= 5, "the corpus is there");
+    for bytes in &corpus {
+        check_bundle(bytes);
+    }
+    for bytes in fuzz::mutations(&corpus).take(3000) {
+        check_bundle(&bytes);
     }
 }
