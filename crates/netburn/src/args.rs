@@ -157,6 +157,12 @@ pub(crate) struct ReportArgs {
     /// Folder for the charts, as SVG and PNG
     #[arg(long, value_name = "DIR")]
     pub(crate) charts: Option<PathBuf>,
+    /// Archive to write for a bug report (.tar.gz)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) bundle: Option<PathBuf>,
+    /// Replace names and addresses in the archive
+    #[arg(long, requires = "bundle", alias = "anonymize")]
+    pub(crate) anonymise: bool,
 }
 
 /// List the runs in a folder, oldest first

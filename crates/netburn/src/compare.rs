@@ -5,8 +5,7 @@ mod read;
 
 use crate::args::{CompareArgs, CompareFormat};
 use crate::exit::{CliError, ExitStatus};
-use crate::record::document;
-use crate::terminal::{TerminalStyle, eprint_message, print_stdout};
+use crate::terminal::{TerminalStyle, document, eprint_message, print_stdout};
 use netburn_analysis::compare::{Comparison, Options, Ranking, Side, name};
 use netburn_analysis::view::View;
 use netburn_report::compare::{html, json, text};

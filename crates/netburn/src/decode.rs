@@ -2,8 +2,7 @@
 
 use crate::args::{DecodeArgs, Format};
 use crate::exit::{CliError, ExitStatus};
-use crate::record::document;
-use crate::terminal::{TerminalStyle, print_stdout};
+use crate::terminal::{TerminalStyle, document, print_stdout};
 use netburn_medium::config::{Band, Rating};
 use netburn_medium::rating::{Certainty, Chain, Decoded, Layout, RatedRadio, TwoHops, chain, decode as read};
 use netburn_report::decode::{json, relayed};

@@ -9,8 +9,9 @@ mod wifi;
 use crate::args::{DoctorArgs, Format};
 use crate::exit::{CliError, ExitStatus};
 use crate::lab_opening;
-use crate::record::document;
-use crate::terminal::print_stdout;
+use crate::terminal::{document, print_stdout};
+use netburn_linux::nl80211::anonymizer::Anonymizer;
+use netburn_linux::nl80211::decode::Station;
 use netburn_scenario::Plan;
 use serde_json::json;
 
@@ -39,6 +40,11 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Result<ExitStatus, CliError> {
     };
     print_stdout(&text)?;
     Ok(ExitStatus::Success)
+}
+
+/// The present data of the Wi-Fi drivers: a recording, and the peers of all interfaces. `None` without Wi-Fi.
+pub(crate) fn wifi_snapshot(anonymizer: Option<&mut Anonymizer>) -> Option<(String, Vec<Station>)> {
+    wifi::snapshot(anonymizer)
 }
 
 /// All checks: first the requirements of a lab, then the data that an agent reports.

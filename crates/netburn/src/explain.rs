@@ -2,9 +2,9 @@
 
 use crate::args::{ExplainArgs, Format};
 use crate::exit::{CliError, ExitStatus};
-use crate::record::{document, unopened};
+use crate::record::unopened;
 use crate::signals;
-use crate::terminal::{TerminalStyle, eprint_message, overwrite_line, print_stdout, stderr_is_terminal};
+use crate::terminal::{TerminalStyle, document, eprint_message, overwrite_line, print_stdout, stderr_is_terminal};
 use netburn_analysis::explain::{Cause, explain as explained};
 use netburn_record::Run;
 use netburn_report::environment::sentence;

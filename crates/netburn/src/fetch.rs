@@ -2,10 +2,9 @@
 
 use crate::args::{FetchArgs, Format, Version};
 use crate::exit::{CliError, ExitStatus};
-use crate::record::document;
 use crate::runtime;
 use crate::signals::Signals;
-use crate::terminal::{eprint_message, print_stdout};
+use crate::terminal::{document, eprint_message, print_stdout};
 use netburn_report::sanitise::sanitise;
 use netburn_scenario::plan::Http;
 use netburn_traffic::drive::CancelHandle;

@@ -5,11 +5,12 @@
 //! - [`args`] – the arguments of all commands, and their help texts.
 //! - One module per command, with the command's name: `run`, `lab`, `serve`, `fleet`, … Each resolves its arguments and
 //!   calls the crates. `plan` and `record` each have several commands. `join` has the processes that a controller starts.
-//! - `lab_opening`, `page`: opening of a lab, and pages of runs, for several commands.
+//! - `lab_opening`, `page`, `bundle`: opening of a lab, pages of runs, and archives of runs.
 //! - `terminal`, `signals`, `runtime`, `program`: output, signals, tokio runtimes, and the path of this executable.
 //! - [`errors`] and [`exit`]: error messages, and the exit status.
 
 mod args;
+mod bundle;
 mod compare;
 mod crosscheck;
 mod decode;

@@ -59,11 +59,21 @@ pub(crate) fn draw(view: &View, folder: &Path) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Replaces a file with one rename.
+/// Replaces a file with one rename. A device or a pipe is written to.
 pub(crate) fn whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    replace(path, |path| std::fs::write(path, bytes))
+}
+
+/// Lets `write` write a file next to `path`, and replaces `path` by it. A device or a pipe is written to. After an error,
+/// the previous file remains.
+pub(crate) fn replace<E: From<io::Error>>(path: &Path, write: impl FnOnce(&Path) -> Result<(), E>) -> Result<(), E> {
+    if std::fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+        return write(path);
+    }
     let mut temporary = path.as_os_str().to_owned();
     temporary.push(".tmp");
-    let written = std::fs::write(&temporary, bytes).and_then(|()| std::fs::rename(&temporary, path));
+    let temporary = PathBuf::from(temporary);
+    let written = write(&temporary).and_then(|()| Ok(std::fs::rename(&temporary, path)?));
     written.inspect_err(|_| {
         // An incomplete file is useless.
         let _ = std::fs::remove_file(&temporary);

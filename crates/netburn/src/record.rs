@@ -1,9 +1,10 @@
 //! Stored runs: `report` and `runs`.
 
 use crate::args::{Format, ReportArgs, ReportFormat, RunsArgs};
+use crate::bundle::{self, Opened};
 use crate::exit::{CliError, ExitStatus};
 use crate::page;
-use crate::terminal::{TerminalStyle, eprint_message, print_stdout};
+use crate::terminal::{TerminalStyle, document, eprint_message, print_stdout};
 use netburn_analysis::View;
 use netburn_record::runs::{RunEntry, State, list};
 use netburn_record::summary::verdict_name;
@@ -18,17 +19,28 @@ const RUNS: &str = "runs";
 
 /// `netburn report RUN`.
 pub(crate) fn report(args: &ReportArgs) -> Result<ExitStatus, CliError> {
-    complete(&args.run)?;
-    let view = View::open(&args.run).map_err(|e| unopened(&args.run, e))?;
+    let archive = args.run.is_file().then(|| bundle::open(&args.run)).transpose()?;
+    if archive.is_some() && args.bundle.is_some() {
+        return Err(CliError::Usage(
+            "--bundle needs the folder of a run, found an archive".to_owned(),
+        ));
+    }
+    let folder = archive.as_ref().map_or_else(|| args.run.clone(), Opened::run);
+    complete(&folder)?;
+    let mut view = View::open(&folder).map_err(|e| unopened(&folder, e))?;
+    if archive.is_some() {
+        view.summary.run = args.run.display().to_string();
+    }
     for missing in &view.missing {
         eprint_message(&format!("not everything can be read: {}", sanitise(missing)));
     }
-    match &args.html {
-        Some(path) => {
+    match (&args.html, &archive) {
+        (Some(path), _) => {
             page::write(&view, path).map_err(|error| CliError::Failed(format!("{}: {error}", path.display())))?
         }
-        None => {
-            if let Some(path) = page::keep(&args.run, &view) {
+        (None, Some(_)) => {}
+        (None, None) => {
+            if let Some(path) = page::keep(&folder, &view) {
                 eprint_message(&format!("the page is {}", path.display()));
             }
         }
@@ -36,9 +48,16 @@ pub(crate) fn report(args: &ReportArgs) -> Result<ExitStatus, CliError> {
     if let Some(folder) = &args.charts {
         page::draw(&view, folder)?;
     }
+    if let Some(path) = &args.bundle {
+        bundle::write(&folder, &view, path, args.anonymise)?;
+        eprint_message(&format!("the archive is {}", path.display()));
+    }
     let text = match args.format {
         ReportFormat::Json => written(&view.summary, Format::Json),
-        ReportFormat::Text => written(&view.summary, Format::Text) + &causes(&view),
+        ReportFormat::Text => {
+            let system = archive.as_ref().map(Opened::system).unwrap_or_default();
+            written(&view.summary, Format::Text) + &causes(&view) + &system
+        }
         ReportFormat::Markdown => netburn_report::markdown(&view.summary, &view.explanation),
     };
     print_stdout(&text)?;
@@ -124,13 +143,6 @@ pub(crate) fn causes(view: &View) -> String {
     let look = TerminalStyle::for_stdout();
     let lines = netburn_report::causes::lines(&view.explanation, look.width, look.colour);
     lines.iter().map(|line| format!("{line}\n")).collect()
-}
-
-/// An indented JSON document.
-pub(crate) fn document(of: &(impl serde::Serialize + ?Sized)) -> String {
-    let mut text = serde_json::to_string_pretty(of).expect("our documents have string keys only");
-    text.push('\n');
-    text
 }
 
 /// A folder without a run is a usage error; a record that can't be completed is a failure.

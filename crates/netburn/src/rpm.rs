@@ -3,10 +3,9 @@
 use crate::args::{Format, RpmArgs, RpmDirection};
 use crate::exit::{CliError, ExitStatus};
 use crate::fetch::check_permission;
-use crate::record::document;
 use crate::runtime;
 use crate::signals::Signals;
-use crate::terminal::{eprint_message, print_stdout};
+use crate::terminal::{document, eprint_message, print_stdout};
 use netburn_report::sanitise::sanitise;
 use netburn_traffic::drive::CancelHandle;
 use netburn_traffic::rpm::report::{heading, interval_line};

@@ -3,9 +3,8 @@
 use crate::args::{SweepArgs, SweepFormat};
 use crate::exit::{CliError, ExitStatus};
 use crate::plan::changed;
-use crate::record::document;
 use crate::signals;
-use crate::terminal::{TerminalStyle, eprint_message, overwrite_line, print_stdout, stderr_is_terminal};
+use crate::terminal::{TerminalStyle, document, eprint_message, overwrite_line, print_stdout, stderr_is_terminal};
 use netburn_record::{Environment, UnixTime, make_folder};
 use netburn_report::environment::sentence;
 use netburn_report::sanitise::{sanitise, wrap};

@@ -117,6 +117,13 @@ fn columns() -> Option<usize> {
     netburn_report::columns_of_stdout()
 }
 
+/// An indented JSON document.
+pub(crate) fn document(of: &(impl serde::Serialize + ?Sized)) -> String {
+    let mut text = serde_json::to_string_pretty(of).expect("our documents have string keys only");
+    text.push('\n');
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,8 +2,7 @@
 
 use crate::args::{ValidateArgs, ValidateFormat};
 use crate::exit::{CliError, ExitStatus};
-use crate::record::document;
-use crate::terminal::{TerminalStyle, eprint_message, print_stdout};
+use crate::terminal::{TerminalStyle, document, eprint_message, print_stdout};
 use netburn_report::sanitise::sanitise;
 use netburn_runner::pool::processors;
 use netburn_study::validate::table::{TableStyle, summary_line, table};

@@ -5,8 +5,7 @@ mod process;
 
 use crate::args::{CrosscheckArgs, CrosscheckFormat};
 use crate::exit::{CliError, ExitStatus};
-use crate::record::document;
-use crate::terminal::{eprint_message, print_stdout};
+use crate::terminal::{document, eprint_message, print_stdout};
 use netburn_report::sanitise::sanitise;
 use netburn_runner::pool::{map, processors};
 use netburn_study::crosscheck::{CrosscheckPlan, Outcome, PlanResult, compare, page, results};

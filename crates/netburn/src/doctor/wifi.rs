@@ -6,7 +6,7 @@ use crate::runtime;
 use crate::signals::Signals;
 use crate::terminal::eprint_message;
 use netburn_linux::nl80211::anonymizer::Anonymizer;
-use netburn_linux::nl80211::decode::{self, Interface, JOINS};
+use netburn_linux::nl80211::decode::{self, Interface, JOINS, Station};
 use netburn_linux::nl80211::recording::{Entry, Kind, heading};
 use netburn_linux::nl80211::{Events, Nl80211};
 use netburn_report::sanitise::sanitise;
@@ -146,33 +146,53 @@ impl Recorder {
     }
 
     fn look(&mut self) -> io::Result<()> {
-        for index in self
-            .interfaces
-            .iter()
-            .map(|interface| interface.index)
-            .collect::<Vec<_>>()
-        {
-            for (kind, answer) in [
-                (Kind::Interface, self.wifi.interface(index)),
-                (Kind::Station, self.wifi.stations(index)),
-                (Kind::Survey, self.wifi.survey(index)),
-            ] {
-                // A missing value of a driver does not end the recording.
-                for datagram in answer.unwrap_or_default() {
-                    self.put(kind, &datagram)?;
-                }
-            }
+        for (kind, datagram) in sample(&mut self.wifi, &self.interfaces) {
+            self.put(kind, &datagram)?;
         }
         Ok(())
     }
 
     fn put(&mut self, kind: Kind, datagram: &[u8]) -> io::Result<()> {
-        let datagram = match &mut self.anonymous {
-            Some(anonymous) => anonymous.datagram(datagram),
-            None => datagram.to_vec(),
-        };
+        let datagram = without_names(self.anonymous.as_mut(), datagram);
         self.entries += 1;
         let at = u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.file.write_all(Entry { at, kind, datagram }.line().as_bytes())
     }
+}
+
+/// The present data of the interfaces. A missing value of a driver is omitted.
+fn sample(wifi: &mut Nl80211, interfaces: &[Interface]) -> Vec<(Kind, Vec<u8>)> {
+    let mut datagrams = Vec::new();
+    for index in interfaces.iter().map(|interface| interface.index) {
+        for (kind, answer) in [
+            (Kind::Interface, wifi.interface(index)),
+            (Kind::Station, wifi.stations(index)),
+            (Kind::Survey, wifi.survey(index)),
+        ] {
+            datagrams.extend(answer.unwrap_or_default().into_iter().map(|datagram| (kind, datagram)));
+        }
+    }
+    datagrams
+}
+
+fn without_names(anonymizer: Option<&mut Anonymizer>, datagram: &[u8]) -> Vec<u8> {
+    match anonymizer {
+        Some(anonymizer) => anonymizer.datagram(datagram),
+        None => datagram.to_vec(),
+    }
+}
+
+/// The present data of the drivers: a recording, and the peers of all interfaces. `None` without Wi-Fi.
+pub(super) fn snapshot(mut anonymizer: Option<&mut Anonymizer>) -> Option<(String, Vec<Station>)> {
+    let (mut wifi, interfaces) = open().ok()?;
+    let mut recording = heading();
+    let mut stations = Vec::new();
+    for (kind, datagram) in sample(&mut wifi, &interfaces) {
+        let datagram = without_names(anonymizer.as_deref_mut(), &datagram);
+        if kind == Kind::Station {
+            stations.extend(decode::stations(&datagram));
+        }
+        recording += &Entry { at: 0, kind, datagram }.line();
+    }
+    Some((recording, stations))
 }

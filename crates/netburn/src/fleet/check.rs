@@ -4,8 +4,7 @@
 use super::ssh_error;
 use crate::args::{CheckArgs, Format};
 use crate::exit::{CliError, ExitStatus};
-use crate::record::document;
-use crate::terminal::print_stdout;
+use crate::terminal::{document, print_stdout};
 use netburn_deploy::login::LoginCheck;
 use netburn_deploy::ssh::Ssh;
 use netburn_units::Duration;

@@ -3,8 +3,7 @@
 use super::{found, runtime};
 use crate::args::{FleetListArgs, Format};
 use crate::exit::{CliError, ExitStatus};
-use crate::record::document;
-use crate::terminal::print_stdout;
+use crate::terminal::{document, print_stdout};
 use netburn_fleet::hub::control::MemberStatus;
 use netburn_protocol::messages::standing::Kind;
 use netburn_record::Role;
