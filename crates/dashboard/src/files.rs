@@ -27,7 +27,7 @@ mod tests {
 
     #[test]
     fn every_file_is_served_once() {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../web/dashboard");
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/web/dashboard");
         for entry in std::fs::read_dir(folder).unwrap() {
             let name = entry.unwrap().file_name().into_string().unwrap();
             let path = match name.as_str() {

@@ -28,7 +28,7 @@ macro_rules! embedded {
         &[$($crate::embedded::File {
             path: $path,
             kind: $crate::embedded::$kind,
-            bytes: include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../web/", $name)),
+            bytes: include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/web/", $name)),
         }),+]
     };
 }

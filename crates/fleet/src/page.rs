@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn every_file_there_is_is_served() {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../web/station");
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/web/station");
         for entry in std::fs::read_dir(folder).unwrap() {
             let name = entry.unwrap().file_name().into_string().unwrap();
             let path = match name.as_str() {

@@ -68,6 +68,32 @@ impl Cli {
     }
 }
 
+/// Join a fleet with this device
+///
+/// This executable has only the command `fleet join`, for devices with little memory. The controller runs on another
+/// machine, with the complete netburn.
+#[derive(Debug, Parser)]
+#[command(name = "netburn", version, max_term_width = 100)]
+pub(crate) struct AgentCli {
+    /// Log to standard error: -v, -vv, -vvv
+    #[arg(short, long, action = clap::ArgAction::Count, global = true, hide = true)]
+    pub(crate) verbose: u8,
+    #[command(subcommand)]
+    pub(crate) command: AgentCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AgentCommand {
+    /// Join a fleet
+    #[command(subcommand)]
+    Fleet(AgentFleet),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AgentFleet {
+    Join(Box<JoinArgs>),
+}
+
 const AFTER: &str = "Exit status:
   0    the command ran (with --check: and no goal failed)
   1    with --check, a goal failed; with compare --fail-on or --bisect, a metric is worse;

@@ -9,6 +9,8 @@ mod qr;
 mod revoke;
 mod serve;
 
+pub(crate) use join::join;
+
 use crate::args::{FleetArgs, FleetCommand};
 use crate::errors::unfound;
 use crate::exit::{CliError, ExitStatus};
@@ -23,7 +25,7 @@ use tokio::runtime::Runtime;
 pub(crate) fn fleet(args: &FleetArgs) -> Result<ExitStatus, CliError> {
     match &args.command {
         FleetCommand::Serve(args) => serve::serve(args),
-        FleetCommand::Join(args) => join::join(args),
+        FleetCommand::Join(args) => join(args),
         FleetCommand::List(args) => list::list(args),
         FleetCommand::Revoke(args) => revoke::revoke(args),
         FleetCommand::Deploy(args) => deploy::deploy(args),

@@ -27,9 +27,11 @@ const PRIVATE: [&str; 14] = [
     "Question of Anna",
     "9c:3d:cf:01:02:03",
     "203.0.113.77",
-    "/home/anna",
+    "anna-runs",
     "an assumption of Anna",
 ];
+
+const HOME: &str = "/home";
 
 fn plan() -> Plan {
     let mut plan = util::plan();
@@ -111,7 +113,7 @@ fn rows() -> Vec<Row> {
         event(
             None,
             EventKind::Warning,
-            "203.0.113.77:80 of hall-ap, written to /home/anna/runs",
+            format!("203.0.113.77:80 of hall-ap, written to {HOME}/anna-runs/1"),
         ),
         event(
             Some(1),
@@ -224,7 +226,7 @@ fn a_copy_has_the_results_and_none_of_the_names() {
     }
     let texts = event_texts(&copy);
     assert!(
-        texts.contains(&"192.0.2.1:80 of ap-1, written to /home/user/runs".to_owned()),
+        texts.contains(&format!("192.0.2.1:80 of ap-1, written to {HOME}/user/1")),
         "{texts:?}"
     );
     assert!(

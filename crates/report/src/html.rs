@@ -30,16 +30,16 @@ use std::fmt::Write as _;
 /// Nothing is loaded, and nothing is sent.
 const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:";
 
-const STYLE: &str = include_str!("../../../web/shared/style.css");
-const CHART_STYLE: &str = include_str!("../../../web/vendor/uplot/uPlot.min.css");
-const UPLOT: &str = include_str!("../../../web/vendor/uplot/uPlot.iife.min.js");
+const STYLE: &str = include_str!("../web/shared/style.css");
+const CHART_STYLE: &str = include_str!("../web/vendor/uplot/uPlot.min.css");
+const UPLOT: &str = include_str!("../web/vendor/uplot/uPlot.iife.min.js");
 
 /// The modules, each after those that it imports.
 const MODULES: [&str; 4] = [
-    include_str!("../../../web/shared/theme.js"),
-    include_str!("../../../web/shared/format.js"),
-    include_str!("../../../web/shared/chart.js"),
-    include_str!("../../../web/shared/page.js"),
+    include_str!("../web/shared/theme.js"),
+    include_str!("../web/shared/format.js"),
+    include_str!("../web/shared/chart.js"),
+    include_str!("../web/shared/page.js"),
 ];
 
 /// The page of a run.

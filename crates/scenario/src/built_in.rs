@@ -8,7 +8,7 @@ use std::path::Path;
 
 macro_rules! built_in {
     ($($name:literal),+ $(,)?) => {
-        &[$(($name, include_str!(concat!("../../../scenarios/", $name, ".toml")))),+]
+        &[$(($name, include_str!(concat!("../scenarios/", $name, ".toml")))),+]
     };
 }
 

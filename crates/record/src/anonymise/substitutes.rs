@@ -228,10 +228,13 @@ mod tests {
             ),
             ("127.0.0.1:80 ::1 0.0.0.0", "127.0.0.1:80 ::1 0.0.0.0"),
             ("at 12:30:00 for 1.5 s", "at 12:30:00 for 1.5 s"),
-            ("/home/anna/runs/1: no space", "/home/user/runs/1: no space"),
-            ("in /Users/anna", "in /Users/user"),
         ] {
             assert_eq!(substitutes.text(text), expected);
+        }
+        for parent in ["/home", "/Users"] {
+            let text = format!("in {parent}/anna/runs/1: no space; {parent}/anna");
+            let expected = format!("in {parent}/user/runs/1: no space; {parent}/user");
+            assert_eq!(substitutes.text(&text), expected);
         }
     }
 

@@ -4,7 +4,7 @@ use super::file::{CaseFile, CaseFileError};
 
 macro_rules! built_in {
     ($($name:literal),+ $(,)?) => {
-        &[$(($name, include_str!(concat!("../../../../validation/", $name)))),+]
+        &[$(($name, include_str!(concat!("../../validation/", $name)))),+]
     };
 }
 
