@@ -1,4 +1,4 @@
-//! Generated files and packages, with the programs that read them: bash, dpkg.
+//! Generated files and packages, with the programs that read them: bash, dpkg, rpm, buildah, cargo.
 
 use crate::support::{Bench, finish};
 use std::collections::BTreeSet;
@@ -77,16 +77,37 @@ fn a_folder_that_cannot_be_written_is_an_error() {
     }
 }
 
-#[test]
-fn a_package_is_installed_and_removed_completely() {
-    let bench = Bench::new();
-    let target = bench.path("target");
+/// Path of the package that a script makes of the program of these tests.
+fn built(bench: &Bench, script: &str) -> String {
     let mut build = Command::new("bash");
     build
-        .arg(format!("{REPOSITORY}/scripts/build-deb"))
+        .arg(format!("{REPOSITORY}/scripts/{script}"))
         .arg(env!("CARGO_BIN_EXE_netburn"))
-        .env("CARGO_TARGET_DIR", &target);
-    let package = finish(bench.prepared(build)).expect(0).out();
+        .env("CARGO_TARGET_DIR", bench.path("target"));
+    finish(bench.prepared(in_namespace(build)))
+        .expect(0)
+        .out()
+        .trim()
+        .to_owned()
+}
+
+/// The command as root of a user namespace. For packages it is enough.
+fn in_namespace(command: Command) -> Command {
+    let mut namespace = Command::new("unshare");
+    namespace
+        .args(["--user", "--map-root-user", "--mount"])
+        .arg(command.get_program());
+    namespace.args(command.get_args());
+    for (name, value) in command.get_envs() {
+        namespace.env(name, value.unwrap_or_default());
+    }
+    namespace
+}
+
+#[test]
+fn a_package_for_debian_is_installed_and_removed_completely() {
+    let bench = Bench::new();
+    let package = built(&bench, "build-deb");
     let root = bench.path("root");
     fs::create_dir_all(root.join("var/lib/dpkg/info")).unwrap();
     for name in ["status", "available"] {
@@ -106,7 +127,7 @@ fn a_package_is_installed_and_removed_completely() {
             .args(action);
         finish(bench.prepared(command)).expect(0);
     };
-    dpkg(&["--install", package.trim()]);
+    dpkg(&["--install", &package]);
     let version = Command::new(root.join("usr/bin/netburn"))
         .arg("--version")
         .output()
@@ -129,4 +150,116 @@ fn a_package_is_installed_and_removed_completely() {
     assert!(!root.join("etc").exists());
     dpkg(&["--purge", "netburn"]);
     assert!(!root.join("usr").exists(), "{:?}", names(&root));
+}
+
+#[test]
+fn a_package_for_fedora_is_installed_and_removed_completely() {
+    let bench = Bench::new();
+    let package = built(&bench, "build-rpm");
+    let root = bench.path("root");
+    fs::create_dir(&root).unwrap();
+    let rpm = |arguments: &[&str]| {
+        let mut command = Command::new("rpm");
+        // The scripts of the package need a shell in the root.
+        command
+            .arg("--root")
+            .arg(&root)
+            .args(["--nodeps", "--noscripts"])
+            .args(arguments);
+        finish(bench.prepared(in_namespace(command))).expect(0)
+    };
+    rpm(&["--install", &package]);
+    let version = Command::new(root.join("usr/bin/netburn"))
+        .arg("--version")
+        .output()
+        .unwrap();
+    assert_eq!(
+        String::from_utf8(version.stdout).unwrap(),
+        format!("netburn {}\n", env!("CARGO_PKG_VERSION"))
+    );
+    for file in [
+        "usr/share/man/man1/netburn-fleet-join.1.gz",
+        "usr/share/zsh/site-functions/_netburn",
+        "usr/share/doc/netburn/third-party-licenses.gz",
+    ] {
+        assert!(fs::metadata(root.join(file)).unwrap().len() > 0, "{file}");
+    }
+    rpm(&["--erase", "netburn"]);
+    let left = Command::new("find")
+        .arg(root.join("usr"))
+        .args(["-not", "-type", "d"])
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8(left.stdout).unwrap(), "");
+}
+
+#[test]
+fn a_container_of_the_image_simulates() {
+    let bench = Bench::new();
+    let image = built(&bench, "build-image");
+    let mut shell = Command::new("sh");
+    shell
+        .arg("-euc")
+        .arg(
+            "buildah() { command buildah --root $PWD/store --runroot $PWD/state --storage-driver vfs \"$@\"; }
+             container=$(buildah from --quiet \"oci-archive:$0\")
+             buildah inspect --format '{{.OCIv1.Config.Entrypoint}}' $container
+             root=$(buildah mount $container)
+             mkdir \"$root/proc\"
+             mount --rbind /proc \"$root/proc\"
+             chroot \"$root\" /usr/bin/netburn run anomaly --on simulate \\
+                 --set duration=2s --set warmup=0s --format json --out /work/run",
+        )
+        .arg(&image);
+    let printed = finish(bench.prepared(in_namespace(shell))).expect(0).out();
+    let (entry, summary) = printed.split_at(printed.find('{').unwrap());
+    assert_eq!(entry.trim(), "[/usr/bin/netburn]");
+    let summary: serde_json::Value = serde_json::from_str(summary).unwrap();
+    assert_eq!(summary["environment"], "simulate");
+    assert_eq!(summary["stations"].as_array().unwrap().len(), 3);
+}
+
+/// A crate that needs a file outside its folder has no complete package.
+#[test]
+fn cargo_packages_every_crate() {
+    let bench = Bench::new();
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo
+        .args([
+            "package",
+            "--workspace",
+            "--no-verify",
+            "--allow-dirty",
+            "--locked",
+            "--offline",
+        ])
+        .args([
+            "--exclude",
+            "netburn-test-support",
+            "--exclude",
+            "netburn-python",
+            "--manifest-path",
+        ])
+        .arg(format!("{REPOSITORY}/Cargo.toml"))
+        .env("CARGO_TARGET_DIR", bench.path("target"));
+    let ended = finish(bench.prepared(cargo)).expect(0);
+    let list = |name: &str| {
+        let archive = bench.path(&format!("target/package/{name}-{}.crate", env!("CARGO_PKG_VERSION")));
+        let listed = Command::new("tar").arg("-tzf").arg(archive).output().unwrap();
+        String::from_utf8(listed.stdout).unwrap()
+    };
+    for (name, file) in [
+        ("netburn-report", "web/shared/style.css"),
+        ("netburn-fleet", "web/station/index.html"),
+        ("netburn-dashboard", "web/dashboard/index.html"),
+        ("netburn-scenario", "scenarios/anomaly.toml"),
+        ("netburn-study", "validation/anomaly.toml"),
+    ] {
+        let file = format!("{name}-{}/{file}", env!("CARGO_PKG_VERSION"));
+        assert!(
+            list(name).lines().any(|listed| listed == file),
+            "{file}: {}",
+            ended.stderr
+        );
+    }
 }
