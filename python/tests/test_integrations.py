@@ -30,6 +30,37 @@ goal = "50 ms"
 """
 
 
+def lint(schema, file):
+    """Checks a file with a schema of check-jsonschema, which has those of GitHub and GitLab."""
+    program = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, str(file)]
+    done = subprocess.run(program, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def examples():
+    """The YAML examples of the pages about CI."""
+    pages = [(REPOSITORY / "docs/how-to" / name).read_text() for name in ("ci.md", "gate-a-firmware-patch.md")]
+    return [text for page in pages for text in re.findall(r"^```yaml\n(.*?)^```", page, re.M | re.S)]
+
+
+def test_the_action_and_the_examples_have_valid_keys(tmp_path):
+    lint("vendor.github-actions", REPOSITORY / "integrations/github/action.yml")
+    lint("vendor.gitlab-ci", REPOSITORY / "integrations/gitlab/netburn.yml")
+    inputs = yaml.safe_load((REPOSITORY / "integrations/github/action.yml").read_text())["inputs"]
+    workflows = [text for text in examples() if "runs-on:" in text]
+    assert len(workflows) == 2
+    for text in workflows:
+        (tmp_path / "workflow.yml").write_text(text)
+        lint("vendor.github-workflows", tmp_path / "workflow.yml")
+        [steps] = [job["steps"] for job in yaml.safe_load(text)["jobs"].values()]
+        [action] = [step for step in steps if "integrations/github" in step.get("uses", "")]
+        assert action["with"].keys() <= inputs.keys()
+    jobs = [text for text in examples() if "extends:" in text]
+    assert len(jobs) == 1
+    (tmp_path / "job.yml").write_text(jobs[0])
+    lint("vendor.gitlab-ci", tmp_path / "job.yml")
+
+
 @pytest.fixture
 def job(tmp_path):
     (tmp_path / "home.toml").write_text(HOME)
