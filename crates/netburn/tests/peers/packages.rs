@@ -3,8 +3,9 @@
 use crate::support::{Bench, finish};
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::LazyLock;
 
 const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
@@ -77,18 +78,58 @@ fn a_folder_that_cannot_be_written_is_an_error() {
     }
 }
 
-/// Path of the package that a script makes of the program of these tests.
-fn built(bench: &Bench, script: &str) -> String {
-    let mut build = Command::new("bash");
-    build
-        .arg(format!("{REPOSITORY}/scripts/{script}"))
-        .arg(env!("CARGO_BIN_EXE_netburn"))
-        .env("CARGO_TARGET_DIR", bench.path("target"));
-    finish(bench.prepared(in_namespace(build)))
-        .expect(0)
-        .out()
-        .trim()
-        .to_owned()
+/// Folder with the files of a release for this processor, of the last commit and of the programs of these tests.
+fn release() -> &'static Path {
+    static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
+        let work = Path::new(env!("CARGO_TARGET_TMPDIR")).join("release");
+        let _ = fs::remove_dir_all(&work);
+        fs::create_dir_all(work.join("built")).unwrap();
+        for (name, program) in [
+            ("netburn", env!("CARGO_BIN_EXE_netburn")),
+            ("netburn-agent", env!("CARGO_BIN_EXE_netburn-agent")),
+        ] {
+            fs::copy(program, work.join(format!("built/{name}-{}", std::env::consts::ARCH))).unwrap();
+        }
+        let clone = clone(&work);
+        let bench = Bench::new();
+        let mut script = Command::new(clone.join("scripts/release"));
+        script
+            .arg(TAG)
+            .arg(work.join("files"))
+            .env("NETBURN_BUILT", work.join("built"))
+            .env("NETBURN_PROCESSORS", std::env::consts::ARCH)
+            .env("CARGO_TARGET_DIR", work.join("target"));
+        finish(bench.prepared(in_namespace(script))).expect(0);
+        work.join("files")
+    });
+    &FOLDER
+}
+
+const TAG: &str = concat!("v", env!("CARGO_PKG_VERSION"));
+
+/// A clone of the repository in a folder, with a tag for this version.
+fn clone(folder: &Path) -> PathBuf {
+    let clone = folder.join("clone");
+    let git = |arguments: &[&str]| {
+        let done = Command::new("git")
+            .arg("-C")
+            .arg(folder)
+            .args(arguments)
+            .output()
+            .unwrap();
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    };
+    git(&["clone", "--quiet", REPOSITORY, "clone"]);
+    git(&["-C", "clone", "tag", "--force", TAG]);
+    clone
+}
+
+/// The file of the release with this end.
+fn file(end: &str) -> String {
+    let names = names(release());
+    let name = names.iter().find(|name| name.ends_with(end));
+    let name = name.unwrap_or_else(|| panic!("no {end} in {names:?}"));
+    release().join(name).display().to_string()
 }
 
 /// The command as root of a user namespace. For packages it is enough.
@@ -107,7 +148,7 @@ fn in_namespace(command: Command) -> Command {
 #[test]
 fn a_package_for_debian_is_installed_and_removed_completely() {
     let bench = Bench::new();
-    let package = built(&bench, "build-deb");
+    let package = file(".deb");
     let root = bench.path("root");
     fs::create_dir_all(root.join("var/lib/dpkg/info")).unwrap();
     for name in ["status", "available"] {
@@ -155,7 +196,7 @@ fn a_package_for_debian_is_installed_and_removed_completely() {
 #[test]
 fn a_package_for_fedora_is_installed_and_removed_completely() {
     let bench = Bench::new();
-    let package = built(&bench, "build-rpm");
+    let package = file(".rpm");
     let root = bench.path("root");
     fs::create_dir(&root).unwrap();
     let rpm = |arguments: &[&str]| {
@@ -196,7 +237,7 @@ fn a_package_for_fedora_is_installed_and_removed_completely() {
 #[test]
 fn a_container_of_the_image_simulates() {
     let bench = Bench::new();
-    let image = built(&bench, "build-image");
+    let image = file(".oci.tar");
     let mut shell = Command::new("sh");
     shell
         .arg("-euc")
@@ -262,4 +303,102 @@ fn cargo_packages_every_crate() {
             ended.stderr
         );
     }
+}
+
+#[test]
+fn a_release_has_checksums_notes_and_recipes() {
+    let check = Command::new("sha256sum")
+        .args(["--check", "--strict", "SHA256SUMS"])
+        .current_dir(release())
+        .output()
+        .unwrap();
+    let checked = String::from_utf8(check.stdout).unwrap();
+    assert!(check.status.success(), "{checked}");
+    let sources = format!("netburn-{}.tar.gz", env!("CARGO_PKG_VERSION"));
+    for name in [
+        "recipes/PKGBUILD",
+        "recipes/netburn.rb",
+        "recipes/openwrt.mk",
+        "recipes/package.nix",
+        "release-notes.md",
+        &sources,
+    ] {
+        assert!(checked.contains(&format!("{name}: OK\n")), "{name} in {checked}");
+    }
+    let sums = fs::read_to_string(release().join("SHA256SUMS")).unwrap();
+    let line = sums
+        .lines()
+        .find(|line| line.ends_with(&format!("  {sources}")))
+        .unwrap();
+    let sum = line.split(' ').next().unwrap();
+    for recipe in ["PKGBUILD", "netburn.rb", "openwrt.mk", "package.nix"] {
+        let text = fs::read_to_string(release().join("recipes").join(recipe)).unwrap();
+        assert!(text.contains("Untested") && text.contains(sum), "{recipe}: {text}");
+        assert!(!text.contains("@VERSION@"), "{recipe}: {text}");
+    }
+    let notes = fs::read_to_string(release().join("release-notes.md")).unwrap();
+    assert!(
+        notes.contains("The first version.") && !notes.contains("## Unreleased"),
+        "{notes}"
+    );
+    let bill: serde_json::Value = serde_json::from_slice(&fs::read(file(".cdx.json")).unwrap()).unwrap();
+    // Each crate has the checksum of Cargo.lock.
+    let lock = fs::read_to_string(format!("{REPOSITORY}/Cargo.lock")).unwrap();
+    let ring = bill["components"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|one| one["name"] == "ring")
+        .unwrap();
+    assert!(lock.contains(ring["hashes"][0]["content"].as_str().unwrap()));
+}
+
+#[test]
+fn a_release_needs_its_tag_and_an_unchanged_checkout() {
+    let bench = Bench::new();
+    let clone = clone(&bench.path(""));
+    let rejected = |tag: &str, why: &str| {
+        let mut script = Command::new(clone.join("scripts/release"));
+        script.arg(tag).arg(bench.path("files"));
+        let ended = finish(bench.prepared(script)).expect(2);
+        assert!(ended.stderr.contains(why), "{}", ended.stderr);
+        assert!(!bench.path("files").exists());
+    };
+    rejected("v9.9.9", "so the tag must be v");
+    bench.write("clone/CHANGELOG.md", "nothing");
+    rejected(TAG, "the checkout has changes");
+    for arguments in [
+        &["add", "--all"][..],
+        &[
+            "-c",
+            "user.name=a",
+            "-c",
+            "user.email=a@b.invalid",
+            "commit",
+            "--quiet",
+            "--message",
+            "x",
+        ],
+    ] {
+        assert!(
+            Command::new("git")
+                .arg("-C")
+                .arg(&clone)
+                .args(arguments)
+                .status()
+                .unwrap()
+                .success()
+        );
+    }
+    rejected(TAG, "the checkout is not at v");
+    assert!(
+        Command::new("git")
+            .arg("-C")
+            .arg(&clone)
+            .args(["tag", "--force", TAG])
+            .status()
+            .unwrap()
+            .success()
+    );
+    rejected(TAG, "CHANGELOG.md has no section");
 }
