@@ -39,7 +39,7 @@ def lint(schema, file):
 
 def examples():
     """The YAML examples of the pages about CI."""
-    pages = [(REPOSITORY / "docs/how-to" / name).read_text() for name in ("ci.md", "gate-a-firmware-patch.md")]
+    pages = [(REPOSITORY / "docs/how-to" / name).read_text() for name in ("ci.md", "check-a-firmware-patch.md")]
     return [text for page in pages for text in re.findall(r"^```yaml\n(.*?)^```", page, re.M | re.S)]
 
 

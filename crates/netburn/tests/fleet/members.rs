@@ -4,6 +4,7 @@ use crate::support::fleet::{Fleet, end, on_fleet, operations, summary, token};
 use crate::support::{finish, start, station};
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 #[test]
@@ -42,6 +43,40 @@ fn two_agents_are_the_stations_of_a_run() {
     end(beta);
     end(fleet.serve.unwrap());
     assert!(!fleet.bench.path("owner/fleet/controller.sock").exists());
+}
+
+/// `netburn-agent` has only `fleet join`.
+#[test]
+fn the_small_executable_takes_part_in_a_run() {
+    let fleet = Fleet::new();
+    let small = |arguments: &[&str], state: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_netburn-agent"));
+        command.args(arguments).env("NETBURN_STATE", fleet.bench.path(state));
+        fleet.bench.prepared(command)
+    };
+    let agents = ["alpha", "beta"].map(|name| {
+        let mut agent = start(small(&["fleet", "join", fleet.url(), "--name", name], name));
+        agent.wait_for("the agent to join", |agent| {
+            agent.stderr_so_far().contains("is in the fleet `home`")
+        });
+        agent
+    });
+    let found = summary(&finish(fleet.run(&["--out", "r"])));
+    // A call every 131 ms for 4 s, plus the phase of the first.
+    for name in ["caller", "reader"] {
+        assert!((29..=31).contains(&operations(&found, name)), "{found:#}");
+    }
+    for agent in agents {
+        assert!(end(agent).stderr.contains("its results are delivered"));
+    }
+    let version = finish(small(&["--version"], "alpha")).expect(0).out();
+    assert_eq!(version, format!("netburn {}\n", env!("CARGO_PKG_VERSION")));
+    let unknown = finish(small(&["run", "two.toml"], "alpha")).expect(2);
+    assert!(
+        unknown.stderr.contains("unrecognized subcommand 'run'"),
+        "{}",
+        unknown.stderr
+    );
 }
 
 /// An object of a call is 16 KiB: the seventh is the first beyond 100 KB.

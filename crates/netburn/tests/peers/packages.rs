@@ -249,7 +249,7 @@ fn a_container_of_the_image_simulates() {
              mkdir \"$root/proc\"
              mount --rbind /proc \"$root/proc\"
              chroot \"$root\" /usr/bin/netburn run anomaly --on simulate \\
-                 --set duration=2s --set warmup=0s --format json --out /work/run",
+                 --set duration=2s --set warmup=0s --format json --out tmp/run",
         )
         .arg(&image);
     let printed = finish(bench.prepared(in_namespace(shell))).expect(0).out();
