@@ -133,9 +133,10 @@ mod imp {
     }
 
     pub(super) fn current() -> u32 {
+        // Before version 2.30, glibc has no function for it.
         // SAFETY: gettid has no arguments and cannot fail.
-        let id = unsafe { libc::gettid() };
-        id.unsigned_abs()
+        let id = unsafe { libc::syscall(libc::SYS_gettid) };
+        u32::try_from(id).unwrap_or_default()
     }
 
     pub(super) fn thread_time(id: u32) -> io::Result<Duration> {
