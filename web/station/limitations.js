@@ -13,9 +13,6 @@ export function obstacle(config, channelError) {
   if (config.kind === "video-call") {
     return "the page has no sender that adapts its rate";
   }
-  if (config.kind === "dash") {
-    return "the page has no player that selects a bit rate";
-  }
   if (!isDatagram(config)) {
     return null;
   }

@@ -75,7 +75,7 @@ export function config(section) {
       ? { kind: "rate", atLeast: rate(text), window: WINDOW, step: STEP }
       : { kind: "latency", limit: duration(text) };
   });
-  const { player } = section;
+  const { player, dash } = section;
   return check({
     kind: section.kind,
     objects: section.objects ?? 1,
@@ -98,10 +98,39 @@ export function config(section) {
     // The page does not run video calls.
     packets: section.kind === "video-call" ? { up: null, down: null } : packets(section),
     player: player ? { start: duration(player.start), rate: rate(player.rate), maxBuffer: duration(player.max_buffer) } : null,
+    dash: section.kind === "dash" ? adaptive(dash ?? {}) : null,
     goals,
     timeout: duration(section.timeout ?? "30 s"),
   });
 }
+
+/** The ladder and the buffer of adaptive streaming, in bit/s and ns. A plan has all keys. */
+function adaptive({ ladder, segment, start, max_buffer, reservoir, cushion }) {
+  const dash = {
+    ladder: list(ladder).map(rate),
+    segment: duration(segment),
+    start: duration(start),
+    maxBuffer: duration(max_buffer),
+    reservoir: duration(reservoir),
+    cushion: duration(cushion),
+  };
+  const ascends = dash.ladder.every((rate, at) => rate >= 1000 && rate <= 1e9 && (at === 0 || rate > dash.ladder[at - 1]));
+  const valid =
+    ascends && dash.ladder.length >= 1 && dash.ladder.length <= MAX_BIT_RATES &&
+    dash.segment >= MIN_SEGMENT && dash.segment <= MAX_SEGMENT && dash.start > 0 &&
+    dash.maxBuffer >= dash.start + dash.segment && dash.maxBuffer <= MAX_BUFFER &&
+    dash.reservoir <= MAX_BUFFER && dash.cushion > 0 && dash.cushion <= MAX_BUFFER;
+  if (!valid) {
+    throw new Error(`invalid adaptive streaming: ${JSON.stringify(dash)}`);
+  }
+  return dash;
+}
+
+/** The bounds of adaptive streaming: number of bit rates, length of a segment (ns), buffer (ns). */
+const MAX_BIT_RATES = 32;
+const MIN_SEGMENT = 5e8;
+const MAX_SEGMENT = 30e9;
+const MAX_BUFFER = 600e9;
 
 /** The minimum length of a window in which a workload runs, and the minimum time between the begins of two (ns). */
 const MIN_WINDOW = 1e8;
@@ -225,6 +254,7 @@ export function idleWorkload() {
     target: "server",
     packets: { up: null, down: null },
     player: null,
+    dash: null,
     goals: [],
     timeout: 3e9,
   };

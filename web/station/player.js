@@ -28,12 +28,22 @@ export class Player {
   }
 
   handleBytes(now, bytes) {
+    this.put(now, BigInt(bytes) * BYTE);
+  }
+
+  /** Media with a play time of `length` ns were received. */
+  handleMedia(now, length) {
+    this.put(now, this.rate * BigInt(length));
+  }
+
+  /** Media in billionths of a bit were received. */
+  put(now, media) {
     this.playUntil(now);
     if (this.state === "stopped") {
       return;
     }
-    // Bytes that arrive at the instant at which the buffer becomes empty prevent a stall.
-    this.level = min(this.level + BigInt(bytes) * BYTE, this.maxBuffer);
+    // Media that arrive at the instant at which the buffer becomes empty prevent a stall.
+    this.level = min(this.level + media, this.maxBuffer);
     if (this.level < this.startLevel) {
       return;
     }
@@ -43,6 +53,18 @@ export class Player {
       this.closeStall(this.stalled, this.at);
     }
     this.state = "playing";
+  }
+
+  /**
+   * The first time from `now` on at which the buffer has room for media with a play time of `length` ns, if no other media
+   * arrive. `now`, if it has room already or does not play.
+   */
+  roomAt(now, length) {
+    const excess = this.level + this.rate * BigInt(length) - this.maxBuffer;
+    if (this.state !== "playing" || excess <= 0n) {
+      return now;
+    }
+    return Math.max(this.at + Number((excess + this.rate - 1n) / this.rate), now);
   }
 
   handleTimeout(now) {

@@ -1,5 +1,6 @@
 // A station's own results: goals and verdicts, with the same rules as the summary of the record.
 
+import { rateOf } from "./dash.js";
 import { isDatagram } from "./plan.js";
 
 const BIN = 1e8;
@@ -13,6 +14,8 @@ export class Result {
     this.from = load.from;
     this.to = load.end;
     this.latencies = [];
+    /** The bit rates of complete segments of adaptive streaming (bit/s). */
+    this.segments = [];
     this.samples = 0;
     this.failures = 0;
     this.notStarted = 0;
@@ -41,7 +44,7 @@ export class Result {
     }
   }
 
-  addOperation([, , , due, , , , finished, , outcome]) {
+  addOperation([, , , due, , , , finished, size, outcome]) {
     if (outcome === "cut" || due < this.from) {
       return;
     }
@@ -51,6 +54,9 @@ export class Result {
     this.timeouts += outcome === "timed_out" ? 1 : 0;
     if (outcome === "finished") {
       this.latencies.push(finished - due);
+      if (this.config.dash) {
+        this.segments.push(rateOf(this.config.dash, size) ?? 0);
+      }
     }
   }
 
@@ -72,6 +78,7 @@ export class Result {
       slowest: sorted.at(-1) ?? null,
       last: this.latencies.at(-1) ?? null,
       rate: to > this.from ? (bytes * 8e9) / (to - this.from) : 0,
+      segments: this.segments,
       samples,
       failures,
       notStarted,
@@ -91,7 +98,10 @@ export class Result {
       const verdict = this.stalled * 100 > length ? "fail" : this.stalls > 0 ? "marginal" : "pass";
       return { met: Math.max(0, length - this.stalled) / length, verdict };
     }
-    const tally = goal.kind === "latency" ? this.tallyOperations(goal.limit) : this.tallyWindows(goal, to);
+    const tally =
+      goal.kind === "latency" ? this.tallyOperations(goal.limit)
+      : this.config.dash ? this.tallySegments(goal)
+      : this.tallyWindows(goal, to);
     return { ...tally, met: tally.samples > 0 ? tally.within / tally.samples : null, verdict: verdictOf(tally) };
   }
 
@@ -99,6 +109,12 @@ export class Result {
     const within = this.latencies.filter((latency) => latency <= limit).length;
     const longest = this.latencies.reduce((a, b) => Math.max(a, b), -Infinity);
     return { samples: this.samples, within, worst: longest === -Infinity ? null : longest / limit };
+  }
+
+  /** Counts the segments with at least the bit rate of the goal. A segment that is not complete has none. */
+  tallySegments({ atLeast }) {
+    const within = this.segments.filter((rate) => rate >= atLeast).length;
+    return { samples: this.samples, within, worst: null };
   }
 
   /** Counts windows of whole bins: the first begins at or after `from`, the last ends at or before `to`. */
@@ -121,8 +137,8 @@ export class Result {
   }
 
   save() {
-    const { latencies, samples, failures, notStarted, timeouts, bytes, stalled, stalls } = this;
-    return { latencies, samples, failures, notStarted, timeouts, bytes, stalled, stalls, bins: [...this.bins] };
+    const { latencies, segments, samples, failures, notStarted, timeouts, bytes, stalled, stalls } = this;
+    return { latencies, segments, samples, failures, notStarted, timeouts, bytes, stalled, stalls, bins: [...this.bins] };
   }
 
   restore(saved) {

@@ -114,14 +114,16 @@ function describe(config, values, machine, now) {
     const slowest = values.slowest === null ? "" : `, slowest ${millis(values.slowest)}`;
     return { ...split(shown, millis), line: values.samples > 0 ? within + slowest + problems(values) : "No data yet" };
   }
-  if (config.kind === "stream") {
+  if (config.kind === "stream" || config.kind === "dash") {
     const buffered = live && machine?.workload.player ? machine.workload.player.buffered() : null;
     const { stalls } = values;
     const stalled = stalls > 0 ? `Stalled ${times(stalls)}, ${seconds(values.stalled)} total` : "Never stalled";
     const rate = values.goals.find(({ kind }) => kind === "rate");
     const enough = rate && rate.samples > 0 ? `, fast enough ${share(rate.met)} of the time` : "";
     const level = buffered === null ? "–" : (buffered / 1e9).toFixed(1);
-    const shown = live ? { value: level, unit: "s buffered" } : mbps(values.rate);
+    const { segments } = values;
+    const mean = segments.length > 0 ? segments.reduce((a, b) => a + b, 0) / segments.length : 0;
+    const shown = live ? { value: level, unit: "s buffered" } : mbps(config.dash ? mean : values.rate);
     return { ...shown, line: values.bytes > 0 ? stalled + enough : "No data yet" };
   }
   if (isDatagram(config)) {

@@ -4,6 +4,7 @@
 // After each `handle…` call, drain `pollAction`, `pollOperation` and `pollStall`, then sleep until `pollTimeout`. A late call
 // is allowed: the machine processes all times up to `now` in order, and latency counts from the due time.
 
+import { segmentSize, selectRate } from "./dash.js";
 import { directionOf } from "./packet_stream.js";
 import { isBulk, isDatagram, isOneWay, latencyLimit, maxInFlight } from "./plan.js";
 import { Player } from "./player.js";
@@ -35,7 +36,10 @@ export class Workload {
     /** A page that became due while other pages were loading. */
     this.queued = null;
     this.slots = new Slots();
-    this.player = config.player && config.kind === "stream" ? new Player(config.player, this.start) : null;
+    const playback = config.dash ? { ...config.dash, rate: config.dash.ladder[0] } : config.kind === "stream" ? config.player : null;
+    this.player = playback ? new Player(playback, this.start) : null;
+    /** The bit rate of the last segment of adaptive streaming; before the first one the lowest. */
+    this.mediaRate = config.dash?.ladder[0] ?? null;
     this.actions = [];
     this.operations = [];
   }
@@ -63,7 +67,10 @@ export class Workload {
       return;
     }
     this.receive(operation, now, bytes);
-    this.player?.handleBytes(now, bytes);
+    // A segment of adaptive streaming can be played when it is complete.
+    if (!this.config.dash) {
+      this.player?.handleBytes(now, bytes);
+    }
   }
 
   receive(operation, now, bytes) {
@@ -266,16 +273,41 @@ export class Workload {
       this.inFlight.set(sequence, operation);
       return;
     }
+    const objectSize = this.objectSize(due);
     for (let object = 0; object < Math.max(config.objects, 1); object += 1) {
       const slot = config.connections === "new" ? null : this.slots.allocate();
       operation.objects.push({ slot, finished: false });
       operation.left += 1;
       const direction = config.kind === "upload" ? "up" : "down";
       const id = { operation: sequence, object };
-      const { objectSize: size, priority, dscp, cc } = config;
-      this.actions.push({ do: "begin", id, due, slot, direction, size, priority, dscp, cc });
+      const { priority, dscp, cc } = config;
+      this.actions.push({ do: "begin", id, due, slot, direction, size: objectSize, priority, dscp, cc });
     }
     this.inFlight.set(sequence, operation);
+  }
+
+  /** The size of an object that is due at `due`. For a segment, selects its bit rate by the buffer at this time. */
+  objectSize(due) {
+    const { dash, objectSize } = this.config;
+    if (!dash) {
+      return objectSize;
+    }
+    this.player.handleTimeout(due);
+    this.mediaRate = selectRate(dash, this.player.buffered(), this.mediaRate);
+    return segmentSize(dash, this.mediaRate);
+  }
+
+  /**
+   * An operation ended at `at`. A complete segment is media for the player. Returns the time from which on the player has room
+   * for the next one.
+   */
+  playSegment(at, outcome) {
+    const { dash } = this.config;
+    if (!dash || outcome !== "finished") {
+      return at;
+    }
+    this.player.handleMedia(at, dash.segment);
+    return this.player.roomAt(at, dash.segment);
   }
 
   sendAction(sequence, due) {
@@ -308,7 +340,7 @@ export class Workload {
       }
     });
     this.operations.push(ended(operation, at, outcome));
-    this.schedule.ended(at ?? this.now, outcome === "finished");
+    this.schedule.ended(this.playSegment(at ?? this.now, outcome), outcome === "finished");
     if (this.queued && this.phase === "running") {
       const { sequence: next, due } = this.queued;
       this.queued = null;
@@ -432,10 +464,10 @@ export class Workload {
 
   /** The state as plain data for `restore`. Drain the outputs first. */
   save() {
-    const { phase, sequence, queued, end, settle, window } = this;
+    const { phase, sequence, queued, end, settle, window, mediaRate } = this;
     const inFlight = [...this.inFlight.values()].map((operation) => ended(operation, null, null));
     const player = this.player?.save() ?? null;
-    return { phase, sequence, queued, end, settle, window, inFlight, player, schedule: this.schedule.save() };
+    return { phase, sequence, queued, end, settle, window, mediaRate, inFlight, player, schedule: this.schedule.save() };
   }
 
   /**
@@ -443,8 +475,8 @@ export class Workload {
    * not started. Call it on an unused machine that was created with the same arguments.
    */
   restore(saved, now) {
-    const { phase, sequence, end, settle, window } = saved;
-    Object.assign(this, { phase, sequence, end, settle, window, now });
+    const { phase, sequence, end, settle, window, mediaRate } = saved;
+    Object.assign(this, { phase, sequence, end, settle, window, mediaRate, now });
     this.schedule.restore(saved.schedule);
     this.player?.restore(saved.player);
     for (const operation of saved.inFlight) {

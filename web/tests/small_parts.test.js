@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { rateOf, segmentSize, selectRate } from "../station/dash.js";
 import { Distribution } from "../station/health.js";
 import { notes, obstacle } from "../station/limitations.js";
 import * as messages from "../station/messages.js";
@@ -263,6 +264,64 @@ test("a browser skips workloads that it cannot run", () => {
   const probes = config(section);
   assert.deepEqual(probes.goals, [{ kind: "rpm", atLeast: 1000 }]);
   assert.equal(obstacle(probes, null), "a browser does not measure the handshakes of its connections");
-  assert.equal(obstacle(config({ kind: "dash" }), null), "the page has no player that selects a bit rate");
   assert.equal(obstacle(config({ kind: "calls", interval: "50 ms" }), null), null);
+});
+
+test("adaptive streaming selects the bit rate by the buffer (BBA-0)", () => {
+  const s = 1e9;
+  const dash = { ladder: [1e6, 2e6, 4e6, 8e6], segment: 4 * s, reservoir: 5 * s, cushion: 10 * s };
+  // The map rises by 0.7 Mbit/s per second of the buffer from 1 Mbit/s at 5 s.
+  for (const [level, previous, expected] of [
+    [0, 8e6, 1e6],
+    [5 * s, 1e6, 1e6],
+    // 1.98 Mbit/s has not passed 2 Mbit/s.
+    [6.4 * s, 1e6, 1e6],
+    // 4.5 Mbit/s: the highest bit rate below is 4 Mbit/s.
+    [10 * s, 1e6, 4e6],
+    // The next bit rate down is 2 Mbit/s, which 2.4 Mbit/s has not passed.
+    [7 * s, 4e6, 4e6],
+    // 1.7 Mbit/s: the lowest bit rate above is 2 Mbit/s.
+    [6 * s, 4e6, 2e6],
+    [15 * s, 1e6, 8e6],
+  ]) {
+    assert.equal(selectRate(dash, level, previous), expected, `${level / s} s after ${previous}`);
+  }
+  assert.equal(segmentSize(dash, 1e6), 500_000);
+  assert.equal(rateOf(dash, 4_000_000), 8e6);
+  assert.equal(rateOf(dash, 4_000_001), null);
+});
+
+test("invalid settings of adaptive streaming are rejected", () => {
+  const dash = {
+    ladder: ["1 Mbit/s", "2 Mbit/s"], segment: "4 s", start: "4 s", max_buffer: "30 s", reservoir: "5 s", cushion: "10 s",
+  };
+  const section = (change) => ({ kind: "dash", goal: ["no stall", "2 Mbit/s"], dash: { ...dash, ...change } });
+  assert.deepEqual(config(section({})).dash.ladder, [1e6, 2e6]);
+  assert.equal(obstacle(config(section({})), null), null);
+  for (const change of [
+    { ladder: [] },
+    { ladder: ["2 Mbit/s", "1 Mbit/s"] },
+    { ladder: ["1 bit/s"] },
+    { segment: "1 ms" },
+    { max_buffer: "7 s" },
+    { cushion: "0 s" },
+    { start: "0 s" },
+  ]) {
+    assert.throws(() => config(section(change)), /invalid adaptive streaming/, JSON.stringify(change));
+  }
+});
+
+test("the goal for the bit rate of segments counts complete ones", () => {
+  const settings = config({
+    kind: "dash",
+    goal: ["2 Mbit/s"],
+    dash: { ladder: ["1 Mbit/s", "2 Mbit/s"], segment: "4 s", start: "4 s", max_buffer: "30 s", reservoir: "5 s", cushion: "10 s" },
+  });
+  const result = new Result({ station: 0, workload: 0, name: "film", from: 0, end: 60e9 }, settings);
+  const row = (due, bytes, outcome) => [0, 0, 0, due, due, null, due, due + 1e9, bytes, outcome];
+  result.add("operations", row(0, 500_000, "finished"));
+  result.add("operations", row(4e9, 1_000_000, "finished"));
+  result.add("operations", row(8e9, 700_000, "timed_out"));
+  const [goal] = result.at(60e9).goals;
+  assert.deepEqual([goal.samples, goal.within, goal.verdict], [3, 1, "fail"]);
 });

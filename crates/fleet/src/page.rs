@@ -27,6 +27,7 @@ pub const FILES: &[File] = crate::embedded! {
     MODULE "/station/clock.js" "station/clock.js",
     MODULE "/station/clock_offset.js" "station/clock_offset.js",
     MODULE "/station/consent.js" "station/consent.js",
+    MODULE "/station/dash.js" "station/dash.js",
     MODULE "/station/data_channel.js" "station/data_channel.js",
     MODULE "/station/datagram_wire.js" "station/datagram_wire.js",
     MODULE "/station/datagrams.js" "station/datagrams.js",

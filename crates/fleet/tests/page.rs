@@ -141,13 +141,14 @@ fn scenario(random: &mut Stream) -> String {
         "datagrams",
         "game",
         "cloud-gaming",
+        "dash",
     ];
-    let kind = kinds[random.below(10) as usize];
+    let kind = kinds[random.below(kinds.len() as u64) as usize];
     let every = 20 + random.below(400);
     let mut workload = format!("kind = \"{kind}\"\n");
     match kind {
         "probe" | "voice" => workload += &format!("object_size = \"{} B\"\n", 64 + random.below(1337)),
-        "datagrams" | "game" | "cloud-gaming" => {}
+        "datagrams" | "game" | "cloud-gaming" | "dash" => {}
         _ => workload += &format!("object_size = \"{} B\"\n", 1 + random.below(2_000_000)),
     }
     if random.below(2) == 0 {
@@ -195,11 +196,15 @@ fn scenario(random: &mut Stream) -> String {
             let player = format!("rate = \"{rate} Mbit/s\", start = \"{start} ms\", max_buffer = \"{acquire} ms\"");
             workload += &format!("player = {{ {player} }}\ngoal = \"no stall\"\n");
         }
+        "dash" => workload += &dash(random),
         _ => {}
     }
     if random.below(2) == 0 {
         // The station starts within the first second, and its load lasts 2 s or more: a window is in it.
-        let runs_once = matches!(kind, "stream" | "voice" | "datagrams" | "game" | "cloud-gaming");
+        let runs_once = matches!(
+            kind,
+            "stream" | "voice" | "datagrams" | "game" | "cloud-gaming" | "dash"
+        );
         let repeats = !runs_once && random.below(2) == 0;
         let start = if repeats {
             random.below(1500)
@@ -223,6 +228,26 @@ fn scenario(random: &mut Stream) -> String {
         random.below(2000),
         random.next_u64() >> 1,
         random.below(1000),
+    )
+}
+
+/// A ladder whose segments are about as large as the inputs of a case, and a small buffer: the bit rate changes often.
+fn dash(random: &mut Stream) -> String {
+    let mut rate = 100 + random.below(2000);
+    let ladder: Vec<String> = (0..1 + random.below(6))
+        .map(|_| {
+            rate += 1 + random.below(8000);
+            format!("\"{rate} kbit/s\"")
+        })
+        .collect();
+    let (segment, start) = (500 + random.below(1000), 1 + random.below(1500));
+    format!(
+        "goal = \"no stall\"\ndash = {{ ladder = [{}], segment = \"{segment} ms\", start = \"{start} ms\", \
+         max_buffer = \"{} ms\", reservoir = \"{} ms\", cushion = \"{} ms\" }}\n",
+        ladder.join(", "),
+        start + segment + random.below(3000),
+        random.below(1500),
+        1 + random.below(3000),
     )
 }
 

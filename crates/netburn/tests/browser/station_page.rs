@@ -4,6 +4,7 @@ use crate::support::browser::Browser;
 use crate::support::pictures;
 use crate::support::{Bench, Ended, Running, finish, start, station};
 use netburn_record::{EventKind, Row, Run};
+use netburn_workload::Outcome;
 use serde_json::Value;
 use std::time::Duration;
 
@@ -314,6 +315,49 @@ fn a_browser_downloads_and_the_page_promises_no_verdict() {
     assert!(rate > 1.0 && rate <= 41.0, "{summary:#}");
     let list = finish(fleet.bench.with_state("state", &["fleet", "list"])).out();
     assert!(list.contains("browser, Chrome on Android"), "{list}");
+}
+
+/// The player begins with the lowest bit rate, because its buffer is empty. Above `reservoir` plus `cushion` (4 s) it selects
+/// the highest one.
+#[test]
+fn a_browser_plays_adaptive_streaming() {
+    let fleet = PageFleet::new();
+    let browser = fleet.joined("phone");
+    let film = "[workload.film]\nkind = \"dash\"\ngoal = \"no stall\"\n[workload.film.dash]\n\
+                ladder = [\"500 kbit/s\", \"1 Mbit/s\", \"2 Mbit/s\", \"4 Mbit/s\"]\n\
+                segment = \"1 s\"\nstart = \"1 s\"\nmax_buffer = \"8 s\"\nreservoir = \"1 s\"\ncushion = \"3 s\"\n";
+    let run = fleet.run(&(scenario("A film", "\"film\"", 12, 8) + film));
+    browser.wait_for("s buffered");
+    browser.wait_for("Done");
+    assert!(browser.text().contains("Adaptive streaming"), "{}", browser.text());
+    let summary = ended(run).json();
+    let segments = &workload(station(&summary, "phone"), "film")["segments"];
+    // 12 s of playback, and up to 8 s in the buffer.
+    let complete = segments["complete"].as_u64().unwrap();
+    assert!((8..=20).contains(&complete), "{summary:#}");
+    assert!(segments["switches"].as_u64().unwrap() >= 2, "{summary:#}");
+    let mut sizes = Vec::new();
+    let record = Run::open(&fleet.bench.path("record")).unwrap();
+    record
+        .rows(&mut |row| {
+            if let Row::Operation(row) = row
+                && row.workload == 0
+                && row.operation.outcome == Outcome::Finished
+            {
+                sizes.push(row.operation.bytes);
+            }
+        })
+        .unwrap();
+    // A second of 500 kbit/s has 62,500 bytes.
+    assert_eq!(sizes[..2], [62_500; 2], "{sizes:?}");
+    assert!(
+        sizes
+            .iter()
+            .all(|size| [62_500, 125_000, 250_000, 500_000].contains(size)),
+        "{sizes:?}"
+    );
+    assert!(sizes.contains(&500_000), "{sizes:?}");
+    assert_eq!(sizes.len() as u64, complete);
 }
 
 /// Two agents and a browser in one voice workload, on loopback.
