@@ -16,11 +16,13 @@ def linked(target):
         node["id"]: [used["pkg"] for used in node["deps"] if any(kind["kind"] is None for kind in used["dep_kinds"])]
         for node in metadata["resolve"]["nodes"]
     }
+    # Procedural macros run in the compiler, and so does what only they use.
+    macros = {package["id"] for package in metadata["packages"] if any("proc-macro" in target["kind"] for target in package["targets"])}
     pending = [package["id"] for package in metadata["packages"] if package["name"] == "netburn"]
     found = set()
     while pending:
         package = pending.pop()
-        if package not in found:
+        if package not in found and package not in macros:
             found.add(package)
             pending += uses[package]
     external = (packages[package] for package in found if packages[package]["source"])

@@ -23,6 +23,7 @@ include $(TOPDIR)/feeds/packages/lang/rust/rust-package.mk
 
 RUST_PKG_LOCKED:=1
 RUST_PKG_FEATURES:=agent-only
+CARGO_PKG_PROFILE:=agent
 
 define Package/netburn-agent
   SECTION:=net
@@ -38,7 +39,7 @@ define Package/netburn-agent/description
 endef
 
 define Build/Compile
-	$(call Build/Compile/Cargo,crates/netburn,--bin netburn-agent --profile agent)
+	$(call Build/Compile/Cargo,crates/netburn,--bin netburn-agent)
 endef
 
 define Package/netburn-agent/install

@@ -121,7 +121,7 @@ fn entries_that_are_no_files_of_a_bundle_are_rejected() {
         (below("run/../../x"), EntryType::Regular, "its name is unknown"),
         (below("run/./run.json"), EntryType::Regular, "its name is unknown"),
         (below("run/notes.txt"), EntryType::Regular, "its name is unknown"),
-        (below("bundle.json"), EntryType::Regular, "it is there twice"),
+        (below("bundle.json"), EntryType::Regular, "it occurs twice"),
         (
             b"/etc/passwd".to_vec(),
             EntryType::Regular,
@@ -219,6 +219,24 @@ fn an_archive_above_the_limit_is_rejected_before_it_is_unpacked() {
     assert_eq!(tar.len(), 512 * (1 + 1 + 1 + 131_072 + 2));
     let dir = tempfile::tempdir().unwrap();
     assert!(unpack(&bytes[..], dir.path(), tar.len() as u64).is_ok());
+}
+
+/// Empty folders need few bytes, because their headers are compressed.
+#[test]
+fn an_archive_with_too_many_entries_is_rejected() {
+    let manifest = serde_json::to_vec(&Manifest::new(false)).unwrap();
+    let mut archive = Builder::new(GzEncoder::new(Vec::new(), Compression::fast()));
+    raw(
+        &mut archive,
+        b"netburn-bundle/bundle.json",
+        EntryType::Regular,
+        &manifest,
+    );
+    for _ in 0..100_000 {
+        raw(&mut archive, b"netburn-bundle/run/", EntryType::Directory, b"");
+    }
+    let (result, _dir) = try_unpack(&archive.into_inner().unwrap().finish().unwrap());
+    assert!(matches!(result, Err(BundleError::TooMany)), "{result:?}");
 }
 
 #[cfg(target_os = "linux")]

@@ -48,9 +48,11 @@ fn pack(folder: &Path, view: &View, to: &Path, anonymous: bool) -> io::Result<()
     let mut add = |name: &str, content: &[u8]| bundle.add(name, content.len() as u64, content);
     add(&format!("{RUN}/{PAGE}"), html::report(view).as_bytes())?;
     let mut anonymizer = anonymous.then(Anonymizer::default);
-    let wifi = doctor::wifi_snapshot(anonymizer.as_mut());
-    let (recording, stations) = wifi.unwrap_or_default();
-    let system = System::here(stations, anonymizer.as_mut());
+    let (recording, stations, problem) = match doctor::wifi_snapshot(anonymizer.as_mut()) {
+        Ok((recording, stations)) => (recording, stations, None),
+        Err(why) => (String::new(), Vec::new(), Some(format!("Wi-Fi: {why}"))),
+    };
+    let system = System::here(stations, problem, anonymizer.as_mut());
     add(
         SYSTEM,
         &serde_json::to_vec_pretty(&system).expect("only texts for keys"),
@@ -89,6 +91,12 @@ pub(crate) fn open(archive: &Path) -> Result<Opened, CliError> {
         error @ BundleError::Write { .. } => CliError::Failed(error.to_string()),
         error => unreadable(&error),
     })?;
+    let files = record_files(&temporary.path().join(RUN)).unwrap_or_default();
+    if files.is_empty() {
+        return Err(unreadable(&format!(
+            "found no run, expected netburn-bundle/{RUN}/run.json"
+        )));
+    }
     let system = match system(&temporary.path().join(SYSTEM)) {
         Ok(system) => Some(system),
         Err(error) => {

@@ -42,8 +42,11 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Result<ExitStatus, CliError> {
     Ok(ExitStatus::Success)
 }
 
-/// The present data of the Wi-Fi drivers: a recording, and the peers of all interfaces. `None` without Wi-Fi.
-pub(crate) fn wifi_snapshot(anonymizer: Option<&mut Anonymizer>) -> Option<(String, Vec<Station>)> {
+/// The present data of the Wi-Fi drivers: a recording, and the peers of all interfaces.
+///
+/// # Errors
+/// The reason why there are none, as a clause.
+pub(crate) fn wifi_snapshot(anonymizer: Option<&mut Anonymizer>) -> Result<(String, Vec<Station>), String> {
     wifi::snapshot(anonymizer)
 }
 

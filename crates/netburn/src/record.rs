@@ -22,7 +22,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<ExitStatus, CliError> {
     let archive = args.run.is_file().then(|| bundle::open(&args.run)).transpose()?;
     if archive.is_some() && args.bundle.is_some() {
         return Err(CliError::Usage(
-            "--bundle needs the folder of a run, found an archive".to_owned(),
+            "--bundle: found an archive, expected the folder of a run".to_owned(),
         ));
     }
     let folder = archive.as_ref().map_or_else(|| args.run.clone(), Opened::run);

@@ -9,12 +9,13 @@ use crate::columns::names::Names;
 use crate::document::{Document, sync_folder};
 use crate::error::Error;
 use crate::header::{Header, Host, RunStatus, Source};
-use crate::quality_issue::QualityIssue;
+use crate::quality_issue::IssueText;
 use crate::row::{Detail, EventRow, LinkChange, Row};
 use crate::run::Run;
 use crate::run_set::pool;
 use crate::summary::count::Counter;
 use crate::tables::Tables;
+use netburn_scenario::plan::NameKind;
 use std::path::Path;
 use substitutes::Substitutes;
 
@@ -26,7 +27,7 @@ const RUN: &str = "run";
 /// folders are replaced. Title, question, assumptions and labels are removed. Equal names have equal substitutes in all
 /// runs of a set.
 ///
-/// Names that occur only in texts of other programs are unknown, and remain.
+/// A name that occurs only in a text, and in no field, can be unknown. It remains.
 ///
 /// # Errors
 /// When the record can't be read completely, or the folder can't be written.
@@ -63,40 +64,34 @@ fn collect(run: &Run, substitutes: &mut Substitutes) -> Result<(), Error> {
         .plan
         .clone()
         .rename(&mut |kind, name| substitutes.name(kind, name));
+    for station in &header.plan.stations {
+        if let Some(label) = &station.label {
+            substitutes.label(label);
+        }
+        if header.source.is_some() {
+            // Names of stations have no full stop. Texts about the file have the names of hosts.
+            substitutes.alias(&station.name, &station.name.replace('-', "."));
+        }
+    }
     run.rows(&mut |row| match row {
         Row::Link(row) => {
             if let Some(ssid) = &row.ssid {
                 substitutes.ssid(ssid);
             }
         }
-        Row::Event(row) => match &row.detail {
+        Row::Event(row) => match row.detail {
             Detail::Health(health) => substitutes.participant(&health.name),
             Detail::Clock(clock) => substitutes.participant(&clock.name),
-            Detail::Issue(issue) => participants(issue, substitutes),
-            Detail::Text(_) | Detail::Link(_) | Detail::Lab(_) | Detail::Dscp(_) => {}
+            Detail::Issue(mut issue) => issue.for_each_text(&mut |kind, text| match kind {
+                IssueText::Participant => substitutes.participant(text),
+                IssueText::Sentence => substitutes.devices_in(text),
+                IssueText::Station | IssueText::Workload => {}
+            }),
+            Detail::Text(text) => substitutes.devices_in(&text),
+            Detail::Link(_) | Detail::Lab(_) | Detail::Dscp(_) => {}
         },
         Row::Operation(_) | Row::Interval(_) | Row::Connection(_) | Row::Air(_) => {}
     })
-}
-
-/// Collects the devices that an issue names.
-fn participants(issue: &QualityIssue, substitutes: &mut Substitutes) {
-    match issue {
-        QualityIssue::AgentLost { name, .. } => {
-            // `laptop (anna-macbook)`, if the device has another name than the station.
-            if let Some((_, device)) = name.strip_suffix(')').and_then(|name| name.split_once(" (")) {
-                substitutes.participant(device);
-            }
-        }
-        QualityIssue::ServerLost {
-            member: Some(member), ..
-        } => substitutes.participant(member),
-        QualityIssue::ClockUncertain { name, .. } | QualityIssue::ClockJumped { name, .. } => {
-            substitutes.participant(name);
-        }
-        QualityIssue::OfRun { issue, .. } => participants(issue, substitutes),
-        _ => {}
-    }
 }
 
 fn copy(run: &Run, folder: &Path, substitutes: &mut Substitutes) -> Result<Run, Error> {
@@ -166,44 +161,50 @@ fn row(row: &mut Row, substitutes: &mut Substitutes) {
 }
 
 fn event(row: &mut EventRow, substitutes: &mut Substitutes) {
-    let mut text = |text: &mut String| *text = substitutes.text(text);
     match &mut row.detail {
-        Detail::Text(description) => text(description),
-        Detail::Issue(issue) => issue.for_each_text(&mut text),
+        Detail::Text(text) => *text = substitutes.text(text),
+        Detail::Issue(issue) => issue.for_each_text(&mut |kind, text| {
+            *text = match kind {
+                IssueText::Station => substitutes.station(text),
+                IssueText::Participant => substitutes.participant_name(text),
+                IssueText::Workload => substitutes.name(NameKind::Workload, text),
+                IssueText::Sentence => substitutes.text(text),
+            };
+        }),
         Detail::Link(event) => {
-            text(&mut event.text);
+            event.text = substitutes.text(&event.text);
+            let mut bss = |bss: &mut String| *bss = substitutes.bss(bss);
             match &mut event.change {
-                LinkChange::Roamed { from, to } => from.iter_mut().chain(to).for_each(text),
-                LinkChange::Reconnected { to } | LinkChange::JoinFailed { to } => to.iter_mut().for_each(text),
-                LinkChange::Disconnected { from } | LinkChange::Disassociated { from } => {
-                    from.iter_mut().for_each(text);
-                }
+                LinkChange::Roamed { from, to } => from.iter_mut().chain(to).for_each(bss),
+                LinkChange::Reconnected { to } | LinkChange::JoinFailed { to } => to.iter_mut().for_each(bss),
+                LinkChange::Disconnected { from } | LinkChange::Disassociated { from } => from.iter_mut().for_each(bss),
                 LinkChange::TransitionRequested { to, reason } => {
-                    text(reason);
-                    to.iter_mut().for_each(text);
+                    to.iter_mut().for_each(&mut bss);
+                    *reason = substitutes.text(reason);
                 }
                 LinkChange::Scanned { .. } | LinkChange::TransitionAnswered { .. } => {}
             }
         }
         Detail::Health(health) => {
-            text(&mut health.name);
-            health.stations.iter_mut().for_each(&mut text);
+            health.name = substitutes.participant_name(&health.name);
+            for station in &mut health.stations {
+                *station = substitutes.station(station);
+            }
             health.served = std::mem::take(&mut health.served)
                 .into_iter()
-                .map(|(mut station, moved)| {
-                    text(&mut station);
-                    (station, moved)
-                })
+                .map(|(station, moved)| (substitutes.station(&station), moved))
                 .collect();
         }
         Detail::Clock(clock) => {
-            text(&mut clock.name);
-            clock.stations.iter_mut().for_each(&mut text);
+            clock.name = substitutes.participant_name(&clock.name);
+            for station in &mut clock.stations {
+                *station = substitutes.station(station);
+            }
         }
         Detail::Lab(lab) => {
             for stopped in &mut lab.stopped {
-                text(&mut stopped.station);
-                text(&mut stopped.program);
+                stopped.station = substitutes.station(&stopped.station);
+                stopped.program = substitutes.text(&stopped.program);
             }
         }
         Detail::Dscp(_) => {}

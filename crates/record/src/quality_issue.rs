@@ -8,6 +8,8 @@ mod document;
 mod text;
 mod texts;
 
+pub(crate) use texts::IssueText;
+
 use crate::goal_kind::GoalKind;
 use crate::loss::Loss;
 use crate::rejected_rows::Rejected;

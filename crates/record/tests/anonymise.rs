@@ -14,7 +14,7 @@ use std::path::Path;
 use util::{good_rows, health, ms, operation};
 
 /// Texts that must not be in a copy. `fifo` is also the name of a queue, and remains as such.
-const PRIVATE: [&str; 14] = [
+const PRIVATE: [&str; 17] = [
     "annas-home",
     "anna-laptop",
     "hall-ap",
@@ -28,6 +28,9 @@ const PRIVATE: [&str; 14] = [
     "9c:3d:cf:01:02:03",
     "203.0.113.77",
     "anna-runs",
+    "annas-phone",
+    "wlx9c3dcf010203",
+    "annas-room",
     "an assumption of Anna",
 ];
 
@@ -47,6 +50,7 @@ fn plan() -> Plan {
     plan.stations[0].name = "anna-laptop".into();
     plan.stations[0].workloads[1].name = "annas-calls".into();
     plan.stations[1].name = "fifo".into();
+    plan.stations[1].label = Some("room=annas-room".into());
     plan.changes = vec![Change {
         time: Duration::from_secs(1),
         settings: vec![Setting::Ap(
@@ -139,10 +143,18 @@ fn rows() -> Vec<Row> {
                 jump_ns: None,
             },
         ),
+        event(None, EventKind::Warning, "row of annas-calls at fifo"),
+        // No other row has this device.
         event(
             None,
             EventKind::Warning,
-            Detail::Text("row of annas-calls at fifo".into()),
+            "fifo (annas-phone) was disconnected for 6.3 s",
+        ),
+        event(None, EventKind::Warning, "measured through wlx9c3dcf010203 only"),
+        event(
+            None,
+            EventKind::Warning,
+            "no free member of the fleet has the label room=annas-room",
         ),
     ]);
     rows
@@ -213,6 +225,8 @@ fn a_copy_has_the_results_and_none_of_the_names() {
     let (old, new) = (run.summary(), copy.summary());
     assert_eq!(new.verdict, old.verdict);
     assert_eq!(new.totals, old.totals);
+    assert_eq!(new.self_check.ok, old.self_check.ok);
+    assert_eq!(new.self_check.reasons.len(), old.self_check.reasons.len());
     for (old, new) in old.stations.iter().zip(&new.stations) {
         let workloads = |of: &netburn_record::summary::StationSummary| {
             let of: Vec<_> = of

@@ -12,6 +12,9 @@ use tar::{Archive, EntryType};
 /// Limit of the uncompressed archive in bytes.
 pub const LIMIT: u64 = 4 << 30;
 
+/// Limit of the number of files and folders: 10,000 runs of a set, with eight files each and a folder.
+const MAX_ENTRIES: usize = 100_000;
+
 /// Limit of the manifest in bytes.
 const MANIFEST_LIMIT: u64 = 64 << 10;
 
@@ -28,7 +31,7 @@ pub enum BundleError {
         found: u64,
     },
     /// A file that no bundle has.
-    #[error("the archive has a file that does not belong to it: {name:?}: {why}")]
+    #[error("unexpected file {name:?} in the archive: {why}")]
     Unexpected {
         /// Its name.
         name: String,
@@ -38,6 +41,9 @@ pub enum BundleError {
     /// The archive ends too early or is damaged.
     #[error("the archive is damaged: {0}")]
     Damaged(String),
+    /// The archive has too many files.
+    #[error("the archive has more than {MAX_ENTRIES} files and folders, which is the limit")]
+    TooMany,
     /// The uncompressed archive is too large.
     #[error("the archive has more than {0} bytes of files, which is the limit")]
     TooLarge(u64),
@@ -97,7 +103,7 @@ pub fn entries(
     // One more byte, so that the end of an archive differs from the limit.
     let mut limited = from.take(limit.saturating_add(1));
     let read = files(&mut limited, take);
-    // What follows the end of the archive belongs to the checksum of gzip. Output of `tar` is padded with zeros.
+    // Reads the rest, so that gzip compares its checksum.
     let read = read.and_then(|manifest| {
         io::copy(&mut limited, &mut io::sink()).map_err(damaged)?;
         Ok(manifest)
@@ -117,7 +123,10 @@ fn files(
     let mut archive = Archive::new(from);
     // `raw`: extensions of the format are files of an unexpected type here. Otherwise the library would read a name of
     // any length into memory.
-    for entry in archive.entries().map_err(damaged)?.raw(true) {
+    for (number, entry) in archive.entries().map_err(damaged)?.raw(true).enumerate() {
+        if number >= MAX_ENTRIES {
+            return Err(BundleError::TooMany);
+        }
         let mut entry = entry.map_err(|error| match manifest {
             None => BundleError::NotABundle(error.to_string()),
             Some(_) => damaged(error),
@@ -154,7 +163,7 @@ fn files(
             return Err(unexpected("its name is unknown"));
         }
         if !seen.insert(name.to_owned()) {
-            return Err(unexpected("it is there twice"));
+            return Err(unexpected("it occurs twice"));
         }
         let size = entry.header().size().map_err(damaged)?;
         let mut content = Counting {

@@ -16,8 +16,10 @@ pub(super) struct System {
     host: Host,
     interfaces: Vec<Interface>,
     stations: Vec<StationFacts>,
-    /// Files of mac80211 below /sys/kernel/debug/ieee80211, for those who may read them.
+    /// Files of mac80211 below /sys/kernel/debug/ieee80211; empty without permission.
     debugfs: BTreeMap<String, String>,
+    /// Facts that could not be read, with the reasons.
+    problems: Vec<String>,
 }
 
 /// A network interface with a device.
@@ -54,16 +56,25 @@ struct StationFacts {
 
 impl System {
     /// Facts about this machine.
-    pub(super) fn here(stations: Vec<Station>, mut anonymizer: Option<&mut Anonymizer>) -> Self {
+    pub(super) fn here(
+        stations: Vec<Station>,
+        problem: Option<String>,
+        mut anonymizer: Option<&mut Anonymizer>,
+    ) -> Self {
+        let mut problems: Vec<String> = problem.into_iter().collect();
+        if let Err(error) = std::fs::read_dir(debugfs::FOLDER) {
+            problems.push(format!("{}: {error}", debugfs::FOLDER));
+        }
         let mut host = Host::here();
         if anonymizer.is_some() {
             "host".clone_into(&mut host.name);
         }
         System {
             host,
-            interfaces: interfaces(anonymizer.as_deref_mut()),
+            interfaces: interfaces(anonymizer.as_deref_mut(), &mut problems),
             stations: stations.iter().map(StationFacts::from).collect(),
             debugfs: debugfs::statistics(debugfs::FOLDER.as_ref(), anonymizer),
+            problems,
         }
     }
 
@@ -99,6 +110,9 @@ impl System {
         }
         if !self.debugfs.is_empty() {
             let _ = writeln!(text, "  {} files of mac80211 in system.json", self.debugfs.len());
+        }
+        for problem in &self.problems {
+            let _ = writeln!(text, "  not read: {}", sanitise(problem));
         }
         text
     }
@@ -146,9 +160,13 @@ impl From<&Station> for StationFacts {
 
 /// The interfaces of devices with their drivers. Virtual interfaces have no device.
 #[cfg(target_os = "linux")]
-fn interfaces(mut anonymizer: Option<&mut Anonymizer>) -> Vec<Interface> {
-    let Ok(folder) = std::fs::read_dir("/sys/class/net") else {
-        return Vec::new();
+fn interfaces(mut anonymizer: Option<&mut Anonymizer>, problems: &mut Vec<String>) -> Vec<Interface> {
+    let folder = match std::fs::read_dir("/sys/class/net") {
+        Ok(folder) => folder,
+        Err(error) => {
+            problems.push(format!("/sys/class/net: {error}"));
+            return Vec::new();
+        }
     };
     let mut names: Vec<String> = folder
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
@@ -159,12 +177,16 @@ fn interfaces(mut anonymizer: Option<&mut Anonymizer>) -> Vec<Interface> {
         if !path.join("device").exists() {
             return None;
         }
-        let driver = netburn_linux::driver::info(name).unwrap_or_default();
+        let shown = match &mut anonymizer {
+            Some(anonymizer) => anonymizer.interface(name),
+            None => name.clone(),
+        };
+        let driver = netburn_linux::driver::info(name).unwrap_or_else(|error| {
+            problems.push(format!("driver of {shown}: {error}"));
+            netburn_linux::driver::Driver::default()
+        });
         Some(Interface {
-            name: match &mut anonymizer {
-                Some(anonymizer) => anonymizer.interface(name),
-                None => name.clone(),
-            },
+            name: shown,
             wifi: path.join("phy80211").exists(),
             driver: driver.name,
             driver_version: driver.version,
@@ -177,7 +199,7 @@ fn interfaces(mut anonymizer: Option<&mut Anonymizer>) -> Vec<Interface> {
 
 /// Only Linux describes drivers in this way.
 #[cfg(not(target_os = "linux"))]
-fn interfaces(_anonymizer: Option<&mut Anonymizer>) -> Vec<Interface> {
+fn interfaces(_anonymizer: Option<&mut Anonymizer>, _problems: &mut Vec<String>) -> Vec<Interface> {
     Vec::new()
 }
 
@@ -212,6 +234,7 @@ mod tests {
                 ..Station::default()
             })],
             debugfs: BTreeMap::new(),
+            problems: vec!["Wi-Fi: this kernel has no Wi-Fi".into()],
         };
         let read: System = serde_json::from_str(&serde_json::to_string(&system).unwrap()).unwrap();
         assert_eq!(read, system);
@@ -220,5 +243,9 @@ mod tests {
         assert!(text.contains("  wlan0: driver ath9k 6.1.0, firmware 1.4\n"), "{text}");
         let peer = "  peer 02:00:00:00:00:01: -61 dBm, 30 retransmissions of 200 frames\n";
         assert!(text.contains(peer), "{text}");
+        assert!(
+            text.ends_with("  not read: Wi-Fi: this kernel has no Wi-Fi\n"),
+            "{text}"
+        );
     }
 }

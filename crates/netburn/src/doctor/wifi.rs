@@ -182,9 +182,9 @@ fn without_names(anonymizer: Option<&mut Anonymizer>, datagram: &[u8]) -> Vec<u8
     }
 }
 
-/// The present data of the drivers: a recording, and the peers of all interfaces. `None` without Wi-Fi.
-pub(super) fn snapshot(mut anonymizer: Option<&mut Anonymizer>) -> Option<(String, Vec<Station>)> {
-    let (mut wifi, interfaces) = open().ok()?;
+/// The present data of the drivers: a recording, and the peers of all interfaces.
+pub(super) fn snapshot(mut anonymizer: Option<&mut Anonymizer>) -> Result<(String, Vec<Station>), String> {
+    let (mut wifi, interfaces) = open()?;
     let mut recording = heading();
     let mut stations = Vec::new();
     for (kind, datagram) in sample(&mut wifi, &interfaces) {
@@ -194,5 +194,5 @@ pub(super) fn snapshot(mut anonymizer: Option<&mut Anonymizer>) -> Option<(Strin
         }
         recording += &Entry { at: 0, kind, datagram }.line();
     }
-    Some((recording, stations))
+    Ok((recording, stations))
 }

@@ -197,7 +197,9 @@ fn an_archive_of_an_archive_is_an_error() {
     finish(bench.netburn(["report", "saved", "--bundle", "bug.tar.gz"])).expect(0);
     let ended = finish(bench.netburn(["report", "bug.tar.gz", "--bundle", "again.tar.gz"])).expect(2);
     assert!(
-        ended.stderr.contains("--bundle needs the folder of a run"),
+        ended
+            .stderr
+            .contains("--bundle: found an archive, expected the folder of a run"),
         "{}",
         ended.stderr
     );

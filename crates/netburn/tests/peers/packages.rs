@@ -237,13 +237,13 @@ fn a_package_for_fedora_is_installed_and_removed_completely() {
 #[test]
 fn a_container_of_the_image_simulates() {
     let bench = Bench::new();
-    let image = file(".oci.tar");
+    let image = file(".image.tar");
     let mut shell = Command::new("sh");
     shell
         .arg("-euc")
         .arg(
             "buildah() { command buildah --root $PWD/store --runroot $PWD/state --storage-driver vfs \"$@\"; }
-             container=$(buildah from --quiet \"oci-archive:$0\")
+             container=$(buildah from --quiet \"docker-archive:$0\")
              buildah inspect --format '{{.OCIv1.Config.Entrypoint}}' $container
              root=$(buildah mount $container)
              mkdir \"$root/proc\"

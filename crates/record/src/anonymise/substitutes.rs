@@ -15,9 +15,20 @@ pub(super) struct Substitutes {
     /// Names by kind, in the order in which they were found.
     names: BTreeMap<NameKind, BTreeMap<String, String>>,
     /// Names and their substitutes in texts, by their first character. The longest name is first.
-    in_texts: BTreeMap<char, Vec<(String, String)>>,
+    in_texts: BTreeMap<char, Vec<InTexts>>,
+    /// Labels of devices.
+    labels: Vec<String>,
     bssids: Vec<Bssid>,
     addresses: Vec<IpAddr>,
+}
+
+/// A name in texts.
+#[derive(Debug)]
+struct InTexts {
+    name: String,
+    substitute: String,
+    /// The substitute of the most frequent kind counts, if a station and the scenario have the same name.
+    rank: u8,
 }
 
 impl Substitutes {
@@ -42,8 +53,93 @@ impl Substitutes {
             NameKind::Agent => format!("device-{number}"),
         };
         known.insert(name.to_owned(), substitute.clone());
-        self.remember(name, &substitute);
+        let rank = match kind {
+            NameKind::Station => 6,
+            NameKind::Agent => 5,
+            NameKind::Ap => 4,
+            NameKind::Network | NameKind::Mesh => 3,
+            NameKind::Workload => 2,
+            NameKind::Scenario => 1,
+        };
+        self.remember(name, &substitute, rank);
         substitute
+    }
+
+    /// Substitute of the name of a station in a field. `server` remains, and so does an unknown name.
+    pub(super) fn station(&self, name: &str) -> String {
+        self.known(NameKind::Station, name).unwrap_or(name).to_owned()
+    }
+
+    /// Substitute of the name of an agent or a server in a field. An agent may have the name of its station.
+    pub(super) fn participant_name(&mut self, name: &str) -> String {
+        let known = self
+            .known(NameKind::Station, name)
+            .or_else(|| self.known(NameKind::Agent, name));
+        match known {
+            Some(known) => known.to_owned(),
+            None => self.text(name),
+        }
+    }
+
+    /// Substitute of a BSS in a field: the radio of an access point (`hall.5g`), or a BSSID.
+    pub(super) fn bss(&mut self, name: &str) -> String {
+        if let Ok(bssid) = name.parse() {
+            return self.bssid(bssid).to_string();
+        }
+        let ap = name
+            .split_once('.')
+            .and_then(|(ap, radio)| Some((self.known(NameKind::Ap, ap)?, radio)));
+        match ap {
+            Some((ap, radio)) => format!("{ap}.{radio}"),
+            None => self.text(name),
+        }
+    }
+
+    fn known(&self, kind: NameKind, name: &str) -> Option<&str> {
+        self.names.get(&kind)?.get(name).map(String::as_str)
+    }
+
+    /// Remembers a label of a device for texts, and the value in it.
+    pub(super) fn label(&mut self, label: &str) {
+        let number = number(&mut self.labels, label.to_owned());
+        self.remember(label, &format!("label-{number}"), 2);
+        if let Some((_, value)) = label.split_once('=') {
+            self.remember(value, &format!("label-{number}"), 2);
+        }
+    }
+
+    /// Remembers another form of the name of a station for texts.
+    pub(super) fn alias(&mut self, station: &str, other: &str) {
+        let substitute = self.station(station);
+        self.remember(other, &substitute, 6);
+    }
+
+    /// Remembers the devices that a text of netburn names: `laptop (anna-macbook)`, `measured against nas.lan:4480`.
+    pub(super) fn devices_in(&mut self, text: &str) {
+        let stations: Vec<String> = self
+            .names
+            .get(&NameKind::Station)
+            .map_or_else(Vec::new, |known| known.keys().cloned().collect());
+        let owners = stations.iter().map(String::as_str).chain(["the server"]);
+        let mut devices: Vec<String> = owners
+            .flat_map(|owner| {
+                let before = format!("{owner} (");
+                text.match_indices(&before)
+                    .filter_map(|(at, before)| text[at + before.len()..].split_once(')'))
+                    .map(|(device, _)| device.to_owned())
+                    .collect::<Vec<_>>()
+            })
+            .filter(|device| is_name(device))
+            .collect();
+        if let Some((_, server)) = text.split_once("measured against ") {
+            let host = server.split([':', ' ', ',', ';', '[']).next().unwrap_or_default();
+            if host.parse::<IpAddr>().is_err() && !host.is_empty() {
+                devices.push(host.trim_end_matches('.').to_owned());
+            }
+        }
+        for device in devices {
+            self.participant(&device);
+        }
     }
 
     /// Substitute of the name of the controller's machine. An unknown name is empty.
@@ -60,7 +156,7 @@ impl Substitutes {
         if name.is_empty() {
             return String::new();
         }
-        self.remember(name, substitute);
+        self.remember(name, substitute, 0);
         substitute.to_owned()
     }
 
@@ -71,11 +167,7 @@ impl Substitutes {
 
     /// Remembers the name of an agent or a server. An agent may have the name of its station.
     pub(super) fn participant(&mut self, name: &str) {
-        let is_station = self
-            .names
-            .get(&NameKind::Station)
-            .is_some_and(|known| known.contains_key(name));
-        if !is_station && name != SERVER {
+        if self.known(NameKind::Station, name).is_none() && name != SERVER {
             self.name(NameKind::Agent, name);
         }
     }
@@ -100,12 +192,18 @@ impl Substitutes {
         }
     }
 
-    fn remember(&mut self, name: &str, substitute: &str) {
+    fn remember(&mut self, name: &str, substitute: &str, rank: u8) {
         let Some(first) = name.chars().next() else { return };
         let known = self.in_texts.entry(first).or_default();
-        let place = known.partition_point(|(other, _)| other.len() > name.len());
-        if !known.iter().any(|(other, _)| other == name) {
-            known.insert(place, (name.to_owned(), substitute.to_owned()));
+        let substitute = substitute.to_owned();
+        match known.iter_mut().find(|known| known.name == name) {
+            Some(known) if known.rank >= rank => {}
+            Some(known) => (known.substitute, known.rank) = (substitute, rank),
+            None => {
+                let place = known.partition_point(|other| other.name.len() > name.len());
+                let name = name.to_owned();
+                known.insert(place, InTexts { name, substitute, rank });
+            }
         }
     }
 
@@ -115,7 +213,8 @@ impl Substitutes {
         let mut rest = text;
         let mut in_word = false;
         while let Some(first) = rest.chars().next() {
-            let found = (!in_word).then(|| self.at(rest)).flatten();
+            let begins = !in_word || !first.is_alphanumeric();
+            let found = begins.then(|| self.at(rest)).flatten();
             let (length, substitute) = found.unwrap_or_else(|| (first.len_utf8(), first.to_string()));
             let (consumed, later) = rest.split_at(length);
             in_word = consumed.ends_with(char::is_alphanumeric);
@@ -129,16 +228,45 @@ impl Substitutes {
     fn at(&mut self, text: &str) -> Option<(usize, String)> {
         self.name_at(text)
             .or_else(|| self.address_at(text))
+            .or_else(|| self.plain_mac_at(text))
             .or_else(|| home_at(text))
     }
 
     fn name_at(&self, text: &str) -> Option<(usize, String)> {
         let known = self.in_texts.get(&text.chars().next()?)?;
-        let (name, substitute) = known.iter().find(|(name, _)| {
-            text.strip_prefix(name.as_str())
-                .is_some_and(|rest| !rest.starts_with(char::is_alphanumeric) || !name.ends_with(char::is_alphanumeric))
+        let found = known.iter().find(|known| {
+            let ends_a_word = known.name.ends_with(char::is_alphanumeric);
+            text.strip_prefix(known.name.as_str())
+                .is_some_and(|rest| !ends_a_word || !rest.starts_with(char::is_alphanumeric))
         })?;
-        Some((name.len(), substitute.clone()))
+        Some((found.name.len(), found.substitute.clone()))
+    }
+
+    /// A MAC address without colons: `9c-3d-cf-01-02-03`, `9c3dcf010203`, or in the name of an interface
+    /// (`wlx9c3dcf010203`).
+    fn plain_mac_at(&mut self, text: &str) -> Option<(usize, String)> {
+        let end = text
+            .find(|c: char| !c.is_ascii_alphanumeric() && c != '-')
+            .unwrap_or(text.len());
+        let word = &text[..end];
+        if let Ok(bssid) = word.replace('-', ":").parse() {
+            return Some((end, self.bssid(bssid).to_string().replace(':', "-")));
+        }
+        let prefix = ["wlx", "enx", "wwx"]
+            .into_iter()
+            .find(|prefix| word.starts_with(prefix));
+        let digits = &word[prefix.map_or(0, str::len)..];
+        // A number without letters can be a duration.
+        let is_hex = digits.len() == 12 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if !is_hex || (prefix.is_none() && digits.bytes().all(|byte| byte.is_ascii_digit())) {
+            return None;
+        }
+        let mut bytes = [0; 6];
+        for (byte, pair) in bytes.iter_mut().zip(digits.as_bytes().chunks(2)) {
+            *byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
+        }
+        let substitute = self.bssid(Bssid(bytes)).to_string().replace(':', "");
+        Some((end, format!("{}{substitute}", prefix.unwrap_or_default())))
     }
 
     fn address_at(&mut self, text: &str) -> Option<(usize, String)> {
@@ -172,13 +300,18 @@ fn number<T: PartialEq>(known: &mut Vec<T>, value: T) -> u32 {
     u32::try_from(place + 1).unwrap_or(u32::MAX)
 }
 
+/// Returns whether a text is a name of a device in a fleet.
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+}
+
 /// A home folder, which has the name of its user.
 fn home_at(text: &str) -> Option<(usize, String)> {
     let parent = ["/home/", "/Users/"]
         .into_iter()
         .find(|parent| text.starts_with(parent))?;
     let user = text[parent.len()..]
-        .find(|c: char| c == '/' || c.is_whitespace() || c == '`' || c == '"' || c == ':')
+        .find(|c: char| c == '/' || c == '\\' || c.is_whitespace() || c == '`' || c == '"' || c == ':')
         .map_or(text.len(), |end| parent.len() + end);
     (user > parent.len()).then(|| (user, format!("{parent}user")))
 }
@@ -227,15 +360,51 @@ mod tests {
                 "[2001:db8::2%wlan0]:80 and 2001:db8::3.",
             ),
             ("127.0.0.1:80 ::1 0.0.0.0", "127.0.0.1:80 ::1 0.0.0.0"),
+            ("through wlx9c3dcf010203 only", "through wlx020000000001 only"),
+            ("9c-3d-cf-01-02-03, 9c3dcf010203", "02-00-00-00-00-01, 020000000001"),
+            ("after 123456789012 ns, abcdef", "after 123456789012 ns, abcdef"),
             ("at 12:30:00 for 1.5 s", "at 12:30:00 for 1.5 s"),
         ] {
             assert_eq!(substitutes.text(text), expected);
         }
-        for parent in ["/home", "/Users"] {
+        for parent in ["/home", "/Users", "/var/home", "/mnt/home"] {
             let text = format!("in {parent}/anna/runs/1: no space; {parent}/anna");
             let expected = format!("in {parent}/user/runs/1: no space; {parent}/user");
             assert_eq!(substitutes.text(&text), expected);
         }
+    }
+
+    #[test]
+    fn a_name_in_a_field_is_that_of_its_kind() {
+        // The station, the access point and the scenario have the same name.
+        let mut substitutes = with(&[
+            (NameKind::Scenario, "tv"),
+            (NameKind::Ap, "tv"),
+            (NameKind::Station, "tv"),
+        ]);
+        substitutes.host("tv");
+        assert_eq!(substitutes.station("tv"), "station-1");
+        assert_eq!(substitutes.participant_name("tv"), "station-1");
+        assert_eq!(substitutes.bss("tv.5g"), "ap-1.5g");
+        assert_eq!(substitutes.text("agent tv was lost"), "agent station-1 was lost");
+        assert_eq!(substitutes.station("server"), "server");
+    }
+
+    #[test]
+    fn devices_are_found_in_the_messages_of_the_controller() {
+        let mut substitutes = with(&[(NameKind::Station, "caller")]);
+        for text in [
+            "caller (anna-macbook) was disconnected for 6.3 s",
+            "the server (nas) was lost",
+            "measured against files.lan:4480",
+        ] {
+            substitutes.devices_in(text);
+        }
+        substitutes.label("room=annas-room");
+        assert_eq!(
+            substitutes.text("anna-macbook, nas and files.lan; annas-room"),
+            "device-1, device-2 and device-3; label-1"
+        );
     }
 
     #[test]
