@@ -84,7 +84,7 @@ impl System {
         let host = &self.host;
         let _ = writeln!(
             text,
-            "System: {}, kernel {}, {}, {} processors",
+            "\nSystem: {}, kernel {}, {}, {} processors",
             sanitise(&host.os),
             sanitise(&host.kernel),
             sanitise(&host.cpu),
