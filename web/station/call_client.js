@@ -5,9 +5,10 @@
 // datagram.
 
 import { ClockOffset } from "./clock_offset.js";
-import { MAX_AGES, read, request, up } from "./datagram_wire.js";
+import { MAX_AGES, feedback, media, read, request, up } from "./datagram_wire.js";
 import { offset, packetsWithin } from "./packet_stream.js";
 import { Prober } from "./prober.js";
+import { VideoEnd } from "./video.js";
 
 /** The time in which the arrivals of all packets are requested once, and the minimum interval of requests (ns). */
 const RENEWAL = 250e6;
@@ -23,10 +24,13 @@ const COMPARISON = 100e6;
 const COMPARISONS = 50;
 /** The length of a probe that compares the clocks. */
 const PROBE_SIZE = 64;
+/** The maximum age of a frame from which on its packets are not sent any more (ns). */
+const MAX_FRAME_AGE = 2e9;
 
 export class CallClient {
   /**
-   * `plan` is `{up: {first, stream}, down: {first, stream}, end, dscp, timeout}`; a direction without a stream is `null`.
+   * `plan` is `{up: {first, stream}, down: {first, stream}, end, dscp, timeout, video}`; a direction without a stream is `null`.
+   * In a video call, `video` is `{up, down, adaptation}` with the streams of packets, and the streams of the plan are frames.
    * `token` and `call` are random BigInts of 64 bits.
    */
   constructor(now, token, call, plan) {
@@ -48,8 +52,34 @@ export class CallClient {
     this.requestFrom = 0;
     /** The highest number with a known arrival, and this arrival by the server's clock. */
     this.newest = null;
+    /** This page's end of a video call, and the sizes of its frames with an unknown arrival. */
+    this.video = null;
+    this.sizes = new Map();
+    if (plan.video) {
+      const { up: stream, adaptation } = plan.video;
+      this.video = new VideoEnd({ stream, adaptation, timeout: this.maxFrameAge() });
+    }
     this.events = [];
     this.out = [];
+  }
+
+  maxFrameAge() {
+    return Math.min(this.plan.timeout, MAX_FRAME_AGE);
+  }
+
+  /** Encodes and sends this page's frame of this number in a video call. Numbers increase. */
+  sendFrame(now, number) {
+    this.sizes.set(number, this.video.sendFrame(now, number));
+    this.unknown.add(number);
+    this.next = Math.max(this.next, number + 1);
+    this.sendVideo();
+  }
+
+  /** Queues the datagrams of this page's end of a video call. */
+  sendVideo() {
+    for (let next = this.video.pollTransmit(); next; next = this.video.pollTransmit()) {
+      this.out.push(next.media ? media(this.call, next.media) : feedback(this.call, next.feedback));
+    }
   }
 
   /** Sends this page's packet of this number. Numbers increase. */
@@ -62,10 +92,16 @@ export class CallClient {
   handleDatagram(now, bytes) {
     const datagram = read(bytes);
     if (datagram?.kind === "down" && datagram.call === this.call && this.plan.down) {
-      // The delay counts from the due time at the server.
-      const delay = Math.max((this.offset.toServer(now) ?? -Infinity) - datagram.due, 0);
-      const { first, stream } = this.plan.down;
-      this.events.push({ direction: "down", number: datagram.number, at: first + offset(stream, datagram.number) + delay });
+      this.arrived(now, datagram.number, datagram.due);
+    } else if (this.video && datagram?.kind === "media" && datagram.call === this.call) {
+      this.video.handleMedia(now, datagram.packet);
+      for (let frame = this.video.pollFrame(); frame; frame = this.video.pollFrame()) {
+        this.arrived(now, frame.number, datagram.due, frame.size);
+      }
+      this.sendVideo();
+    } else if (this.video && datagram?.kind === "feedback" && datagram.call === this.call) {
+      this.video.handleFeedback(now, datagram.feedback);
+      this.sendVideo();
     } else if (datagram?.kind === "report" && datagram.call === this.call) {
       const { stamp, received, sent, from, ages, arrivals } = datagram;
       this.offset.put({ sent: stamp, farReceived: received, farSent: sent, received: now });
@@ -75,13 +111,27 @@ export class CallClient {
         }
         const at = this.offset.toPage(received - age);
         if (at !== null && this.unknown.delete(number)) {
-          this.events.push({ direction: "up", number, at });
+          const size = this.sizes.get(number) ?? null;
+          this.sizes.delete(number);
+          this.events.push({ direction: "up", number, at, size });
         }
       }
-      this.deleteLost(from, ages, received);
+      // A frame can become complete later than the next ones, by a retransmission.
+      if (!this.video) {
+        this.deleteLost(from, ages, received);
+      }
     } else {
       this.handleProber(now, this.prober.handleDatagram(now, bytes));
     }
+  }
+
+  /**
+   * A packet of the server arrived, or a frame of `size` bytes is complete. Its delay counts from its due time at the server.
+   */
+  arrived(now, number, due, size = null) {
+    const delay = Math.max((this.offset.toServer(now) ?? -Infinity) - due, 0);
+    const { first, stream } = this.plan.down;
+    this.events.push({ direction: "down", number, at: first + offset(stream, number) + delay, size });
   }
 
   handleProber(now, event) {
@@ -105,6 +155,10 @@ export class CallClient {
         this.prober.probe(now, this.compared, PROBE_SIZE);
         this.compared += 1;
       }
+    }
+    if (this.video) {
+      this.video.handleTimeout(now);
+      this.sendVideo();
     }
     if (now >= this.renewAt) {
       this.request(now);
@@ -136,7 +190,10 @@ export class CallClient {
     const ages = Math.min(this.next - from, MAX_AGES);
     const end = from + ages;
     this.requestFrom = end < this.next ? end : 0;
-    this.out.push(request(cookie, { call: this.call, anchor, stream, until, from, dscp: plan.dscp, stamp: now }, ages));
+    const video = plan.video ? { ...plan.video.adaptation, timeout: this.maxFrameAge() } : null;
+    const packets = plan.video?.down ?? stream;
+    const fields = { call: this.call, anchor, stream: packets, until, from, dscp: plan.dscp, stamp: now, video };
+    this.out.push(request(cookie, fields, ages));
   }
 
   /** Deletes the lost packets of a report made at `reported`, so that no request repeats their numbers. */
@@ -158,6 +215,7 @@ export class CallClient {
         return;
       }
       this.unknown.delete(number);
+      this.sizes.delete(number);
     }
   }
 
@@ -180,6 +238,7 @@ export class CallClient {
   }
 
   pollTimeout() {
-    return Math.min(this.renewAt, this.isComparing() ? this.compareAt : Infinity, this.prober.pollTimeout());
+    const video = this.video?.pollTimeout() ?? Infinity;
+    return Math.min(this.renewAt, this.isComparing() ? this.compareAt : Infinity, this.prober.pollTimeout(), video);
   }
 }

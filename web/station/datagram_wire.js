@@ -1,9 +1,11 @@
 // The format of the datagrams, which are the messages of a data channel: version 1, as in `traffic::datagram`. Numbers are
 // big-endian. Times are whole nanoseconds.
 
+import { MAX_REPORTED } from "./video.js";
+
 const MAGIC = 0x4e42524e;
 const VERSION = 1;
-const KIND = { hello: 1, welcome: 2, probe: 3, echo: 4, request: 5, report: 6, up: 7, down: 8 };
+const KIND = { hello: 1, welcome: 2, probe: 3, echo: 4, request: 5, report: 6, up: 7, down: 8, media: 9, feedback: 10 };
 /** The length of a hello and of a welcome, and the minimum length of a probe, in bytes. */
 const MIN_SIZE = 64;
 /** The minimum length of a packet of a stream. */
@@ -15,6 +17,11 @@ const REQUEST = 72;
 /** The maximum number of ages in a report. */
 export const MAX_AGES = (MAX_SIZE - REQUEST) / 4;
 const NEVER = 0xffffffff;
+/** The minimum length of a packet of a frame, and the length of a feedback without ages. */
+const MIN_MEDIA = 40;
+const FEEDBACK = 32;
+/** The length of the parameters of a video call in a request. */
+const VIDEO = 12;
 
 function begin(kind, size) {
   const bytes = new Uint8Array(size);
@@ -45,9 +52,18 @@ export function probe(cookie, id, size, dscp) {
   return bytes;
 }
 
-/** A request for the server's packets with numbers below `until`, and for the arrivals of `ages` packets from `from` on. */
-export function request(cookie, { call, anchor, stream, until, from, dscp, stamp }, ages) {
-  const { bytes, view } = begin(KIND.request, REQUEST + 4 * Math.min(ages, MAX_AGES));
+/**
+ * A request for the server's packets with numbers below `until`, and for the arrivals of `ages` packets from `from` on. In a
+ * video call, `video` is `{minRate, startRate, timeout}`, and the packets are frames.
+ */
+export function request(cookie, { call, anchor, stream, until, from, dscp, stamp, video = null }, ages) {
+  const { bytes, view } = begin(KIND.request, REQUEST + Math.max(4 * Math.min(ages, MAX_AGES), video ? VIDEO : 0));
+  if (video) {
+    view.setUint8(55, 1);
+    view.setUint32(REQUEST, video.minRate);
+    view.setUint32(REQUEST + 4, video.startRate);
+    view.setUint32(REQUEST + 8, video.timeout);
+  }
   bytes.set(cookie, 8);
   view.setBigUint64(24, call);
   view.setBigInt64(32, BigInt(anchor));
@@ -67,6 +83,29 @@ export function up(call, number, size) {
   const { bytes, view } = begin(KIND.up, clamp(size, MIN_PACKET));
   view.setBigUint64(8, call);
   view.setUint32(16, number);
+  return bytes;
+}
+
+/** A packet of a frame of the station: `{transport, frame, index, count, size}`. */
+export function media(call, { transport, frame, index, count, size }) {
+  const { bytes, view } = begin(KIND.media, clamp(size, MIN_MEDIA));
+  view.setBigUint64(8, call);
+  view.setUint32(16, frame);
+  view.setBigUint64(28, BigInt(transport));
+  view.setUint16(36, index);
+  view.setUint16(38, count);
+  return bytes;
+}
+
+/** A feedback about the packets of the server: `{stamp, from, ages}`. */
+export function feedback(call, { stamp, from, ages }) {
+  const { bytes, view } = begin(KIND.feedback, FEEDBACK + 4 * ages.length);
+  view.setBigUint64(8, call);
+  view.setBigUint64(16, BigInt(from));
+  view.setBigInt64(24, BigInt(stamp));
+  ages.forEach((age, at) => {
+    view.setUint32(FEEDBACK + 4 * at, age === null ? NEVER : Math.min(Math.floor(age / 1000), NEVER - 1));
+  });
   return bytes;
 }
 
@@ -94,9 +133,31 @@ export function read(bytes) {
       return length >= REQUEST && (length - REQUEST) % 4 === 0 ? readReport(view, time) : null;
     case KIND.down:
       return { kind: "down", call: view.getBigUint64(8), number: view.getUint32(16), due: time(20) };
+    case KIND.media:
+      return length >= MIN_MEDIA
+        ? {
+            kind: "media", call: view.getBigUint64(8), due: time(20),
+            packet: {
+              transport: Number(view.getBigUint64(28)), frame: view.getUint32(16), index: view.getUint16(36),
+              count: view.getUint16(38), size: length,
+            },
+          }
+        : null;
+    case KIND.feedback:
+      return (length - FEEDBACK) % 4 === 0 && length <= FEEDBACK + 4 * MAX_REPORTED ? readFeedback(view, time) : null;
     default:
       return null;
   }
+}
+
+function readFeedback(view, time) {
+  const ages = [];
+  for (let at = FEEDBACK; at < view.byteLength; at += 4) {
+    const micros = view.getUint32(at);
+    ages.push(micros === NEVER ? null : micros * 1000);
+  }
+  const feedback = { stamp: time(24), from: Number(view.getBigUint64(16)), ages };
+  return { kind: "feedback", call: view.getBigUint64(8), feedback };
 }
 
 /**

@@ -74,7 +74,7 @@ export class Driver {
       const first = workload.firstPacket(direction);
       return first === null ? null : { first, stream: config.packets[direction] };
     };
-    const plan = { up: stream("up"), down: stream("down"), end: workload.end, dscp: config.dscp, timeout: config.timeout };
+    const plan = { up: stream("up"), down: stream("down"), end: workload.end, dscp: config.dscp, timeout: config.timeout, video: config.video };
     const isProbe = config.kind === "probe";
     if (!isProbe && !plan.up && !plan.down) {
       return;
@@ -100,26 +100,26 @@ export class Driver {
   handleCall(machine) {
     const { client, early } = machine;
     for (let event = client.pollEvent(); event; event = client.pollEvent()) {
-      const { direction, number, at } = event;
+      const { direction, number } = event;
       if (direction === "down" && this.now() - client.plan.down.first <= offset(client.plan.down.stream, number)) {
-        early.set(number, early.get(number) ?? at);
+        early.set(number, early.get(number) ?? event);
       } else {
-        this.arrived(machine, direction, number, at);
+        this.arrived(machine, event);
       }
     }
   }
 
-  /** A packet arrived at `at`. */
-  arrived(machine, direction, number, at) {
+  /** A packet arrived at `at`, or a frame of `size` bytes is complete. */
+  arrived(machine, { direction, number, at, size: ofFrame = null }) {
     if (this.ended) {
       return;
     }
     const { workload, load } = machine;
     const now = this.now();
-    const { size } = load.config.packets[direction];
+    const size = ofFrame ?? load.config.packets[direction].size;
     this.count(machine, now, direction === "down" ? size : 0, direction === "up" ? size : 0);
     const id = { operation: operationOf(direction, number), object: 0 };
-    this.input(machine, now, () => workload.handleArrival(now, id, at));
+    this.input(machine, now, () => workload.handleArrival(now, id, at, size));
     this.sleep();
   }
 
@@ -251,13 +251,17 @@ export class Driver {
     const { client, early } = machine;
     const number = Math.floor(id.operation / 2);
     if (direction === "up") {
-      client?.send(number);
+      if (machine.load.config.video) {
+        client?.sendFrame(this.now(), number);
+      } else {
+        client?.send(number);
+      }
       this.flushDatagrams(machine);
     } else if (early.has(number)) {
-      const at = early.get(number);
+      const event = early.get(number);
       early.delete(number);
       // Not within the processing of the current input.
-      queueMicrotask(() => this.arrived(machine, direction, number, at));
+      queueMicrotask(() => this.arrived(machine, event));
     }
   }
 

@@ -10,9 +10,6 @@ export function obstacle(config, channelError) {
   if (config.kind === "responsiveness") {
     return "a browser does not measure the handshakes of its connections";
   }
-  if (config.kind === "video-call") {
-    return "the page has no sender that adapts its rate";
-  }
   if (!isDatagram(config)) {
     return null;
   }

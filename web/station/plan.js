@@ -95,8 +95,8 @@ export function config(section) {
     dscp: section.dscp ?? DSCP[section.priority] ?? 0,
     cc: section.cc ?? null,
     target: section.target ?? "server",
-    // The page does not run video calls.
-    packets: section.kind === "video-call" ? { up: null, down: null } : packets(section),
+    packets: packets(section),
+    video: section.kind === "video-call" ? video(section) : null,
     player: player ? { start: duration(player.start), rate: rate(player.rate), maxBuffer: duration(player.max_buffer) } : null,
     dash: section.kind === "dash" ? adaptive(dash ?? {}) : null,
     goals,
@@ -145,15 +145,37 @@ function packets({ kind, interval, object_size, up, down }) {
     const stream = { interval: duration(interval), burst: 1, spacing: 0, size: size(object_size) };
     return { up: checkStream(stream), down: checkStream(stream) };
   }
-  const stream = (section) =>
-    checkStream({
-      interval: duration(section.interval),
-      burst: section.burst ?? 1,
-      spacing: duration(section.spacing ?? "0 s"),
-      size: size(section.size),
-    });
-  return { up: up ? stream(up) : null, down: down ? stream(down) : null };
+  // A frame of a video call is one operation.
+  const asFrames = (stream) => (kind === "video-call" ? { ...stream, burst: 1, spacing: 0, size: stream.burst * stream.size } : stream);
+  return { up: up ? asFrames(packetsOf(up)) : null, down: down ? asFrames(packetsOf(down)) : null };
 }
+
+/** The stream of packets of a section `up` or `down`. */
+function packetsOf(section) {
+  return checkStream({
+    interval: duration(section.interval),
+    burst: section.burst ?? 1,
+    spacing: duration(section.spacing ?? "0 s"),
+    size: size(section.size),
+  });
+}
+
+/** Both streams of packets of a video call at their maximum rates, and the range of the rate in bit/s. */
+function video({ up, down, adaptation }) {
+  const settings = {
+    up: packetsOf(up),
+    down: packetsOf(down),
+    adaptation: { minRate: rate(adaptation.min_rate), startRate: rate(adaptation.start_rate) },
+  };
+  const { minRate, startRate } = settings.adaptation;
+  if (minRate < 1 || startRate < minRate || startRate > MAX_RATE) {
+    throw new Error(`invalid range of the rate of a video call: ${JSON.stringify(settings.adaptation)}`);
+  }
+  return settings;
+}
+
+/** The maximum rate in a request, which has 32 bits (bit/s). */
+const MAX_RATE = 2 ** 32 - 1;
 
 /** The minimum mean time between the packets of a stream, and the maximum time between its bursts (ns). */
 const MIN_PACKET_PERIOD = 1e5;
@@ -253,6 +275,7 @@ export function idleWorkload() {
     cc: null,
     target: "server",
     packets: { up: null, down: null },
+    video: null,
     player: null,
     dash: null,
     goals: [],

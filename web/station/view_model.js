@@ -128,7 +128,8 @@ function describe(config, values, machine, now) {
   }
   if (isDatagram(config)) {
     const { samples, timeouts } = values;
-    const lost = samples > 0 ? `${share(timeouts / samples)} of ${samples} datagrams lost` : "No data yet";
+    const unit = config.video ? "frames" : "datagrams";
+    const lost = samples > 0 ? `${share(timeouts / samples)} of ${samples} ${unit} lost` : "No data yet";
     return { ...split(values.median, tenths), line: lost + (samples > 0 ? "; median delay" : "") };
   }
   return { ...mbps(values.rate), line: `${size(values.bytes)} transferred${problems(values)}` };

@@ -105,13 +105,14 @@ export class Workload {
 
   /**
    * A packet that is not answered arrived at `at`, which may be earlier than `now`: the arrival at the server is known later.
+   * A frame of a video call has `size` bytes in all.
    */
-  handleArrival(now, id, at) {
+  handleArrival(now, id, at, size = this.config.packets[directionOf(id.operation)]?.size ?? 0) {
     now = this.catchUp(now);
     const operation = this.isOneWay ? this.awaiting(id) : null;
     if (operation) {
       const arrival = Math.max(Math.min(at, now), operation.progress);
-      this.receive(operation, arrival, this.config.packets[directionOf(id.operation)].size);
+      this.receive(operation, arrival, size);
       this.endOperation(id.operation, arrival, "finished");
       this.beginDue();
     }

@@ -109,6 +109,34 @@ test("a full channel drops datagrams, and they count as missed by the page", asy
   assert.ok(fleet.health.missed_sends >= 49 && fleet.health.missed_sends <= 60, `${fleet.health.missed_sends}`);
 });
 
+test("the datagrams of a video call have the documented format", () => {
+  const hexOf = (array) => Array.from(array, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  const packet = { transport: 258, frame: 3, index: 1, count: 2, size: 48 };
+  const media = wire.media(7n, packet);
+  assert.equal(
+    hexOf(media),
+    `4e42524e01090000${"00".repeat(7)}07${"00000003"}${"00".repeat(8)}${"00".repeat(6)}0102${"0001"}${"0002"}${"00".repeat(8)}`,
+  );
+  assert.deepEqual(wire.read(media), { kind: "media", call: 7n, due: 0, packet });
+  const feedback = { stamp: 1e9, from: 5, ages: [2000, null] };
+  const bytes = wire.feedback(7n, feedback);
+  assert.equal(
+    hexOf(bytes),
+    `4e42524e010a0000${"00".repeat(7)}07${"00".repeat(7)}05${"000000003b9aca00"}${"00000002"}${"ffffffff"}`,
+  );
+  assert.deepEqual(wire.read(bytes), { kind: "feedback", call: 7n, feedback });
+  // Not a multiple of 4, and more than 300 ages.
+  assert.equal(wire.read(bytes.slice(0, 39)), null);
+  assert.equal(wire.read(wire.feedback(7n, { ...feedback, ages: Array(301).fill(null) })), null);
+  assert.equal(wire.read(media.slice(0, 39)), null);
+  const request = { call: 7n, anchor: 0, until: 1, from: 0, dscp: 0, stamp: 0, video: { minRate: 1, startRate: 2, timeout: 3 } };
+  const stream = { interval: 1e7, burst: 3, spacing: 0, size: 1100 };
+  const encoded = wire.request(new Uint8Array(16), { ...request, stream }, 1);
+  assert.equal(encoded.length, 84);
+  assert.equal(encoded[55], 1);
+  assert.equal(hexOf(encoded.slice(72)), "000000010000000200000003");
+});
+
 test("the format of datagrams is that of the server", () => {
   const bytes = (text) => Uint8Array.from(text.match(/../g), (pair) => Number.parseInt(pair, 16));
   const hexOf = (array) => Array.from(array, (byte) => byte.toString(16).padStart(2, "0")).join("");

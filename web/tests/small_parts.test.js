@@ -14,6 +14,7 @@ import { Batches, Bins, count, MAX_EVENTS, MAX_ROWS } from "../station/rows.js";
 import { origin } from "../station/run_session.js";
 import { Store } from "../station/store.js";
 import { Transfers } from "../station/transfer.js";
+import { streamRate } from "../station/video.js";
 
 test("bytes are counted in the interval of their time", () => {
   const bins = new Bins(3, 1);
@@ -265,6 +266,19 @@ test("a browser skips workloads that it cannot run", () => {
   assert.deepEqual(probes.goals, [{ kind: "rpm", atLeast: 1000 }]);
   assert.equal(obstacle(probes, null), "a browser does not measure the handshakes of its connections");
   assert.equal(obstacle(config({ kind: "calls", interval: "50 ms" }), null), null);
+});
+
+test("the frames of a video call are its operations", () => {
+  const stream = { interval: "33.333333 ms", burst: 10, size: "1000 B" };
+  const section = (adaptation) => ({ kind: "video-call", up: stream, down: stream, adaptation, goal: ["no freeze"] });
+  const call = config(section({ min_rate: "50 kbit/s", start_rate: "300 kbit/s" }));
+  assert.equal(obstacle(call, null), null);
+  assert.equal(obstacle(call, "no channel"), "no channel");
+  assert.deepEqual(call.packets.up, { interval: 33333333, burst: 1, spacing: 0, size: 10_000 });
+  assert.deepEqual(call.video.adaptation, { minRate: 50_000, startRate: 300_000 });
+  // 80,000 bits in 33.333333 ms.
+  assert.equal(streamRate(call.video.up), 2_400_000);
+  assert.throws(() => config(section({ min_rate: "2 Mbit/s", start_rate: "1 Mbit/s" })), /range of the rate/);
 });
 
 test("adaptive streaming selects the bit rate by the buffer (BBA-0)", () => {

@@ -163,11 +163,11 @@ pub(crate) fn needs_datagrams(station: &Station) -> bool {
 }
 
 /// Returns whether a browser can run the workloads of the station: it probes no host on the way to the server, does not
-/// measure handshakes, and has no sender that adapts its rate.
+/// measure handshakes.
 fn browser_can_run(station: &Station) -> bool {
     station.workloads.iter().all(|workload| match workload.config.kind {
         WorkloadKind::Probe => workload.config.target == ProbeTarget::Server,
-        WorkloadKind::Responsiveness | WorkloadKind::VideoCall => false,
+        WorkloadKind::Responsiveness => false,
         _ => true,
     })
 }

@@ -4,8 +4,11 @@
 use netburn_protocol::messages::standing::FromMember;
 use netburn_protocol::messages::{Message, ToController};
 use netburn_scenario::{Document, Environment};
-use netburn_units::{Duration, Instant, Stream};
-use netburn_workload::{Action, Connection, Direction, Failure, Outcome, RequestId, Wake, Workload};
+use netburn_units::{BitRate, ByteSize, Duration, Instant, Stream};
+use netburn_workload::video::{VideoConfig, VideoEnd, VideoTransmit};
+use netburn_workload::{
+    Action, Adaptation, Connection, Direction, Failure, Outcome, PacketStream, RequestId, Wake, Workload,
+};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -142,13 +145,14 @@ fn scenario(random: &mut Stream) -> String {
         "game",
         "cloud-gaming",
         "dash",
+        "video-call",
     ];
     let kind = kinds[random.below(kinds.len() as u64) as usize];
     let every = 20 + random.below(400);
     let mut workload = format!("kind = \"{kind}\"\n");
     match kind {
         "probe" | "voice" => workload += &format!("object_size = \"{} B\"\n", 64 + random.below(1337)),
-        "datagrams" | "game" | "cloud-gaming" | "dash" => {}
+        "datagrams" | "game" | "cloud-gaming" | "dash" | "video-call" => {}
         _ => workload += &format!("object_size = \"{} B\"\n", 1 + random.below(2_000_000)),
     }
     if random.below(2) == 0 {
@@ -197,13 +201,21 @@ fn scenario(random: &mut Stream) -> String {
             workload += &format!("player = {{ {player} }}\ngoal = \"no stall\"\n");
         }
         "dash" => workload += &dash(random),
+        "video-call" => {
+            for direction in ["up", "down"] {
+                let (every, burst) = (20 + random.below(200), 1 + random.below(20));
+                let stream = format!("interval = \"{every} ms\", burst = {burst}, size = \"1000 B\"");
+                workload += &format!("{direction} = {{ {stream} }}\n");
+            }
+            workload += "adaptation = { min_rate = \"30 kbit/s\", start_rate = \"30 kbit/s\" }\n";
+        }
         _ => {}
     }
     if random.below(2) == 0 {
         // The station starts within the first second, and its load lasts 2 s or more: a window is in it.
         let runs_once = matches!(
             kind,
-            "stream" | "voice" | "datagrams" | "game" | "cloud-gaming" | "dash"
+            "stream" | "voice" | "datagrams" | "game" | "cloud-gaming" | "dash" | "video-call"
         );
         let repeats = !runs_once && random.below(2) == 0;
         let start = if repeats {
@@ -399,5 +411,187 @@ fn wake(why: Wake) -> &'static str {
         Wake::Pause => "pause",
         Wake::End => "end",
         Wake::Settle => "settle",
+    }
+}
+
+/// Two ends of a video call over a path with a delay, a rate and losses that change. Each input and output of one end is a step.
+#[test]
+fn a_video_call_in_a_browser_equals_an_agents() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("calls");
+    let mut random = netburn_units::Seed(22).stream("calls", 0);
+    let text: String = (0..20).map(|_| format!("{}\n", call(&mut random))).collect();
+    std::fs::write(&path, text).unwrap();
+    let said = node(&["web/tests/video_against_rust.js", path.to_str().unwrap()], &[]);
+    assert_eq!(said.trim(), "20 calls");
+}
+
+/// A datagram in flight: its arrival, and its content.
+type InFlight = (Instant, VideoTransmit);
+
+fn call(random: &mut Stream) -> Value {
+    let interval = Duration::from_millis(20 + random.below(40));
+    let stream = PacketStream {
+        interval,
+        burst: 1 + random.below(12) as u32,
+        spacing: Duration::ZERO,
+        size: ByteSize::from_bytes(1100),
+    };
+    let config = VideoConfig {
+        stream,
+        adaptation: Adaptation {
+            min_rate: BitRate::from_bps(50_000),
+            start_rate: BitRate::from_bps(50_000 + random.below(200_000)),
+        },
+        timeout: Duration::from_millis(300 + random.below(1700)),
+    };
+    let mut ends = [VideoEnd::new(config), VideoEnd::new(config)];
+    let mut flights: [Vec<InFlight>; 2] = [Vec::new(), Vec::new()];
+    let (mut steps, mut said) = (Vec::new(), Vec::new());
+    let (mut now, mut frame) = (Instant::ZERO, 0);
+    let (mut delay, mut loss, mut gap) = (20, 0, 1000);
+    let mut free = [Instant::ZERO; 2];
+    while now < Instant::from_millis(8000) {
+        // A page is late now and then.
+        let late = if random.below(40) == 0 { random.below(15_000) } else { 0 };
+        now += Duration::from_micros(500 + late);
+        if random.below(2000) == 0 {
+            (delay, loss, gap) = (1 + random.below(150), random.below(25), 200 + random.below(8000));
+        }
+        for number in 0..2 {
+            let mut inputs: Vec<Value> = Vec::new();
+            if now >= Instant::ZERO + interval * u64::from(frame) && number == 0 {
+                for end in &mut ends {
+                    end.send_frame(now, frame);
+                }
+                steps.push(json!({ "do": "frame", "now": now.as_nanos(), "number": frame }));
+                said.push(outputs(
+                    &mut ends[0],
+                    &mut flights[1],
+                    random,
+                    now,
+                    delay,
+                    loss,
+                    gap,
+                    &mut free[1],
+                ));
+                outputs(
+                    &mut ends[1],
+                    &mut flights[0],
+                    random,
+                    now,
+                    delay,
+                    loss,
+                    gap,
+                    &mut free[0],
+                );
+                frame += 1;
+            }
+            let end = &mut ends[number];
+            let (due, later): (Vec<InFlight>, Vec<InFlight>) = std::mem::take(&mut flights[number])
+                .into_iter()
+                .partition(|(at, _)| *at <= now);
+            flights[number] = later;
+            for (_, datagram) in due {
+                match &datagram {
+                    VideoTransmit::Media(packet) => end.handle_media(now, packet),
+                    VideoTransmit::Feedback(feedback) => end.handle_feedback(now, feedback),
+                }
+                inputs.push(json!({ "do": "datagram", "now": now.as_nanos(), "datagram": sent(&datagram) }));
+                let heard = outputs(
+                    end,
+                    &mut flights[1 - number],
+                    random,
+                    now,
+                    delay,
+                    loss,
+                    gap,
+                    &mut free[1 - number],
+                );
+                if number == 0 {
+                    steps.push(inputs.pop().expect("pushed above"));
+                    said.push(heard);
+                }
+            }
+            if end.poll_timeout().is_some_and(|(at, _)| at <= now) {
+                end.handle_timeout(now);
+                let heard = outputs(
+                    end,
+                    &mut flights[1 - number],
+                    random,
+                    now,
+                    delay,
+                    loss,
+                    gap,
+                    &mut free[1 - number],
+                );
+                if number == 0 {
+                    steps.push(json!({ "do": "timeout", "now": now.as_nanos() }));
+                    said.push(heard);
+                }
+            }
+        }
+    }
+    json!({
+        "config": {
+            "stream": { "interval": interval.as_nanos(), "burst": stream.burst, "size": 1100 },
+            "adaptation": {
+                "minRate": config.adaptation.min_rate.as_bps(),
+                "startRate": config.adaptation.start_rate.as_bps(),
+            },
+            "timeout": config.timeout.as_nanos(),
+        },
+        "steps": steps,
+        "said": said,
+    })
+}
+
+/// Drains the outputs of an end. Its datagrams enter the path, where some are lost.
+#[expect(clippy::too_many_arguments, reason = "the state of the path")]
+fn outputs(
+    end: &mut VideoEnd,
+    flight: &mut Vec<InFlight>,
+    random: &mut Stream,
+    now: Instant,
+    delay: u64,
+    loss: u64,
+    gap: u64,
+    free: &mut Instant,
+) -> Value {
+    let mut out = Vec::new();
+    while let Some(datagram) = end.poll_transmit() {
+        out.push(sent(&datagram));
+        *free = (*free).max(now) + Duration::from_micros(gap);
+        if random.below(100) >= loss {
+            let jitter = Duration::from_micros(random.below(3000));
+            flight.push((*free + Duration::from_millis(delay) + jitter, datagram));
+        }
+    }
+    let mut frames = Vec::new();
+    while let Some(frame) = end.poll_frame() {
+        frames.push(json!([frame.number, frame.size.as_bytes()]));
+    }
+    json!({
+        "out": out,
+        "frames": frames,
+        "rate": end.rate().as_bps(),
+        "timeout": end.poll_timeout().map(|(at, _)| at.as_nanos()),
+    })
+}
+
+fn sent(datagram: &VideoTransmit) -> Value {
+    match datagram {
+        VideoTransmit::Media(packet) => json!({ "media": {
+            "transport": packet.transport,
+            "frame": packet.frame,
+            "index": packet.index,
+            "count": packet.count,
+            "size": packet.size.as_bytes(),
+        } }),
+        VideoTransmit::Feedback(feedback) => json!({ "feedback": {
+            "stamp": feedback.stamp.as_nanos(),
+            "from": feedback.from,
+            "ages": feedback.ages.iter().map(|age| age.map(Duration::as_nanos)).collect::<Vec<_>>(),
+        } }),
     }
 }

@@ -415,6 +415,71 @@ fn a_browser_and_two_agents_are_in_one_verdict_table_of_a_voice_workload() {
     assert_eq!(browser.console_errors(), Vec::<String>::new());
 }
 
+/// A browser and an agent in a video call each, on loopback. The rate rises from 400 kbit/s to the target of 792 kbit/s.
+#[test]
+fn a_browser_and_an_agent_have_video_calls() {
+    let fleet = PageFleet::new();
+    let url = fleet.url();
+    let _agent = start(
+        fleet
+            .bench
+            .with_state("alpha", &["fleet", "join", &url, "--name", "alpha"]),
+    );
+    let browser = fleet.joined("phone");
+    let frames = "{ interval = \"33.333333 ms\", burst = 3, size = \"1100 B\" }";
+    let run = fleet.run(&format!(
+        "title = \"Two meetings\"\nduration = \"15 s\"\nbaseline = \"2 s\"\ndrain = \"3 s\"\n\
+         [station.alpha]\nworkload = \"meeting\"\n[station.phone]\nworkload = \"meeting\"\n\
+         [workload.meeting]\nkind = \"video-call\"\nup = {frames}\ndown = {frames}\n\
+         adaptation = {{ min_rate = \"100 kbit/s\", start_rate = \"400 kbit/s\" }}\n"
+    ));
+    browser.wait_for("frames lost");
+    browser.wait_for("Done");
+    let summary = ended(run).json();
+    for name in ["alpha", "phone"] {
+        let meeting = workload(station(&summary, name), "meeting");
+        // 30 frames per second in each direction for 15 s.
+        let operations = meeting["operations"].as_u64().unwrap();
+        assert!((890..=900).contains(&operations), "{name}: {meeting:#}");
+        let goals = meeting["goals"].as_array().unwrap();
+        assert!(!goals.is_empty() && meeting["verdict"] != "none", "{name}: {meeting:#}");
+    }
+    // Sizes of complete frames by direction. A frame at the start rate has 400 kbit/s × 33.3 ms, which are 1666 bytes, and one
+    // at the target rate 3300.
+    let mut sizes: [Vec<u64>; 2] = [Vec::new(), Vec::new()];
+    let record = Run::open(&fleet.bench.path("record")).unwrap();
+    let phone = record
+        .header()
+        .plan
+        .stations
+        .iter()
+        .position(|station| station.name == "phone")
+        .unwrap();
+    record
+        .rows(&mut |row| {
+            if let Row::Operation(row) = row
+                && usize::from(row.station) == phone
+                && row.workload == 0
+                && row.operation.outcome == Outcome::Finished
+            {
+                sizes[(row.operation.sequence % 2) as usize].push(row.operation.bytes);
+            }
+        })
+        .unwrap();
+    for sizes in sizes {
+        assert!(sizes.len() > 300, "{} frames", sizes.len());
+        assert!((1_600..=1_700).contains(&sizes[0]), "{sizes:?}");
+        assert!(sizes.iter().all(|size| (416..=3_300).contains(size)), "{sizes:?}");
+        assert!(sizes[sizes.len() - 1] > sizes[0], "{sizes:?}");
+    }
+    let events = events(&fleet.bench);
+    assert!(
+        !events.iter().any(|(_, _, text)| text.contains("skipped")),
+        "{events:?}"
+    );
+    assert_eq!(browser.console_errors(), Vec::<String>::new());
+}
+
 #[test]
 fn a_browser_without_data_channels_is_excluded_from_voice_with_the_reason() {
     let fleet = PageFleet::new();
