@@ -11,7 +11,14 @@ use std::fmt::Write as _;
 
 /// The tables of all kinds; empty without such a workload.
 pub(super) fn all(view: &View) -> String {
-    [calls(view), datagrams(view), probes(view), videos(view), films(view)].concat()
+    [
+        calls(view),
+        datagrams(view),
+        probes(view),
+        videos(view),
+        streaming(view),
+    ]
+    .concat()
 }
 
 /// A time in ms, if it is known.
@@ -142,7 +149,7 @@ fn videos(view: &View) -> String {
 }
 
 /// Bit rates and player of every workload of adaptive streaming.
-fn films(view: &View) -> String {
+fn streaming(view: &View) -> String {
     let rate = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), mbps);
     let mut rows = Vec::new();
     for (station, workload, of, player) in segments::all(&view.summary) {
@@ -161,7 +168,7 @@ fn films(view: &View) -> String {
         ]);
     }
     let head = [
-        "film",
+        "stream",
         "segments",
         "mean Mbit/s",
         "lowest Mbit/s",

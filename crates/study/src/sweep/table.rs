@@ -35,8 +35,8 @@ pub fn table(rows: &Rows, width: usize, colour: bool) -> String {
             _ => right(heading),
         });
     }
-    let lines: Vec<Vec<Cell>> = Cells::with_impossible(rows)
-        .cells
+    let cells = Cells::with_impossible(rows).cells;
+    let lines: Vec<Vec<Cell>> = cells
         .iter()
         .take(MAX_SHOWN_LINES)
         .map(|of| {
@@ -59,8 +59,7 @@ pub fn table(rows: &Rows, width: usize, colour: bool) -> String {
         text.push_str(&line);
         text.push('\n');
     }
-    let all = Cells::with_impossible(rows).cells.len();
-    match all.saturating_sub(MAX_SHOWN_LINES) {
+    match cells.len().saturating_sub(MAX_SHOWN_LINES) {
         0 => {}
         more => {
             let file = if repeated { "cells.csv" } else { "rows.csv" };
