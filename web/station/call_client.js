@@ -91,7 +91,7 @@ export class CallClient {
 
   handleDatagram(now, bytes) {
     const datagram = read(bytes);
-    if (datagram?.kind === "down" && datagram.call === this.call && this.plan.down) {
+    if (datagram?.kind === "down" && datagram.call === this.call) {
       this.arrived(now, datagram.number, datagram.due);
     } else if (this.video && datagram?.kind === "media" && datagram.call === this.call) {
       this.video.handleMedia(now, datagram.packet);
@@ -129,6 +129,9 @@ export class CallClient {
    * A packet of the server arrived, or a frame of `size` bytes is complete. Its delay counts from its due time at the server.
    */
   arrived(now, number, due, size = null) {
+    if (!this.plan.down) {
+      return;
+    }
     const delay = Math.max((this.offset.toServer(now) ?? -Infinity) - due, 0);
     const { first, stream } = this.plan.down;
     this.events.push({ direction: "down", number, at: first + offset(stream, number) + delay, size });

@@ -20,6 +20,8 @@ const NEVER = 0xffffffff;
 /** The minimum length of a packet of a frame, and the length of a feedback without ages. */
 const MIN_MEDIA = 40;
 const FEEDBACK = 32;
+/** Transport numbers are below this number, so that they are exact. */
+const MAX_TRANSPORT = BigInt(Number.MAX_SAFE_INTEGER - MAX_REPORTED);
 /** The length of the parameters of a video call in a request. */
 const VIDEO = 12;
 
@@ -134,7 +136,7 @@ export function read(bytes) {
     case KIND.down:
       return { kind: "down", call: view.getBigUint64(8), number: view.getUint32(16), due: time(20) };
     case KIND.media:
-      return length >= MIN_MEDIA
+      return length >= MIN_MEDIA && view.getBigUint64(28) < MAX_TRANSPORT
         ? {
             kind: "media", call: view.getBigUint64(8), due: time(20),
             packet: {
@@ -143,8 +145,10 @@ export function read(bytes) {
             },
           }
         : null;
-    case KIND.feedback:
-      return (length - FEEDBACK) % 4 === 0 && length <= FEEDBACK + 4 * MAX_REPORTED ? readFeedback(view, time) : null;
+    case KIND.feedback: {
+      const valid = (length - FEEDBACK) % 4 === 0 && length <= FEEDBACK + 4 * MAX_REPORTED;
+      return valid && view.getBigUint64(16) < MAX_TRANSPORT ? readFeedback(view, time) : null;
+    }
     default:
       return null;
   }

@@ -1,7 +1,10 @@
 // The datagrams of this page: one data channel, and the clients that share it.
 
-/** If more bytes wait in the channel, a datagram is not sent. The wait would be part of its delay. */
-const MAX_BUFFERED = 16384;
+/**
+ * If more bytes wait in the channel, a datagram is not sent. The wait would be part of its delay. The number does not fall
+ * within a task, in which the pacer of a video call sends up to 31 kB.
+ */
+const MAX_BUFFERED = 65536;
 /** The maximum delay of one timer, in ms. */
 const MAX_SLEEP = 60000;
 
@@ -19,18 +22,17 @@ export class Datagrams {
 
   /**
    * Adds a client. `now()` is the current time of its clock, and `received(event)` is called after each datagram with the
-   * result of `handleDatagram`. Returns the client's `{flush(), close()}`; `flush` sends its datagrams, and returns true if
-   * all were sent.
+   * result of `handleDatagram`. `unsent()` is called if datagrams could not be sent. Returns the client's `{flush(), close()}`;
+   * `flush` sends its datagrams.
    */
-  add(client, now, received) {
-    const entry = { client, now, received, timer: null };
+  add(client, now, received, unsent = () => {}) {
+    const entry = { client, now, received, unsent, timer: null };
     this.clients.add(entry);
     this.wake(entry);
     return {
       flush: () => {
-        const all = this.flush(entry);
+        this.flush(entry);
         this.sleep(entry);
-        return all;
       },
       close: () => {
         this.clients.delete(entry);
@@ -56,12 +58,14 @@ export class Datagrams {
     this.sleep(entry);
   }
 
-  flush({ client }) {
+  flush({ client, unsent }) {
     let all = true;
     for (let bytes = client.pollTransmit(); bytes; bytes = client.pollTransmit()) {
       all = this.send(bytes) && all;
     }
-    return all;
+    if (!all) {
+      unsent();
+    }
   }
 
   send(bytes) {

@@ -84,7 +84,11 @@ export class Driver {
       : new CallClient(this.now(), random64(), random64(), plan);
     const received = (event) => (isProbe ? this.handleEcho(machine, event) : this.handleCall(machine));
     machine.client = client;
-    machine.entry = this.datagrams.add(client, () => this.now(), received);
+    // A datagram that cannot be sent is lost, and counts as missed by this page.
+    const unsent = () => {
+      this.counts.missed += 1;
+    };
+    machine.entry = this.datagrams.add(client, () => this.now(), received, unsent);
   }
 
   handleEcho(machine, event) {
@@ -265,9 +269,11 @@ export class Driver {
     }
   }
 
-  /** Sends the datagrams of a client. A datagram that cannot be sent is lost, and counts as missed by this page. */
+  /** Sends the datagrams of a client. */
   flushDatagrams({ entry }) {
-    if (!entry?.flush()) {
+    if (entry) {
+      entry.flush();
+    } else {
       this.counts.missed += 1;
     }
   }

@@ -186,18 +186,27 @@ class Detector {
   }
 }
 
-/** Constants of the rate by the detector's signal (section 5.5). */
+/** The factor of a decrease, of the received rate (section 5.5). */
 const DECREASE = 0.85;
+/** The factor of a multiplicative increase in one second. */
 const INCREASE = 1.08;
+/** The rate rises to at most this multiple of the received rate. */
 const MAX_FACTOR = 1.5;
+/** The minimum additive increase in bit/s. */
 const MIN_ADDITION = 1000;
+/** Frames per second, and bits of a packet, that the additive increase assumes. */
 const FRAME_RATE = 30;
 const PACKET_BITS = 1200 * 8;
+/** The weight of the previous average in the average of the maximum. */
 const SMOOTHING = 0.95;
+/** The number of standard deviations within which a received rate is near the maximum. */
 const NEAR = 3;
+/** The range of the minimum time between two decreases (ns). */
 const MIN_PAUSE = 10e6;
 const MAX_PAUSE = 200e6;
+/** The delay of the reaction without the round trip (ms). */
 const RESPONSE = 100;
+/** The range of the variance of the maximum, relative to its average (bit/s). The lowest one is the first. */
 const INITIAL_VARIANCE = 0.4e3;
 const MAX_VARIANCE = 2.5e3;
 
@@ -261,13 +270,16 @@ function smoothed(maximum, rate) {
   return { average, variance: clamp(variance, INITIAL_VARIANCE, MAX_VARIANCE) };
 }
 
-/** Constants of the rate by the share of lost packets (section 6). */
+/** The shares of lost packets below which the rate rises, and above which it falls (section 6). */
 const LOW = 0.02;
 const HIGH = 0.1;
+/** The factor of a rise, and the part of the loss by which the rate falls. */
 const LOSS_INCREASE = 1.05;
 const LOSS_DECREASE = 0.5;
+/** The minimum time between two changes (ns). */
 const LOSS_INTERVAL = 200e6;
 
+/** The rate by the share of lost packets. */
 class LossController {
   constructor(rate) {
     Object.assign(this, { rate, changed: null, lost: 0, packets: 0 });

@@ -165,10 +165,10 @@ function video({ up, down, adaptation }) {
   const settings = {
     up: packetsOf(up),
     down: packetsOf(down),
-    adaptation: { minRate: rate(adaptation.min_rate), startRate: rate(adaptation.start_rate) },
+    adaptation: { minRate: rate(adaptation.min_rate), startRate: Math.min(rate(adaptation.start_rate), MAX_RATE) },
   };
   const { minRate, startRate } = settings.adaptation;
-  if (minRate < 1 || startRate < minRate || startRate > MAX_RATE) {
+  if (minRate < 1 || startRate < minRate) {
     throw new Error(`invalid range of the rate of a video call: ${JSON.stringify(settings.adaptation)}`);
   }
   return settings;

@@ -55,7 +55,10 @@ export class Result {
     if (outcome === "finished") {
       this.latencies.push(finished - due);
       if (this.config.dash) {
-        this.segments.push(rateOf(this.config.dash, size) ?? 0);
+        const rate = rateOf(this.config.dash, size);
+        if (rate !== null) {
+          this.segments.push(rate);
+        }
       }
     }
   }
@@ -114,7 +117,8 @@ export class Result {
   /** Counts the segments with at least the bit rate of the goal. A segment that is not complete has none. */
   tallySegments({ atLeast }) {
     const within = this.segments.filter((rate) => rate >= atLeast).length;
-    return { samples: this.samples, within, worst: null };
+    const lowest = Math.min(...this.segments);
+    return { samples: this.samples, within, worst: this.segments.length > 0 ? atLeast / lowest : null };
   }
 
   /** Counts windows of whole bins: the first begins at or after `from`, the last ends at or before `to`. */

@@ -119,7 +119,8 @@ function describe(config, values, machine, now) {
     const { stalls } = values;
     const stalled = stalls > 0 ? `Stalled ${times(stalls)}, ${seconds(values.stalled)} total` : "Never stalled";
     const rate = values.goals.find(({ kind }) => kind === "rate");
-    const enough = rate && rate.samples > 0 ? `, fast enough ${share(rate.met)} of the time` : "";
+    const part = config.dash ? "of the segments" : "of the time";
+    const enough = rate && rate.samples > 0 ? `, fast enough ${share(rate.met)} ${part}` : "";
     const level = buffered === null ? "–" : (buffered / 1e9).toFixed(1);
     const { segments } = values;
     const mean = segments.length > 0 ? segments.reduce((a, b) => a + b, 0) / segments.length : 0;

@@ -24,7 +24,7 @@ lines.forEach((line, number) => {
       bytes: () => machine.handleBytes(step.now, id, step.bytes),
       finished: () => machine.handleFinished(step.now, id),
       failed: () => machine.handleFailed(step.now, id, step.how),
-      arrival: () => machine.handleArrival(step.now, id, step.at),
+      arrival: () => machine.handleArrival(step.now, id, step.at, step.size),
       reply: () => machine.handleReply(step.now, id),
       stop: () => machine.handleStop(step.now),
     };
@@ -36,6 +36,8 @@ lines.forEach((line, number) => {
   other.restore(JSON.parse(JSON.stringify(machine.save())), machine.now);
   if (machine.inFlight.size === 0 && !machine.queued) {
     assert.deepEqual(other.pollTimeout(), machine.pollTimeout(), `case ${number}, restored`);
+    assert.equal(other.mediaRate, machine.mediaRate, `case ${number}, restored`);
+    assert.deepEqual(other.player?.save(), machine.player?.save(), `case ${number}, restored`);
   }
 });
 console.log(`${lines.length} cases`);

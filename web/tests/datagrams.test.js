@@ -101,7 +101,7 @@ test("a full channel drops datagrams, and they count as missed by the page", asy
   const fleet = new FakeFleet(browser, assignment(["voice"]), { start: 3000 });
   browser.station();
   await browser.until(() => operations(fleet, 0).length > 100, 20000);
-  browser.openedChannel.bufferedAmount = 20000;
+  browser.openedChannel.bufferedAmount = 80000;
   await browser.advance(1000);
   browser.openedChannel.bufferedAmount = 0;
   assert.ok(await browser.until(() => Boolean(fleet.done), 40000));
@@ -129,6 +129,9 @@ test("the datagrams of a video call have the documented format", () => {
   assert.equal(wire.read(bytes.slice(0, 39)), null);
   assert.equal(wire.read(wire.feedback(7n, { ...feedback, ages: Array(301).fill(null) })), null);
   assert.equal(wire.read(media.slice(0, 39)), null);
+  // Numbers that are not exact.
+  assert.equal(wire.read(wire.media(7n, { ...packet, transport: Number.MAX_SAFE_INTEGER })), null);
+  assert.equal(wire.read(wire.feedback(7n, { ...feedback, from: Number.MAX_SAFE_INTEGER })), null);
   const request = { call: 7n, anchor: 0, until: 1, from: 0, dscp: 0, stamp: 0, video: { minRate: 1, startRate: 2, timeout: 3 } };
   const stream = { interval: 1e7, burst: 3, spacing: 0, size: 1100 };
   const encoded = wire.request(new Uint8Array(16), { ...request, stream }, 1);

@@ -279,6 +279,7 @@ test("the frames of a video call are its operations", () => {
   // 80,000 bits in 33.333333 ms.
   assert.equal(streamRate(call.video.up), 2_400_000);
   assert.throws(() => config(section({ min_rate: "2 Mbit/s", start_rate: "1 Mbit/s" })), /range of the rate/);
+  assert.equal(config(section({ min_rate: "1 Mbit/s", start_rate: "8 Gbit/s" })).video.adaptation.startRate, 2 ** 32 - 1);
 });
 
 test("adaptive streaming selects the bit rate by the buffer (BBA-0)", () => {
@@ -338,4 +339,15 @@ test("the goal for the bit rate of segments counts complete ones", () => {
   result.add("operations", row(8e9, 700_000, "timed_out"));
   const [goal] = result.at(60e9).goals;
   assert.deepEqual([goal.samples, goal.within, goal.verdict], [3, 1, "fail"]);
+  // One segment of 200 at a third of the goal: too slow for a pass.
+  const lower = config({
+    kind: "dash",
+    goal: ["6 Mbit/s"],
+    dash: { ladder: ["2 Mbit/s", "6 Mbit/s"], segment: "4 s", start: "4 s", max_buffer: "30 s", reservoir: "5 s", cushion: "10 s" },
+  });
+  const mostly = new Result({ station: 0, workload: 0, name: "film", from: 0, end: 800e9 }, lower);
+  for (let number = 0; number < 200; number += 1) {
+    mostly.add("operations", row(number * 4e9, number === 0 ? 1_000_000 : 3_000_000, "finished"));
+  }
+  assert.equal(mostly.at(800e9).goals[0].verdict, "marginal");
 });

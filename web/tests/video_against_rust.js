@@ -2,7 +2,7 @@
 //
 //     node web/tests/video_against_rust.js CALLS
 //
-// A call: `{config, steps: [{do, now, number, datagram}], said: [{out, frames, rate, timeout}]}`.
+// A call: `{config, steps: [{do, now, number, datagram}], expected: [{out, frames, rate, timeout}]}`.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -11,7 +11,7 @@ import { VideoEnd } from "../station/video.js";
 const lines = readFileSync(process.argv[2], "utf8").trim().split("\n");
 const rates = new Set();
 lines.forEach((line, number) => {
-  const { config, steps, said } = JSON.parse(line);
+  const { config, steps, expected } = JSON.parse(line);
   const end = new VideoEnd(config);
   steps.forEach((step, at) => {
     if (step.do === "frame") {
@@ -24,7 +24,7 @@ lines.forEach((line, number) => {
       end.handleFeedback(step.now, step.datagram.feedback);
     }
     const found = outputs(end);
-    assert.deepEqual(found, said[at], `call ${number}, step ${at} of ${steps.length}: ${JSON.stringify(step).slice(0, 500)}`);
+    assert.deepEqual(found, expected[at], `call ${number}, step ${at} of ${steps.length}: ${JSON.stringify(step).slice(0, 500)}`);
     rates.add(found.rate);
   });
 });

@@ -162,8 +162,8 @@ pub(crate) fn needs_datagrams(station: &Station) -> bool {
     workloads.any(|workload| workload.config.kind.is_datagram())
 }
 
-/// Returns whether a browser can run the workloads of the station: it probes no host on the way to the server, does not
-/// measure handshakes.
+/// Returns whether a browser can run the workloads of the station. A browser sends no probes to hosts on the way to the
+/// server, and does not measure handshakes.
 fn browser_can_run(station: &Station) -> bool {
     station.workloads.iter().all(|workload| match workload.config.kind {
         WorkloadKind::Probe => workload.config.target == ProbeTarget::Server,
