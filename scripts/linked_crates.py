@@ -1,6 +1,7 @@
 """The crates of other people in the executable."""
 
 import json
+import os
 import subprocess
 from pathlib import Path
 
@@ -9,7 +10,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 def linked(target):
     """The packages of `cargo metadata` that are linked into the executable for a target, without tools of the build."""
-    command = ["cargo", "metadata", "--format-version", "1", "--locked", "--filter-platform", target]
+    command = [os.environ.get("CARGO", "cargo"), "metadata", "--format-version", "1", "--locked", "--filter-platform", target]
     metadata = json.loads(subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout)
     packages = {package["id"]: package for package in metadata["packages"]}
     uses = {

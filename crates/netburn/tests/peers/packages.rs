@@ -98,6 +98,9 @@ fn release() -> &'static Path {
             .arg(work.join("files"))
             .env("NETBURN_BUILT", work.join("built"))
             .env("NETBURN_PROCESSORS", std::env::consts::ARCH)
+            // The toolchain is not among the programs of the tests.
+            .env("CARGO", env!("CARGO"))
+            .env("RUSTC", Path::new(env!("CARGO")).with_file_name("rustc"))
             .env("CARGO_TARGET_DIR", work.join("target"));
         finish(bench.prepared(in_namespace(script))).expect(0);
         work.join("files")
