@@ -78,7 +78,7 @@ fn a_folder_that_cannot_be_written_is_an_error() {
     }
 }
 
-/// Folder with the files of a release for this processor, of the last commit and of the programs of these tests.
+/// Folder with the files of a release for this processor, of the present files and of the programs of these tests.
 fn release() -> &'static Path {
     static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
         let work = Path::new(env!("CARGO_TARGET_TMPDIR")).join("release");
@@ -90,9 +90,9 @@ fn release() -> &'static Path {
         ] {
             fs::copy(program, work.join(format!("built/{name}-{}", std::env::consts::ARCH))).unwrap();
         }
-        let clone = clone(&work);
+        let repository = repository(&work);
         let bench = Bench::new();
-        let mut script = Command::new(clone.join("scripts/release"));
+        let mut script = Command::new(repository.join("scripts/release"));
         script
             .arg(TAG)
             .arg(work.join("files"))
@@ -110,21 +110,22 @@ fn release() -> &'static Path {
 
 const TAG: &str = concat!("v", env!("CARGO_PKG_VERSION"));
 
-/// A clone of the repository in a folder, with a tag for this version.
-fn clone(folder: &Path) -> PathBuf {
-    let clone = folder.join("clone");
-    let git = |arguments: &[&str]| {
-        let done = Command::new("git")
-            .arg("-C")
-            .arg(folder)
-            .args(arguments)
-            .output()
-            .unwrap();
-        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-    };
-    git(&["clone", "--quiet", REPOSITORY, "clone"]);
-    git(&["-C", "clone", "tag", "--force", TAG]);
-    clone
+/// A repository with the files of this one and with a tag for this version. A checkout of CI may have no history, or
+/// another owner.
+fn repository(folder: &Path) -> PathBuf {
+    let copy = folder.join("repository");
+    fs::create_dir(&copy).unwrap();
+    let script = "tar -C \"$0\" --exclude=./target --exclude=./.git -cf - . | tar -xf - -C \"$1\" &&
+                  cd \"$1\" && git init --quiet && git add --all &&
+                  git -c user.name=a -c user.email=a@b.invalid commit --quiet --message files && git tag \"$2\"";
+    let done = Command::new("sh")
+        .args(["-c", script, REPOSITORY])
+        .arg(&copy)
+        .arg(TAG)
+        .output()
+        .unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    copy
 }
 
 /// The file of the release with this end.
@@ -359,16 +360,16 @@ fn a_release_has_checksums_notes_and_recipes() {
 #[test]
 fn a_release_needs_its_tag_and_an_unchanged_checkout() {
     let bench = Bench::new();
-    let clone = clone(&bench.path(""));
+    let repository = repository(&bench.path(""));
     let rejected = |tag: &str, why: &str| {
-        let mut script = Command::new(clone.join("scripts/release"));
+        let mut script = Command::new(repository.join("scripts/release"));
         script.arg(tag).arg(bench.path("files"));
         let ended = finish(bench.prepared(script)).expect(2);
         assert!(ended.stderr.contains(why), "{}", ended.stderr);
         assert!(!bench.path("files").exists());
     };
     rejected("v9.9.9", "so the tag must be v");
-    bench.write("clone/CHANGELOG.md", "nothing");
+    bench.write("repository/CHANGELOG.md", "nothing");
     rejected(TAG, "the checkout has changes");
     for arguments in [
         &["add", "--all"][..],
@@ -386,7 +387,7 @@ fn a_release_needs_its_tag_and_an_unchanged_checkout() {
         assert!(
             Command::new("git")
                 .arg("-C")
-                .arg(&clone)
+                .arg(&repository)
                 .args(arguments)
                 .status()
                 .unwrap()
@@ -397,7 +398,7 @@ fn a_release_needs_its_tag_and_an_unchanged_checkout() {
     assert!(
         Command::new("git")
             .arg("-C")
-            .arg(&clone)
+            .arg(&repository)
             .args(["tag", "--force", TAG])
             .status()
             .unwrap()
