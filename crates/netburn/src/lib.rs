@@ -1,7 +1,7 @@
 //! The command line program: tests and models networks with several simultaneous clients.
 //!
-//! Two executables are made of it. `netburn` has all commands. `netburn-agent` has only `fleet join`, for devices with little
-//! memory; the linker removes everything else.
+//! Two executables are made of it. `netburn` has all commands. `netburn-agent` has only `fleet join`, for devices with
+//! little memory: the linker removes everything else.
 //!
 //! Modules, from the top:
 //!
