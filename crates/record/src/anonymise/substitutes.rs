@@ -6,8 +6,12 @@ use netburn_scenario::plan::NameKind;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// Names of the server in health reports and messages, which are not private.
+/// Name of the server in health reports and messages, which is not private.
 const SERVER: &str = "server";
+
+/// Rank of names of stations in texts, and of workloads and labels.
+const STATION_RANK: u8 = 6;
+const OTHER_RANK: u8 = 2;
 
 /// The known names with their substitutes. Equal names of one kind have equal substitutes.
 #[derive(Debug, Default)]
@@ -27,7 +31,7 @@ pub(super) struct Substitutes {
 struct InTexts {
     name: String,
     substitute: String,
-    /// The substitute of the most frequent kind counts, if a station and the scenario have the same name.
+    /// If a station and the scenario have the same name, the higher rank counts.
     rank: u8,
 }
 
@@ -42,25 +46,20 @@ impl Substitutes {
         if let Some(substitute) = known.get(name) {
             return substitute.clone();
         }
-        let number = known.len() + 1;
+        let (word, rank) = match kind {
+            NameKind::Station => ("station", STATION_RANK),
+            NameKind::Agent => ("device", 5),
+            NameKind::Ap => ("ap", 4),
+            NameKind::Network => ("network", 3),
+            NameKind::Mesh => ("mesh", 3),
+            NameKind::Workload => ("workload", OTHER_RANK),
+            NameKind::Scenario => ("scenario", 1),
+        };
         let substitute = match kind {
-            NameKind::Scenario => "scenario".to_owned(),
-            NameKind::Network => format!("network-{number}"),
-            NameKind::Ap => format!("ap-{number}"),
-            NameKind::Mesh => format!("mesh-{number}"),
-            NameKind::Station => format!("station-{number}"),
-            NameKind::Workload => format!("workload-{number}"),
-            NameKind::Agent => format!("device-{number}"),
+            NameKind::Scenario => word.to_owned(),
+            _ => format!("{word}-{}", known.len() + 1),
         };
         known.insert(name.to_owned(), substitute.clone());
-        let rank = match kind {
-            NameKind::Station => 6,
-            NameKind::Agent => 5,
-            NameKind::Ap => 4,
-            NameKind::Network | NameKind::Mesh => 3,
-            NameKind::Workload => 2,
-            NameKind::Scenario => 1,
-        };
         self.remember(name, &substitute, rank);
         substitute
     }
@@ -102,16 +101,17 @@ impl Substitutes {
     /// Remembers a label of a device for texts, and the value in it.
     pub(super) fn label(&mut self, label: &str) {
         let number = number(&mut self.labels, label.to_owned());
-        self.remember(label, &format!("label-{number}"), 2);
+        let substitute = format!("label-{number}");
+        self.remember(label, &substitute, OTHER_RANK);
         if let Some((_, value)) = label.split_once('=') {
-            self.remember(value, &format!("label-{number}"), 2);
+            self.remember(value, &substitute, OTHER_RANK);
         }
     }
 
     /// Remembers another form of the name of a station for texts.
     pub(super) fn alias(&mut self, station: &str, other: &str) {
         let substitute = self.station(station);
-        self.remember(other, &substitute, 6);
+        self.remember(other, &substitute, STATION_RANK);
     }
 
     /// Remembers the devices that a text of netburn names: `laptop (anna-macbook)`, `measured against nas.lan:4480`.
@@ -186,7 +186,7 @@ impl Substitutes {
         }
         let number = number(&mut self.addresses, address);
         match address {
-            // More than 254 addresses share the last one.
+            // The 255th address and all later ones have the same substitute.
             IpAddr::V4(_) => Ipv4Addr::new(192, 0, 2, u8::try_from(number).unwrap_or(255)).into(),
             IpAddr::V6(_) => Ipv6Addr::from(0x2001_0db8 << 96 | u128::from(number)).into(),
         }
@@ -307,7 +307,7 @@ fn is_name(text: &str) -> bool {
 
 /// A home folder, which has the name of its user.
 fn home_at(text: &str) -> Option<(usize, String)> {
-    let parent = ["/home/", "/Users/"]
+    let parent = ["/home/", "/Users/", "\\Users\\"]
         .into_iter()
         .find(|parent| text.starts_with(parent))?;
     let user = text[parent.len()..]
@@ -367,6 +367,7 @@ mod tests {
         ] {
             assert_eq!(substitutes.text(text), expected);
         }
+        assert_eq!(substitutes.text(r"C:\Users\anna\runs"), r"C:\Users\user\runs");
         for parent in ["/home", "/Users", "/var/home", "/mnt/home"] {
             let text = format!("in {parent}/anna/runs/1: no space; {parent}/anna");
             let expected = format!("in {parent}/user/runs/1: no space; {parent}/user");
