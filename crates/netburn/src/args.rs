@@ -170,9 +170,12 @@ pub(crate) enum ReportFormat {
 ///
 /// If a run was killed, netburn first completes its record with every row that reached the disk. netburn writes the
 /// page report.html in the run's folder again. The page is one self-contained file.
+///
+/// `--bundle` writes one archive for a bug report: the record, the page, the versions of kernel, drivers and firmware, and
+/// the statistics of the Wi-Fi stations. `netburn report ARCHIVE` prints the report of such an archive.
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// Folder of the run
+    /// Folder of the run, or an archive of --bundle
     pub(crate) run: PathBuf,
     /// Format of the report
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
