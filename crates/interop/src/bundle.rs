@@ -1,15 +1,7 @@
 //! Archives of a run for a bug report: `netburn report --bundle`.
 //!
-//! A bundle is a tar archive (POSIX.1-1988 ustar), compressed with gzip (RFC 1952). All files are below
-//! `netburn-bundle/`:
-//!
-//! | file | contents |
-//! |---|---|
-//! | `bundle.json` | the [`Manifest`], always the first file |
-//! | `run/…` | the files of the record |
-//! | `run/report.html` | the page of the run |
-//! | `system.json` | kernel, drivers, firmware and station statistics |
-//! | `wifi.txt` | messages of the Wi-Fi drivers, as `netburn doctor --record-wifi` writes them |
+//! A bundle is a tar archive (POSIX.1-1988 ustar), compressed with gzip (RFC 1952). `docs/reference/record.md` lists its
+//! files. The first one is the [`Manifest`].
 //!
 //! An archive can come from anywhere. [`unpack`] writes only files with these names, into one folder, and has a limit for
 //! their size.
