@@ -28,18 +28,35 @@ fn try_unpack(bytes: &[u8]) -> (Result<Manifest, BundleError>, tempfile::TempDir
     (result, dir)
 }
 
-/// An archive with the manifest and then one entry, whose name and type are written without checks.
-fn hostile(name: &[u8], kind: EntryType, content: &[u8]) -> Vec<u8> {
-    let manifest = serde_json::to_vec(&Manifest::new(false)).unwrap();
-    let mut archive = Builder::new(GzEncoder::new(Vec::new(), Compression::default()));
+fn gzip() -> GzEncoder<Vec<u8>> {
+    GzEncoder::new(Vec::new(), Compression::default())
+}
+
+fn manifest_json() -> Vec<u8> {
+    serde_json::to_vec(&Manifest::new(true)).unwrap()
+}
+
+/// An archive that begins with this manifest.
+fn begun<W: Write>(output: W, manifest: &[u8]) -> Builder<W> {
+    let mut archive = Builder::new(output);
     raw(
         &mut archive,
         b"netburn-bundle/bundle.json",
         EntryType::Regular,
-        &manifest,
+        manifest,
     );
-    raw(&mut archive, name, kind, content);
+    archive
+}
+
+fn finished(archive: Builder<GzEncoder<Vec<u8>>>) -> Vec<u8> {
     archive.into_inner().unwrap().finish().unwrap()
+}
+
+/// An archive with the manifest and then one entry, whose name and type are written without checks.
+fn hostile(name: &[u8], kind: EntryType, content: &[u8]) -> Vec<u8> {
+    let mut archive = begun(gzip(), &manifest_json());
+    raw(&mut archive, name, kind, content);
+    finished(archive)
 }
 
 fn raw<W: Write>(archive: &mut Builder<W>, name: &[u8], kind: EntryType, content: &[u8]) {
@@ -101,8 +118,7 @@ fn an_archive_that_was_packed_again_is_read() {
     let root = tempfile::tempdir().unwrap();
     std::fs::create_dir(root.path().join("netburn-bundle")).unwrap();
     std::fs::rename(dir.path().join("run"), root.path().join("netburn-bundle/run")).unwrap();
-    let manifest = serde_json::to_vec(&Manifest::new(true)).unwrap();
-    std::fs::write(root.path().join("netburn-bundle/bundle.json"), manifest).unwrap();
+    std::fs::write(root.path().join("netburn-bundle/bundle.json"), manifest_json()).unwrap();
     let packed = Command::new("tar")
         .args(["-czf", "-", "netburn-bundle/bundle.json", "netburn-bundle/run"])
         .current_dir(root.path())
@@ -161,22 +177,21 @@ fn count(folder: &Path) -> usize {
 
 #[test]
 fn another_file_is_no_bundle() {
-    let empty = || GzEncoder::new(Vec::new(), Compression::default());
-    let mut other = Builder::new(empty());
+    let mut other = Builder::new(gzip());
     raw(&mut other, b"other/file", EntryType::Regular, b"x");
-    let mut late = Builder::new(empty());
+    let mut late = Builder::new(gzip());
     raw(&mut late, b"netburn-bundle/run/run.json", EntryType::Regular, b"{}");
-    let mut nothing = Builder::new(empty());
+    let mut nothing = Builder::new(gzip());
     nothing.finish().unwrap();
-    let mut text = empty();
+    let mut text = gzip();
     text.write_all(b"This is no archive, although it is compressed.")
         .unwrap();
     for bytes in [
         Vec::new(),
         b"text".to_vec(),
-        other.into_inner().unwrap().finish().unwrap(),
-        late.into_inner().unwrap().finish().unwrap(),
-        nothing.into_inner().unwrap().finish().unwrap(),
+        finished(other),
+        finished(late),
+        finished(nothing),
         text.finish().unwrap(),
     ] {
         let (result, _dir) = try_unpack(&bytes);
@@ -186,15 +201,8 @@ fn another_file_is_no_bundle() {
 
 #[test]
 fn a_newer_version_is_named() {
-    let manifest = br#"{"schema": "netburn.bundle/2", "new": []}"#;
-    let mut archive = Builder::new(GzEncoder::new(Vec::new(), Compression::default()));
-    raw(
-        &mut archive,
-        b"netburn-bundle/bundle.json",
-        EntryType::Regular,
-        manifest,
-    );
-    let (result, _dir) = try_unpack(&archive.into_inner().unwrap().finish().unwrap());
+    let archive = begun(gzip(), br#"{"schema": "netburn.bundle/2", "new": []}"#);
+    let (result, _dir) = try_unpack(&finished(archive));
     assert!(matches!(result, Err(BundleError::Newer { found: 2 })), "{result:?}");
 }
 
@@ -224,18 +232,11 @@ fn an_archive_above_the_limit_is_rejected_before_it_is_unpacked() {
 /// Empty folders need few bytes, because their headers are compressed.
 #[test]
 fn an_archive_with_too_many_entries_is_rejected() {
-    let manifest = serde_json::to_vec(&Manifest::new(false)).unwrap();
-    let mut archive = Builder::new(GzEncoder::new(Vec::new(), Compression::fast()));
-    raw(
-        &mut archive,
-        b"netburn-bundle/bundle.json",
-        EntryType::Regular,
-        &manifest,
-    );
+    let mut archive = begun(gzip(), &manifest_json());
     for _ in 0..100_000 {
         raw(&mut archive, b"netburn-bundle/run/", EntryType::Directory, b"");
     }
-    let (result, _dir) = try_unpack(&archive.into_inner().unwrap().finish().unwrap());
+    let (result, _dir) = try_unpack(&finished(archive));
     assert!(matches!(result, Err(BundleError::TooMany)), "{result:?}");
 }
 
@@ -285,9 +286,7 @@ proptest! {
     /// Any bytes as an uncompressed archive: no panic, and only valid names.
     #[test]
     fn names_are_always_valid(name in "[a-z./0-9]{0,40}", content in proptest::collection::vec(any::<u8>(), 0..600)) {
-        let mut archive = Builder::new(Vec::new());
-        let manifest = serde_json::to_vec(&Manifest::new(false)).unwrap();
-        raw(&mut archive, b"netburn-bundle/bundle.json", EntryType::Regular, &manifest);
+        let mut archive = begun(Vec::new(), &manifest_json());
         raw(&mut archive, format!("netburn-bundle/{name}").as_bytes(), EntryType::Regular, &content);
         let archive = archive.into_inner().unwrap();
         let _ = entries(&archive[..], LIMIT, &mut |name, _| {
