@@ -115,17 +115,34 @@ const TAG: &str = concat!("v", env!("CARGO_PKG_VERSION"));
 fn repository(folder: &Path) -> PathBuf {
     let copy = folder.join("repository");
     fs::create_dir(&copy).unwrap();
-    let script = "tar -C \"$0\" --exclude=./target --exclude=./.git -cf - . | tar -xf - -C \"$1\" &&
-                  cd \"$1\" && git init --quiet && git add --all &&
-                  git -c user.name=a -c user.email=a@b.invalid commit --quiet --message files && git tag \"$2\"";
-    let done = Command::new("sh")
-        .args(["-c", script, REPOSITORY])
-        .arg(&copy)
-        .arg(TAG)
-        .output()
-        .unwrap();
-    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let script = "tar -C \"$0\" --exclude=./target --exclude=./.git -cf - . | tar -xf - -C \"$1\"";
+    let mut shell = Command::new("sh");
+    succeed(shell.args(["-c", script, REPOSITORY]).arg(&copy));
+    git(&copy, "init");
+    commit(&copy);
+    git(&copy, &format!("tag {TAG}"));
     copy
+}
+
+/// Commits all files.
+fn commit(repository: &Path) {
+    git(repository, "add --all");
+    git(
+        repository,
+        "-c user.name=a -c user.email=a@b.invalid commit --message files",
+    );
+}
+
+#[track_caller]
+fn git(repository: &Path, arguments: &str) {
+    let mut command = Command::new("git");
+    succeed(command.arg("-C").arg(repository).args(arguments.split(' ')));
+}
+
+#[track_caller]
+fn succeed(command: &mut Command) {
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
 /// The file of the release with this end.
@@ -147,6 +164,22 @@ fn in_namespace(command: Command) -> Command {
         namespace.env(name, value.unwrap_or_default());
     }
     namespace
+}
+
+/// The command below `root` starts, and the files are there.
+#[track_caller]
+fn check_installed(root: &Path, files: &[&str]) {
+    let version = Command::new(root.join("usr/bin/netburn"))
+        .arg("--version")
+        .output()
+        .unwrap();
+    assert_eq!(
+        String::from_utf8(version.stdout).unwrap(),
+        format!("netburn {}\n", env!("CARGO_PKG_VERSION"))
+    );
+    for file in files {
+        assert!(fs::metadata(root.join(file)).unwrap().len() > 0, "{file}");
+    }
 }
 
 #[test]
@@ -173,24 +206,17 @@ fn a_package_for_debian_is_installed_and_removed_completely() {
         finish(bench.prepared(command)).expect(0);
     };
     dpkg(&["--install", &package]);
-    let version = Command::new(root.join("usr/bin/netburn"))
-        .arg("--version")
-        .output()
-        .unwrap();
-    assert_eq!(
-        String::from_utf8(version.stdout).unwrap(),
-        format!("netburn {}\n", env!("CARGO_PKG_VERSION"))
+    check_installed(
+        &root,
+        &[
+            "usr/share/man/man1/netburn-fleet-join.1.gz",
+            "usr/share/bash-completion/completions/netburn",
+            "usr/share/zsh/vendor-completions/_netburn",
+            "usr/share/fish/vendor_completions.d/netburn.fish",
+            "usr/lib/systemd/system/netburn-agent.service",
+            "usr/share/doc/netburn/copyright",
+        ],
     );
-    for file in [
-        "usr/share/man/man1/netburn-fleet-join.1.gz",
-        "usr/share/bash-completion/completions/netburn",
-        "usr/share/zsh/vendor-completions/_netburn",
-        "usr/share/fish/vendor_completions.d/netburn.fish",
-        "usr/lib/systemd/system/netburn-agent.service",
-        "usr/share/doc/netburn/copyright",
-    ] {
-        assert!(fs::metadata(root.join(file)).unwrap().len() > 0, "{file}");
-    }
     // The services are disabled: nothing wants them.
     assert!(!root.join("etc").exists());
     dpkg(&["--purge", "netburn"]);
@@ -214,21 +240,14 @@ fn a_package_for_fedora_is_installed_and_removed_completely() {
         finish(bench.prepared(in_namespace(command))).expect(0)
     };
     rpm(&["--install", &package]);
-    let version = Command::new(root.join("usr/bin/netburn"))
-        .arg("--version")
-        .output()
-        .unwrap();
-    assert_eq!(
-        String::from_utf8(version.stdout).unwrap(),
-        format!("netburn {}\n", env!("CARGO_PKG_VERSION"))
+    check_installed(
+        &root,
+        &[
+            "usr/share/man/man1/netburn-fleet-join.1.gz",
+            "usr/share/zsh/site-functions/_netburn",
+            "usr/share/doc/netburn/third-party-licenses.gz",
+        ],
     );
-    for file in [
-        "usr/share/man/man1/netburn-fleet-join.1.gz",
-        "usr/share/zsh/site-functions/_netburn",
-        "usr/share/doc/netburn/third-party-licenses.gz",
-    ] {
-        assert!(fs::metadata(root.join(file)).unwrap().len() > 0, "{file}");
-    }
     rpm(&["--erase", "netburn"]);
     let left = Command::new("find")
         .arg(root.join("usr"))
@@ -309,6 +328,33 @@ fn cargo_packages_every_crate() {
     }
 }
 
+/// The first command of README.md is `cargo run`. The package has two executables, so it must name one.
+#[test]
+fn cargo_run_starts_the_command_with_all_subcommands() {
+    let bench = Bench::new();
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo
+        .args([
+            "metadata",
+            "--no-deps",
+            "--locked",
+            "--offline",
+            "--format-version",
+            "1",
+        ])
+        .args(["--manifest-path", &format!("{REPOSITORY}/Cargo.toml")]);
+    let printed = finish(bench.prepared(cargo)).expect(0).out();
+    let metadata: serde_json::Value = serde_json::from_str(&printed).unwrap();
+    let packages = metadata["packages"].as_array().unwrap();
+    let members = metadata["workspace_default_members"].as_array().unwrap();
+    let default: Vec<&serde_json::Value> = packages
+        .iter()
+        .filter(|package| members.contains(&package["id"]) && !package["default_run"].is_null())
+        .collect();
+    assert_eq!(default.len(), 1, "{default:?}");
+    assert_eq!(default[0]["default_run"], "netburn");
+}
+
 #[test]
 fn a_release_has_checksums_notes_and_recipes() {
     let check = Command::new("sha256sum")
@@ -371,38 +417,8 @@ fn a_release_needs_its_tag_and_an_unchanged_checkout() {
     rejected("v9.9.9", "so the tag must be v");
     bench.write("repository/CHANGELOG.md", "nothing");
     rejected(TAG, "the checkout has changes");
-    for arguments in [
-        &["add", "--all"][..],
-        &[
-            "-c",
-            "user.name=a",
-            "-c",
-            "user.email=a@b.invalid",
-            "commit",
-            "--quiet",
-            "--message",
-            "x",
-        ],
-    ] {
-        assert!(
-            Command::new("git")
-                .arg("-C")
-                .arg(&repository)
-                .args(arguments)
-                .status()
-                .unwrap()
-                .success()
-        );
-    }
+    commit(&repository);
     rejected(TAG, "the checkout is not at v");
-    assert!(
-        Command::new("git")
-            .arg("-C")
-            .arg(&repository)
-            .args(["tag", "--force", TAG])
-            .status()
-            .unwrap()
-            .success()
-    );
+    git(&repository, &format!("tag --force {TAG}"));
     rejected(TAG, "CHANGELOG.md has no section");
 }
