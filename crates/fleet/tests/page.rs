@@ -430,8 +430,44 @@ fn a_video_call_in_a_browser_equals_an_agents() {
     assert_eq!(output.trim(), "20 calls");
 }
 
-/// A datagram in flight: its arrival, and its content.
-type InFlight = (Instant, VideoTransmit);
+/// Delay, loss and rate of a path between two ends, in both directions.
+#[derive(Clone, Copy)]
+struct Conditions {
+    /// From the transmission to the arrival, without jitter.
+    delay: Duration,
+    /// Percentage of datagrams that are lost.
+    loss: u64,
+    /// Time to transmit one datagram.
+    gap: Duration,
+}
+
+/// The datagrams in one direction of a path.
+#[derive(Default)]
+struct Flight {
+    /// The previous transmission ends at this time.
+    free: Instant,
+    /// Times of arrival, and datagrams.
+    datagrams: Vec<(Instant, VideoTransmit)>,
+}
+
+impl Flight {
+    fn send(&mut self, conditions: Conditions, random: &mut Stream, now: Instant, datagram: VideoTransmit) {
+        self.free = self.free.max(now) + conditions.gap;
+        if random.below(100) >= conditions.loss {
+            let jitter = Duration::from_micros(random.below(3000));
+            self.datagrams.push((self.free + conditions.delay + jitter, datagram));
+        }
+    }
+
+    /// Removes the datagrams that arrived, in the order of their transmission.
+    fn arrivals(&mut self, now: Instant) -> impl Iterator<Item = VideoTransmit> + use<> {
+        let (due, later): (Vec<_>, Vec<_>) = std::mem::take(&mut self.datagrams)
+            .into_iter()
+            .partition(|(at, _)| *at <= now);
+        self.datagrams = later;
+        due.into_iter().map(|(_, datagram)| datagram)
+    }
+}
 
 fn call(random: &mut Stream) -> Value {
     let interval = Duration::from_millis(20 + random.below(40));
@@ -450,85 +486,50 @@ fn call(random: &mut Stream) -> Value {
         timeout: Duration::from_millis(300 + random.below(1700)),
     };
     let mut ends = [VideoEnd::new(config), VideoEnd::new(config)];
-    let mut flights: [Vec<InFlight>; 2] = [Vec::new(), Vec::new()];
+    let mut to = [Flight::default(), Flight::default()];
     let (mut steps, mut expected) = (Vec::new(), Vec::new());
     let (mut now, mut frame) = (Instant::ZERO, 0);
-    let (mut delay, mut loss, mut gap) = (20, 0, 1000);
-    let mut free = [Instant::ZERO; 2];
+    let mut conditions = Conditions {
+        delay: Duration::from_millis(20),
+        loss: 0,
+        gap: Duration::from_micros(1000),
+    };
     while now < Instant::from_millis(8000) {
         // In one of 40 steps the page is up to 15 ms late.
         let late = if random.below(40) == 0 { random.below(15_000) } else { 0 };
         now += Duration::from_micros(500 + late);
         if random.below(2000) == 0 {
-            (delay, loss, gap) = (1 + random.below(150), random.below(25), 200 + random.below(8000));
+            conditions = Conditions {
+                delay: Duration::from_millis(1 + random.below(150)),
+                loss: random.below(25),
+                gap: Duration::from_micros(200 + random.below(8000)),
+            };
         }
         for number in 0..2 {
-            let mut inputs: Vec<Value> = Vec::new();
             if now >= Instant::ZERO + interval * u64::from(frame) && number == 0 {
                 for end in &mut ends {
                     end.send_frame(now, frame);
                 }
                 steps.push(json!({ "do": "frame", "now": now.as_nanos(), "number": frame }));
-                expected.push(outputs(
-                    &mut ends[0],
-                    &mut flights[1],
-                    random,
-                    now,
-                    delay,
-                    loss,
-                    gap,
-                    &mut free[1],
-                ));
-                outputs(
-                    &mut ends[1],
-                    &mut flights[0],
-                    random,
-                    now,
-                    delay,
-                    loss,
-                    gap,
-                    &mut free[0],
-                );
+                expected.push(outputs(&mut ends[0], &mut to[1], conditions, random, now));
+                outputs(&mut ends[1], &mut to[0], conditions, random, now);
                 frame += 1;
             }
             let end = &mut ends[number];
-            let (due, later): (Vec<InFlight>, Vec<InFlight>) = std::mem::take(&mut flights[number])
-                .into_iter()
-                .partition(|(at, _)| *at <= now);
-            flights[number] = later;
-            for (_, datagram) in due {
+            for datagram in to[number].arrivals(now) {
                 match &datagram {
                     VideoTransmit::Media(packet) => end.handle_media(now, packet),
                     VideoTransmit::Feedback(feedback) => end.handle_feedback(now, feedback),
                 }
-                inputs.push(json!({ "do": "datagram", "now": now.as_nanos(), "datagram": sent(&datagram) }));
-                let output = outputs(
-                    end,
-                    &mut flights[1 - number],
-                    random,
-                    now,
-                    delay,
-                    loss,
-                    gap,
-                    &mut free[1 - number],
-                );
+                let output = outputs(end, &mut to[1 - number], conditions, random, now);
                 if number == 0 {
-                    steps.push(inputs.pop().expect("pushed above"));
+                    steps.push(json!({ "do": "datagram", "now": now.as_nanos(), "datagram": sent(&datagram) }));
                     expected.push(output);
                 }
             }
             if end.poll_timeout().is_some_and(|(at, _)| at <= now) {
                 end.handle_timeout(now);
-                let output = outputs(
-                    end,
-                    &mut flights[1 - number],
-                    random,
-                    now,
-                    delay,
-                    loss,
-                    gap,
-                    &mut free[1 - number],
-                );
+                let output = outputs(end, &mut to[1 - number], conditions, random, now);
                 if number == 0 {
                     steps.push(json!({ "do": "timeout", "now": now.as_nanos() }));
                     expected.push(output);
@@ -550,26 +551,12 @@ fn call(random: &mut Stream) -> Value {
     })
 }
 
-/// Drains the outputs of an end. Its datagrams enter the path, where some are lost.
-#[expect(clippy::too_many_arguments, reason = "the state of the path")]
-fn outputs(
-    end: &mut VideoEnd,
-    flight: &mut Vec<InFlight>,
-    random: &mut Stream,
-    now: Instant,
-    delay: u64,
-    loss: u64,
-    gap: u64,
-    free: &mut Instant,
-) -> Value {
+/// Drains the outputs of an end. Its datagrams enter the path to the other end, where some are lost.
+fn outputs(end: &mut VideoEnd, to: &mut Flight, conditions: Conditions, random: &mut Stream, now: Instant) -> Value {
     let mut out = Vec::new();
     while let Some(datagram) = end.poll_transmit() {
         out.push(sent(&datagram));
-        *free = (*free).max(now) + Duration::from_micros(gap);
-        if random.below(100) >= loss {
-            let jitter = Duration::from_micros(random.below(3000));
-            flight.push((*free + Duration::from_millis(delay) + jitter, datagram));
-        }
+        to.send(conditions, random, now, datagram);
     }
     let mut frames = Vec::new();
     while let Some(frame) = end.poll_frame() {
