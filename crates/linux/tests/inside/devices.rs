@@ -288,7 +288,7 @@ pub(crate) fn offloads(_: Isolation) {
     );
 }
 
-/// The texts are those of the kernel's sources: veth.c, and tun.c for a TUN device.
+/// The texts are those of the kernel's source (drivers/net/veth.c).
 pub(crate) fn drivers(_: Isolation) {
     let there = namespace::network().unwrap();
     Route::new().unwrap().add_pair("one", "other", there.as_fd()).unwrap();
