@@ -3,7 +3,9 @@
 //! Workloads, HTTP over modelled TCP, the network, the air and the rows, from the baseline to the
 //! end of the drain.
 
+use netburn_record::Row;
 use netburn_scenario::{Document, Environment, Plan, load};
+use netburn_simulate::Counters;
 use std::fmt::Write;
 use std::ops::ControlFlow;
 
@@ -39,6 +41,12 @@ fn main() {
         let plan = built_in("archer-c7-one-ssid", &[("ap.c7.queue", queue)]);
         time(&format!("archer-c7-one-ssid, {queue}, 5 min"), &plan, 1, None);
     }
+    // A packet of `voice` is a transmission of its own. Segments of `voip` share transmissions.
+    for workload in ["voice", "voip"] {
+        let document = Document::from_toml("calls", &calls(30, workload)).expect("a scenario");
+        let name = format!("30 stations with {workload} beside a download, 6 s");
+        time(&name, &resolved(&document), ROUNDS, None);
+    }
     if let Some(kib) = peak_memory_kib() {
         println!("peak memory of it all: {:.1} MiB", kib as f64 / 1024.0);
     }
@@ -46,24 +54,32 @@ fn main() {
 
 /// Runs a plan and prints its cost.
 fn time(name: &str, plan: &Plan, rounds: u32, theirs: Option<f64>) {
-    let (mut quickest, mut segments, mut rows) = (f64::INFINITY, 0, 0);
+    let (mut quickest, mut rows, mut transmissions) = (f64::INFINITY, 0, 0);
+    let mut counters = Counters::default();
     for _ in 0..rounds {
         let begun = used();
-        rows = 0;
+        (rows, transmissions) = (0, 0);
         let done = netburn_simulate::run(plan, |_, some| {
             rows += some.len();
+            let air = |row: &Row| if let Row::Air(row) = row { row.transmissions } else { 0 };
+            transmissions += some.iter().map(air).sum::<u64>();
             ControlFlow::Continue(())
         });
         quickest = quickest.min(used() - begun);
-        segments = done.expect("it can be simulated").counters.data_segments;
+        counters = done.expect("it can be simulated").counters;
     }
     let than = theirs.map_or_else(String::new, |theirs| {
         format!(", ns-3 {theirs} s: {:.0} times", theirs / quickest)
     });
-    let each = quickest * 1e9 / segments.max(1) as f64;
+    let each = |count: u64| quickest * 1e9 / count.max(1) as f64;
     println!(
-        "{name}: {:.1} ms, {segments} data segments, {rows} rows, {each:.0} ns a data segment{than}",
-        quickest * 1e3
+        "{name}: {:.1} ms, {} data segments, {rows} rows; for each data segment {:.0} ns, packet {:.0} ns, \
+         transmission {:.0} ns{than}",
+        quickest * 1e3,
+        counters.data_segments,
+        each(counters.data_segments),
+        each(counters.packets),
+        each(transmissions)
     );
 }
 
@@ -91,6 +107,23 @@ fn dense(stations: u32) -> String {
             text,
             "[station.s{station}]\njoins = \"home.5g\"\nstandard = \"802.11ac\"\nstreams = 2\nmcs = 9\n\
              workload = [\"download\", \"browsing\"]\n"
+        );
+    }
+    text
+}
+
+/// Stations with this workload beside one that downloads, at 650 Mbit/s PHY rate.
+fn calls(stations: u32, workload: &str) -> String {
+    let mut text = String::from(
+        "title = \"calls\"\nduration = \"6 s\"\n[ap.home]\nqueue = \"fq-codel\"\n\
+         [ap.home.radio.5g]\nstandard = \"802.11ac\"\nwidth = \"80 MHz\"\nstreams = 2\n",
+    );
+    let names = (0..stations).map(|station| (format!("s{station}"), workload));
+    for (name, workload) in names.chain([("laptop".to_owned(), "download")]) {
+        let _ = write!(
+            text,
+            "[station.{name}]\njoins = \"home.5g\"\nstandard = \"802.11ac\"\nstreams = 2\nmcs = 7\n\
+             workload = \"{workload}\"\n"
         );
     }
     text
