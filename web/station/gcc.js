@@ -1,9 +1,12 @@
-// Google congestion control (GCC) of a real-time sender, draft-ietf-rmcat-gcc-02, with the same rules and constants as
-// `workload::gcc` of the Rust agents. Times are whole nanoseconds. Rates are in bit/s.
+// Google congestion control (GCC) of a real-time sender, draft-ietf-rmcat-gcc-02 and libwebrtc, with the same rules and
+// constants as `workload::gcc` of the Rust agents. Times are whole nanoseconds. Rates are in bit/s.
 
 /** The time between two events in ms. */
 const millis = (later, earlier) => (later - earlier) / 1e6;
 const clamp = (value, min, max) => Math.min(Math.max(value, min), max);
+
+/** After this time without feedback the delays before it do not count (ns). */
+const TIMEOUT = 2e9;
 
 /** Rate control of one sender. */
 export class Gcc {
@@ -12,12 +15,17 @@ export class Gcc {
     this.min = min;
     this.max = Math.max(max, min);
     const first = clamp(start, min, this.max);
-    this.groups = new Groups();
-    this.filter = new Filter();
-    this.detector = new Detector();
+    this.heard = null;
+    this.forgetDelays();
     this.aimd = new Aimd(first);
     this.loss = new LossController(first);
     this.received = new Received();
+  }
+
+  forgetDelays() {
+    this.groups = new Groups();
+    this.trend = new Trend();
+    this.detector = new Detector();
     this.signal = "normal";
   }
 
@@ -26,17 +34,22 @@ export class Gcc {
    * clock, or `null` for a lost packet. `roundTrip` is the time from sending to the arrival of the feedback.
    */
   handleFeedback(now, roundTrip, packets) {
-    let lost = 0;
+    const lost = packets.filter(({ arrived }) => arrived === null).length;
+    if (lost < packets.length) {
+      if (this.heard !== null && now - this.heard > TIMEOUT) {
+        this.forgetDelays();
+      }
+      this.heard = now;
+    }
     for (const { sent, arrived, size } of packets) {
       if (arrived === null) {
-        lost += 1;
         continue;
       }
       this.received.put(arrived, size);
       const variation = this.groups.put(sent, arrived);
       if (variation !== null) {
-        const gradient = this.filter.update(variation);
-        this.signal = this.detector.update(gradient, variation.at, variation.sent);
+        const trend = this.trend.update(variation);
+        this.signal = this.detector.update(trend, variation.at, variation.sent);
       }
     }
     const range = [this.min, this.max];
@@ -101,77 +114,95 @@ class Groups {
   }
 }
 
-/** Constants of the Kalman filter (section 5.3): noise of the state, initial variance, χ, minimum noise in ms². */
-const STATE_NOISE = 1e-3;
-const INITIAL_ERROR = 0.1;
-const CHI = 0.01;
-const MIN_NOISE = 1;
-/** A larger residual, in standard deviations of the noise, counts as this one. */
-const OUTLIER = 3;
-/** Number of groups whose maximum rate scales the noise filter. */
-const GROUPS = 60;
+/** The number of groups of the line. */
+const TREND_GROUPS = 20;
+/** The weight of the previous value in the smoothed delay. */
+const DELAY_SMOOTHING = 0.9;
 
-/** The estimate of the delay gradient: a Kalman filter with one state. */
-class Filter {
+/** The trend of the delay: the slope of a line through the delays of the last groups. */
+class Trend {
   constructor() {
-    Object.assign(this, { estimate: 0, error: INITIAL_ERROR, noise: MIN_NOISE, spacings: [] });
+    Object.assign(this, { delay: 0, smoothed: 0, points: [], slope: 0 });
   }
 
-  /** Returns the new estimate in ms. */
-  update({ delay, sent }) {
-    this.spacings.push(Math.max(sent, 1));
-    if (this.spacings.length > GROUPS) {
-      this.spacings.shift();
+  /** Returns the growth of the delay in ms per ms. It is 0 before there are enough groups. */
+  update({ delay, at }) {
+    this.delay += delay;
+    this.smoothed = DELAY_SMOOTHING * this.smoothed + (1 - DELAY_SMOOTHING) * this.delay;
+    this.points.push({ at, delay: this.smoothed });
+    if (this.points.length > TREND_GROUPS) {
+      this.points.shift();
     }
-    const shortest = Math.min(...this.spacings);
-    const alpha = (1 - CHI) ** ((30 / 1000) * shortest);
-    const residual = delay - this.estimate;
-    const limit = OUTLIER * Math.sqrt(this.noise);
-    const bounded = clamp(residual, -limit, limit);
-    this.noise = Math.max(alpha * this.noise + (1 - alpha) * bounded * bounded, MIN_NOISE);
-    const predicted = this.error + STATE_NOISE;
-    const gain = predicted / (this.noise + predicted);
-    this.estimate += residual * gain;
-    this.error = (1 - gain) * predicted;
-    return this.estimate;
+    if (this.points.length === TREND_GROUPS) {
+      this.slope = regressionSlope(this.points) ?? this.slope;
+    }
+    return this.slope;
   }
 }
 
-/** The threshold of the detector in ms (section 5.4): initial value, range, gains per ms. */
+/** The slope of the regression line, or `null` if all groups arrived at the same time. */
+function regressionSlope(points) {
+  let sumAt = 0;
+  let sumDelay = 0;
+  for (const { at, delay } of points) {
+    sumAt += at;
+    sumDelay += delay;
+  }
+  const meanAt = sumAt / points.length;
+  const meanDelay = sumDelay / points.length;
+  let covariance = 0;
+  let variance = 0;
+  for (const { at, delay } of points) {
+    covariance += (at - meanAt) * (delay - meanDelay);
+    variance += (at - meanAt) * (at - meanAt);
+  }
+  return variance > 0 ? covariance / variance : null;
+}
+
+/** The threshold of the detector (section 5.4): initial value, range, gains per ms. */
 const THRESHOLD = 12.5;
 const MIN_THRESHOLD = 6;
 const MAX_THRESHOLD = 600;
-const UP = 0.01;
-const DOWN = 0.00018;
-/** The threshold is unchanged if the gradient is further beyond it than this (ms), and changes for at most this time (ms). */
+const UP = 0.0087;
+const DOWN = 0.039;
+/** The threshold is unchanged if the trend is further beyond it than this, and changes for at most this time (ms). */
 const MAX_BEYOND = 15;
 const MAX_STEP = 100;
-/** The time for which the gradient must exceed the threshold (ms). */
+/** The time (ms) and the number of groups for which the trend must exceed the threshold. */
 const OVER_USE_TIME = 10;
-/** The number of groups after which a gradient has its full weight. */
+const OVER_USE_GROUPS = 2;
+/** The factor of the trend before it is compared with the threshold. */
+const GAIN = 4;
+/** The number of groups after which a trend has its full weight. */
 const FULL = 60;
 
 /** The over-use detector with an adaptive threshold. */
 class Detector {
   constructor() {
+    /** `over` is the time and the number of groups for which the trend has exceeded the threshold, `{time, groups}`. */
     Object.assign(this, { threshold: THRESHOLD, groups: 0, before: 0, updated: null, over: null, signal: "normal" });
   }
 
-  /** Processes the gradient of a group that arrived at `at` ms, `sent` ms after the one before was sent. */
-  update(gradient, at, sent) {
+  /** Processes the trend at the arrival of a group at `at` ms, `sent` ms after the one before was sent. */
+  update(trend, at, sent) {
     this.groups = Math.min(this.groups + 1, FULL);
-    const sum = gradient * this.groups;
-    if (sum > this.threshold) {
-      this.over = this.over === null ? sent / 2 : this.over + sent;
-      if (this.over > OVER_USE_TIME && gradient >= this.before) {
+    const weighted = trend * this.groups * GAIN;
+    if (weighted > this.threshold) {
+      this.over =
+        this.over === null
+          ? { time: sent / 2, groups: 1 }
+          : { time: this.over.time + sent, groups: this.over.groups + 1 };
+      const { time, groups } = this.over;
+      if (time > OVER_USE_TIME && groups >= OVER_USE_GROUPS && trend >= this.before) {
+        this.over = { time: 0, groups: 0 };
         this.signal = "over-use";
       }
     } else {
       this.over = null;
-      this.signal = sum < -this.threshold ? "under-use" : "normal";
+      this.signal = weighted < -this.threshold ? "under-use" : "normal";
     }
-    this.before = gradient;
-    this.adapt(Math.abs(sum), at);
+    this.before = trend;
+    this.adapt(Math.abs(weighted), at);
     return this.signal;
   }
 
@@ -190,10 +221,14 @@ class Detector {
 const DECREASE = 0.85;
 /** The factor of a multiplicative increase in one second. */
 const INCREASE = 1.08;
-/** The rate rises to at most this multiple of the received rate. */
+/** The decreased rate is lower by this number of bit/s. */
+const MARGIN = 5e3;
+/** The rate rises to at most this multiple of the received rate, and this number of bit/s above. */
 const MAX_FACTOR = 1.5;
-/** The minimum additive increase in bit/s. */
-const MIN_ADDITION = 1000;
+const MAX_OFFSET = 10e3;
+/** The minimum multiplicative increase in bit/s, and the minimum additive increase in bit/s per second. */
+const MIN_STEP = 1000;
+const MIN_SLOPE = 4000;
 /** Frames per second, and bits of a packet, that the additive increase assumes. */
 const FRAME_RATE = 30;
 const PACKET_BITS = 1200 * 8;
@@ -201,9 +236,11 @@ const PACKET_BITS = 1200 * 8;
 const SMOOTHING = 0.95;
 /** The number of standard deviations within which a received rate is near the maximum. */
 const NEAR = 3;
-/** The range of the minimum time between two decreases (ns). */
+/** The range of the time between a change and a decrease (ns). */
 const MIN_PAUSE = 10e6;
 const MAX_PAUSE = 200e6;
+/** A received rate below this factor of the rate is no reason to wait. */
+const COLLAPSE = 0.5;
 /** The delay of the reaction without the round trip (ms). */
 const RESPONSE = 100;
 /** The range of the variance of the maximum, relative to its average (bit/s). The lowest one is the first. */
@@ -213,45 +250,75 @@ const MAX_VARIANCE = 2.5e3;
 /** Additive or multiplicative increase, multiplicative decrease. */
 class Aimd {
   constructor(rate) {
-    /** `maximum` is the average and the variance of the received rate at decreases, `{average, variance}`. */
-    Object.assign(this, { rate, updated: null, decreased: null, maximum: null });
+    /**
+     * `changed` is the time of the last increase or decrease. `holds` is true from a decrease or under-use to the next
+     * normal signal. `maximum` is the average and the variance of the received rate at decreases, `{average, variance}`.
+     */
+    Object.assign(this, { rate, changed: null, holds: true, maximum: null });
   }
 
   update(now, signal, received, roundTrip, [min, max]) {
-    const elapsed = this.updated === null ? 0 : Math.max(now - this.updated, 0) / 1e6;
-    this.updated = now;
-    if (signal === "normal") {
-      if (this.maximum && received !== null && received > this.maximum.average + NEAR * deviation(this.maximum)) {
-        this.maximum = null;
-      }
-      const raised = this.maximum
-        ? this.rate + this.addition(elapsed, roundTrip)
-        : this.rate * INCREASE ** Math.min(elapsed / 1000, 1);
-      const most = received === null ? raised : MAX_FACTOR * received;
-      // The limit does not lower the rate of a sender that sends less.
-      this.rate = Math.min(raised, Math.max(most, this.rate));
-    } else if (signal === "over-use") {
-      // The effect of a decrease is known after a round trip.
-      const pause = clamp(roundTrip, MIN_PAUSE, MAX_PAUSE);
-      if (this.decreased !== null && now - this.decreased < pause) {
-        return;
-      }
-      this.decreased = now;
-      const arriving = received ?? this.rate;
-      if (this.maximum && arriving < this.maximum.average - NEAR * deviation(this.maximum)) {
-        this.maximum = null;
-      }
-      this.rate = Math.min(this.rate, DECREASE * arriving);
-      this.maximum = smoothed(this.maximum, arriving);
+    if (signal === "under-use") {
+      this.holds = true;
+    } else if (signal === "normal") {
+      this.increase(now, received, roundTrip);
+    } else if (this.mayDecrease(now, received, roundTrip)) {
+      this.decrease(now, received);
     }
     this.rate = clamp(this.rate, min, max);
   }
 
-  addition(elapsed, roundTrip) {
-    const share = 0.5 * Math.min(elapsed / (RESPONSE + roundTrip / 1e6), 1);
+  increase(now, received, roundTrip) {
+    if (this.holds) {
+      Object.assign(this, { changed: now, holds: false });
+    }
+    const seconds = Math.max(now - this.changed, 0) / 1e9;
+    this.changed = now;
+    if (this.maximum && received !== null && received > this.maximum.average + NEAR * deviation(this.maximum)) {
+      this.maximum = null;
+    }
+    const raised = this.maximum
+      ? this.rate + this.slope(roundTrip) * seconds
+      : this.rate + Math.max(this.rate * (INCREASE ** Math.min(seconds, 1) - 1), MIN_STEP);
+    const most = received === null ? raised : MAX_FACTOR * received + MAX_OFFSET;
+    // The limit does not lower the rate of a sender that sends less.
+    this.rate = Math.min(raised, Math.max(most, this.rate));
+  }
+
+  /** The effect of a change is known after a round trip. */
+  mayDecrease(now, received, roundTrip) {
+    const pause = clamp(roundTrip, MIN_PAUSE, MAX_PAUSE);
+    return (
+      this.changed === null || now - this.changed >= pause || (received !== null && received < COLLAPSE * this.rate)
+    );
+  }
+
+  decrease(now, received) {
+    Object.assign(this, { changed: now, holds: true });
+    if (received === null) {
+      this.rate /= 2;
+      return;
+    }
+    let decreased = DECREASE * received;
+    if (decreased > MARGIN) {
+      decreased -= MARGIN;
+    }
+    if (decreased > this.rate && this.maximum) {
+      decreased = DECREASE * this.maximum.average;
+    }
+    this.rate = Math.min(this.rate, decreased);
+    if (this.maximum && received < this.maximum.average - NEAR * deviation(this.maximum)) {
+      this.maximum = null;
+    }
+    this.maximum = smoothed(this.maximum, received);
+  }
+
+  /** The additive increase in bit/s per second: half a packet in each response time. */
+  slope(roundTrip) {
+    const response = (RESPONSE + roundTrip / 1e6) / 1000;
     const frame = this.rate / FRAME_RATE;
     const packet = frame / Math.max(Math.ceil(frame / PACKET_BITS), 1);
-    return Math.max(share * packet, MIN_ADDITION);
+    return Math.max(packet / 2 / response, MIN_SLOPE);
   }
 }
 

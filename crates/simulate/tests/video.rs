@@ -20,7 +20,7 @@ fn frames(seconds: u32, link: &str, workload: &str) -> Vec<Operation> {
 const TARGET: u64 = 10_422;
 
 /// On an idle line of 50 and 10 Mbit/s the rate rises by 8 % per second from 1.2 to 2.50128 Mbit/s. This takes
-/// ln(2.50128 / 1.2) / ln(1.08) = 9.544 s from the first feedback on. Feedbacks arrive every 100 ms, so it is 9.6 s.
+/// ln(2.50128 / 1.201) / ln(1.08) = 9.533 s from the first feedback on, which adds 1 kbit/s. Feedbacks arrive every 100 ms, so it is 9.6 s.
 /// The first feedback arrives 10 ms after the first frame. So the first frame at the target is due up to 33 ms after
 /// 9.61 s.
 ///
@@ -49,9 +49,9 @@ fn an_idle_line_carries_the_target_rate() {
     }
 }
 
-/// A line of 1 Mbit/s carries at most 1158 / 1224 = 94.6 % of it as payload. The rate of GCC stays below that, and above
-/// half of it: it falls to 85 % of the received rate at over-use. The rate of the start, 1.2 Mbit/s, is above the line's.
-/// A frame waits for at most the full queue of 250 kB, which is 2 s.
+/// A line of 1 Mbit/s carries at most 1158 / 1224 = 94.6 % of it as payload. The rate of GCC stays below that: it falls to
+/// 85 % of the received rate at over-use and then rises slowly. The queue of the line could delay a frame by 2 s. GCC
+/// keeps the delay far below that. Chromium 156 behaves like this on a line of 1.5 Mbit/s: see docs/results/validation.md.
 #[test]
 fn a_slow_line_limits_the_rate() {
     let link = "rate = \"1 Mbit/s\"\ndelay = \"5 ms\"\nqueue = \"250 kB\"";
@@ -61,9 +61,9 @@ fn a_slow_line_limits_the_rate() {
         let last = &frames[frames.len() - 900..];
         let bytes: u64 = last.iter().map(|frame| frame.bytes).sum();
         let mbps = bytes as f64 * 8.0 / 30e6;
-        assert!((0.47..=0.946).contains(&mbps), "{mbps} Mbit/s, {direction:?}");
+        assert!((0.8..=0.946).contains(&mbps), "{mbps} Mbit/s, {direction:?}");
         let longest = last.iter().filter_map(|frame| frame.latency()).max().unwrap();
-        assert!(longest < Duration::from_millis(2_020), "{longest}, {direction:?}");
+        assert!(longest < Duration::from_millis(200), "{longest}, {direction:?}");
     }
 }
 

@@ -1,4 +1,5 @@
 //! Rate by the signal of the detector: additive or multiplicative increase, multiplicative decrease (section 5.5).
+//! Constants of `AimdRateControl` in libwebrtc.
 
 use super::detector::Signal;
 use netburn_units::{Duration, Instant};
@@ -7,10 +8,15 @@ use netburn_units::{Duration, Instant};
 const DECREASE: f64 = 0.85;
 /// Factor of a multiplicative increase in one second, η.
 const INCREASE: f64 = 1.08;
-/// The rate is at most this factor of the received rate.
+/// The decreased rate is lower by this number of bit/s.
+const MARGIN: f64 = 5e3;
+/// The rate is at most this factor of the received rate, and this number of bit/s above.
 const MAX_FACTOR: f64 = 1.5;
-/// Smallest additive increase in bit/s.
+const MAX_OFFSET: f64 = 10e3;
+/// Smallest multiplicative increase in bit/s.
 const MIN_STEP: f64 = 1000.0;
+/// Smallest additive increase in bit/s per second.
+const MIN_SLOPE: f64 = 4000.0;
 /// Frames per second of the estimate of the packet size.
 const FRAME_RATE: f64 = 30.0;
 /// Largest packet in bits.
@@ -19,17 +25,22 @@ const PACKET_BITS: f64 = 1200.0 * 8.0;
 const SMOOTHING: f64 = 0.95;
 /// Distance from that rate, in standard deviations, within which the increase is additive.
 const NEAR: f64 = 3.0;
-/// Range of the minimum time between two decreases, which is the round trip. libwebrtc has the same range.
+/// Range of the time between a change and a decrease, which is the round trip.
 const PAUSE: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(200));
 /// Delay of the sender's and the detector's reaction in ms, without the round trip.
 const RESPONSE_MS: f64 = 100.0;
+
+/// A received rate below this factor of the rate is no reason to wait.
+const COLLAPSE: f64 = 0.5;
 
 /// Delay-based rate in bit/s.
 #[derive(Debug, Clone)]
 pub(super) struct Aimd {
     rate: f64,
-    updated: Option<Instant>,
-    decreased: Option<Instant>,
+    /// Last increase or decrease.
+    changed: Option<Instant>,
+    /// True from a decrease or under-use to the next normal signal: the queue drains first.
+    holds: bool,
     maximum: Option<Maximum>,
 }
 
@@ -71,8 +82,8 @@ impl Aimd {
     pub(super) fn new(rate: f64) -> Self {
         Aimd {
             rate,
-            updated: None,
-            decreased: None,
+            changed: None,
+            holds: true,
             maximum: None,
         }
     }
@@ -90,51 +101,71 @@ impl Aimd {
         round_trip: Duration,
         range: (f64, f64),
     ) {
-        let elapsed = self.updated.and_then(|updated| now.checked_since(updated));
-        let elapsed_ms = elapsed.unwrap_or_default().as_millis_f64();
-        self.updated = Some(now);
         match signal {
-            Signal::UnderUse => {}
-            Signal::Normal => {
-                let is_beyond = |maximum: &Maximum| {
-                    received.is_some_and(|received| received > maximum.average + NEAR * maximum.deviation())
-                };
-                self.maximum = self.maximum.filter(|maximum| !is_beyond(maximum));
-                let raised = if self.maximum.is_some() {
-                    self.rate + self.additive(elapsed_ms, round_trip)
-                } else {
-                    let seconds = (elapsed_ms / 1000.0).min(1.0);
-                    self.rate * libm::pow(INCREASE, seconds)
-                };
-                let most = received.map_or(raised, |received| MAX_FACTOR * received);
-                // The limit does not lower the rate of a sender that sends less.
-                self.rate = raised.min(most.max(self.rate));
-            }
-            Signal::OverUse => {
-                // The effect of a decrease is known after a round trip.
-                let pause = round_trip.clamp(PAUSE.0, PAUSE.1);
-                let since = self.decreased.and_then(|decreased| now.checked_since(decreased));
-                if since.is_some_and(|since| since < pause) {
-                    return;
-                }
-                self.decreased = Some(now);
-                let received = received.unwrap_or(self.rate);
-                let is_below = |maximum: &Maximum| received < maximum.average - NEAR * maximum.deviation();
-                self.maximum = self.maximum.filter(|maximum| !is_below(maximum));
-                self.rate = self.rate.min(DECREASE * received);
-                self.maximum = Some(Maximum::put(self.maximum, received));
-            }
+            Signal::UnderUse => self.holds = true,
+            Signal::Normal => self.increase(now, received, round_trip),
+            Signal::OverUse if self.may_decrease(now, received, round_trip) => self.decrease(now, received),
+            Signal::OverUse => {}
         }
         self.rate = self.rate.clamp(range.0, range.1);
     }
 
-    /// About half a packet in each response time.
-    fn additive(&self, elapsed_ms: f64, round_trip: Duration) -> f64 {
-        let response = RESPONSE_MS + round_trip.as_millis_f64();
-        let share = 0.5 * (elapsed_ms / response).min(1.0);
+    fn increase(&mut self, now: Instant, received: Option<f64>, round_trip: Duration) {
+        if std::mem::take(&mut self.holds) {
+            self.changed = Some(now);
+        }
+        let elapsed = self.changed.and_then(|changed| now.checked_since(changed));
+        let seconds = elapsed.unwrap_or_default().as_secs_f64();
+        self.changed = Some(now);
+        let is_beyond = |maximum: &Maximum| {
+            received.is_some_and(|received| received > maximum.average + NEAR * maximum.deviation())
+        };
+        self.maximum = self.maximum.filter(|maximum| !is_beyond(maximum));
+        let raised = if self.maximum.is_some() {
+            self.rate + self.slope(round_trip) * seconds
+        } else {
+            let factor = libm::pow(INCREASE, seconds.min(1.0));
+            self.rate + (self.rate * (factor - 1.0)).max(MIN_STEP)
+        };
+        let most = received.map_or(raised, |received| MAX_FACTOR * received + MAX_OFFSET);
+        // The limit does not lower the rate of a sender that sends less.
+        self.rate = raised.min(most.max(self.rate));
+    }
+
+    /// The effect of a change is known after a round trip.
+    fn may_decrease(&self, now: Instant, received: Option<f64>, round_trip: Duration) -> bool {
+        let pause = round_trip.clamp(PAUSE.0, PAUSE.1);
+        let since = self.changed.and_then(|changed| now.checked_since(changed));
+        since.is_none_or(|since| since >= pause) || received.is_some_and(|received| received < COLLAPSE * self.rate)
+    }
+
+    fn decrease(&mut self, now: Instant, received: Option<f64>) {
+        (self.changed, self.holds) = (Some(now), true);
+        let Some(received) = received else {
+            self.rate /= 2.0;
+            return;
+        };
+        let mut decreased = DECREASE * received;
+        if decreased > MARGIN {
+            decreased -= MARGIN;
+        }
+        if decreased > self.rate
+            && let Some(maximum) = self.maximum
+        {
+            decreased = DECREASE * maximum.average;
+        }
+        self.rate = self.rate.min(decreased);
+        let is_below = |maximum: &Maximum| received < maximum.average - NEAR * maximum.deviation();
+        self.maximum = self.maximum.filter(|maximum| !is_below(maximum));
+        self.maximum = Some(Maximum::put(self.maximum, received));
+    }
+
+    /// Additive increase in bit/s per second: half a packet in each response time.
+    fn slope(&self, round_trip: Duration) -> f64 {
+        let response = (RESPONSE_MS + round_trip.as_millis_f64()) / 1000.0;
         let frame = self.rate / FRAME_RATE;
         let packet = frame / libm::ceil(frame / PACKET_BITS).max(1.0);
-        (share * packet).max(MIN_STEP)
+        (packet / 2.0 / response).max(MIN_SLOPE)
     }
 }
 
@@ -149,11 +180,18 @@ mod tests {
         Instant::from_millis(millis)
     }
 
+    /// A controller that begins with 1 Mbit/s, after its first feedback, which adds 1 kbit/s.
+    fn started() -> Aimd {
+        let mut aimd = Aimd::new(0.999e6);
+        aimd.update(at(0), Signal::Normal, None, TRIP, RANGE);
+        assert!((aimd.rate() - 1e6).abs() < 1e-6);
+        aimd
+    }
+
     /// One second of normal use is a factor of 1.08, in steps of 100 ms as well.
     #[test]
     fn the_rate_rises_by_8_percent_per_second() {
-        let mut aimd = Aimd::new(1e6);
-        aimd.update(at(0), Signal::Normal, None, TRIP, RANGE);
+        let mut aimd = started();
         (1..=10).for_each(|step| aimd.update(at(step * 100), Signal::Normal, Some(1e6), TRIP, RANGE));
         assert!((aimd.rate() - 1.08e6).abs() < 1.0, "{}", aimd.rate());
         // A pause counts as one second.
@@ -161,40 +199,65 @@ mod tests {
         assert!((aimd.rate() - 1.08e6 * 1.08).abs() < 1.0, "{}", aimd.rate());
     }
 
-    /// 85 % of the received 1 Mbit/s. A second decrease within the round trip of 100 ms has no effect. Then the rate rises
-    /// additively near 1 Mbit/s. A frame of
-    /// 850,000 / 30 = 28,333 bit has 3 packets of 9,444 bit. The response time is 200 ms, so 100 ms add half of a half: 2,361.
+    /// 85 % of the received 1 Mbit/s, without 5 kbit/s. A second decrease within the round trip of 100 ms has no effect. The
+    /// first normal signal ends the decrease. Then the rate rises additively near 1 Mbit/s. A frame of 845,000 / 30 =
+    /// 28,167 bit has 3 packets of 9,389 bit. The response time is 200 ms, so the rate rises by 9,389 / 2 / 0.2 = 23,472
+    /// bit/s in a second.
     #[test]
     fn over_use_lowers_the_rate_and_the_rise_is_additive() {
         let mut aimd = Aimd::new(1.2e6);
         aimd.update(at(0), Signal::OverUse, Some(1e6), TRIP, RANGE);
-        assert!((aimd.rate() - 0.85e6).abs() < 1e-3);
-        aimd.update(at(99), Signal::OverUse, Some(0.5e6), TRIP, RANGE);
+        assert!((aimd.rate() - 0.845e6).abs() < 1e-3);
+        aimd.update(at(99), Signal::OverUse, Some(0.9e6), TRIP, RANGE);
         aimd.update(at(199), Signal::Normal, Some(0.95e6), TRIP, RANGE);
-        let expected = 0.85e6 + 0.25 * 0.85e6 / 30.0 / 3.0;
+        assert!((aimd.rate() - 0.845e6).abs() < 1e-3);
+        aimd.update(at(1_199), Signal::Normal, Some(0.95e6), TRIP, RANGE);
+        let expected = 0.845e6 + 0.845e6 / 30.0 / 3.0 / 2.0 / 0.2;
         assert!((aimd.rate() - expected).abs() < 1.0, "{}", aimd.rate());
         // Three deviations above 1 Mbit/s, sqrt(400 · 10⁶) = 20 kbit/s each, the rise is multiplicative again.
         let before = aimd.rate();
-        aimd.update(at(1_199), Signal::Normal, Some(1.061e6), TRIP, RANGE);
+        aimd.update(at(2_199), Signal::Normal, Some(1.061e6), TRIP, RANGE);
         assert!((aimd.rate() / before - 1.08).abs() < 1e-9);
+    }
+
+    /// A received rate of less than half of the rate is a reason to decrease at once: 0.85 · 0.4 Mbit/s − 5 kbit/s. Later
+    /// 0.85 · 405 kbit/s − 5 kbit/s = 339 kbit/s would be a rise, and so would 85 % of the maximum of 0.4 Mbit/s: over-use
+    /// never raises the rate.
+    #[test]
+    fn a_collapse_does_not_wait() {
+        let mut aimd = started();
+        aimd.update(at(50), Signal::OverUse, Some(0.4e6), TRIP, RANGE);
+        assert!((aimd.rate() - 0.335e6).abs() < 1e-3);
+        aimd.update(at(1_000), Signal::OverUse, Some(0.405e6), TRIP, RANGE);
+        assert!((aimd.rate() - 0.335e6).abs() < 1e-3, "{}", aimd.rate());
+    }
+
+    /// Before a received rate is known, the rate is halved.
+    #[test]
+    fn without_a_received_rate_it_is_halved() {
+        let mut aimd = started();
+        aimd.update(at(100), Signal::OverUse, None, TRIP, RANGE);
+        assert!((aimd.rate() - 0.5e6).abs() < 1e-3);
     }
 
     #[test]
     fn the_rate_is_held_while_the_queue_shrinks() {
-        let mut aimd = Aimd::new(1e6);
-        for step in 0..20 {
+        let mut aimd = started();
+        for step in 1..20 {
             aimd.update(at(step * 100), Signal::UnderUse, Some(1e6), TRIP, RANGE);
         }
         assert_eq!(aimd.rate(), 1e6);
+        // The time of the under-use does not count.
+        aimd.update(at(2_000), Signal::Normal, Some(1e6), TRIP, RANGE);
+        assert!((aimd.rate() - 1.001e6).abs() < 1e-3);
     }
 
-    /// The rate is at most 1.5 times the received one, and in its range.
+    /// The rate is at most 1.5 times the received one and 10 kbit/s, and in its range.
     #[test]
     fn the_rate_is_bounded() {
-        let mut aimd = Aimd::new(1e6);
-        aimd.update(at(0), Signal::Normal, Some(0.7e6), TRIP, RANGE);
-        aimd.update(at(1_000), Signal::Normal, Some(0.7e6), TRIP, RANGE);
-        assert!((aimd.rate() - 1.05e6).abs() < 1e-3);
+        let mut aimd = started();
+        aimd.update(at(1_000), Signal::Normal, Some(0.69e6), TRIP, RANGE);
+        assert!((aimd.rate() - 1.045e6).abs() < 1e-3);
         aimd.update(at(2_000), Signal::OverUse, Some(10e3), TRIP, RANGE);
         assert_eq!(aimd.rate(), RANGE.0);
     }

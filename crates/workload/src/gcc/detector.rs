@@ -1,4 +1,4 @@
-//! Over-use detector with an adaptive threshold (section 5.4).
+//! Over-use detector with an adaptive threshold (section 5.4). Constants of `TrendlineEstimator` in libwebrtc.
 
 /// State of the bottleneck.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,22 +11,25 @@ pub enum Signal {
     Normal,
 }
 
-/// Initial threshold in ms, del_var_th(0).
+/// Initial threshold, del_var_th(0).
 const INITIAL: f64 = 12.5;
-/// Range of the threshold in ms.
+/// Range of the threshold.
 const RANGE: (f64, f64) = (6.0, 600.0);
 /// Gain of an increase of the threshold, per ms.
-const UP: f64 = 0.01;
+const UP: f64 = 0.0087;
 /// Gain of a decrease of the threshold, per ms.
-const DOWN: f64 = 0.00018;
-/// The threshold is unchanged if the gradient is further beyond it than this, in ms.
+const DOWN: f64 = 0.039;
+/// The threshold is unchanged if the trend is further beyond it than this.
 const MAX_BEYOND: f64 = 15.0;
 /// Longest time that changes the threshold at once, in ms.
 const MAX_STEP: f64 = 100.0;
-/// Time for which the gradient must exceed the threshold, in ms.
+/// Time for which the trend must exceed the threshold, in ms.
 const OVER_USE_TIME: f64 = 10.0;
-/// Number of groups after which a gradient has its full weight. The gradient of one group is small, so the detector
-/// compares the sum over this number of groups, as libwebrtc does.
+/// Number of groups for which the trend must exceed the threshold.
+const OVER_USE_GROUPS: u32 = 2;
+/// Factor of the trend before it is compared with the threshold.
+const GAIN: f64 = 4.0;
+/// Number of groups after which a trend has its full weight.
 const FULL: f64 = 60.0;
 
 /// Detector of over-use.
@@ -36,8 +39,8 @@ pub(super) struct Detector {
     groups: f64,
     before: f64,
     updated_ms: Option<f64>,
-    /// Time for which the gradient has exceeded the threshold.
-    over_ms: Option<f64>,
+    /// Time and number of groups for which the trend has exceeded the threshold.
+    over: Option<(f64, u32)>,
     signal: Signal,
 }
 
@@ -48,33 +51,36 @@ impl Default for Detector {
             groups: 0.0,
             before: 0.0,
             updated_ms: None,
-            over_ms: None,
+            over: None,
             signal: Signal::Normal,
         }
     }
 }
 
 impl Detector {
-    /// Processes the gradient of a group that arrived at `at_ms`, `sent_ms` after the one before was sent.
-    pub(super) fn update(&mut self, gradient: f64, at_ms: f64, sent_ms: f64) -> Signal {
+    /// Processes the trend at the arrival of a group at `at_ms`, `sent_ms` after the one before was sent.
+    pub(super) fn update(&mut self, trend: f64, at_ms: f64, sent_ms: f64) -> Signal {
         self.groups = (self.groups + 1.0).min(FULL);
-        let sum = gradient * self.groups;
-        if sum > self.threshold {
-            let over = self.over_ms.map_or(sent_ms / 2.0, |over| over + sent_ms);
-            self.over_ms = Some(over);
-            if over > OVER_USE_TIME && gradient >= self.before {
+        let weighted = trend * self.groups * GAIN;
+        if weighted > self.threshold {
+            let (time, groups) = self
+                .over
+                .map_or((sent_ms / 2.0, 1), |(time, groups)| (time + sent_ms, groups + 1));
+            self.over = Some((time, groups));
+            if time > OVER_USE_TIME && groups >= OVER_USE_GROUPS && trend >= self.before {
+                self.over = Some((0.0, 0));
                 self.signal = Signal::OverUse;
             }
         } else {
-            self.over_ms = None;
-            self.signal = if sum < -self.threshold {
+            self.over = None;
+            self.signal = if weighted < -self.threshold {
                 Signal::UnderUse
             } else {
                 Signal::Normal
             };
         }
-        self.before = gradient;
-        self.adapt(sum.abs(), at_ms);
+        self.before = trend;
+        self.adapt(weighted.abs(), at_ms);
         self.signal
     }
 
@@ -102,52 +108,63 @@ impl Detector {
 mod tests {
     use super::*;
 
-    /// Over-use begins when the gradient has exceeded the threshold for more than 10 ms. A group every 33 ms: 16.5 ms after the
-    /// first. A sum of 40 ms is more than 15 ms beyond the threshold, which is therefore constant.
-    #[test]
-    fn a_large_gradient_is_over_use() {
+    /// The 60th group and later ones have full weight: a trend of 0.1 counts as 0.1 · 60 · 4 = 24. That is more than 15
+    /// beyond the threshold of 6, which is therefore constant.
+    const STEEP: f64 = 0.1;
+
+    /// A detector after 60 groups without a trend, 33 ms apart. The threshold is at its minimum of 6.
+    fn settled() -> Detector {
         let mut detector = Detector::default();
-        // The 20th group: 2 · 20 = 40.
-        for group in 0..19 {
+        for group in 0..60 {
             detector.update(0.0, f64::from(group) * 33.0, 33.0);
         }
-        let before = detector.threshold();
-        assert_eq!(detector.update(2.0, 627.0, 33.0), Signal::OverUse);
-        assert_eq!(detector.threshold(), before);
-        // A gradient that falls does not begin over-use, and keeps it.
-        assert_eq!(detector.update(1.0, 660.0, 33.0), Signal::OverUse);
-        assert_eq!(detector.update(0.0, 693.0, 33.0), Signal::Normal);
-        assert_eq!(detector.update(-2.0, 726.0, 33.0), Signal::UnderUse);
+        assert_eq!(detector.threshold(), 6.0);
+        detector
     }
 
-    /// Groups that are 5 ms apart need three: 2.5, 7.5 and 12.5 ms.
+    /// Over-use needs two groups, and more than 10 ms: half of 33 ms and then 33 ms. It ends with the trend.
+    #[test]
+    fn a_large_trend_is_over_use() {
+        let mut detector = settled();
+        assert_eq!(detector.update(STEEP, 1_980.0, 33.0), Signal::Normal);
+        assert_eq!(detector.update(STEEP, 2_013.0, 33.0), Signal::OverUse);
+        assert_eq!(detector.threshold(), 6.0);
+        // A trend that falls does not begin over-use, and keeps it.
+        assert_eq!(detector.update(STEEP / 2.0, 2_046.0, 33.0), Signal::OverUse);
+        assert_eq!(detector.update(0.0, 2_079.0, 33.0), Signal::Normal);
+        assert_eq!(detector.update(-STEEP, 2_112.0, 33.0), Signal::UnderUse);
+    }
+
+    #[test]
+    fn a_trend_that_falls_does_not_begin_over_use() {
+        let mut detector = settled();
+        let signals = [0.12, 0.11, 0.1, 0.1].map(|trend| detector.update(trend, 2_000.0, 33.0));
+        assert_eq!(signals[..3], [Signal::Normal; 3]);
+        assert_eq!(signals[3], Signal::OverUse);
+    }
+
+    /// Groups that are 4 ms apart need four: 2, 6, 10 and 14 ms.
     #[test]
     fn a_short_excess_is_no_over_use() {
-        let mut detector = Detector::default();
-        (0..59).for_each(|group| {
-            detector.update(0.0, f64::from(group) * 5.0, 5.0);
-        });
-        let signals: Vec<Signal> = (59..62)
-            .map(|group| detector.update(1.0, f64::from(group) * 5.0, 5.0))
-            .collect();
-        assert_eq!(signals, [Signal::Normal, Signal::Normal, Signal::OverUse]);
+        let mut detector = settled();
+        let signals = [2_000.0, 2_004.0, 2_008.0, 2_012.0].map(|at| detector.update(STEEP, at, 4.0));
+        assert_eq!(signals[..3], [Signal::Normal; 3]);
+        assert_eq!(signals[3], Signal::OverUse);
     }
 
-    /// With a gradient of 0 the threshold falls: after steps of 100 ms it is multiplied by 1 − 100 · 0.00018 = 0.982 each. From
-    /// 12.5 it is 12.5 · 0.982ⁿ, and after 41 steps the minimum of 6: 12.5 · 0.982⁴¹ = 5.94.
+    /// Without a trend the threshold is multiplied by 1 − 10 · 0.039 = 0.61 in 10 ms: from 12.5 it is 12.5 · 0.61 = 7.6, then
+    /// the minimum of 6. Upwards a trend that counts as 20 adds 100 · 0.0087 · (20 − 6) = 12.18 in 100 ms.
     #[test]
-    fn the_threshold_adapts_slowly_to_small_gradients() {
+    fn the_threshold_adapts_to_the_trend() {
         let mut detector = Detector::default();
-        detector.update(0.0, 0.0, 100.0);
-        for step in 1..=40 {
-            detector.update(0.0, f64::from(step) * 100.0, 100.0);
-            let expected = 12.5 * libm::pow(0.982, f64::from(step));
-            assert!((detector.threshold() - expected).abs() < 1e-9);
-        }
-        detector.update(0.0, 4_100.0, 100.0);
+        detector.update(0.0, 0.0, 10.0);
+        assert_eq!(detector.threshold(), 12.5);
+        detector.update(0.0, 10.0, 10.0);
+        assert!((detector.threshold() - 7.625).abs() < 1e-9);
+        detector.update(0.0, 20.0, 10.0);
         assert_eq!(detector.threshold(), 6.0);
-        // Longer steps count as 100 ms. Upwards: 6 + 100 · 0.01 · (20 − 6) = 20.
-        detector.update(20.0 / 43.0, 9_000.0, 100.0);
-        assert!((detector.threshold() - 20.0).abs() < 1e-9);
+        // The fourth group. Longer steps count as 100 ms.
+        detector.update(20.0 / (4.0 * GAIN), 9_000.0, 10.0);
+        assert!((detector.threshold() - 18.18).abs() < 1e-9);
     }
 }

@@ -1,7 +1,8 @@
-//! Google congestion control (GCC) of a real-time sender, draft-ietf-rmcat-gcc-02.
+//! Google congestion control (GCC) of a real-time sender. The structure is that of draft-ietf-rmcat-gcc-02. Where libwebrtc
+//! has another rule or constant, it is that of libwebrtc, because browsers use it.
 //!
 //! - `groups`: packets that were sent together, and the variation of their delay (section 5.2).
-//! - `filter`: estimate of the delay gradient (section 5.3).
+//! - `trend`: growth of the delay; libwebrtc has it instead of the Kalman filter (section 5.3).
 //! - `detector`: over-use of the bottleneck (section 5.4).
 //! - `aimd`: rate by the detector's signal (section 5.5).
 //! - `loss`: rate by the share of lost packets (section 6).
@@ -12,20 +13,23 @@
 
 mod aimd;
 mod detector;
-mod filter;
 mod groups;
 mod loss;
 mod received;
+mod trend;
 
 pub use detector::Signal;
 
 use aimd::Aimd;
 use detector::Detector;
-use filter::Filter;
 use groups::Groups;
 use loss::LossController;
 use netburn_units::{BitRate, ByteSize, Duration, Instant};
 use received::Received;
+use trend::Trend;
+
+/// After this time without feedback the delays before it do not count. libwebrtc has the same time-out.
+const TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Range of the rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,8 +60,10 @@ pub struct PacketReport {
 #[derive(Debug, Clone)]
 pub struct Gcc {
     config: GccConfig,
+    /// Last feedback with an arrival.
+    heard: Option<Instant>,
     groups: Groups,
-    filter: Filter,
+    trend: Trend,
     detector: Detector,
     aimd: Aimd,
     loss: LossController,
@@ -72,8 +78,9 @@ impl Gcc {
         let start = config.start.clamp(config.min, config.max.max(config.min));
         Gcc {
             config,
+            heard: None,
             groups: Groups::default(),
-            filter: Filter::default(),
+            trend: Trend::default(),
             detector: Detector::default(),
             aimd: Aimd::new(bps(start)),
             loss: LossController::new(bps(start)),
@@ -86,12 +93,18 @@ impl Gcc {
     /// from sending to the arrival of the feedback.
     pub fn handle_feedback(&mut self, now: Instant, round_trip: Duration, packets: &[PacketReport]) {
         let lost = packets.iter().filter(|packet| packet.arrived.is_none()).count();
+        if lost < packets.len() {
+            let heard = self.heard.replace(now);
+            if heard.is_some_and(|heard| now.checked_since(heard).is_some_and(|since| since > TIMEOUT)) {
+                self.forget_delays();
+            }
+        }
         for packet in packets {
             let Some(arrived) = packet.arrived else { continue };
             self.received.put(arrived, packet.size);
             if let Some(variation) = self.groups.put(packet.sent, arrived) {
-                let gradient = self.filter.update(&variation);
-                self.signal = self.detector.update(gradient, variation.at_ms, variation.sent_ms);
+                let trend = self.trend.update(&variation);
+                self.signal = self.detector.update(trend, variation.at_ms, variation.sent_ms);
             }
         }
         let range = (bps(self.config.min), bps(self.config.max.max(self.config.min)));
@@ -100,6 +113,13 @@ impl Gcc {
             let received = self.received.rate();
             self.aimd.update(now, self.signal, received, round_trip, range);
         }
+    }
+
+    fn forget_delays(&mut self) {
+        self.groups = Groups::default();
+        self.trend = Trend::default();
+        self.detector = Detector::default();
+        self.signal = Signal::Normal;
     }
 
     /// Returns the rate.

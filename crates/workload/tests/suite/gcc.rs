@@ -117,15 +117,21 @@ fn without_a_bottleneck_the_rate_rises_to_the_maximum() {
     assert_eq!(path.gcc.signal(), Signal::Normal);
 }
 
-/// At a bottleneck of 1 Mbit/s the rate stays between 85 % of half of it and 1.5 times of it, and the queue is bounded: GCC
-/// gives way before a queue of 1 s exists.
+/// At a bottleneck of 1 Mbit/s the controller decreases the rate to 85 % of what arrives when the queue begins to grow, and
+/// then raises it slowly. The mean is in between. The queue is short: Chromium 156 has at most 100 ms at 1.5 Mbit/s.
 #[test]
 fn a_bottleneck_limits_the_rate_without_a_long_queue() {
     let mut path = Path::new(BitRate::from_mbps(1));
-    path.run(Duration::from_secs(120));
-    let mean = path.mean(1_000);
-    assert!((0.6..=1.05).contains(&mean), "{mean}");
-    assert!(path.longest_queue < Duration::from_secs(1), "{}", path.longest_queue);
+    path.run(Duration::from_secs(20));
+    path.longest_queue = Duration::ZERO;
+    path.run(Duration::from_secs(100));
+    let mean = path.mean(3_000);
+    assert!((0.85..=1.0).contains(&mean), "{mean}");
+    assert!(
+        path.longest_queue < Duration::from_millis(100),
+        "{}",
+        path.longest_queue
+    );
 }
 
 /// The capacity falls from 2 Mbit/s to 0.5 Mbit/s: the rate follows.
@@ -138,7 +144,7 @@ fn the_rate_follows_a_lower_capacity() {
     path.capacity = BitRate::from_bps(500_000);
     path.run(Duration::from_secs(30));
     let after = path.mean(300);
-    assert!((0.2..=0.6).contains(&after), "{after}");
+    assert!((0.4..=0.5).contains(&after), "{after}");
 }
 
 /// One of five packets is lost: 20 %. The loss-based rate falls by 10 % every 200 ms or more, to the minimum. With one of a
