@@ -20,9 +20,9 @@ fn frames(seconds: u32, link: &str, workload: &str) -> Vec<Operation> {
 const TARGET: u64 = 10_422;
 
 /// On an idle line of 50 and 10 Mbit/s the rate rises by 8 % per second from 1.2 to 2.50128 Mbit/s. This takes
-/// ln(2.50128 / 1.201) / ln(1.08) = 9.533 s from the first feedback on, which adds 1 kbit/s. Feedbacks arrive every 100 ms, so it is 9.6 s.
-/// The first feedback arrives 10 ms after the first frame. So the first frame at the target is due up to 33 ms after
-/// 9.61 s.
+/// ln(2.50128 / 1.201) / ln(1.08) = 9.533 s from the first feedback on, which adds 1 kbit/s. Feedbacks arrive every
+/// 100 ms, so it is 9.6 s. The first feedback arrives 10 ms after the first frame. So the first frame at the target is due
+/// up to 33 ms after 9.61 s.
 ///
 /// The packets of a frame at the target are sent every 1158 B · 8 / (2.5 · 2.50128 Mbit/s) = 1.4815 ms, the last one
 /// after 11.852 ms. It is 1224 B on the wire: 0.979 ms at 10 Mbit/s, and 0.196 ms at 50 Mbit/s. The delay is 5 ms.
@@ -51,7 +51,7 @@ fn an_idle_line_carries_the_target_rate() {
 
 /// A line of 1 Mbit/s carries at most 1158 / 1224 = 94.6 % of it as payload. The rate of GCC stays below that: it falls to
 /// 85 % of the received rate at over-use and then rises slowly. The queue of the line could delay a frame by 2 s. GCC
-/// keeps the delay far below that. Chromium 156 behaves like this on a line of 1.5 Mbit/s: see docs/results/validation.md.
+/// keeps the delay far below that. Chromium 156 behaves like this on a line of 1.5 Mbit/s: see docs/explanation/accuracy.md.
 #[test]
 fn a_slow_line_limits_the_rate() {
     let link = "rate = \"1 Mbit/s\"\ndelay = \"5 ms\"\nqueue = \"250 kB\"";
