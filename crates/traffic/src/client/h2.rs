@@ -9,6 +9,7 @@ use bytes::Bytes;
 use h2::client::{ResponseFuture, SendRequest};
 use h2::{RecvStream, SendStream};
 use netburn_units::{BitRate, Duration};
+use netburn_workload::responsiveness::LOAD_FRAME;
 use std::future::poll_fn;
 use std::io;
 use std::rc::Weak;
@@ -25,7 +26,9 @@ const BOUNDED_WINDOW: Duration = Duration::from_millis(100);
 /// Minimum window: one frame.
 const MIN_WINDOW: u32 = MAX_FRAME;
 /// Maximum frame size: 64 KiB.
-pub const MAX_FRAME: u32 = 64 << 10;
+const MAX_FRAME: u32 = 64 << 10;
+/// Maximum number of encrypted bytes that are buffered on a connection with self probes when its socket is full.
+const TLS_AHEAD: usize = 32 << 10;
 
 /// An open connection. Clones share it. It closes when all clones are dropped and its streams have ended.
 #[derive(Debug, Clone)]
@@ -44,11 +47,19 @@ impl Session {
         Session::begin_with_frames(stream, limit, MAX_FRAME).await
     }
 
-    /// The same, with frames of at most `max_frame` bytes; 16,384 to 16,777,215 (RFC 9113 §6.5.2).
+    /// The same for load with self probes. A probe waits behind what its connection has buffered, so little is buffered.
     ///
     /// # Errors
     /// As [`begin`](Self::begin).
-    pub async fn begin_with_frames(
+    pub async fn begin_with_probes(mut stream: Stream, limit: Option<BitRate>) -> Result<Session, ExchangeError> {
+        if let Stream::Tls(stream) = &mut stream {
+            stream.get_mut().1.set_buffer_limit(Some(TLS_AHEAD));
+        }
+        Session::begin_with_frames(stream, limit, LOAD_FRAME).await
+    }
+
+    /// `max_frame`: maximum size of a frame, 16,384 to 16,777,215 bytes (RFC 9113 §6.5.2).
+    async fn begin_with_frames(
         stream: Stream,
         limit: Option<BitRate>,
         max_frame: u32,

@@ -26,9 +26,6 @@ use std::sync::Arc;
 use tokio::sync::Notify;
 use tokio::task::{LocalSet, spawn_local};
 
-/// Maximum number of encrypted bytes that are buffered when a socket is full. A self probe waits behind them.
-const TLS_AHEAD: usize = 32 << 10;
-
 /// Performs the tests of `options` against a site, one after the other. Calls `interval` after every interval, with the
 /// directions of the test.
 ///
@@ -223,16 +220,15 @@ impl Shared {
         });
     }
 
-    /// Returns the TLS configuration, and stores the version of a connection.
+    /// Returns the TLS configuration.
     fn tls(&self) -> &Arc<ClientConfig> {
         &self.tls
     }
 
-    /// Prepares a stream for HTTP/2. Returns `false` if the server does not support it.
-    fn prepare(&self, stream: &mut Stream) -> bool {
+    /// Stores the TLS version of a connection. Returns `false` if the server does not support HTTP/2.
+    fn negotiated(&self, stream: &Stream) -> bool {
         let Stream::Tls(stream) = stream else { return false };
-        let session = stream.get_mut().1;
-        session.set_buffer_limit(Some(TLS_AHEAD));
+        let session = stream.get_ref().1;
         self.tls_version.set(session.protocol_version());
         session.alpn_protocol() == Some(b"h2")
     }

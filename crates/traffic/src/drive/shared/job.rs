@@ -1,14 +1,14 @@
 //! Transfer of one object, from the request of a workload to its end.
 
 use super::{IdleConnection, Link, Shared};
-use crate::client::h2::{MAX_FRAME, Session};
+use crate::client::h2::Session;
 use crate::client::{ExchangeError, Length, Method, Resource, Response, Stream, TransferObserver, h1};
 use crate::drive::sample::{SampledConnection, Sampler};
 use crate::pace::VirtualLink;
 use crate::unsent_limit::{self, UnsentLimit};
 use crate::{client, dscp, station_label};
 use netburn_scenario::plan::Http;
-use netburn_workload::responsiveness::{LOAD_FRAME, Part};
+use netburn_workload::responsiveness::Part;
 use netburn_workload::{Connection, Direction, Failure, Request, RequestId};
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -19,9 +19,6 @@ use tokio::net::TcpStream;
 /// Time that a connection for one object stays open, so that the server closes it first. The end that closes first
 /// keeps the port in TIME-WAIT (RFC 9293 §3.6), and a station with many connections would run out of ports.
 const LINGER: Duration = Duration::from_secs(1);
-
-/// Maximum number of encrypted bytes that are buffered on a connection with self probes when its socket is full.
-const TLS_AHEAD: usize = 32 << 10;
 
 /// Maximum length in bytes of the response to an upload.
 const MAX_RECEIPT: u64 = 16 * 1024;
@@ -216,22 +213,16 @@ async fn over_h2(
 }
 
 async fn begin(shared: &Rc<Shared>, index: usize, request: &Request) -> Result<(Session, SampledConnection), Failure> {
-    let mut stream = connect(shared, index, request).await?;
+    let stream = connect(shared, index, request).await?;
     let watched = shared.watch(index, stream.socket());
     // Paced workloads are not limited, and would only be delayed by small windows.
     let limit = shared.limit.filter(|_| shared.links[index].yields);
-    // A self probe waits behind what its connection has buffered.
-    let max_frame = if shared.links[index].has_probes {
-        if let Stream::Tls(stream) = &mut stream {
-            stream.get_mut().1.set_buffer_limit(Some(TLS_AHEAD));
-        }
-        LOAD_FRAME
+    let session = if shared.links[index].has_probes {
+        Session::begin_with_probes(stream, limit).await
     } else {
-        MAX_FRAME
+        Session::begin(stream, limit).await
     };
-    let session = Session::begin_with_frames(stream, limit, max_frame);
-    let session = session.await.map_err(|_| Failure::Dial)?;
-    Ok((session, watched))
+    Ok((session.map_err(|_| Failure::Dial)?, watched))
 }
 
 /// Returns the connection that a load's requests share, for a bulk transfer that of the stream, and opens it if necessary. Requests that wait for it continue when

@@ -43,13 +43,15 @@ async fn transfer(shared: &Rc<Shared>, connection: ConnectionId, load: Option<Di
 
 async fn open(shared: &Shared) -> Result<Session, String> {
     let target = &shared.site.target;
-    let mut stream = Stream::dial(target, Some(shared.tls()), Priority::BestEffort.dscp(), &shared.meter)
+    let stream = Stream::dial(target, Some(shared.tls()), Priority::BestEffort.dscp(), &shared.meter)
         .await
         .map_err(|error| format!("can't connect: {error}"))?;
-    if !shared.prepare(&mut stream) {
+    if !shared.negotiated(&stream) {
         return Err("found HTTP/1.1, expected HTTP/2".to_owned());
     }
-    Session::begin(stream, None).await.map_err(|error| error.to_string())
+    Session::begin_with_probes(stream, None)
+        .await
+        .map_err(|error| error.to_string())
 }
 
 /// Requests the large object again and again.

@@ -54,8 +54,8 @@ async fn foreign(shared: &Shared) -> Option<ForeignProbe> {
         stream.get_ref().1.protocol_version(),
         stream.get_ref().1.handshake_kind(),
     );
-    let mut stream = Stream::Tls(Box::new(stream));
-    if !shared.prepare(&mut stream) {
+    let stream = Stream::Tls(Box::new(stream));
+    if !shared.negotiated(&stream) {
         return None;
     }
     let begun = Instant::now();
