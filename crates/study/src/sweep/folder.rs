@@ -216,7 +216,12 @@ impl Folder {
             shard: None,
             target: selection.target.clone(),
         };
-        Ok(self.due(grid, &everything).left)
+        let left = self.due(grid, &everything).left;
+        if left == 0 {
+            // No shard writes runs any more. Shards that have only shared access could not remove these files earlier.
+            remove_incomplete(&self.path.join(RUNS));
+        }
+        Ok(left)
     }
 
     /// Stores the summary of a run.

@@ -57,9 +57,14 @@ fn shards_of_one_folder_and_of_several_equal_the_whole() {
     assert!(matches!(open("shared", Access::Exclusive), Err(FolderError::Busy(_))));
     assert_eq!(run(&grid, &first, &shard("1/2"), 1, &go, &|_| ()).unwrap(), 0);
     assert_eq!(first.finished(), 6);
+    // A shard that SIGKILL ended leaves a file. It could also be one that the other shard is writing.
+    let left = dir.path().join("shared/runs/7.json.17-1a2b-0.tmp");
+    std::fs::write(&left, "{").unwrap();
     assert_eq!(first.remaining(&grid, &shard("1/2")).unwrap(), 6);
+    assert!(left.exists());
     assert_eq!(run(&grid, &second, &shard("2/2"), 2, &go, &|_| ()).unwrap(), 0);
     assert_eq!(second.remaining(&grid, &shard("2/2")).unwrap(), 0);
+    assert!(!left.exists());
     write(&second);
     assert_eq!(results(&dir.path().join("shared")), expected);
 
