@@ -173,7 +173,7 @@ pub(crate) fn config() -> impl Strategy<Value = Config> {
                 step: Duration::from_secs(1),
             }],
             (Kind::Responsiveness, _) => vec![Goal::Rpm {
-                at_least: 1 + objects * 1000,
+                at_least: objects * 1000,
                 window: Duration::from_secs(5),
                 step: Duration::from_secs(1),
             }],
