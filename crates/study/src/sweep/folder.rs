@@ -135,8 +135,8 @@ impl Folder {
             impossible: checked.impossible.clone(),
         };
         if access == Access::Exclusive {
-            remove_incomplete(path);
-            remove_incomplete(&path.join(RUNS));
+            remove_incomplete(path, |_| true);
+            remove_incomplete(&path.join(RUNS), |_| true);
         }
         folder.refresh(grid)?;
         Ok(folder)
@@ -206,7 +206,8 @@ impl Folder {
         })
     }
 
-    /// Reads the runs that other processes finished, and returns the maximum number of unfinished runs of all shards.
+    /// Reads the runs that other processes finished, and returns the maximum number of unfinished runs of all shards. If
+    /// there are none, it removes incomplete files of finished runs.
     ///
     /// # Errors
     /// The folder cannot be read.
@@ -218,8 +219,9 @@ impl Folder {
         };
         let left = self.due(grid, &everything).left;
         if left == 0 {
-            // No shard writes runs any more. Shards that have only shared access could not remove these files earlier.
-            remove_incomplete(&self.path.join(RUNS));
+            // Shared access cannot remove the files of killed processes earlier: another shard may be writing them.
+            let is_finished = |run: u64| self.is_finished(run - 1);
+            remove_incomplete(&self.path.join(RUNS), |name| number(name).is_some_and(is_finished));
         }
         Ok(left)
     }
@@ -414,11 +416,20 @@ fn temporary(path: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Removes files that a killed process did not complete.
-fn remove_incomplete(folder: &Path) {
+/// Number of the run of an incomplete file: at least 1.
+fn number(name: &str) -> Option<u64> {
+    name.split_once('.')?.0.parse().ok().filter(|number| *number > 0)
+}
+
+/// Removes files that a killed process did not complete, if `is_left` of their names is true.
+fn remove_incomplete(folder: &Path, is_left: impl Fn(&str) -> bool) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
-        if entry.file_name().as_encoded_bytes().ends_with(INCOMPLETE.as_bytes()) {
+        if entry
+            .file_name()
+            .to_str()
+            .is_some_and(|name| name.ends_with(INCOMPLETE) && is_left(name))
+        {
             // It only uses space.
             let _ = std::fs::remove_file(entry.path());
         }
