@@ -5,7 +5,7 @@
 const millis = (later, earlier) => (later - earlier) / 1e6;
 const clamp = (value, min, max) => Math.min(Math.max(value, min), max);
 
-/** After this time without feedback the delays before it do not count (ns). */
+/** After this time without feedback, earlier delays do not count (ns). */
 const TIMEOUT = 2e9;
 
 /** Rate control of one sender. */
@@ -15,14 +15,14 @@ export class Gcc {
     this.min = min;
     this.max = Math.max(max, min);
     const first = clamp(start, min, this.max);
-    this.heard = null;
-    this.forgetDelays();
+    this.lastFeedback = null;
+    this.resetDelays();
     this.aimd = new Aimd(first);
     this.loss = new LossController(first);
     this.received = new Received();
   }
 
-  forgetDelays() {
+  resetDelays() {
     this.groups = new Groups();
     this.trend = new Trend();
     this.detector = new Detector();
@@ -36,10 +36,10 @@ export class Gcc {
   handleFeedback(now, roundTrip, packets) {
     const lost = packets.filter(({ arrived }) => arrived === null).length;
     if (lost < packets.length) {
-      if (this.heard !== null && now - this.heard > TIMEOUT) {
-        this.forgetDelays();
+      if (this.lastFeedback !== null && now - this.lastFeedback > TIMEOUT) {
+        this.resetDelays();
       }
-      this.heard = now;
+      this.lastFeedback = now;
     }
     for (const { sent, arrived, size } of packets) {
       if (arrived === null) {
@@ -239,7 +239,7 @@ const NEAR = 3;
 /** The range of the time between a change and a decrease (ns). */
 const MIN_PAUSE = 10e6;
 const MAX_PAUSE = 200e6;
-/** A received rate below this factor of the rate is no reason to wait. */
+/** A decrease does not wait if the received rate is below this factor of the rate. */
 const COLLAPSE = 0.5;
 /** The delay of the reaction without the round trip (ms). */
 const RESPONSE = 100;

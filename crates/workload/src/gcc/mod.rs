@@ -28,7 +28,7 @@ use netburn_units::{BitRate, ByteSize, Duration, Instant};
 use received::Received;
 use trend::Trend;
 
-/// After this time without feedback the delays before it do not count. libwebrtc has the same time-out.
+/// After this time without feedback, earlier delays do not count. libwebrtc has the same timeout.
 const TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Range of the rate.
@@ -61,7 +61,7 @@ pub struct PacketReport {
 pub struct Gcc {
     config: GccConfig,
     /// Last feedback with an arrival.
-    heard: Option<Instant>,
+    last_feedback: Option<Instant>,
     groups: Groups,
     trend: Trend,
     detector: Detector,
@@ -78,7 +78,7 @@ impl Gcc {
         let start = config.start.clamp(config.min, config.max.max(config.min));
         Gcc {
             config,
-            heard: None,
+            last_feedback: None,
             groups: Groups::default(),
             trend: Trend::default(),
             detector: Detector::default(),
@@ -94,9 +94,10 @@ impl Gcc {
     pub fn handle_feedback(&mut self, now: Instant, round_trip: Duration, packets: &[PacketReport]) {
         let lost = packets.iter().filter(|packet| packet.arrived.is_none()).count();
         if lost < packets.len() {
-            let heard = self.heard.replace(now);
-            if heard.is_some_and(|heard| now.checked_since(heard).is_some_and(|since| since > TIMEOUT)) {
-                self.forget_delays();
+            let last = self.last_feedback.replace(now);
+            let pause = last.and_then(|last| now.checked_since(last));
+            if pause.is_some_and(|pause| pause > TIMEOUT) {
+                self.reset_delays();
             }
         }
         for packet in packets {
@@ -115,7 +116,7 @@ impl Gcc {
         }
     }
 
-    fn forget_delays(&mut self) {
+    fn reset_delays(&mut self) {
         self.groups = Groups::default();
         self.trend = Trend::default();
         self.detector = Detector::default();

@@ -160,6 +160,26 @@ fn loss_above_10_percent_lowers_the_rate() {
     assert_eq!(path.gcc.rate(), CONFIG.max);
 }
 
+/// Packets every 20 ms whose delay grows by 10 ms each are over-use. After 2 s without feedback these delays do not count.
+#[test]
+fn delays_before_a_pause_do_not_count() {
+    for (pause, expected) in [(2_000, Signal::OverUse), (2_001, Signal::Normal)] {
+        let mut gcc = Gcc::new(CONFIG);
+        let report = |number: i64| PacketReport {
+            sent: Instant::from_millis(number * 20),
+            arrived: Some(Instant::from_millis(number * 30)),
+            size: ByteSize::from_bytes(1_000),
+        };
+        for number in 0..100 {
+            gcc.handle_feedback(Instant::from_millis(number * 30), DELAY, &[report(number)]);
+        }
+        assert_eq!(gcc.signal(), Signal::OverUse);
+        // A packet of the last group is no new delay.
+        gcc.handle_feedback(Instant::from_millis(99 * 30 + pause), DELAY, &[report(99)]);
+        assert_eq!(gcc.signal(), expected);
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 

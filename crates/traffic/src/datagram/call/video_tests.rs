@@ -136,8 +136,8 @@ fn run() -> (Arrivals, CallServer) {
 /// 10 s of 25 frames per second: 250 up, and 250 down, of which the last one is due at 10.975 s. At 0.9 Mbit/s a
 /// frame has 5 packets of 900 B. Each is sent 3.2 ms after the one before, so frame 0 is complete after 12.8 + 10 ms.
 /// The first feedback adds 1 kbit/s. Then the rate rises by 8 % per second: from 0.901 to 1.8 Mbit/s in 8.992 s, with
-/// feedbacks every 100 ms. A frame at the target has 9 packets of 1000 B, 1.778 ms apart: 14.222 + 10 ms. Ages are rounded down to 1 µs, so an arrival up is
-/// up to 1 µs later.
+/// feedbacks every 100 ms. A frame at the target has 9 packets of 1000 B, 1.778 ms apart: 14.222 + 10 ms. Ages are rounded
+/// down to 1 µs, so an arrival up is up to 1 µs later.
 #[test]
 fn both_senders_reach_their_target_rate() {
     let (arrivals, server) = run();
