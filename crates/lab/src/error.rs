@@ -16,6 +16,7 @@ pub enum Requirement {
 
 impl Requirement {
     /// All of them. Their places are their codes in messages of the helper process.
+    #[cfg(target_os = "linux")]
     pub(crate) const ALL: [Requirement; 3] = [
         Requirement::TunDevice,
         Requirement::CongestionControl,

@@ -17,6 +17,7 @@
 //! - [`terminal`] – key input without line editing, and restoring a terminal.
 //! - [`process`] – child processes that end with their parent, and the limit of open files.
 //! - [`private_folder`] – folders that only their user can read.
+//! - [`scm_rights`] – messages with file descriptors.
 //!
 //! The following modules exist on Linux only:
 //!
@@ -26,7 +27,6 @@
 //!   driver and firmware.
 //! - `diag`: state of TCP connections. `sockets`: list of TCP sockets.
 //! - `raw`: raw sockets below IP.
-//! - `scm_rights`: messages with file descriptors.
 //! - `poller`: waits on one thread for files and an absolute timeout.
 
 pub mod clock;
@@ -61,7 +61,7 @@ pub mod raw;
 #[cfg(target_os = "linux")]
 pub mod route;
 pub mod sampler;
-#[cfg(target_os = "linux")]
+#[cfg_attr(not(target_os = "linux"), path = "scm_rights_unsupported.rs")]
 pub mod scm_rights;
 pub mod socket;
 #[cfg(target_os = "linux")]
