@@ -3,7 +3,7 @@
 import { CallClient } from "./call_client.js";
 import { Distribution } from "./health.js";
 import { offset, operationOf } from "./packet_stream.js";
-import { isDatagram } from "./plan.js";
+import { isBulk, isDatagram } from "./plan.js";
 import { Prober, random64 } from "./prober.js";
 import { Bins, event, operation } from "./rows.js";
 import { Workload } from "./workload.js";
@@ -35,6 +35,8 @@ export class Driver {
       client: null,
       /** Packets of the server that arrived before their operation was due, because the clocks' offset is not exact. */
       early: new Map(),
+      /** True if the workload sends datagrams and ended because there is no data channel. */
+      unconnected: false,
       playing: false,
       bytes: 0,
       latest: null,
@@ -64,6 +66,7 @@ export class Driver {
   openClient(machine) {
     const { load, workload } = machine;
     if (!this.datagrams) {
+      machine.unconnected = true;
       const text = "ended: the data channel of the browser is closed";
       this.put("events", event(load.station, load.workload, this.now(), 0, "warning", text));
       this.input(machine, this.now(), () => workload.handleStop(this.now()));
@@ -314,11 +317,24 @@ export class Driver {
     }
   }
 
+  /**
+   * Ends the bulk transfers after the load as soon as all other operations have ended. Nothing is measured with their load any
+   * more, and the device may pay for its data volume.
+   */
+  endBulkAfterLoad() {
+    const active = this.machines.filter(({ workload }) => !workload.isSettled());
+    if (active.every(({ load, workload }) => isBulk(load.config) && workload.phase === "draining")) {
+      const now = this.now();
+      active.forEach((machine) => this.input(machine, now, () => machine.workload.handleStop(now)));
+    }
+  }
+
   /** Sets the timer for the next event, or reports that all operations have ended. */
   sleep() {
     if (this.ended) {
       return;
     }
+    this.endBulkAfterLoad();
     const times = this.machines.map(({ workload }) => workload.pollTimeout()?.at ?? Infinity);
     const next = Math.min(...times, Infinity);
     if (next === Infinity) {

@@ -260,8 +260,8 @@ export class RunSession {
     const datagrams = channel ? new Datagrams(channel, this.context.browser) : null;
     this.driver = new Driver(loads, { ...this.driverOptions(), datagrams, settled: () => this.settled() });
     this.results = this.driver.machines.map(({ load, workload }) => {
-      const from = Math.max(workload.schedule.next, this.assignment.warmup);
-      return new Result({ ...load, from }, load.config);
+      const first = workload.schedule.next ?? load.start;
+      return new Result({ ...load, warm: this.assignment.warmup, first }, load.config);
     });
   }
 

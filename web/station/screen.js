@@ -1,7 +1,14 @@
 // Displays the view model of the station. Strings from other sources are inserted as text, never as markup.
 
 // The result on this device. The report's verdict also considers the self-check of all test machines.
-const VERDICTS = { pass: "✓ Met", marginal: "~ Nearly met", fail: "✗ Missed", inconclusive: "? Too few samples", none: "" };
+const VERDICTS = {
+  pass: "✓ Met",
+  marginal: "~ Nearly met",
+  fail: "✗ Missed",
+  inconclusive: "? Too few samples",
+  report: "Judged in the report",
+  none: "",
+};
 
 const HEADS = {
   "no-key": "No key",
@@ -60,7 +67,7 @@ export class Screen {
       return disconnected ? "The controller is disconnected; measuring continues." : "Measuring";
     }
     if (state === "result") {
-      return line || "Measured by this device. The verdict is in the report.";
+      return line || "Measured by this device. The verdict is in the report, on the controller's computer.";
     }
     if (state === "member" && pending > 0) {
       return "Results of an earlier run are stored on this device and will be sent when the controller requests them.";

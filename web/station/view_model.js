@@ -2,6 +2,7 @@
 
 import { obstacle } from "./limitations.js";
 import { isDatagram } from "./plan.js";
+import { worst } from "./result.js";
 
 const LABELS = {
   pages: "Web pages",
@@ -67,14 +68,8 @@ function ended(session) {
     title: session.assignment?.title ?? "",
     line: session.outcome === "late" ? `The run ended early: ${reason}. ${stored}` : reason,
     workloads: list,
-    verdict: list.map(({ verdict }) => verdict).reduce(worse, "none"),
+    verdict: worst(list.map(({ verdict }) => verdict)),
   };
-}
-
-const ORDER = ["none", "pass", "marginal", "inconclusive", "fail"];
-
-function worse(one, other) {
-  return ORDER.indexOf(other) > ORDER.indexOf(one) ? other : one;
 }
 
 function workloads(session, now) {
@@ -112,7 +107,9 @@ function describe(config, values, machine, now) {
       ? `${goal.within} of ${values.samples} within ${millis(goal.limit)}`
       : `${values.samples} operations`;
     const slowest = values.slowest === null ? "" : `, slowest ${millis(values.slowest)}`;
-    return { ...split(shown, millis), line: values.samples > 0 ? within + slowest + problems(values) : "No data yet" };
+    const statistic = shown === null ? "" : live ? "Latest; " : "Median; ";
+    const line = values.samples > 0 ? statistic + within + slowest + problems(values) : "No data yet";
+    return { ...split(shown, millis), line };
   }
   if (config.kind === "stream" || config.kind === "dash") {
     const buffered = live && machine?.workload.player ? machine.workload.player.buffered() : null;
@@ -130,8 +127,9 @@ function describe(config, values, machine, now) {
   if (isDatagram(config)) {
     const { samples, timeouts } = values;
     const unit = config.video ? "frames" : "datagrams";
-    const lost = samples > 0 ? `${share(timeouts / samples)} of ${samples} ${unit} lost` : "No data yet";
-    return { ...split(values.median, tenths), line: lost + (samples > 0 ? "; median delay" : "") };
+    const lost = `Median delay; this device counted ${share(timeouts / samples)} of ${samples} ${unit} as lost`;
+    const ended = machine?.unconnected ? "; ended early: the data channel is closed" : "";
+    return { ...split(values.median, tenths), line: (samples > 0 ? lost : "No data yet") + ended };
   }
   return { ...mbps(values.rate), line: `${size(values.bytes)} transferred${problems(values)}` };
 }

@@ -74,7 +74,7 @@ test("voice, a game and a probe over a data channel", async () => {
   assert.ok(fleet.ready.notes.includes("near of phone is skipped: a browser sends datagrams only to the server"));
   assert.equal(fleet.health.missed_sends, 0);
   const view = browser.views.findLast(({ workloads }) => workloads?.length === 4);
-  assert.equal(view.workloads[0].line, `7\u00a0% of ${operations(fleet, 0).length} datagrams lost; median delay`);
+  assert.equal(view.workloads[0].line, `Median delay; this device counted 7\u00a0% of ${operations(fleet, 0).length} datagrams as lost`);
 });
 
 test("without a data channel, the page states why, and the workload has no rows", async () => {

@@ -95,6 +95,32 @@ test("a complete run with all workloads", async () => {
   assert.deepEqual(Object.keys(browser.entries), [], "no entry is left in the store");
 });
 
+// 60 Mbit/s for 10 s are 75 MB. The first byte comes after 5 ms, which are 37.5 kB.
+test("a download ends with the load, and the page shows the rate of the record", async () => {
+  const browser = new FakeBrowser({ rate: 60e6 });
+  const fleet = new FakeFleet(browser, assignment(["download"]));
+  browser.station();
+  assert.ok(await browser.until(over(fleet), 30000));
+  const moved = fleet.all("intervals").reduce((sum, row) => sum + row[3], 0);
+  assert.ok(Math.abs(moved - 75e6) <= 37500 + 2 * 16384, `${moved}`);
+  assert.ok(fleet.all("intervals").every((row) => row[2] <= 10e9));
+  await browser.advance(500);
+  const [{ value, unit, line }] = browser.views.at(-1).workloads;
+  assert.deepEqual([value, unit, line], ["60", "Mbit/s", "75\u00a0MB transferred"]);
+});
+
+// An object of 16 KiB takes 1.31 s at 0.1 Mbit/s. The page that is due at 7.24 s is complete after the end of the load at 8 s.
+test("an upload continues until the last of the other operations has ended", async () => {
+  const browser = new FakeBrowser({ rate: 1e5 });
+  const fleet = new FakeFleet(browser, assignment(["browsing", "upload"], { duration: "8 s" }));
+  browser.station();
+  assert.ok(await browser.until(over(fleet), 30000));
+  const last = operations(fleet, 0).at(-1)[7];
+  assert.ok(last > 8.5e9 && last < 8.6e9, `${last}`);
+  const end = fleet.all("intervals").filter((row) => row[1] === 1).at(-1)[2];
+  assert.ok(end <= last && last - end < 2e8, `${end} of ${last}`);
+});
+
 test("a lost connection loses no rows", async () => {
   const browser = new FakeBrowser();
   const fleet = new FakeFleet(browser, assignment(["voip"]));
@@ -108,6 +134,22 @@ test("a lost connection loses no rows", async () => {
   const reconnects = browser.sent.run.filter(({ type }) => type === "hello").map((hello) => hello.reconnect ?? false);
   assert.deepEqual(reconnects, [false, true]);
   assert.ok(operations(fleet, 0).every((row) => row[9] === "finished"));
+});
+
+test("a card whose data channel ended with a reload says so", async () => {
+  const browser = new FakeBrowser();
+  browser.channel = {};
+  const fleet = new FakeFleet(browser, assignment(["probe", "voip"]));
+  const first = browser.station();
+  await browser.until(() => fleet.received > 5, 20000);
+  browser.unload(first);
+  browser.station();
+  assert.ok(await browser.until(over(fleet), 30000));
+  await browser.advance(500);
+  const [probe, call] = browser.views.at(-1).workloads;
+  assert.match(probe.line, /as lost; ended early: the data channel is closed$/);
+  assert.match(call.line, /^Median; \d+ of \d+ within 150/);
+  assert.equal(browser.views.findLast((view) => view.state === "running").workloads[1].line.split(";")[0], "Latest");
 });
 
 test("a station reconnects after the controller has detected the loss of its connection", async () => {

@@ -9,7 +9,7 @@ import * as messages from "../station/messages.js";
 import { isName, normalizeName, suggestName } from "../station/names.js";
 import { config, readAssignment } from "../station/plan.js";
 import { Player } from "../station/player.js";
-import { Result } from "../station/result.js";
+import { Result, worst } from "../station/result.js";
 import { Batches, Bins, count, MAX_EVENTS, MAX_ROWS } from "../station/rows.js";
 import { origin } from "../station/run_session.js";
 import { Store } from "../station/store.js";
@@ -74,11 +74,13 @@ test("startup and stalls of a player: 5 MB are the 2 s at 20 Mbit/s after which 
   assert.deepEqual(neverStarted.pollStall(), { began: 0, length: 7e9 });
 });
 
+const ALWAYS = { start: 0, stop: null, repeat: null };
+
 test("verdicts follow the rules of the summary", () => {
   const goals = [{ kind: "latency", limit: 5e8 }];
-  const load = { station: 0, workload: 0, name: "browsing", from: 0, end: 1e12 };
+  const load = { station: 0, workload: 0, name: "browsing", start: 0, warm: 0, first: 0, end: 1e12 };
   const judge = (latencies, others = []) => {
-    const result = new Result(load, { goals });
+    const result = new Result(load, { goals, activity: ALWAYS });
     latencies.forEach((latency, at) => result.add("operations", [0, 0, at, 0, 0, null, 0, latency, 1, "finished", null]));
     others.forEach((outcome) => result.add("operations", [0, 0, 9, 0, null, null, null, null, 0, outcome, null]));
     return result.at(1e12);
@@ -96,7 +98,8 @@ test("verdicts follow the rules of the summary", () => {
 
 test("windows of a rate goal: from the first whole bin, in steps of 100 ms, up to the end", () => {
   const goals = [{ kind: "rate", atLeast: 8e6, window: 2e8, step: 1e8 }, { kind: "no-stall" }];
-  const result = new Result({ station: 0, workload: 0, name: "tv", from: 5e7, end: 6e8 }, { goals });
+  const load = { station: 0, workload: 0, name: "tv", start: 0, warm: 5e7, first: 0, end: 6e8 };
+  const result = new Result(load, { goals, activity: ALWAYS });
   // From 100 ms on: 100 kB in each 100 ms are exactly 8 Mbit/s.
   [1e5, 1e5, 5e4, 1e5].forEach((bytes, at) => result.add("intervals", [0, 0, (at + 1) * 1e8, bytes, 0]));
   const [rate, stall] = result.at(5.5e8).goals;
@@ -106,6 +109,47 @@ test("windows of a rate goal: from the first whole bin, in steps of 100 ms, up t
   assert.equal(result.at(5.5e8).goals[1].verdict, "marginal");
   result.add("events", [0, 0, 4e8, 4e6, "stall", ""]);
   assert.equal(result.at(5.5e8).goals[1].verdict, "fail");
+});
+
+// 1 MB in each 100 ms are 80 Mbit/s.
+test("the throughput counts the bytes of the evaluated time, as in the summary", () => {
+  const result = (load, activity = ALWAYS) => {
+    const place = { station: 0, workload: 0, name: "download", first: load.start };
+    const result = new Result({ ...place, ...load }, { goals: [], activity });
+    for (let at = 0; at < 30e8; at += 1e8) {
+      result.add("intervals", [0, 0, at, 1e6, 0]);
+    }
+    return result;
+  };
+  // The load ends at 1 s; the bytes of two more seconds of drain are not part of its rate.
+  const whole = result({ start: 0, warm: 0, end: 1e9 });
+  assert.deepEqual([whole.at(Infinity).rate, whole.at(Infinity).bytes], [80e6, 30e6]);
+  // From 50 ms to 1,030 ms: half of the first interval, and three tenths of the last one.
+  const partial = result({ start: 0, warm: 5e7, end: 103e7 });
+  partial.add("intervals", [0, 0, 0, 1e6, 0]);
+  assert.equal(partial.at(Infinity).rate, ((0.5 * 2 + 9 + 0.3) * 8e6) / 0.98);
+  assert.equal(partial.at(5e7).rate, 0);
+  // Windows of 200 ms every second: the pauses between them do not count.
+  const paused = result({ start: 0, warm: 0, end: 21e8 }, { start: 0, stop: 2e8, repeat: 1e9 });
+  assert.equal(paused.at(Infinity).rate, 80e6);
+});
+
+test("windows of a rate goal and stalls do not count in the pauses of a workload", () => {
+  const goals = [{ kind: "rate", atLeast: 8e6, window: 2e8, step: 1e8 }, { kind: "no-stall" }];
+  const activity = { start: 0, stop: 4e8, repeat: 1e9 };
+  const result = new Result({ station: 0, workload: 0, name: "tv", start: 0, warm: 0, first: 0, end: 2e9 }, { goals, activity });
+  [0, 1, 2, 3, 10, 11, 12, 13].forEach((bin) => result.add("intervals", [0, 0, bin * 1e8, 1e5, 0]));
+  result.add("events", [0, 0, 5e8, 3e8, "stall", ""]);
+  const [rate, stall] = result.at(Infinity).goals;
+  // Three windows of two intervals each in four intervals.
+  assert.deepEqual([rate.samples, rate.within, rate.verdict, stall.verdict], [6, 6, "pass", "pass"]);
+});
+
+test("a workload whose goals the page cannot judge says so", () => {
+  const load = { station: 0, workload: 0, name: "game", start: 0, warm: 0, first: 0, end: 1e9 };
+  const game = (goals) => new Result(load, { kind: "game", goals, activity: ALWAYS }).at(1e9).verdict;
+  assert.deepEqual([game([{ kind: "no-gap" }]), game([])], ["report", "none"]);
+  assert.deepEqual([worst(["report", "none"]), worst(["report", "pass", "fail"])], ["report", "fail"]);
 });
 
 test("the order and the seed of a plan are preserved for all names", () => {
@@ -332,7 +376,7 @@ test("the goal for the bit rate of segments counts complete ones", () => {
     goal: ["2 Mbit/s"],
     dash: { ladder: ["1 Mbit/s", "2 Mbit/s"], segment: "4 s", start: "4 s", max_buffer: "30 s", reservoir: "5 s", cushion: "10 s" },
   });
-  const result = new Result({ station: 0, workload: 0, name: "film", from: 0, end: 60e9 }, settings);
+  const result = new Result({ station: 0, workload: 0, name: "film", start: 0, warm: 0, first: 0, end: 60e9 }, settings);
   const row = (due, bytes, outcome) => [0, 0, 0, due, due, null, due, due + 1e9, bytes, outcome];
   result.add("operations", row(0, 500_000, "finished"));
   result.add("operations", row(4e9, 1_000_000, "finished"));
@@ -345,7 +389,7 @@ test("the goal for the bit rate of segments counts complete ones", () => {
     goal: ["6 Mbit/s"],
     dash: { ladder: ["2 Mbit/s", "6 Mbit/s"], segment: "4 s", start: "4 s", max_buffer: "30 s", reservoir: "5 s", cushion: "10 s" },
   });
-  const mostly = new Result({ station: 0, workload: 0, name: "film", from: 0, end: 800e9 }, lower);
+  const mostly = new Result({ station: 0, workload: 0, name: "film", start: 0, warm: 0, first: 0, end: 800e9 }, lower);
   for (let number = 0; number < 200; number += 1) {
     mostly.add("operations", row(number * 4e9, number === 0 ? 1_000_000 : 3_000_000, "finished"));
   }
