@@ -60,7 +60,7 @@ function upperBound(bucket) {
   return EXACT * 2 ** doubling * (1 + within / 128);
 }
 
-/** The health report at the end. A browser cannot measure the processor load: these values are 0 (see limitations.js). */
+/** The health report at the end. A browser cannot measure the processor load. */
 export function report(name, stations, measured) {
   const { lateness } = measured;
   return {
@@ -72,8 +72,8 @@ export function report(name, stations, measured) {
     lateness_us_max: lateness.max,
     lateness_count: lateness.count,
     missed_sends: measured.missed,
-    cpu: 0,
-    machine_busy: 0,
+    cpu: null,
+    machine_busy: null,
     service_us_p99: 0,
     rejected: 0,
     bytes_down: measured.down,

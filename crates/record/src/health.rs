@@ -39,10 +39,12 @@ pub struct Health {
     /// Number of due operations that it skipped because it was too late.
     pub missed_sends: u64,
     /// Processor time of the busiest thread as a share of one core, 0 to 1: 95th percentile over
-    /// windows of one second.
-    pub cpu: f64,
-    /// The machine's busy share over the run, 0 to 1.
-    pub machine_busy: f64,
+    /// windows of one second. `None` if not measured, as in browsers.
+    #[serde(default)]
+    pub cpu: Option<f64>,
+    /// The machine's busy share over the run, 0 to 1; `None` if not measured, as in browsers.
+    #[serde(default)]
+    pub machine_busy: Option<f64>,
     /// For a server: 99th percentile of the time from the request's last header byte to the
     /// response's first byte in the kernel. In µs, without the delays of its rate limit.
     pub service_us_p99: f64,
@@ -61,7 +63,7 @@ pub struct Health {
 }
 
 impl Health {
-    /// A report of an agent or a server that did nothing: every measured value is 0.
+    /// A report of an agent or a server that did nothing: every counter is 0.
     #[must_use]
     pub fn new(name: &str, role: Role) -> Self {
         Health {
@@ -74,8 +76,8 @@ impl Health {
             lateness_count: 0,
             standstill_us_max: None,
             missed_sends: 0,
-            cpu: 0.0,
-            machine_busy: 0.0,
+            cpu: None,
+            machine_busy: None,
             service_us_p99: 0.0,
             rejected: 0,
             bytes_down: 0,

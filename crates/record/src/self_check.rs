@@ -110,17 +110,15 @@ pub fn self_check(evidence: &Evidence<'_>) -> Checked {
         for reason in reasons(health, evidence.standstill) {
             add_issue(stations, reason);
         }
-        if !one_machine && at_least(health.machine_busy, MACHINE_BUSY) {
-            add_issue(
-                stations,
-                busy(format!("the machine of {}", agent_label(health)), health.machine_busy),
-            );
+        let machine_busy = health.machine_busy.filter(|_| !one_machine);
+        if let Some(share) = machine_busy.filter(|share| at_least(*share, MACHINE_BUSY)) {
+            add_issue(stations, busy(format!("the machine of {}", agent_label(health)), share));
         }
     }
     let busiest = evidence
         .health
         .iter()
-        .map(|health| health.machine_busy)
+        .filter_map(|health| health.machine_busy)
         .max_by(f64::total_cmp);
     let reported_by_lab = evidence.lab.is_some_and(|lab| exceeds(lab.machine_busy, MACHINE_BUSY));
     if let Some(share) = busiest.filter(|share| one_machine && !reported_by_lab && at_least(*share, MACHINE_BUSY)) {
@@ -205,10 +203,10 @@ fn reasons(health: &Health, standstill: Duration) -> Vec<QualityIssue> {
             limit: MISSED_SENDS,
         });
     }
-    if at_least(health.cpu, CPU) {
+    if let Some(share) = health.cpu.filter(|share| at_least(*share, CPU)) {
         reasons.push(QualityIssue::ProcessorBusy {
             who: who(),
-            share: health.cpu,
+            share,
             limit: CPU,
         });
     }
@@ -271,8 +269,8 @@ mod tests {
             lateness_us_p99: 40.0,
             lateness_us_max: 900.0,
             lateness_count: 1000,
-            cpu: 0.2,
-            machine_busy: 0.5,
+            cpu: Some(0.2),
+            machine_busy: Some(0.5),
             operations: 1000,
             ..Health::new("a1", Role::Agent)
         }
@@ -376,19 +374,20 @@ mod tests {
                 one,
                 "agent a1 skipped 2 of 1000 operations because it was too late (0.2 %); the limit is 0.1 %",
             ),
-            (|a, _| a.cpu = 0.949, &[], ""),
+            (|a, _| a.cpu = Some(0.949), &[], ""),
+            (|a, _| (a.cpu, a.machine_busy) = (None, None), &[], ""),
             (
-                |a, _| a.cpu = 0.95,
+                |a, _| a.cpu = Some(0.95),
                 one,
                 "agent a1 used 95 % of one core; the limit is 95 %",
             ),
             (
-                |_, s| s.cpu = 0.97,
+                |_, s| s.cpu = Some(0.97),
                 both,
                 "server s1 used 97 % of one core; the limit is 95 %",
             ),
             (
-                |a, _| a.machine_busy = 0.985,
+                |a, _| a.machine_busy = Some(0.985),
                 one,
                 "the machine of agent a1 was 98.5 % busy; the limit is 98 %",
             ),
@@ -431,12 +430,12 @@ mod tests {
     #[test]
     fn one_machine_is_reported_once() {
         let busy = |share| Health {
-            machine_busy: share,
+            machine_busy: Some(share),
             ..agent()
         };
         let tv = Health {
             name: "server".into(),
-            machine_busy: 0.985,
+            machine_busy: Some(0.985),
             ..server()
         };
         let checked = check(Environment::Local, &[busy(0.99), busy(0.999), tv], &[], false);
@@ -454,11 +453,11 @@ mod tests {
             standstill_us_max: 31_000.0,
             standstill_us_total: 31_000.0,
             standstills: 1,
-            machine_busy: 0.99,
+            machine_busy: Some(0.99),
             ..LabHealth::default()
         };
         let busy = Health {
-            machine_busy: 0.999,
+            machine_busy: Some(0.999),
             standstill_us_max: Some(2_000.0),
             ..agent()
         };
@@ -548,7 +547,7 @@ mod tests {
     fn the_self_check_passes_in_simulated_time() {
         let slow = Health {
             lateness_us_p99: 1e9,
-            cpu: 1.0,
+            cpu: Some(1.0),
             ..agent()
         };
         assert_eq!(check(Environment::Simulate, &[slow], &[], true), Checked::default());

@@ -183,7 +183,7 @@ pub async fn run<D: Dial, T: AgentPolicy>(
     }
     let end = match driving.await.map_err(io::Error::other).and_then(|report| report) {
         Ok(report) => {
-            let busy = watch.map_or(0.0, |watch| machine_busy(&watch, zero));
+            let busy = watch.ok().and_then(|watch| machine_busy(&watch, zero));
             LateResultsEnd {
                 health: Some(part.health(&join.name, &report, busy)),
                 ..ended(&run, stopped)
@@ -355,14 +355,12 @@ fn startable(zero: std::time::Instant, now: std::time::Instant, baseline: Durati
     }
 }
 
-/// Mean busy share of the machine since `zero`, 0 to 1.
-fn machine_busy(watch: &CpuMonitor, zero: Monotonic) -> f64 {
+/// Mean busy share of the machine since `zero`, 0 to 1; `None` if the run was shorter than a window.
+fn machine_busy(watch: &CpuMonitor, zero: Monotonic) -> Option<f64> {
     let windows = watch.windows();
     let shares = windows.iter().filter(|w| w.end > zero).map(|w| w.machine_busy);
-    match shares.clone().count() {
-        0 => 0.0,
-        count => shares.sum::<f64>() / count as f64,
-    }
+    let count = shares.clone().count();
+    (count > 0).then(|| shares.sum::<f64>() / count as f64)
 }
 
 #[cfg(test)]

@@ -350,8 +350,8 @@ fn exhausted(plan: &Plan) -> Vec<Health> {
         lateness_count: 10_000,
         standstill_us_max: None,
         missed_sends: 12,
-        cpu: 0.99,
-        machine_busy: 1.0,
+        cpu: Some(0.99),
+        machine_busy: Some(1.0),
         service_us_p99: 0.0,
         rejected: 0,
         bytes_down: 1,
@@ -365,8 +365,8 @@ fn exhausted(plan: &Plan) -> Vec<Health> {
         stations: Vec::new(),
         lateness_us_p99: 40.0,
         missed_sends: 0,
-        cpu: 0.1,
-        machine_busy: 0.9,
+        cpu: Some(0.1),
+        machine_busy: Some(0.9),
         service_us_p99: 300.0,
         ..agent.clone()
     };

@@ -113,8 +113,8 @@ fn agent(name: &str, station: &str) -> Health {
         lateness_us_p99: 40.0,
         lateness_us_max: 900.0,
         lateness_count: 1_000,
-        cpu: 0.2,
-        machine_busy: 0.5,
+        cpu: Some(0.2),
+        machine_busy: Some(0.5),
         operations: 1_000,
         ..Health::new(name, Role::Agent)
     }
@@ -134,7 +134,7 @@ fn stations_without_problems_have_no_cause() {
 #[test]
 fn an_overloaded_generator_or_server_has_severity_measurement() {
     let tired = Health {
-        cpu: 0.97,
+        cpu: Some(0.97),
         lateness_us_p99: 12_500.0,
         ..agent("a1", "laptop")
     };
@@ -166,7 +166,7 @@ fn an_overloaded_generator_or_server_has_severity_measurement() {
 #[test]
 fn a_machine_of_several_agents_is_named_once() {
     let busy = |name: &str, station: &str, machine_busy| Health {
-        machine_busy,
+        machine_busy: Some(machine_busy),
         ..agent(name, station)
     };
     let agents = [busy("laptop", "laptop", 0.99), busy("tablet", "tablet", 0.985)];

@@ -39,10 +39,12 @@ pub(super) struct HealthSchema {
     standstill_us_max: Option<f64>,
     /// Number of due sends that were skipped because they were too late.
     missed_sends: u64,
-    /// CPU time of the busiest thread as a share of the run, 0 to 1.
-    cpu: f64,
-    /// Busy share of the machine over the run, 0 to 1.
-    machine_busy: f64,
+    /// CPU time of the busiest thread as a share of one core, 0 to 1; absent or null if not measured, as in browsers.
+    #[serde(default)]
+    cpu: Option<f64>,
+    /// Busy share of the machine over the run, 0 to 1; absent or null if not measured, as in browsers.
+    #[serde(default)]
+    machine_busy: Option<f64>,
     /// For a server: 99th percentile of the time from a request's head to the first byte of its response,
     /// in µs.
     service_us_p99: f64,

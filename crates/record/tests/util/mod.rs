@@ -121,8 +121,8 @@ pub fn health(name: &str, role: Role, stations: &[&str]) -> Row {
         lateness_us_p99: 40.0,
         lateness_us_max: 200.0,
         lateness_count: 1000,
-        cpu: 0.1,
-        machine_busy: 0.2,
+        cpu: Some(0.1),
+        machine_busy: Some(0.2),
         service_us_p99: 100.0,
         operations: 1000,
         ..Health::new(name, role)

@@ -166,8 +166,8 @@ pub(super) fn self_check(view: &View) -> String {
                 span_us(health.lateness_us_max),
                 health.standstill_us_max.map_or_else(String::new, span_us),
                 health.missed_sends.to_string(),
-                percent(health.cpu),
-                percent(health.machine_busy),
+                health.cpu.map_or_else(String::new, percent),
+                health.machine_busy.map_or_else(String::new, percent),
                 if server {
                     span_us(health.service_us_p99)
                 } else {

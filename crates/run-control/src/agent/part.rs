@@ -134,7 +134,7 @@ impl Part {
         workloads.any(|workload| workload.config.kind.is_datagram())
     }
 
-    pub(super) fn health(&self, name: &str, report: &DriveReport, machine_busy: f64) -> netburn_record::Health {
+    pub(super) fn health(&self, name: &str, report: &DriveReport, machine_busy: Option<f64>) -> netburn_record::Health {
         report.health(name, self.names(), machine_busy)
     }
 }

@@ -339,8 +339,8 @@ fn health(value: f64) -> Health {
         lateness_us_p50: value,
         lateness_us_p99: value,
         lateness_us_max: value,
-        cpu: value,
-        machine_busy: value,
+        cpu: Some(value),
+        machine_busy: Some(value),
         service_us_p99: value,
         ..Health::new("", Role::Agent)
     }

@@ -50,9 +50,10 @@ pub struct DriveReport {
 }
 
 impl DriveReport {
-    /// Returns the report as an agent's health. `machine_busy` is the busy share of the machine over the run, 0 to 1.
+    /// Returns the report as an agent's health. `machine_busy` is the busy share of the machine over the run, 0 to 1;
+    /// `None` if it was not measured.
     #[must_use]
-    pub fn health(&self, name: &str, stations: Vec<String>, machine_busy: f64) -> Health {
+    pub fn health(&self, name: &str, stations: Vec<String>, machine_busy: Option<f64>) -> Health {
         Health {
             name: name.to_owned(),
             role: Role::Agent,
@@ -63,7 +64,7 @@ impl DriveReport {
             lateness_count: self.lateness_count,
             standstill_us_max: Some(self.standstill_us_max),
             missed_sends: self.missed_sends,
-            cpu: self.cpu,
+            cpu: Some(self.cpu),
             machine_busy,
             service_us_p99: 0.0,
             rejected: 0,

@@ -149,16 +149,17 @@ impl Cpu {
         whole
     }
 
-    /// Returns the share of the busiest thread (95th percentile of the windows) and of the machine (mean).
-    fn shares(&mut self) -> (f64, f64) {
+    /// Returns the share of the busiest thread (95th percentile of the windows) and of the machine (mean); `None` without
+    /// a window.
+    fn shares(&mut self) -> (Option<f64>, Option<f64>) {
         let windows = self.windows();
         let mut busiest: Vec<f64> = windows.iter().map(|window| window.busiest_thread).collect();
         busiest.sort_by(f64::total_cmp);
         // Nearest rank: the smallest value that at least 95 % do not exceed.
         let rank = (busiest.len() * 95).div_ceil(100).max(1);
-        let cpu = busiest.get(rank - 1).copied().unwrap_or(0.0);
+        let cpu = busiest.get(rank - 1).copied();
         let machine: f64 = windows.iter().map(|window| window.machine_busy).sum();
-        (cpu, machine / windows.len().max(1) as f64)
+        (cpu, cpu.map(|_| machine / windows.len() as f64))
     }
 }
 

@@ -28,7 +28,8 @@ fn health_counts_requests_and_bytes() {
         (101, 1_000_000, 7)
     );
     assert!(health.service_us_p99 > 0.0);
-    assert!((0.0..=1.0).contains(&health.cpu) && (0.0..=1.0).contains(&health.machine_busy));
+    let shares = [health.cpu, health.machine_busy];
+    assert!(shares.iter().flatten().all(|share| (0.0..=1.0).contains(share)));
     served.handle.reset();
     let health = served.handle.health();
     assert_eq!(

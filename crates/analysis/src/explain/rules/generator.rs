@@ -29,7 +29,7 @@ pub(super) fn find(analysis: &Analysis<'_>, _: &[Cause]) -> Vec<Cause> {
     let limit_us = standstill_limit(analysis.plan).as_nanos() as f64 / 1e3;
     let one_machine = matches!(analysis.environment, Environment::Local | Environment::Lab);
     let mut causes = Vec::new();
-    let busiest = analysis.health.iter().map(|health| health.machine_busy);
+    let busiest = analysis.health.iter().filter_map(|health| health.machine_busy);
     if let Some(share) = busiest.max_by(f64::total_cmp)
         && one_machine
         && share >= MACHINE_BUSY
@@ -89,17 +89,14 @@ fn cause((agent, evidence): (&Health, String)) -> Cause {
 fn agent_evidence(agent: &Health, limit_us: f64, one_machine: bool) -> Option<String> {
     let due = agent.operations_due();
     let mut facts = Vec::new();
-    if agent.cpu >= CPU {
-        facts.push(format!(
-            "used {} of one core (limit: {})",
-            percent(agent.cpu),
-            percent(CPU)
-        ));
+    if let Some(cpu) = agent.cpu.filter(|cpu| *cpu >= CPU) {
+        facts.push(format!("used {} of one core (limit: {})", percent(cpu), percent(CPU)));
     }
-    if !one_machine && agent.machine_busy >= MACHINE_BUSY {
+    let machine_busy = agent.machine_busy.filter(|_| !one_machine);
+    if let Some(share) = machine_busy.filter(|share| *share >= MACHINE_BUSY) {
         facts.push(format!(
             "ran on a machine that was {} busy (limit: {})",
-            percent(agent.machine_busy),
+            percent(share),
             percent(MACHINE_BUSY)
         ));
     }

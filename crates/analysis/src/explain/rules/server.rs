@@ -33,10 +33,10 @@ fn itself(analysis: &Analysis<'_>) -> Option<Cause> {
     }
     let mut facts = Vec::new();
     for server in analysis.health.iter().filter(|health| health.role == Role::Server) {
-        if server.cpu >= CPU {
+        if let Some(cpu) = server.cpu.filter(|cpu| *cpu >= CPU) {
             facts.push(format!(
                 "it used {} of one core (limit: {})",
-                percent(server.cpu),
+                percent(cpu),
                 percent(CPU)
             ));
         }
