@@ -66,6 +66,12 @@ pub enum DeployError {
     /// The binary does not run on the machine.
     #[error("{} does not print its version", .0.display())]
     Version(PathBuf),
+    /// The binary is another program, or another version of netburn. What is on the machine is unchanged.
+    #[error(
+        "{} is not netburn {VERSION}: its `--version` prints something else; help: build it from the version of this program",
+        .0.display()
+    )]
+    NotNetburn(PathBuf),
     /// The binary can't be copied.
     #[error("it couldn't be copied ({0})")]
     Copy(ExitStatus),
@@ -124,6 +130,18 @@ pub fn deploy(ssh: &Ssh, binaries: &[Binary], deployment: &Deployment) -> Result
     Err(DeployError::NoBinary { machine, tried })
 }
 
+/// Version of this program. All members of a fleet have the same.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Shell commands that check the output of `program --version`, and else run `undo` and exit with status 96 (it does not
+/// run) or 97 (it is another program).
+fn version_check(program: &str, undo: &str) -> String {
+    format!(
+        "said=$({program} --version 2>/dev/null) || {{ {undo}exit 96; }}; \
+         case \"$said\" in \"netburn {VERSION}\"|\"netburn {VERSION} \"*) ;; *) {undo}exit 97;; esac"
+    )
+}
+
 /// Output of a command.
 fn ask(ssh: &Ssh, command: &str) -> Result<String, DeployError> {
     let said = ssh.run(command)?;
@@ -144,16 +162,22 @@ fn put(ssh: &Ssh, binary: &Binary) -> Result<Option<ByteSize>, DeployError> {
         ssh,
         "sha256sum \"$HOME/.local/bin/netburn\" 2>/dev/null | cut -d' ' -f1; true",
     )?;
-    if there == sum {
-        return Ok(None);
-    }
-    // A new file and a rename: a running netburn keeps its binary.
-    let remote = "set -e; umask 077; mkdir -p \"$HOME/.local/bin\"; new=\"$HOME/.local/bin/.netburn.new\"; cat >\"$new\"; \
-                  chmod 755 \"$new\"; \"$new\" --version >/dev/null || { rm -f \"$new\"; exit 96; }; \
-                  mv -f \"$new\" \"$HOME/.local/bin/netburn\"";
-    let status = ssh.feed(remote, &binary.bytes)?;
+    let (remote, copied) = if there == sum {
+        (version_check("\"$HOME/.local/bin/netburn\"", ""), None)
+    } else {
+        // A new file and a rename: a running netburn keeps its binary.
+        let check = version_check("\"$new\"", "rm -f \"$new\"; ");
+        let remote = format!(
+            "set -e; umask 077; mkdir -p \"$HOME/.local/bin\"; new=\"$HOME/.local/bin/.netburn.new\"; cat >\"$new\"; \
+             chmod 755 \"$new\"; {check}; mv -f \"$new\" \"$HOME/.local/bin/netburn\""
+        );
+        (remote, Some(ByteSize::from_bytes(binary.bytes.len() as u64)))
+    };
+    let bytes = if copied.is_some() { &binary.bytes[..] } else { &[] };
+    let status = ssh.feed(&remote, bytes)?;
     match status.code() {
-        Some(0) => Ok(Some(ByteSize::from_bytes(binary.bytes.len() as u64))),
+        Some(0) => Ok(copied),
+        Some(97) => Err(DeployError::NotNetburn(binary.path.clone())),
         Some(96) if binary.elf.as_ref().is_some_and(|elf| !elf.is_static()) => {
             Err(DeployError::Library(binary.path.clone()))
         }
@@ -219,8 +243,47 @@ impl Binary {
         })
     }
 
+    /// Returns whether the file is an executable of some machine (ELF).
+    #[must_use]
+    pub fn is_executable(&self) -> bool {
+        self.elf.is_some()
+    }
+
     fn sum(&self) -> String {
         let digest = ring::digest::digest(&ring::digest::SHA256, &self.bytes);
         digest.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    /// Exit status of the check of a program that is this shell script.
+    fn checked(script: &str) -> Option<i32> {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("program");
+        std::fs::write(&program, script).unwrap();
+        let check = version_check("sh \"$new\"", "rm \"$new\"; ");
+        let status = Command::new("sh")
+            .args(["-ec", &check])
+            .env("new", &program)
+            .status()
+            .unwrap();
+        assert_eq!(program.exists(), status.success(), "{script}");
+        status.code()
+    }
+
+    #[test]
+    fn only_netburn_of_this_version_replaces_what_is_there() {
+        assert_eq!(checked(&format!("echo 'netburn {VERSION}'")), Some(0));
+        assert_eq!(checked(&format!("echo 'netburn {VERSION} (0123abcd)'")), Some(0));
+        // `/bin/true --version` prints this and succeeds.
+        assert_eq!(checked("echo 'true (GNU coreutils) 9.1'"), Some(97));
+        assert_eq!(checked("true"), Some(97));
+        assert_eq!(checked("echo netburn 0.0.9"), Some(97));
+        assert_eq!(checked(&format!("echo 'netburn {VERSION}1'")), Some(97));
+        assert_eq!(checked(&format!("echo 'netburn {VERSION}'; exit 1")), Some(96));
     }
 }

@@ -9,6 +9,7 @@ use netburn_deploy::remote::{self, Binary, DeployError, Deployed, Deployment};
 use netburn_deploy::ssh::Ssh;
 use netburn_protocol::join_url::{JoinUrl, Place};
 use netburn_report::sanitise::sanitise;
+use std::path::Path;
 
 /// `netburn fleet deploy`.
 pub(crate) fn deploy(args: &DeployArgs) -> Result<ExitStatus, CliError> {
@@ -26,7 +27,7 @@ pub(crate) fn deploy(args: &DeployArgs) -> Result<ExitStatus, CliError> {
     reachable(&url)?;
     let mut binaries = Vec::new();
     if let Some(path) = &args.binary {
-        binaries.push(Binary::read(path).map_err(|error| CliError::Usage(format!("{}: {error}", path.display())))?);
+        binaries.push(binary(path)?);
     }
     let this = std::env::current_exe().and_then(|path| Binary::read(&path));
     binaries.extend(
@@ -52,6 +53,24 @@ pub(crate) fn deploy(args: &DeployArgs) -> Result<ExitStatus, CliError> {
         0 => Ok(ExitStatus::Success),
         _ => Ok(ExitStatus::NotMeasured),
     }
+}
+
+/// Reads the file of `--binary`.
+fn binary(path: &Path) -> Result<Binary, CliError> {
+    let wrong = |why: String| CliError::Usage(format!("--binary {}: {why}", sanitise(&path.to_string_lossy())));
+    let metadata = std::fs::metadata(path).map_err(|error| wrong(error.to_string()))?;
+    if !metadata.is_file() {
+        return Err(wrong("found another kind of file, expected a regular file".to_owned()));
+    }
+    let binary = Binary::read(path).map_err(|error| wrong(error.to_string()))?;
+    if !binary.is_executable() {
+        return Err(wrong(
+            "found a file that is no executable of Linux (ELF), expected netburn; help: give the path of a netburn \
+             binary that was built for the other machine"
+                .to_owned(),
+        ));
+    }
+    Ok(binary)
 }
 
 /// Deploys to one machine.
@@ -87,6 +106,18 @@ fn reachable(url: &str) -> Result<(), CliError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_binary_is_an_executable_file() {
+        let wrong = |path: &str| match binary(Path::new(path)) {
+            Err(CliError::Usage(text)) => text,
+            other => panic!("{path}: {:?}", other.is_ok()),
+        };
+        let text = wrong(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"));
+        assert!(text.contains("no executable of Linux (ELF)"), "{text}");
+        assert!(wrong(env!("CARGO_MANIFEST_DIR")).contains("expected a regular file"));
+        assert!(binary(&std::env::current_exe().unwrap()).is_ok());
+    }
 
     #[test]
     fn others_join_where_they_can() {

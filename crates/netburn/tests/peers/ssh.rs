@@ -497,6 +497,18 @@ fn netburn_deployed_to_a_machine_joins_the_fleet() {
             .is_ok()
     );
     assert!(!home.join(".config/netburn/join.env.new").exists());
+    // Another program, which also runs there, does not replace netburn.
+    let sum = |path: &std::path::Path| std::fs::read(path).unwrap();
+    let before = sum(&home.join(".local/bin/netburn"));
+    let wrong = [&there[..], &["--binary", "/bin/true"]].concat();
+    let rejected = finish(bench.with_state("desk", &wrong)).expect(3);
+    assert!(
+        rejected.stderr.contains("/bin/true is not netburn"),
+        "{}",
+        rejected.stderr
+    );
+    assert!(sum(&home.join(".local/bin/netburn")) == before && !home.join(".local/bin/.netburn.new").exists());
+    assert!(std::fs::read_link(format!("/proc/{}/exe", pid.trim())).is_ok());
     // At the second deployment the binary is already there, and the running agent is replaced.
     let again = finish(bench.with_state("desk", &there)).expect(0);
     assert!(again.stderr.contains("was there, joining"), "{}", again.stderr);
