@@ -43,6 +43,24 @@ pub(crate) struct Outputs {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Over;
 
+/// Reason for an output of DTLS.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Trigger {
+    /// A received datagram.
+    Datagram,
+    /// Time, or data to send.
+    Timer,
+}
+
+/// Returns whether a datagram begins with a HelloVerifyRequest: a record of the content type `handshake` (RFC 6347 §4.1)
+/// with this message (§4.3.2).
+fn is_hello_verify_request(datagram: &[u8]) -> bool {
+    const HANDSHAKE: u8 = 22;
+    const HEADER: usize = 13;
+    const HELLO_VERIFY_REQUEST: u8 = 3;
+    datagram.first() == Some(&HANDSHAKE) && datagram.get(HEADER) == Some(&HELLO_VERIFY_REQUEST)
+}
+
 /// DTLS and SCTP of one session.
 ///
 /// **Call order:** after every `handle_*` and `send`, wait until [`poll_timeout`](Self::poll_timeout) or the next input.
@@ -86,9 +104,9 @@ impl Session {
     /// Processes a datagram of DTLS.
     pub(crate) fn handle_datagram(&mut self, now: Instant, bytes: &[u8], out: &mut Outputs) -> Result<(), Over> {
         self.dtls.handle_timeout(self.clock.to_std(now)).map_err(|_| Over)?;
-        self.drain_dtls(now, out)?;
+        self.drain_dtls(now, Trigger::Timer, out)?;
         self.dtls.handle_packet(bytes).map_err(|_| Over)?;
-        self.advance(now, out)
+        self.advance(now, Trigger::Datagram, out)
     }
 
     /// Sends a message unless more than `most` bytes wait. Returns whether it was accepted.
@@ -104,7 +122,7 @@ impl Session {
             return Ok(false);
         }
         let written = stream.write_with_ppi(message, PayloadProtocolIdentifier::Binary);
-        self.advance(now, out)?;
+        self.advance(now, Trigger::Timer, out)?;
         Ok(written.is_ok())
     }
 
@@ -119,7 +137,7 @@ impl Session {
                 }
             }
         }
-        self.advance(now, out)
+        self.advance(now, Trigger::Timer, out)
     }
 
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
@@ -132,8 +150,8 @@ impl Session {
     }
 
     /// Passes data between the protocols until none is left.
-    fn advance(&mut self, now: Instant, out: &mut Outputs) -> Result<(), Over> {
-        self.drain_dtls(now, out)?;
+    fn advance(&mut self, now: Instant, trigger: Trigger, out: &mut Outputs) -> Result<(), Over> {
+        self.drain_dtls(now, trigger, out)?;
         self.read_events(out)?;
         let at = self.clock.to_std(now);
         loop {
@@ -148,19 +166,22 @@ impl Session {
             if let Payload::RawEncode(packets) = sent.payload {
                 for packet in packets {
                     self.dtls.send_application_data(&packet).map_err(|_| Over)?;
-                    self.drain_dtls(now, out)?;
+                    self.drain_dtls(now, trigger, out)?;
                 }
             }
         }
     }
 
     /// Processes the output of DTLS.
-    fn drain_dtls(&mut self, now: Instant, out: &mut Outputs) -> Result<(), Over> {
+    fn drain_dtls(&mut self, now: Instant, trigger: Trigger, out: &mut Outputs) -> Result<(), Over> {
         let mut buffer = vec![0; MAX_RECORD];
         let mut received = Vec::new();
         loop {
             let mut needed = None;
             match self.dtls.poll_output(&mut buffer) {
+                // The address of the browser is not verified before it has returned the cookie of this message. RFC 6347
+                // §4.2.1: a timer does not repeat it; the browser repeats its request.
+                Output::Packet(bytes) if trigger == Trigger::Timer && is_hello_verify_request(bytes) => {}
                 Output::Packet(bytes) => out.datagrams.push_back(bytes.to_vec()),
                 Output::BufferTooSmall { needed: length } => needed = Some(length),
                 Output::Timeout(at) => {

@@ -265,6 +265,37 @@ fn messages_pass_in_both_directions() {
     assert_eq!(pair.messages, expected);
 }
 
+/// The sender of a binding request and a ClientHello may have another address. This address gets one answer to each, and
+/// no more bytes than were sent in its name (RFC 6347 §4.2.1).
+#[test]
+fn an_address_without_a_returned_cookie_gets_no_repetition() {
+    let mut pair = Pair::new(Limits::default());
+    let answer = pair.answer();
+    let mut sent = stun::request(&format!("{}:browser", answer.ufrag), &answer.password, [1; 12]).len();
+    let mut received = pair.bind(address(1), &answer).unwrap();
+    let mut browser = Browser::new(pair.clock, address(1), &identities()[1]);
+    let hello = browser.step(START, None).remove(0);
+    for repetition in 0..2 {
+        pair.server.handle_datagram(pair.now, address(1), None, &hello);
+        sent += hello.len();
+        pair.run(Duration::from_secs(6));
+        let answers = std::mem::take(&mut pair.downward);
+        assert_eq!(answers.len(), 1, "{repetition}");
+        received += answers[0].1.len();
+    }
+    assert!(received < sent, "{received} of {sent}");
+}
+
+/// The first HelloVerifyRequest is lost. The browser repeats its ClientHello after a second (RFC 6347 §4.2.4.1).
+#[test]
+fn a_lost_hello_verify_request_delays_the_channel_only() {
+    let mut pair = Pair::new(Limits::default());
+    pair.browser(1, &identities()[1]);
+    pair.to_drop = 1;
+    pair.run(Duration::from_secs(4));
+    assert!(pair.server.is_open(address(1)));
+}
+
 #[test]
 fn a_lost_message_is_not_sent_again() {
     let mut pair = Pair::new(Limits::default());
