@@ -10,6 +10,7 @@
 //! - [`consent`] – the document in which a server permits load tests.
 //! - [`content`] – the bytes that are transferred.
 //! - [`pace`] – a rate limit as a virtual link. [`limiter`]: rate limit per client.
+//! - [`load_monitor`] – when a server returns free memory to the system.
 //! - [`rpm`] – the client of responsiveness tests, for `netburn rpm`. `unsent_limit`: unsent data of connections that such
 //!   a test loads.
 //! - `frames`: limit of HTTP/2 frames without content.
@@ -28,6 +29,7 @@ mod dscp;
 pub mod fetch;
 mod frames;
 pub mod limiter;
+pub mod load_monitor;
 pub mod pace;
 pub mod rpm;
 pub mod server;

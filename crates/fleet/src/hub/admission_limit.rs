@@ -1,4 +1,4 @@
-//! Limit on unauthenticated connections, and the release of their memory to the system.
+//! Limit on unauthenticated connections.
 //!
 //! [`PendingConnections`](super::admission::PendingConnections) and [`Hub`](super::machine::Hub) close
 //! connections that stay unauthenticated. During that time further connections can arrive. Therefore each
@@ -14,12 +14,6 @@ pub(super) const MAX_OPEN: usize = 2 * MAX_PENDING_CONNECTIONS + MAX_LINGERING;
 /// Maximum number of closing connections that are still read, so that their last message is not lost by a
 /// TCP reset.
 const MAX_LINGERING: usize = 256;
-/// Number of connections from which memory is released afterwards, and the number at which the load is
-/// over.
-const LOAD_THRESHOLDS: (usize, usize) = (256, 64);
-/// Number of consecutive samples at which the load must be over.
-const CALM_SAMPLES: u32 = 5;
-
 /// Tickets for unauthenticated connections.
 #[derive(Debug)]
 pub(super) struct AdmissionLimit {
@@ -79,25 +73,6 @@ impl Ticket {
     }
 }
 
-/// Detects the end of a high number of connections, after which memory can be released.
-#[derive(Debug, Default)]
-pub(super) struct LoadMonitor {
-    loaded: bool,
-    calm: u32,
-}
-
-impl LoadMonitor {
-    /// Takes the highest number of open connections since the last call, at equal intervals. Returns `true`
-    /// once after each period of high load.
-    pub(super) fn sample(&mut self, open: usize) -> bool {
-        self.loaded |= open >= LOAD_THRESHOLDS.0;
-        self.calm = if open <= LOAD_THRESHOLDS.1 { self.calm + 1 } else { 0 };
-        let over = self.loaded && self.calm >= CALM_SAMPLES;
-        self.loaded &= !over;
-        over
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -131,24 +106,5 @@ mod tests {
             let heard: Vec<_> = (0..300).filter_map(|_| admission_limit.linger()).collect();
             assert_eq!(heard.len(), 256);
         });
-    }
-
-    #[test]
-    fn memory_is_released_after_high_load() {
-        let mut load_monitor = LoadMonitor::default();
-        let mut looks =
-            |counts: &[usize]| -> Vec<bool> { counts.iter().map(|open| load_monitor.sample(*open)).collect() };
-        assert!(
-            !looks(&[10, 20, 255, 5, 5, 5, 5, 5, 5]).contains(&true),
-            "no flood of connections"
-        );
-        assert!(
-            !looks(&[900, 300, 64, 64, 64, 64, 65]).contains(&true),
-            "more connections are still open than count as none"
-        );
-        assert_eq!(
-            looks(&[0, 1, 0, 64, 0, 0, 0]),
-            [false, false, false, false, true, false, false]
-        );
     }
 }

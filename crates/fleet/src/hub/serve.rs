@@ -6,7 +6,7 @@ mod router;
 mod storage;
 
 use super::admission::{Accepted, Authenticated, Metered, PeerAddr, PendingConnections, PendingSlot, open};
-use super::admission_limit::{AdmissionLimit, LoadMonitor, Ticket};
+use super::admission_limit::{AdmissionLimit, Ticket};
 use super::control::{ControlRequest, MAX_CONTROL_MESSAGE, MemberStatus};
 use super::http::{self, ConnectionHandler, Endpoint};
 use super::http_handler::HttpHandler;
@@ -30,6 +30,7 @@ use netburn_protocol::transport::Channel;
 use netburn_record::UnixTime;
 use netburn_run_control::controller::ConnectionId;
 use netburn_run_control::disk_queue::disk_queue;
+use netburn_traffic::load_monitor::LoadMonitor;
 use netburn_traffic::tls::Identity;
 use netburn_units::Duration;
 use router::Router;

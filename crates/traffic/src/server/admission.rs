@@ -19,6 +19,8 @@ pub(crate) struct Admission {
 #[derive(Debug)]
 struct State {
     open: usize,
+    /// Highest number of open connections since the last [`Admission::take_peak`].
+    peak: usize,
     wide: usize,
     clients: BTreeMap<Client, Known>,
     requests: Limiter,
@@ -102,6 +104,7 @@ impl Admission {
         Arc::new(Self {
             state: Mutex::new(State {
                 open: 0,
+                peak: 0,
                 wide: 0,
                 clients: BTreeMap::new(),
                 requests,
@@ -132,11 +135,19 @@ impl Admission {
         known.open += 1;
         let links = known.links.clone();
         state.open += 1;
+        state.peak = state.peak.max(state.open);
         Ok(AdmissionPermit {
             admission: Arc::clone(self),
             client,
             links,
         })
+    }
+
+    /// Highest number of open connections since the last call. A flood may begin and end between two calls.
+    pub(crate) fn take_peak(&self) -> usize {
+        let mut state = self.lock();
+        let open = state.open;
+        std::mem::replace(&mut state.peak, open)
     }
 
     /// Returns whether an address is verified: the client has a TCP connection, or had one within an hour.
@@ -223,6 +234,17 @@ mod tests {
             rate_per_client: Some(BitRate::from_mbps(1)),
             ..Limits::default()
         })
+    }
+
+    #[test]
+    fn the_peak_is_that_since_the_last_call() {
+        let admission = admission();
+        let one: Vec<_> = ["192.0.2.1", "192.0.2.2", "192.0.2.3"]
+            .map(|ip| admission.admit(client(ip)).unwrap())
+            .into();
+        assert_eq!([admission.take_peak(), admission.take_peak()], [3, 3]);
+        drop(one);
+        assert_eq!([admission.take_peak(), admission.take_peak()], [3, 0]);
     }
 
     #[test]

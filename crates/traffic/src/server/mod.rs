@@ -43,6 +43,7 @@ pub use registry::Connection;
 use crate::consent::{Consent, PerClient};
 use crate::content::Content;
 use crate::datagram::Echo;
+use crate::load_monitor::LoadMonitor;
 use crate::pace::VirtualLink;
 use admission::Admission;
 use channels::Channels;
@@ -56,6 +57,9 @@ use std::sync::{Arc, Mutex};
 use tokio::sync::{mpsc, oneshot, watch};
 use worker::{DatagramSocket, Sockets, Start};
 use worker_state::{Shared, Workers};
+
+/// Interval at which the number of open connections is sampled.
+const LOAD_SAMPLES: std::time::Duration = std::time::Duration::from_secs(1);
 
 /// A server with open sockets.
 pub struct Server {
@@ -210,6 +214,7 @@ impl Server {
                 () = shutdown => {}
                 // A worker that ends by itself has failed; its error is returned below.
                 _ = ends.recv() => {}
+                () = release_memory(&self.shared.admission) => {}
             }
             self.handle.ending();
         }
@@ -222,6 +227,19 @@ impl Server {
                 .map_err(|_| io::Error::other("a thread of the server panicked"))??;
         }
         Ok(())
+    }
+}
+
+/// Returns free memory to the system after each flood of connections. Never ends.
+async fn release_memory(admission: &Admission) {
+    let mut load_monitor = LoadMonitor::default();
+    let mut ticks = tokio::time::interval(LOAD_SAMPLES);
+    loop {
+        ticks.tick().await;
+        if load_monitor.sample(admission.take_peak()) {
+            // The call may take long, because it examines the whole heap.
+            let _ = tokio::task::spawn_blocking(netburn_linux::release_free_memory).await;
+        }
     }
 }
 
