@@ -8,14 +8,16 @@ const RETRY_DELAY = 3000;
 export class Unauthorized extends Error {}
 
 async function decode(response) {
-  let content = {};
+  let content = null;
   try {
     content = await response.json();
-  } catch {
-    content = { error: `the server returns status ${response.status}` };
+  } catch (error) {
+    // The request can be aborted before its content is complete.
+    if (error.name === "AbortError") throw error;
   }
-  if (response.status === 401) throw new Unauthorized(content.error);
-  if (!response.ok) throw new Error(content.error ?? `the server returns status ${response.status}`);
+  if (response.status === 401) throw new Unauthorized(content?.error);
+  if (!response.ok) throw new Error(content?.error ?? `the server returns status ${response.status}`);
+  if (content === null) throw new Error("the server returns an incomplete response");
   return content;
 }
 

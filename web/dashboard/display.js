@@ -24,6 +24,14 @@ export function badge(run) {
   return el("span", { class: `badge ${run.state}` }, stateWord(run.state));
 }
 
+/** How much of a goal was met, with the count that its verdict is about. */
+export function goalMet({ goal, met, verdict }) {
+  if (met === null || met === undefined) return `${goal}: ${verdictWord(verdict)}`;
+  // A share below 100 % is not shown as 100 %.
+  const percent = met === 1 ? "100" : Math.min(met * 100, 99.9).toFixed(1);
+  return `${goal}: ${percent} %`;
+}
+
 export const number = (value, unit) => (value === null || value === undefined ? "–" : write(unit, value));
 
 export function rate(mbps) {

@@ -1,14 +1,27 @@
 // Creates elements from plain data. Strings become text, never markup.
 
+/** Control characters, and characters that change the direction or are invisible, as in `sanitise` of the reports. */
+const HARMFUL = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+
+/** `text` without characters that could display something else. */
+export function plain(text) {
+  return String(text).replace(HARMFUL, "\ufffd");
+}
+
+/** The parts of a sentence, with commands between backticks as elements. */
+export function prose(text) {
+  return String(text ?? "").split("`").map((part, index) => (index % 2 === 1 ? el("code", {}, part) : part)).filter((part) => part !== "");
+}
+
 const SVG = "http://www.w3.org/2000/svg";
 
 function fill(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === null || value === undefined || value === false) continue;
     if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-    else node.setAttribute(name, value === true ? "" : String(value));
+    else node.setAttribute(name, value === true ? "" : plain(value));
   }
-  node.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false).map((child) => (child instanceof Node ? child : String(child))));
+  node.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false).map((child) => (child instanceof Node ? child : plain(child))));
   return node;
 }
 

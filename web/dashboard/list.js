@@ -3,7 +3,7 @@
 import { comparisonUrl, parameters, reportUrl, viewUrl } from "./address.js";
 import { get, subscribe } from "./api.js";
 import { badge, length, plural, rate, stateWord, verdictWord, when } from "./display.js";
-import { byId, el, replace } from "./dom.js";
+import { byId, el, prose, replace } from "./dom.js";
 
 /** The number of runs that the list shows first. */
 const PAGE_SIZE = 100;
@@ -105,7 +105,7 @@ export class List {
     this.options("state", found.states, stateWord);
     const shown = found.runs.length;
     const ofTotal = found.matching < found.total ? ` of ${found.total.toLocaleString()}` : "";
-    byId("count").textContent =
+    const count =
       found.total === 0
         ? "No runs yet. `netburn run` creates one."
         : found.matching === 0
@@ -113,6 +113,7 @@ export class List {
           : shown < found.matching
             ? `${shown.toLocaleString()} of ${plural(found.matching, "run", "runs")} shown${ofTotal && `, ${found.total.toLocaleString()} total`}`
             : `${plural(found.matching, "run", "runs")}${ofTotal}`;
+    byId("count").replaceChildren(...prose(count));
     byId("more").hidden = shown >= found.matching;
     byId("runs").hidden = shown === 0;
     const rows = new Map();
@@ -158,7 +159,7 @@ export class List {
       "tr",
       { "data-name": run.name },
       el("td", { class: "select" }, finished && checkbox),
-      el("th", { scope: "row" }, el("a", { href: link }, name), el("span", { class: "quiet" }, facts), run.error && el("span", { class: "bad" }, run.error)),
+      el("th", { scope: "row" }, el("a", { href: link }, name), el("span", { class: "quiet" }, facts), run.error && el("span", { class: "bad" }, prose(run.error))),
       el("td", {}, badge(run), finished && el("a", { class: "quiet", href: reportUrl(run.name) }, "Report")),
       el("td", {}, el("ul", { class: "dots" }, stations, rest > 0 && el("li", {}, `and ${rest} more`))),
       el("td", {}, when(run.at_ms)),

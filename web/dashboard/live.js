@@ -3,7 +3,7 @@
 import { reportUrl, viewUrl } from "./address.js";
 import { get, subscribe } from "./api.js";
 import { KINDS, badge, length, number, rate } from "./display.js";
-import { byId, el } from "./dom.js";
+import { byId, el, plain } from "./dom.js";
 import { sparkline } from "./sparkline.js";
 
 export class LiveRun {
@@ -66,9 +66,9 @@ export class LiveRun {
     const at = Math.max(run.at_s ?? 0, 0);
     const part = update.run_number ? `run ${update.run_number} of ${update.runs} · ` : "";
     const progress = run.at_s === null ? run.phase : `${run.phase}, ${length(Math.round(at))} of ${length(run.duration_s)}`;
-    title.textContent = run.title ?? run.scenario;
-    question.textContent = run.question ?? "";
-    facts.textContent = `${this.name} · ${run.environment} · ${part}seed ${run.seed} · ${run.rows.toLocaleString()} rows`;
+    title.textContent = plain(run.title ?? run.scenario);
+    question.textContent = plain(run.question ?? "");
+    facts.textContent = plain(`${this.name} · ${run.environment} · ${part}seed ${run.seed} · ${run.rows.toLocaleString()} rows`);
     status.replaceChildren(el("b", {}, `${rate(run.mbps)} Mbit/s`), ` total · ${progress}`);
     bar.value = run.duration_s > 0 ? Math.min(at / run.duration_s, 1) : 0;
     stations.replaceChildren(...run.stations.map((station) => this.station(station)));

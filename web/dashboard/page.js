@@ -2,7 +2,7 @@
 
 import { parameters } from "./address.js";
 import { Unauthorized, post } from "./api.js";
-import { byId } from "./dom.js";
+import { byId, plain, prose } from "./dom.js";
 import { List } from "./list.js";
 import { LiveRun } from "./live.js";
 import { OneRun } from "./run.js";
@@ -12,7 +12,7 @@ import { themeSwitch } from "./theme.js";
 function showError(error) {
   if (error instanceof Unauthorized) return show("login-view");
   byId("error").hidden = !error;
-  byId("error").textContent = error ? `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}.` : "";
+  byId("error").replaceChildren(...(error ? prose(plain(`${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}.`)) : []));
 }
 
 const views = { list: new List(showError), run: new OneRun(showError), live: new LiveRun(showError) };

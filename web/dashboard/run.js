@@ -2,8 +2,8 @@
 
 import { reportUrl, viewUrl } from "./address.js";
 import { get, post } from "./api.js";
-import { KINDS, badge, length, number, rate, verdictWord, when } from "./display.js";
-import { byId, el } from "./dom.js";
+import { KINDS, badge, goalMet, length, number, rate, verdictWord, when } from "./display.js";
+import { byId, el, prose } from "./dom.js";
 
 export class OneRun {
   constructor(showError) {
@@ -54,7 +54,7 @@ export class OneRun {
       lines.push(el("p", {}, "This run was interrupted. All rows that were written to disk can be recovered."));
       lines.push(el("p", {}, el("button", { type: "button", onclick: finish }, "Recover the results")));
     } else {
-      lines.push(el("p", { class: "warning" }, run.error ?? "This run cannot be read."));
+      lines.push(el("p", { class: "warning" }, prose(run.error ?? "This run cannot be read.")));
     }
     return [head, facts, ...lines];
   }
@@ -78,23 +78,34 @@ export class OneRun {
       summary.question && el("p", { class: "question" }, summary.question),
       el("p", { class: "verdict" }, badge({ verdict: summary.verdict, provisional: summary.provisional }), " ", run.started_ms !== null && when(run.started_ms)),
       el("p", {}, el("a", { class: "tool strong", href: reportUrl(run.name) }, "Open the report")),
-      el("p", { class: "facts" }, run.environment_note),
+      el("p", { class: "facts" }, prose(run.environment_note)),
       el("p", { class: "facts" }, [run.path, ...facts].filter(Boolean).join(" · ")),
-      run.damage.length > 0 && el("ul", { class: "warning" }, run.damage.map((line) => el("li", {}, line))),
-      reasons.length > 0 && el("ul", { class: "warning" }, reasons.map((reason) => el("li", { class: reason.code }, reason.text))),
-      el("div", { class: "wide" }, this.table(summary.stations)),
+      run.damage.length > 0 && el("ul", { class: "warning" }, run.damage.map((line) => el("li", {}, prose(line)))),
+      reasons.length > 0 && el("ul", { class: "warning" }, reasons.map((reason) => el("li", { class: reason.code }, prose(reason.text)))),
+      el("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "Results of the stations" }, this.table(summary.stations)),
       several.length > 0 && el("h2", {}, "Each run"),
       several.length > 0 && el("ul", {}, several),
     ].filter(Boolean);
   }
 
   table(stations) {
-    const head = ["Station", "Workload", "Verdict", "Mbit/s", "Median", "p95", "Operations", "Goal misses"];
     const rows = stations.flatMap((station) => {
-      const own = el("tr", {}, el("th", { scope: "row" }, station.name), el("td", {}, station.airtime_share !== null && `${(station.airtime_share * 100).toFixed(1)} % of the airtime`), el("td", {}, badge(station)), el("td", { class: "number" }, rate(station.throughput_mbps)), el("td", { colspan: 4, class: "quiet" }, station.reasons.map((reason) => reason.text).join("; ")));
+      const airtime = station.airtime_share !== null && el("span", { class: "quiet" }, `${(station.airtime_share * 100).toFixed(1)} % of the airtime`);
+      const reasons = station.reasons.map((reason) => reason.text).join("; ");
+      const own = el(
+        "tr",
+        { class: "station" },
+        el("th", { scope: "row" }, station.name, airtime),
+        el("td", {}),
+        el("td", {}, badge(station)),
+        cell("Mbit/s", rate(station.throughput_mbps)),
+        el("td", { colspan: 4, class: "quiet" }, prose(reasons)),
+      );
       return [own, ...station.workloads.map((one) => this.workload(one))];
     });
-    return el("table", {}, el("thead", {}, el("tr", {}, head.map((word, index) => el("th", { scope: "col", class: index > 2 && "number" }, word)))), el("tbody", {}, rows));
+    const head = ["Station", "Workload", "Verdict", "Mbit/s", "Median", "p95", "Operations", "Goals met"];
+    const columns = head.map((word, index) => el("th", { scope: "col", class: index > 2 && index < 7 && "number" }, word));
+    return el("table", { class: "results" }, el("thead", {}, el("tr", {}, columns)), el("tbody", {}, rows));
   }
 
   workload(one) {
@@ -104,11 +115,15 @@ export class OneRun {
       el("td", {}),
       el("td", {}, one.name, el("span", { class: "quiet" }, KINDS[one.kind] ?? one.kind)),
       el("td", {}, one.goals.length > 0 && verdictWord(one.verdict)),
-      el("td", { class: "number" }, rate(one.throughput_mbps)),
-      el("td", { class: "number" }, number(one.latency_ms.p50, "ms")),
-      el("td", { class: "number" }, number(one.latency_ms.p95, "ms")),
-      el("td", { class: "number" }, one.operations.toLocaleString()),
-      el("td", { class: "number" }, one.goal_misses.toLocaleString()),
+      cell("Mbit/s", rate(one.throughput_mbps)),
+      cell("Median", number(one.latency_ms.p50, "ms")),
+      cell("p95", number(one.latency_ms.p95, "ms")),
+      cell("Operations", one.operations.toLocaleString()),
+      el("td", { class: "goals" }, el("ul", { class: "goals" }, one.goals.map((goal) => el("li", { class: goal.verdict === "fail" && "bad" }, goalMet(goal))))),
     );
   }
+}
+
+function cell(word, value) {
+  return el("td", { class: "number", "data-word": word }, value);
 }

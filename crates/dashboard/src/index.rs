@@ -6,7 +6,7 @@
 mod cache;
 
 use crate::name::is_name;
-use netburn_record::runs::{RunEntry, RunListing, State, inspect, read_listing};
+use netburn_record::runs::{RunEntry, RunListing, State, group, inspect, read_listing};
 use netburn_runner::pool::{map, processors};
 use std::collections::BTreeMap;
 use std::fs::Metadata;
@@ -24,6 +24,8 @@ pub struct Index {
     runs: BTreeMap<String, Entry>,
     /// Modification time and length of the directory at the last full refresh.
     dir_stamp: Option<FileStamp>,
+    /// The same of its folders that are no runs, by name. They may be groups of runs.
+    groups: BTreeMap<String, FileStamp>,
     /// True after the first refresh.
     refreshed: bool,
     changes: u64,
@@ -77,6 +79,7 @@ impl Index {
             dir: dir.to_owned(),
             runs: cache::read(dir),
             dir_stamp: None,
+            groups: BTreeMap::new(),
             refreshed: false,
             changes: 0,
             cache_outdated: false,
@@ -111,7 +114,7 @@ impl Index {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(error),
         };
-        if mode == RefreshMode::Quick && now.is_some() && now == self.dir_stamp {
+        if mode == RefreshMode::Quick && now.is_some() && now == self.dir_stamp && !self.groups_changed() {
             self.refresh_open();
         } else {
             self.refresh_all(now.is_some())?;
@@ -129,6 +132,14 @@ impl Index {
             self.dir_stamp = None;
         }
         Ok(())
+    }
+
+    fn groups_changed(&self) -> bool {
+        let changed = |(name, before): (&String, &FileStamp)| {
+            let metadata = std::fs::metadata(self.dir.join(name));
+            metadata.is_ok_and(|metadata| FileStamp::from_metadata(&metadata) != *before)
+        };
+        self.groups.iter().any(changed)
     }
 
     fn refresh_open(&mut self) {
@@ -160,21 +171,50 @@ impl Index {
                 }
             }
         }
-        names.sort_unstable();
-        let found = read_all(&self.dir, &names, &self.runs);
+        let mut found = read_all(&self.dir, &names, &self.runs);
+        let members = self.members(&names, &found);
+        found.extend(read_all(&self.dir, &members, &self.runs));
+        names.extend(members);
+        let mut found: Vec<(String, Found)> = names.into_iter().zip(found).collect();
+        found.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
         let removed: Vec<String> = self
             .runs
             .keys()
-            .filter(|name| names.binary_search(name).is_err())
+            .filter(|name| found.binary_search_by(|(found, _)| found.cmp(name)).is_err())
             .cloned()
             .collect();
         for name in removed {
             self.update(name, Found::NoRun);
         }
-        for (name, entry) in names.into_iter().zip(found) {
+        for (name, entry) in found {
             self.update(name, entry);
         }
         Ok(())
+    }
+
+    /// Names of the folders in groups: in the folders of `names` that are no runs. Remembers the state of these folders.
+    fn members(&mut self, names: &[String], found: &[Found]) -> Vec<String> {
+        self.groups.clear();
+        let mut members = Vec::new();
+        for (name, _) in names
+            .iter()
+            .zip(found)
+            .filter(|(_, found)| matches!(found, Found::NoRun))
+        {
+            let path = self.dir.join(name);
+            if let Ok(metadata) = std::fs::metadata(&path) {
+                self.groups.insert(name.clone(), FileStamp::from_metadata(&metadata));
+            }
+            let inner = group(&path)
+                .into_iter()
+                .filter_map(|path| Some(path.file_name()?.to_str()?.to_owned()));
+            members.extend(
+                inner
+                    .map(|inner| format!("{name}/{inner}"))
+                    .filter(|name| is_name(name)),
+            );
+        }
+        members
     }
 
     fn update(&mut self, name: String, found: Found) {

@@ -5,8 +5,8 @@ use std::path::{Component, Path, PathBuf};
 /// Maximum length of a folder's name, in bytes.
 const MAX_LENGTH: usize = 255;
 
-/// Folder of the run `name` in `dir`: `NAME`, or `NAME/3` for the third run of a run set. Returns `None` if the folder does not
-/// exist, or if the name or a link leads out of `dir`.
+/// Folder of the run `name` in `dir`: `NAME`, `GROUP/NAME` for a run in a [group](netburn_record::runs::group), or with `/3` for
+/// the third run of a run set. Returns `None` if the folder does not exist, or if the name or a link leads out of `dir`.
 #[must_use]
 pub fn folder(dir: &Path, name: &str) -> Option<PathBuf> {
     if !is_name(name) {
@@ -21,23 +21,21 @@ pub fn folder(dir: &Path, name: &str) -> Option<PathBuf> {
 /// Returns true if `name` is a valid name of a run.
 #[must_use]
 pub fn is_name(name: &str) -> bool {
-    let (folder, number) = match name.split_once('/') {
-        Some((folder, number)) => (folder, Some(number)),
-        None => (name, None),
-    };
+    let mut parts = name.split('/');
+    let (folder, run, number) = (parts.next().unwrap_or_default(), parts.next(), parts.next());
+    parts.next().is_none() && is_plain(folder) && run.is_none_or(is_plain) && number.is_none_or(is_number)
+}
+
+/// Returns true for the name of one folder that is not hidden.
+fn is_plain(folder: &str) -> bool {
     let mut parts = Path::new(folder).components();
     let plain = matches!((parts.next(), parts.next()), (Some(Component::Normal(part)), None) if part == folder);
-    let is_number = |number: &str| {
-        !number.is_empty()
-            && number.len() <= 5
-            && !number.starts_with('0')
-            && number.bytes().all(|b| b.is_ascii_digit())
-    };
-    plain
-        && folder.len() <= MAX_LENGTH
-        && !folder.starts_with('.')
-        && !folder.contains(['\0', '\\'])
-        && number.is_none_or(is_number)
+    plain && folder.len() <= MAX_LENGTH && !folder.starts_with('.') && !folder.contains(['\0', '\\'])
+}
+
+/// Returns true for the number of a run of a run set.
+fn is_number(number: &str) -> bool {
+    !number.is_empty() && number.len() <= 5 && !number.starts_with('0') && number.bytes().all(|b| b.is_ascii_digit())
 }
 
 #[cfg(test)]
@@ -46,7 +44,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn valid_names_have_one_folder_and_an_optional_number() {
+    fn valid_names_have_one_or_two_folders_and_an_optional_number() {
         for name in [
             "2026-11-21T18-30-00Z-house",
             "a",
@@ -54,13 +52,36 @@ mod tests {
             "é ß",
             "a..b",
             "runs/12",
+            "2026-11-21T18-30-00Z-demo/before",
+            "demo/before/2",
             "a%2e",
         ] {
             assert!(is_name(name), "{name}");
         }
         for name in [
-            "", ".", "..", "../a", "a/..", "a/b", "/etc", "a/", "a/0", "a/01", "a/1/2", "a/123456", ".hidden", "a\0b",
-            "a\\b", "./a", "a//1", "a/+1",
+            "",
+            ".",
+            "..",
+            "../a",
+            "a/..",
+            "/etc",
+            "a/",
+            "a/b/c",
+            "a/b/0",
+            "a/b/01",
+            "a/b/1/2",
+            "a/b/123456",
+            ".hidden",
+            "a/.b",
+            "a\0b",
+            "a\\b",
+            "a/b\\c",
+            "./a",
+            "a//1",
+            "a/b/+1",
+            "a/../b",
+            "a/b/..",
+            "a/./1",
         ] {
             assert!(!is_name(name), "{name}");
         }
@@ -96,7 +117,7 @@ mod tests {
             let joined = Path::new("/runs").join(&name);
             if is_name(&name) {
                 prop_assert!(joined.starts_with("/runs") && joined.components().all(|part| part != Component::ParentDir));
-                prop_assert!(joined.components().count() <= 4);
+                prop_assert!(joined.components().count() <= 5);
             }
         }
     }

@@ -101,3 +101,39 @@ fn a_quick_refresh_detects_new_and_deleted_runs() {
     index.refresh(RefreshMode::Quick).unwrap();
     assert!(index.runs().is_empty() && index.changes() > before);
 }
+
+/// `netburn demo` records `before` and `after` in a folder of its own.
+#[test]
+fn runs_in_a_group_are_indexed_and_new_ones_are_detected() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name);
+    record(&at("single"), "single");
+    record(&at("demo/before"), "before");
+    std::fs::create_dir_all(at("demo/.hidden")).unwrap();
+    std::fs::create_dir_all(at("notes/text/deep")).unwrap();
+    // A third level is no run of this directory.
+    record(&at("notes/text/deep"), "deep");
+    let mut index = refreshed(dir.path());
+    let names = |index: &Index| index.runs().keys().cloned().collect::<Vec<_>>();
+    assert_eq!(names(&index), ["demo/before", "single"]);
+    let listed = netburn_record::runs::list(dir.path()).unwrap();
+    let paths: Vec<_> = listed.iter().map(|run| run.path.clone()).collect();
+    assert_eq!(paths, [at("demo/before"), at("single")]);
+    // A new run changes the group only.
+    let earlier = std::time::SystemTime::now() - std::time::Duration::from_secs(10);
+    for folder in [dir.path(), &at("demo")] {
+        std::fs::File::open(folder).unwrap().set_modified(earlier).unwrap();
+    }
+    index.refresh(RefreshMode::Quick).unwrap();
+    record(&at("demo/after"), "after");
+    std::fs::File::open(dir.path()).unwrap().set_modified(earlier).unwrap();
+    index.refresh(RefreshMode::Quick).unwrap();
+    assert_eq!(names(&index), ["demo/after", "demo/before", "single"]);
+    assert_eq!(
+        netburn_dashboard::name::folder(dir.path(), "demo/after"),
+        Some(at("demo/after"))
+    );
+    std::fs::remove_dir_all(at("demo")).unwrap();
+    index.refresh(RefreshMode::Quick).unwrap();
+    assert_eq!(names(&index), ["single"]);
+}

@@ -47,8 +47,8 @@ pub enum State {
     Unreadable(String),
 }
 
-/// Run folders directly below `folder`, the oldest first. Other folders are ignored. A `folder`
-/// that does not exist has no runs.
+/// Run folders in `folder`, the oldest first: those directly in it, and those in a [`group`]. Other folders are ignored.
+/// A `folder` that does not exist has no runs.
 ///
 /// # Errors
 /// When `folder` can't be read.
@@ -61,11 +61,34 @@ pub fn list(folder: &Path) -> Result<Vec<RunEntry>, Error> {
     let mut listed = Vec::new();
     for entry in entries {
         let path = entry.map_err(Error::io(folder))?.path();
-        listed.extend(inspect(&path));
+        match inspect(&path) {
+            Some(run) => listed.push(run),
+            None => listed.extend(group(&path).iter().filter_map(|member| inspect(member))),
+        }
     }
     // Names begin with the time, so they order runs without a recorded start time.
-    listed.sort_by(|a, b| (a.started, &a.name).cmp(&(b.started, &b.name)));
+    listed.sort_by(|a, b| (a.started, &a.path).cmp(&(b.started, &b.path)));
     Ok(listed)
+}
+
+/// Maximum number of runs of a group.
+const MAX_GROUP: usize = 1000;
+
+/// Folders directly in `folder`, which is no run itself but may have runs of one purpose, such as `before` and `after` of
+/// a demonstration. Sorted by name, and at most 1,000. Links and hidden folders are left out.
+#[must_use]
+pub fn group(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let is_member = |entry: &std::fs::DirEntry| {
+        entry.file_type().is_ok_and(|kind| kind.is_dir()) && !entry.file_name().as_encoded_bytes().starts_with(b".")
+    };
+    let mut found: Vec<PathBuf> = entries
+        .filter(is_member)
+        .map(|entry| entry.path())
+        .take(MAX_GROUP)
+        .collect();
+    found.sort_unstable();
+    found
 }
 
 /// Entry for one folder; `None` if it is no run folder. Nothing is written, and unfinished runs

@@ -1,0 +1,36 @@
+// The dashboard's modules that need no document.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Unauthorized, get } from "../dashboard/api.js";
+
+/** Replaces `fetch` by one with this response during `run`. */
+async function withResponse(response, run) {
+  const { fetch } = globalThis;
+  globalThis.fetch = async () => response;
+  try {
+    return await run();
+  } finally {
+    globalThis.fetch = fetch;
+  }
+}
+
+const response = (status, json) => ({ status, ok: status < 300, json });
+const rejects = (error) => async () => {
+  throw error;
+};
+
+test("an aborted request stays aborted, also while its content arrives", async () => {
+  const aborted = new DOMException("The user aborted a request.", "AbortError");
+  await withResponse(response(200, rejects(aborted)), () => assert.rejects(get("runs"), { name: "AbortError" }));
+});
+
+test("a response without complete content is an error, whatever its status", async () => {
+  const cut = response(200, rejects(new SyntaxError("Unexpected end of JSON input")));
+  await withResponse(cut, () => assert.rejects(get("runs"), /the server returns an incomplete response/));
+  const failed = response(502, rejects(new SyntaxError("Unexpected token")));
+  await withResponse(failed, () => assert.rejects(get("runs"), /status 502/));
+  await withResponse(response(409, async () => ({ error: "it is live" })), () => assert.rejects(get("runs"), /it is live/));
+  await withResponse(response(401, async () => ({})), () => assert.rejects(get("runs"), Unauthorized));
+  assert.deepEqual(await withResponse(response(200, async () => ({ runs: [] })), () => get("runs")), { runs: [] });
+});
