@@ -184,7 +184,7 @@ fn cell(value: &Value) -> Cell {
 #[must_use]
 pub fn markup(rows: &[Row]) -> String {
     let mut out = String::from(
-        "<div class=\"wide\" style=\"margin-bottom: 1.2rem\"><table style=\"font-size: 1rem\"><caption>One run before the change and one after it</caption>\
+        "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"One run before the change and one after it\" style=\"margin-bottom: 1.2rem\"><table style=\"font-size: 1rem\"><caption>One run before the change and one after it</caption>\
          <thead><tr><th scope=\"col\">Station</th><th scope=\"col\">Quantity</th><th scope=\"col\">Before</th>\
          <th scope=\"col\">After</th></tr></thead><tbody>\n",
     );

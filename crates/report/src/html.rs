@@ -135,12 +135,13 @@ pub fn figure(chart: &Chart) -> String {
     out
 }
 
-/// A table under its caption; the first cell of each row is its heading.
+/// A table under its caption; the first cell of each row is its heading. A wide table scrolls, with the keyboard too: its
+/// region can have the focus.
 #[must_use]
 pub fn cells(caption: &str, head: &[String], rows: &[Vec<String>]) -> String {
     let mut out = format!(
-        "<div class=\"wide\"><table><caption>{}</caption><thead><tr>",
-        escaped(caption)
+        "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{caption}\"><table><caption>{caption}</caption><thead><tr>",
+        caption = escaped(caption)
     );
     for cell in head {
         let _ = write!(out, "<th scope=\"col\">{}</th>", escaped(cell));

@@ -84,7 +84,7 @@ fn metric_table(comparison: &Comparison) -> String {
     let mut out = String::new();
     if !comparison.metrics.is_empty() {
         out.push_str(
-            "<div class=\"wide\"><table style=\"white-space: nowrap\"><caption>Compared metrics</caption><thead><tr>",
+            "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Compared metrics\"><table style=\"white-space: nowrap\"><caption>Compared metrics</caption><thead><tr>",
         );
         let columns = [
             "Station".to_owned(),

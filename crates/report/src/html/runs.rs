@@ -19,7 +19,7 @@ pub(super) fn runs(view: &View) -> String {
     }
     let mut out = String::from(
         "<p>The results above cover the operations of all runs. Each run has its own page.</p>\n\
-         <div class=\"wide\"><table><caption>Runs</caption><thead><tr><th scope=\"col\">run</th><th scope=\"col\">verdict</th>\
+         <div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Runs\"><table><caption>Runs</caption><thead><tr><th scope=\"col\">run</th><th scope=\"col\">verdict</th>\
          <th scope=\"col\">Mbit/s</th><th scope=\"col\">seed</th></tr></thead><tbody>\n",
     );
     for (place, run) in repeats.iter().enumerate() {

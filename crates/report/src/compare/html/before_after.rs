@@ -130,7 +130,7 @@ fn changes(page: &BeforeAfter<'_>) -> String {
         return String::new();
     }
     let mut out = String::from(
-        "<div class=\"wide\"><table><caption>Simulated changes</caption><thead><tr><th scope=\"col\">Verdict</th>\
+        "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Simulated changes\"><table><caption>Simulated changes</caption><thead><tr><th scope=\"col\">Verdict</th>\
          <th scope=\"col\">Better</th><th scope=\"col\">Worse</th><th scope=\"col\">Change</th>\
          <th scope=\"col\">Setting</th></tr></thead><tbody>\n",
     );

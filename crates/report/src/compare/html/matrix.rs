@@ -54,7 +54,7 @@ fn place(matrix: &Matrix, comparison: usize) -> (&str, &str) {
 
 fn matrix_table(matrix: &Matrix) -> String {
     let mut out = String::from(
-        "<div class=\"wide\"><table><caption>Scenarios, worst first</caption><thead><tr><th scope=\"col\">Scenario</th><th scope=\"col\">Station</th>",
+        "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Scenarios, worst first\"><table><caption>Scenarios, worst first</caption><thead><tr><th scope=\"col\">Scenario</th><th scope=\"col\">Station</th>",
     );
     for variant in &matrix.variants {
         let _ = write!(out, "<th scope=\"col\">{}</th>", escaped(variant));

@@ -66,7 +66,7 @@ fn standings_table(ranking: &Ranking) -> String {
 
 fn metric_table(ranking: &Ranking) -> String {
     let mut out = String::from(
-        "<div class=\"wide\"><table><caption>Metrics of each variant</caption><thead><tr><th scope=\"col\">Station</th><th scope=\"col\">Metric</th>",
+        "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Metrics of each variant\"><table><caption>Metrics of each variant</caption><thead><tr><th scope=\"col\">Station</th><th scope=\"col\">Metric</th>",
     );
     for standing in &ranking.standings {
         let _ = write!(out, "<th scope=\"col\">{}</th>", escaped(&heading(&standing.name)));
