@@ -33,6 +33,9 @@ pub(crate) fn fleet(args: &FleetArgs) -> Result<ExitStatus, CliError> {
     }
 }
 
+/// Maximum size in bytes of a file with a token or an address.
+pub(crate) const MAX_TOKEN_FILE: u64 = 4096;
+
 /// State folder of this user's controller.
 pub(crate) fn state() -> Result<State, CliError> {
     State::for_current_user().map_err(|error| CliError::Usage(error.to_string()))

@@ -9,6 +9,7 @@ use crate::terminal::{eprint_message, print_stdout};
 use netburn_fleet::discovery;
 use netburn_fleet::hub::advertised;
 use netburn_protocol::join_url::{JoinUrl, ParseJoinUrlError, is_token};
+use netburn_scenario::regular;
 use netburn_traffic::consent::fleet::FleetKey;
 use netburn_traffic::fetch::csv;
 use netburn_traffic::server::{
@@ -16,6 +17,7 @@ use netburn_traffic::server::{
 };
 use netburn_traffic::tls::Identity;
 use std::net::SocketAddr;
+use std::path::Path;
 
 /// Minimum of `--head`.
 const MIN_HEAD: u64 = 1024;
@@ -116,7 +118,8 @@ fn fleet_key(from: &str) -> Result<FleetKey, CliError> {
             url.token
         }
         None => {
-            let text = std::fs::read_to_string(from).map_err(|e| CliError::Usage(format!("--fleet {from}: {e}")))?;
+            let text = regular::read_input(Path::new(from), crate::fleet::MAX_TOKEN_FILE);
+            let text = text.map_err(|e| CliError::Usage(format!("--fleet {from}: {e}")))?;
             let line = text.lines().next().unwrap_or_default().trim();
             // The file may also have the whole address.
             let token = line

@@ -5,6 +5,7 @@ use crate::exit::{CliError, ExitStatus};
 use crate::terminal::{TerminalStyle, document, eprint_message, print_stdout};
 use netburn_report::sanitise::sanitise;
 use netburn_runner::pool::processors;
+use netburn_scenario::{MAX_FILE_SIZE, regular};
 use netburn_study::validate::table::{TableStyle, summary_line, table};
 use netburn_study::validate::{CaseFile, CaseResult, built_in, json::json, markdown::markdown, run};
 use std::io::{IsTerminal, Write};
@@ -50,7 +51,7 @@ fn read(path: &Path) -> Result<CaseFile, CliError> {
         let stem = file.strip_suffix(".toml").unwrap_or(file);
         path.as_os_str() == stem || path.as_os_str() == *file
     });
-    let text = match std::fs::read_to_string(path) {
+    let text = match regular::read_input(path, MAX_FILE_SIZE) {
         Ok(text) => text,
         Err(_) if built_in.is_some() => built_in.map_or_else(String::new, |(_, text)| (*text).to_owned()),
         Err(why) => {

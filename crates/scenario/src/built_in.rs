@@ -128,8 +128,8 @@ fn whole(name: &str, message: String, help: &str) -> ScenarioError {
 
 fn read(path: &Path) -> std::io::Result<Vec<u8>> {
     let mut text = Vec::new();
-    // A device or pipe reports length 0 and may never end.
-    std::fs::File::open(path)?
+    // A pipe reports length 0 and may never end.
+    crate::regular::open_input(path)?
         .take(MAX_FILE_SIZE + 1)
         .read_to_end(&mut text)?;
     Ok(text)

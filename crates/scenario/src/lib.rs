@@ -56,6 +56,7 @@ pub mod plan;
 mod probe_targets;
 mod problem;
 pub mod reason;
+pub mod regular;
 mod resolve;
 mod scalars;
 mod schema;

@@ -4,7 +4,7 @@ use super::note;
 use crate::exit::CliError;
 use netburn_analysis::compare::Side;
 use netburn_record::summary::SCHEMA;
-use netburn_record::{Run, Summary};
+use netburn_record::{Run, Summary, regular};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -84,11 +84,7 @@ fn add(side: &mut Side, path: &Path) -> Result<(), String> {
 /// The summary in a file: as `--format json` writes it, or as a sweep saves it.
 pub(super) fn summary(path: &Path) -> Result<Summary, String> {
     let why = |what: &dyn std::fmt::Display| format!("{}: {what}", path.display());
-    let length = std::fs::metadata(path).map_err(|error| why(&error))?.len();
-    if length > MAX_SUMMARY_BYTES {
-        return Err(why(&"too long for a summary"));
-    }
-    let text = std::fs::read_to_string(path).map_err(|error| why(&error))?;
+    let text = regular::read_input(path, MAX_SUMMARY_BYTES).map_err(|error| why(&error))?;
     let mut value: Value = serde_json::from_str(&text).map_err(|error| why(&format!("not a summary: {error}")))?;
     // A sweep stores the summary next to the values.
     if let Some(within) = value.get_mut("summary") {

@@ -1,7 +1,7 @@
-//! Opening files of run folders for reading.
+//! Opening files for reading that other users or programs may have put there.
 
 use std::fs::{File, FileType};
-use std::io;
+use std::io::{self, Read};
 use std::path::Path;
 
 /// Opens a regular file. Other kinds are rejected without opening them: a FIFO would block, a
@@ -14,8 +14,41 @@ pub fn open(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
+/// Opens a file that the user of a command has named: a regular file, or standard input or a pipe that this process has
+/// already (`/dev/stdin`, `/dev/fd/63` of a shell's process substitution).
+///
+/// # Errors
+/// When it isn't there, is of another kind, or can't be opened.
+pub fn open_input(path: &Path) -> io::Result<File> {
+    if path == Path::new("/dev/stdin") || path.starts_with("/dev/fd") || path.starts_with("/proc/self/fd") {
+        File::open(path)
+    } else {
+        open(path)
+    }
+}
+
+/// Content of a file that the user of a command has named, as [`open_input`] opens it: UTF-8 text.
+///
+/// # Errors
+/// When it can't be opened or read, has more than `limit` bytes, or is not UTF-8.
+pub fn read_input(path: &Path, limit: u64) -> io::Result<String> {
+    let mut text = String::new();
+    open_input(path)?
+        .take(limit.saturating_add(1))
+        .read_to_string(&mut text)?;
+    if text.len() as u64 > limit {
+        return Err(io::Error::other(format!(
+            "found more than {limit} bytes, expected at most {limit}"
+        )));
+    }
+    Ok(text)
+}
+
 /// Rejects everything except regular files.
-pub(crate) fn check(kind: FileType) -> io::Result<()> {
+///
+/// # Errors
+/// When it is another kind.
+pub fn check(kind: FileType) -> io::Result<()> {
     if kind.is_file() {
         Ok(())
     } else {
@@ -70,6 +103,23 @@ mod tests {
             ("folder", "found a folder, expected a regular file"),
         ] {
             assert_eq!(open(&at(name)).unwrap_err().to_string(), expected);
+            assert_eq!(open_input(&at(name)).unwrap_err().to_string(), expected);
+        }
+    }
+
+    /// A pipe that this process has, and a limit.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn an_open_pipe_is_read_up_to_its_limit() {
+        use std::io::Write;
+        use std::os::fd::AsRawFd;
+        for (limit, expected) in [(4, Some("text")), (3, None)] {
+            let (reader, mut writer) = io::pipe().unwrap();
+            writer.write_all(b"text").unwrap();
+            drop(writer);
+            let path = format!("/dev/fd/{}", reader.as_raw_fd());
+            let read = read_input(Path::new(&path), limit);
+            assert_eq!(read.as_deref().ok(), expected);
         }
     }
 }
