@@ -7,6 +7,11 @@ use std::io::Read;
 
 /// Maximum size of a file in bytes, decompressed. Hours of many series are a few hundred MB.
 const MAX_BYTES: u64 = 1 << 30;
+/// Maximum size of a decompressed file as a multiple of its compressed size, so that a small file does not take all
+/// memory. The numbers of measurements have a ratio of about 5; gzip's maximum is 1,032.
+const MAX_RATIO: u64 = 100;
+/// Size in bytes that is permitted at any ratio: 16 MiB.
+const ANY_RATIO: u64 = 16 << 20;
 
 /// The text of a file, compressed or not.
 pub(super) fn unpacked(bytes: &[u8]) -> Result<Cow<'_, [u8]>, FlentError> {
@@ -16,10 +21,11 @@ pub(super) fn unpacked(bytes: &[u8]) -> Result<Cow<'_, [u8]>, FlentError> {
     if !bytes.starts_with(&[0x1f, 0x8b]) {
         return Ok(sane(Cow::Borrowed(bytes)));
     }
+    let limit = (bytes.len() as u64 * MAX_RATIO).clamp(ANY_RATIO, MAX_BYTES);
     let mut text = Vec::new();
-    let read = MultiGzDecoder::new(bytes).take(MAX_BYTES + 1).read_to_end(&mut text);
-    if text.len() as u64 > MAX_BYTES {
-        return Err(FlentError::TooLarge(MAX_BYTES >> 20));
+    let read = MultiGzDecoder::new(bytes).take(limit + 1).read_to_end(&mut text);
+    if text.len() as u64 > limit {
+        return Err(FlentError::TooLarge(limit >> 20));
     }
     match read {
         Ok(_) => Ok(sane(Cow::Owned(text))),
@@ -73,5 +79,18 @@ mod tests {
         );
         assert!(matches!(unpacked(b"[-1, 2]"), Ok(Cow::Borrowed(_))));
         assert_eq!(unpacked(b"BZh91AY"), Err(FlentError::Bzip2));
+    }
+
+    /// 17 MiB of one letter have 17 kB in gzip's format, of which 100 times are less than 16 MiB.
+    #[test]
+    fn a_small_file_with_a_large_content_is_rejected() {
+        use std::io::Write;
+        let packed = |length: usize| {
+            let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+            packer.write_all(&vec![b'A'; length]).unwrap();
+            packer.finish().unwrap()
+        };
+        assert_eq!(unpacked(&packed(16 << 20)).unwrap().len(), 16 << 20);
+        assert_eq!(unpacked(&packed((16 << 20) + 1)), Err(FlentError::TooLarge(16)));
     }
 }
