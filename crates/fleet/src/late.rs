@@ -19,6 +19,7 @@ pub use intake::{Intake, Rejection};
 pub use job::{Job, JobResult};
 
 use deferred::{DeferredNoSpace, is_full};
+use netburn_linux::private_folder;
 use netburn_protocol::messages::standing::{
     Discard, LateAck, LateResults, LateResultsEnd, PendingResults, RequestResults, ToMember,
 };
@@ -145,7 +146,7 @@ impl LateCollector {
     /// # Errors
     /// If the folder can't be created or read.
     pub fn open(state: &Path) -> io::Result<LateCollector> {
-        std::fs::create_dir_all(state)?;
+        private_folder::create(state)?;
         let mut runs = BTreeMap::new();
         for entry in std::fs::read_dir(state)?.flatten() {
             let text = std::fs::read_to_string(entry.path()).unwrap_or_default();

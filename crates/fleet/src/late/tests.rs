@@ -128,6 +128,16 @@ fn deliver(late_results: &mut LateCollector, folder: &SpoolFolder, from: u64, to
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn only_the_user_can_read_the_folder_of_registrations() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path().join("late");
+    LateCollector::open(&folder).unwrap();
+    assert_eq!(folder.metadata().unwrap().permissions().mode() & 0o777, 0o700);
+}
+
 #[test]
 fn late_results_are_delivered_across_a_controller_restart() {
     let dir = tempfile::tempdir().unwrap();
