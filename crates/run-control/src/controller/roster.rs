@@ -96,6 +96,16 @@ impl AgentSession {
         }
     }
 
+    /// Returns whether the results of this session can arrive after a loss with this cause: from an agent of a fleet that
+    /// has only lost its connection.
+    pub(super) fn delivers_later(&self, cause: LossCause) -> bool {
+        let disconnected = matches!(
+            cause,
+            LossCause::Disconnected | LossCause::Silent | LossCause::ResultsLate
+        );
+        self.is_agent() && self.member().is_some() && disconnected && self.protocol.stage() >= Stage::Started
+    }
+
     pub(super) fn is_agent(&self) -> bool {
         self.expected.role == Role::Agent
     }

@@ -15,6 +15,10 @@ const OWN_SERVER_NOTE: &str = "it measured against its own server, which the run
 /// Maximum number of notes per agent.
 const MAX_NOTES: usize = 16;
 
+/// Help for a loss after which the results may arrive.
+const LATER: &str =
+    "; help: when it is reachable again it delivers its results, and `netburn report` then includes them";
+
 impl RunCoordinator {
     /// Handles a `hello`.
     pub(super) fn join(&mut self, at: Stamp, id: ConnectionId, step: Step) -> Result<(), Rejection> {
@@ -343,6 +347,9 @@ impl RunCoordinator {
             }
             _ => (now, loss),
         };
+        if session.delivers_later(loss.cause) {
+            loss.detail += LATER;
+        }
         loss.detail = messages::shorten(loss.detail, messages::MAX_TEXT);
         session.state = State::Lost(loss.clone());
         if let Some(id) = connection {

@@ -1,7 +1,7 @@
 //! Runs with devices on a network: agents that disconnect, reconnect, or can't reach the server.
 
 use super::*;
-use crate::controller::Expected;
+use crate::controller::{Device, Expected};
 use netburn_protocol::messages::Reach;
 
 const LAPTOP_AGAIN: ConnectionId = ConnectionId(12);
@@ -118,6 +118,27 @@ fn a_disconnected_agent_is_lost_after_the_time_for_results() {
     });
     assert_eq!(at.unwrap().as_nanos(), left.0 - rig.coordinator.start.unwrap().0);
     assert_eq!(rig.finish().unwrap().lost.len(), 1);
+}
+
+#[test]
+fn the_loss_of_a_member_names_the_way_to_its_results() {
+    let mut rig = Rig::patient_and_started();
+    let sessions = &mut rig.coordinator.roster.sessions;
+    let tv = sessions
+        .iter_mut()
+        .find(|session| session.expected.name == "tv")
+        .unwrap();
+    tv.expected.device = Device::Member("tv".to_owned());
+    rig.pass(5 * SECOND);
+    rig.vanish(TV);
+    rig.pass(60 * SECOND);
+    let [(_, lost)] = &rig.events(EventKind::Lost)[..] else {
+        panic!("one loss")
+    };
+    assert!(
+        lost.ends_with("it delivers its results, and `netburn report` then includes them"),
+        "{lost}"
+    );
 }
 
 #[test]
