@@ -40,6 +40,8 @@ export class Driver {
       playing: false,
       bytes: 0,
       latest: null,
+      /** The longest time for which a request waited for connections that other workloads used. */
+      waited: 0,
     }));
     this.timer = null;
     /** The time for which `timer` is set. */
@@ -289,7 +291,13 @@ export class Driver {
       this.input(machine, this.now(), handle);
       this.sleep();
     };
-    const end = this.transfers.begin({ ...request, station: machine.load.station }, {
+    const { station, workload: number, lane = 0 } = machine.load;
+    const end = this.transfers.begin({ ...request, station, owner: `${station}.${number}`, lane }, {
+      // The request was sent later than it was due.
+      waited: (nanos) => {
+        this.lateness.record(nanos);
+        machine.waited = Math.max(machine.waited, nanos);
+      },
       connected: (at) => isCurrent() && workload.handleConnected(id, at - this.zero),
       bytes: (count) => {
         if (isCurrent()) {
@@ -317,6 +325,14 @@ export class Driver {
     }
   }
 
+  /** Reports the longest time for which a request of a workload waited for the connections of other ones. */
+  reportWait({ load, waited }) {
+    if (waited > 0) {
+      const text = `requests waited for up to ${Math.round(waited / 1e6)} ms for connections that other workloads of the page used`;
+      this.put("events", event(load.station, load.workload, this.now(), 0, "warning", text));
+    }
+  }
+
   /**
    * Ends the bulk transfers after the load as soon as all other operations have ended. Nothing is measured with their load any
    * more, and the device may pay for its data volume.
@@ -340,9 +356,10 @@ export class Driver {
     if (next === Infinity) {
       this.ended = true;
       this.timers.clearTimeout(this.timer);
-      this.machines.forEach(({ bins, entry }) => {
-        this.putInterval(bins.rest());
-        entry?.close();
+      this.machines.forEach((machine) => {
+        this.putInterval(machine.bins.rest());
+        machine.entry?.close();
+        this.reportWait(machine);
       });
       // Not within the current call stack.
       this.timers.setTimeout(() => this.settled(), 0);

@@ -1,11 +1,11 @@
 // This station's session of one run: the protocol over `/run/RUN`, from `hello` to `bye`.
 
-import { rejection } from "./consent.js";
 import { Driver } from "./driver.js";
 import * as health from "./health.js";
 import { Datagrams } from "./datagrams.js";
 import { notes, obstacle } from "./limitations.js";
 import * as messages from "./messages.js";
+import { candidates, findServer } from "./origins.js";
 import { BASELINE, idleWorkload, isDatagram, readAssignment, workloadIndex } from "./plan.js";
 import { Result } from "./result.js";
 import { rowDelivery } from "./row_delivery.js";
@@ -25,15 +25,9 @@ const BASELINE_GAP = 2e8;
  */
 const RUN_UNKNOWN_TIMEOUT = 3e9;
 
-/** The origin of a server that listens at `address`. An unspecified address means the host of this page. */
-export function origin(address, hostname) {
-  const [, host, port] = /^([\d.]+|\[[\da-fA-F:.]+\]):(\d{1,5})$/.exec(address);
-  return `http://${host === "0.0.0.0" || host === "[::]" ? hostname : host}:${port}`;
-}
-
 /**
  * One session. `options` is `{run, name, token, fleetToken, version, url, resolution}`; `context` is `{clock, store,
- * transfers(origin), reached(), changed(), ended(session), browser}`.
+ * transfers(origins), reached(), changed(), ended(session), browser}`.
  *
  * `stage` is `joining`, `ready`, `running`, `delivering`, `done` or `closing`. After `ended`, `outcome` is `done`, `rejected`,
  * `lost` or `late`, and `reason` explains it.
@@ -44,7 +38,8 @@ export class RunSession {
     this.clock = context.clock;
     this.stage = "joining";
     this.assignment = null;
-    this.target = null;
+    /** The origins of the server, at least one. */
+    this.origins = [];
     this.notes = [];
     /** The data channel `{channel, close()}` if the assignment needs one, else `{error}` with the reason. */
     this.channel = { error: null };
@@ -180,29 +175,32 @@ export class RunSession {
     }
     try {
       this.assignment = readAssignment(message);
-      this.target = origin(message.target.address, this.context.browser.location?.hostname);
+      this.candidates = candidates(message.target, this.context.browser.location?.hostname);
     } catch (error) {
       return this.fail(`invalid assignment: ${error.message ?? error}`);
     }
-    const unreachable = await this.unreachable();
+    const unreachable = await this.findServer(message.target);
     if (unreachable === null) {
       await this.openChannel();
     }
-    this.notes = notes(this.assignment, this.options.resolution, this.channel.error);
+    this.notes = notes(this.assignment, this.options.resolution, this.channel.error, this.origins.length);
     this.stage = "ready";
     this.socket.send(messages.ready(unreachable, this.notes));
     this.context.changed();
   }
 
-  /** The reason why the server cannot be used, or `null`. */
-  async unreachable() {
+  /** Finds the origins of the server. Returns the reason why it cannot be used, or `null`. */
+  async findServer(target) {
     if (this.assignment.tls) {
       return "the server uses TLS with a self-signed certificate, which browsers reject";
     }
     if (this.context.browser.location?.protocol === "https:") {
       return "this page was loaded over HTTPS and cannot use plain HTTP; open it at its http:// address";
     }
-    return rejection(this.target, [this.options.token, this.options.fleetToken], this.context.browser.fetch);
+    const tokens = [this.options.token, this.options.fleetToken];
+    const { origins = [], error = null } = await findServer(target, this.candidates, tokens, this.context.browser.fetch);
+    this.origins = origins;
+    return error;
   }
 
   /** Opens a data channel if a workload needs one. */
@@ -213,7 +211,7 @@ export class RunSession {
     }
     this.channel.close?.();
     const tokens = [this.options.token, this.options.fleetToken];
-    this.channel = await this.context.openChannel(this.target, tokens);
+    this.channel = await this.context.openChannel(this.origins[0], tokens);
     if (this.outcome) {
       this.channel.close?.();
     }
@@ -256,6 +254,10 @@ export class RunSession {
           return { ...place, config: workload.config, start, end, settle, index: workloadIndex(number, workload.number) };
         }),
     );
+    // Each workload over HTTP has the connections of its own port, if the server has enough of them.
+    loads.filter(({ config }) => !isDatagram(config)).forEach((load, number) => {
+      load.lane = number % this.origins.length;
+    });
     const { channel } = this.channel;
     const datagrams = channel ? new Datagrams(channel, this.context.browser) : null;
     this.driver = new Driver(loads, { ...this.driverOptions(), datagrams, settled: () => this.settled() });
@@ -285,7 +287,7 @@ export class RunSession {
       seed: BigInt(this.assignment.seed),
       clock: this.clock,
       zero: this.zero,
-      transfers: this.context.transfers(this.target),
+      transfers: this.context.transfers(this.origins),
       put: (kind, row) => this.put(kind, row),
       timers: browser,
     };
@@ -400,20 +402,20 @@ export class RunSession {
 
   /** The state as plain data, without the rows that are stored under `rows.…`. */
   save() {
-    const { stage, assignment, target, zero, began, stopRequestedAt, sequence, report, outcome, reason } = this;
+    const { stage, assignment, origins, zero, began, stopRequestedAt, sequence, report, outcome, reason } = this;
     const { run, name, token } = this.options;
     const channelError = this.channel.error ?? null;
     const at = this.clock.now();
     const driver = stage === "running" ? this.driver.save() : null;
     const identity = { run, name, token };
-    const progress = { stage, assignment, target, zero, began, stopRequestedAt, at, sequence, channelError };
+    const progress = { stage, assignment, origins, zero, began, stopRequestedAt, at, sequence, channelError };
     return { ...identity, ...progress, report, outcome, reason, driver };
   }
 
   /** Continues from `saved`, which is `{state, messages, results}`. */
   restore({ state, messages, results }) {
-    const { stage, assignment, target, zero, began, stopRequestedAt = null, sequence, report, reason } = state;
-    Object.assign(this, { stage, assignment, target, zero, began, stopRequestedAt, sequence, report, reason, messages });
+    const { stage, assignment, origins, zero, began, stopRequestedAt = null, sequence, report, reason } = state;
+    Object.assign(this, { stage, assignment, origins, zero, began, stopRequestedAt, sequence, report, reason, messages });
     // The data channel ended with the page.
     this.channel = { error: state.channelError ?? null };
     this.known = true;

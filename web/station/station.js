@@ -117,7 +117,7 @@ class Station {
       browser: this.browser,
       clock: this.clock,
       store: this.store,
-      transfers: (origin) => new Transfers(origin, this.clock, this.browser),
+      transfers: (origins) => new Transfers(origins, this.clock, this.browser),
       openChannel: (origin, tokens) => openDataChannel(origin, tokens, () => this.channels.connect(), this.browser),
       reached: () => this.fleet.state === "member",
       changed: () => this.show(),

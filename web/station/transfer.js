@@ -1,26 +1,42 @@
 // Transfers of objects over HTTP with the browser's APIs.
 
+import { Connections } from "./connections.js";
 import { UploadContent } from "./upload_content.js";
 
 /** The Fetch priority of each traffic class. It orders a browser's requests and does not set a DSCP. */
 const PRIORITY = { background: "low", "best-effort": "auto", video: "high", voice: "high" };
 
 /**
- * Transfers objects between this page and the server at `origin` (`http://192.168.1.5:4480`). Each request has an `observer`
- * with the methods `bytes(count)`, `connected(at)`, `finished()` and `failed(outcome)`. Times are those of `clock`.
+ * Transfers objects between this page and the server at `origins` (such as `http://192.168.1.5:4480`), which differ in the
+ * port. Each request has an `observer` with the methods `bytes(count)`, `connected(at)`, `waited(nanos)`, `finished()` and
+ * `failed(outcome)`. `waited` is the time for which requests of other workloads had all connections to the port. Times are
+ * those of `clock`.
  */
 export class Transfers {
-  constructor(origin, clock, browser = globalThis) {
-    this.origin = origin;
+  constructor(origins, clock, browser = globalThis) {
+    this.origins = origins;
+    this.connections = origins.map(() => new Connections());
     this.clock = clock;
     this.browser = browser;
     this.content = new UploadContent();
     this.count = 0;
   }
 
-  /** Starts the transfer `{station, direction, size, priority, dscp, cc, slot}`. Returns a function that aborts it. */
+  /**
+   * Starts the transfer `{station, owner, lane, direction, size, priority, dscp, cc, slot}` of the workload `owner`, at the
+   * origin of number `lane`. Returns a function that aborts it.
+   */
   begin(request, observer) {
     this.count += 1;
+    const { lane, owner } = request;
+    const release = this.connections[lane].request(owner, () => this.clock.now(), observer.waited);
+    const after = (report) => (value) => (release(), report(value));
+    const { finished, failed } = observer;
+    const end = this.start(this.origins[lane], request, { ...observer, finished: after(finished), failed: after(failed) });
+    return () => (release(), end());
+  }
+
+  start(origin, request, observer) {
     const { dscp } = request;
     // A request asks the server to use this DSCP in its response.
     const parameters = [
@@ -32,9 +48,9 @@ export class Transfers {
     parameters.push(`station=${request.station}`);
     if (request.direction === "up") {
       // A browser caches the result of a CORS preflight by URL. The URL of uploads is therefore constant.
-      return this.send(request, `${this.origin}/sink?${parameters.join("&")}`, observer);
+      return this.send(request, `${origin}/sink?${parameters.join("&")}`, observer);
     }
-    return this.fetch(request, `${this.origin}/bytes/${request.size}?${[`n=${this.count}`, ...parameters].join("&")}`, observer);
+    return this.fetch(request, `${origin}/bytes/${request.size}?${[`n=${this.count}`, ...parameters].join("&")}`, observer);
   }
 
   fetch(request, url, observer) {

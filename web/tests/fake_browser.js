@@ -26,6 +26,10 @@ export class FakeBrowser {
     this.views = [];
     this.origin = 1795326063123.4;
     this.reachable = true;
+    /** Origins that no request reaches. */
+    this.blocked = [];
+    /** The requests that wait for one of the 6 connections to an origin, and the number of those in use. */
+    this.connections = new Map();
     /** The data channel of the server, or the reason why there is none. */
     this.channel = { error: "this browser has no WebRTC" };
   }
@@ -74,12 +78,15 @@ export class FakeBrowser {
       constructor() {
         this.upload = {};
       }
-      open() {}
+      open(method, url) {
+        this.url = url;
+      }
       send(blob) {
         fake.upload(browser, this, blob.size);
       }
       abort() {
         this.aborted = true;
+        this.release?.();
       }
     };
     return browser;
@@ -224,10 +231,30 @@ export class FakeBrowser {
     this.at(this.time + this.delay, () => socket?.readyState === 1 && socket.onmessage({ data }));
   }
 
+  /** Waits for a connection to the origin of `url`. Returns a function that releases it. */
+  async connection(url) {
+    const { origin } = new URL(url);
+    const state = this.connections.get(origin) ?? { used: 0, waiting: [] };
+    this.connections.set(origin, state);
+    if (state.used >= 6) {
+      await new Promise((resolve) => state.waiting.push(resolve));
+    } else {
+      state.used += 1;
+    }
+    let released = false;
+    return () => {
+      if (!released) {
+        released = true;
+        const next = state.waiting.shift();
+        next ? next() : (state.used -= 1);
+      }
+    };
+  }
+
   /** The server sends each object at `rate` bit/s, in pieces of 16 KiB. */
   async fetch(browser, url, { signal } = {}) {
     await this.sleep(this.delay);
-    if (!this.reachable) {
+    if (!this.reachable || this.blocked.includes(new URL(url).origin)) {
       throw new TypeError("Failed to fetch");
     }
     const nonce = /fleet=(\w+)/.exec(url)?.[1];
@@ -248,32 +275,48 @@ export class FakeBrowser {
       return { status: 200, headers: new Map(), text: async () => text };
     }
     const size = Number(/\/bytes\/(\d+)\?/.exec(url)[1]);
+    const release = await this.connection(url);
+    signal?.addEventListener("abort", release);
+    if (signal?.aborted) {
+      release();
+      throw new Error("aborted");
+    }
     let left = size;
     const read = async () => {
       const piece = Math.min(left, 16384);
       await this.sleep(Math.max(0.01, (piece * 8e3) / this.rate));
       if (signal?.aborted || browser.unloaded) {
+        release();
         throw new Error("aborted");
       }
       if (!this.reachable) {
+        release();
         throw new TypeError("network error");
       }
       left -= piece;
+      if (piece === 0) {
+        release();
+      }
       return piece > 0 ? { done: false, value: { byteLength: piece } } : { done: true };
     };
-    return { status: 200, headers: new Map(), body: { getReader: () => ({ read }), cancel: async () => {} } };
+    return { status: 200, headers: new Map(), body: { getReader: () => ({ read }), cancel: async () => release() } };
   }
 
   async upload(browser, request, size) {
+    request.release = await this.connection(request.url);
+    if (request.aborted) {
+      return request.release();
+    }
     let sent = 0;
     while (sent < size) {
       await this.sleep(50);
       if (request.aborted || browser.unloaded) {
-        return;
+        return request.release();
       }
       sent = Math.min(size, sent + (this.rate * 0.05) / 8);
       request.upload.onprogress({ loaded: sent });
     }
+    request.release();
     request.status = 200;
     request.onload();
   }

@@ -39,14 +39,14 @@ const WORKLOADS = {
   probe: { kind: "probe", object_size: "64 B", interval: "50 ms", jitter: "0 s", outstanding: 1000, goal: [], timeout: "3 s" },
 };
 
-function assignment(names, { duration = "10 s", baseline = "600 ms" } = {}) {
+function assignment(names, { duration = "10 s", baseline = "600 ms", ports = [4489, 4490, 4491, 4492] } = {}) {
   const workload = Object.fromEntries(names.map((name) => [name, { ...WORKLOADS[name], priority: "best-effort" }]));
   const station = { phone: { workload: names, start: "0 s" } };
   const plan = { name: "x", title: "A test", duration, baseline, drain: "2 s", warmup: "0 s", seed: 7, server: { tls: false } };
   return {
     plan: { ...plan, station, workload },
     stations: [0],
-    target: { address: "192.0.2.1:4480", datagram_port: 4480 },
+    target: { address: "192.0.2.1:4480", datagram_port: 4480, more_ports: ports },
   };
 }
 
@@ -67,7 +67,7 @@ test("a complete run with all workloads", async () => {
   browser.station();
   assert.ok(await browser.until(over(fleet), 30000));
   assert.deepEqual(fleet.ready.reach, {});
-  assert.ok(fleet.ready.notes.some((note) => note.includes("6 connections")));
+  assert.ok(fleet.ready.notes.some((note) => note.includes("6 connections to one port") && note.includes("of its own")));
   assert.equal(fleet.done.error, undefined);
   const [pages, tv, calls, down, up, probe] = [0, 1, 2, 3, 4, 5].map((workload) => operations(fleet, workload));
   // Every 3 s from a phase below 3 s: three or four in ten seconds; calls every 131.072 ms: 76 or 77.
@@ -95,6 +95,32 @@ test("a complete run with all workloads", async () => {
   assert.deepEqual(Object.keys(browser.entries), [], "no entry is left in the store");
 });
 
+// Six objects of a page have all connections to a port. Each object of 16 KiB takes 1.31 s at 0.1 Mbit/s.
+test("a workload does not wait for the connections of another one, unless they share a port", async () => {
+  for (const [ports, blocked] of [[[4489], []], [[4489], ["http://192.0.2.1:4489"]], [[], []]]) {
+    const browser = new FakeBrowser({ rate: 1e5 });
+    browser.blocked = blocked;
+    const fleet = new FakeFleet(browser, assignment(["browsing", "calls"], { ports }));
+    fleet.assign.plan.workload.calls = { ...WORKLOADS.voip, object_size: "1 B", interval: "1 s", priority: "voice" };
+    browser.station();
+    assert.ok(await browser.until(over(fleet), 30000));
+    const latencies = operations(fleet, 1).map((row) => row[7] - row[3]);
+    const [, , , , , wait] = warnings(fleet).find((row) => row[1] === 1 && row[5].includes("waited")) ?? [];
+    const isShared = ports.length === blocked.length;
+    assert.equal(fleet.ready.notes.some((note) => note.includes("2 workloads share one port")), isShared);
+    if (isShared) {
+      // A call that is due in the first 1.31 s of a page waits for the end of the first six objects.
+      const longest = Math.max(...latencies) / 1e6;
+      assert.ok(longest > 300 && longest < 1400, `${longest}`);
+      assert.ok(Math.abs(longest - 5 - Number(/up to (\d+) ms/.exec(wait)[1])) < 20, `${wait} of ${longest}`);
+      assert.ok(fleet.health.lateness_us_p99 > 3e5, `${fleet.health.lateness_us_p99}`);
+    } else {
+      assert.ok(Math.max(...latencies) < 2e7, `${latencies}`);
+      assert.ok(wait === undefined && fleet.health.lateness_us_p99 <= 1011);
+    }
+  }
+});
+
 // 60 Mbit/s for 10 s are 75 MB. The first byte comes after 5 ms, which are 37.5 kB.
 test("a download ends with the load, and the page shows the rate of the record", async () => {
   const browser = new FakeBrowser({ rate: 60e6 });
@@ -109,14 +135,15 @@ test("a download ends with the load, and the page shows the rate of the record",
   assert.deepEqual([value, unit, line], ["60", "Mbit/s", "75\u00a0MB transferred"]);
 });
 
-// An object of 16 KiB takes 1.31 s at 0.1 Mbit/s. The page that is due at 7.24 s is complete after the end of the load at 8 s.
+// An object of 16 KiB takes 1.31 s at 0.1 Mbit/s, and ten objects over six connections 2.62 s. The page that is due at 7.24 s is
+// complete at 9.86 s, after the end of the load at 8 s.
 test("an upload continues until the last of the other operations has ended", async () => {
   const browser = new FakeBrowser({ rate: 1e5 });
   const fleet = new FakeFleet(browser, assignment(["browsing", "upload"], { duration: "8 s" }));
   browser.station();
   assert.ok(await browser.until(over(fleet), 30000));
   const last = operations(fleet, 0).at(-1)[7];
-  assert.ok(last > 8.5e9 && last < 8.6e9, `${last}`);
+  assert.ok(last > 9.85e9 && last < 9.87e9, `${last}`);
   const end = fleet.all("intervals").filter((row) => row[1] === 1).at(-1)[2];
   assert.ok(end <= last && last - end < 2e8, `${end} of ${last}`);
 });
@@ -141,7 +168,7 @@ test("a card whose data channel ended with a reload says so", async () => {
   browser.channel = {};
   const fleet = new FakeFleet(browser, assignment(["probe", "voip"]));
   const first = browser.station();
-  await browser.until(() => fleet.received > 5, 20000);
+  await browser.until(() => browser.time > 5000, 20000);
   browser.unload(first);
   browser.station();
   assert.ok(await browser.until(over(fleet), 30000));
@@ -359,7 +386,7 @@ test("requests to a failing server fail once per second", async () => {
   const { fetch } = browser;
   browser.fetch = async (...args) => {
     const response = await fetch.apply(browser, args);
-    return { ...response, status: 503, body: { cancel: async () => {} } };
+    return { ...response, status: 503, body: { cancel: response.body.cancel } };
   };
   assert.ok(await browser.until(over(fleet), 30000));
   const tried = operations(fleet, 0);

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { expectedResponse } from "../station/consent.js";
 import { rateOf, segmentSize, selectRate } from "../station/dash.js";
 import { Distribution } from "../station/health.js";
 import { notes, obstacle } from "../station/limitations.js";
@@ -11,7 +12,8 @@ import { config, readAssignment } from "../station/plan.js";
 import { Player } from "../station/player.js";
 import { Result, worst } from "../station/result.js";
 import { Batches, Bins, count, MAX_EVENTS, MAX_ROWS } from "../station/rows.js";
-import { origin } from "../station/run_session.js";
+import { Connections } from "../station/connections.js";
+import { candidates, findServer, origin } from "../station/origins.js";
 import { Store } from "../station/store.js";
 import { Transfers } from "../station/transfer.js";
 import { streamRate } from "../station/video.js";
@@ -199,9 +201,9 @@ test("a request contains the DSCP of its response and its station", () => {
     requested.push(url);
     throw new TypeError("no network");
   };
-  const transfers = new Transfers("http://server", null, { fetch, XMLHttpRequest });
+  const transfers = new Transfers(["http://server"], null, { fetch, XMLHttpRequest });
   const begin = (direction, dscp, slot, cc = null) =>
-    transfers.begin({ station: 3, direction, priority: "best-effort", dscp, slot, cc, size: 9 }, { failed() {}, bytes() {} });
+    transfers.begin({ station: 3, owner: "3.0", lane: 0, direction, priority: "best-effort", dscp, slot, cc, size: 9 }, { failed() {}, bytes() {} });
   begin("down", 0, 0);
   begin("down", 0, null);
   begin("down", 40, 0);
@@ -302,6 +304,50 @@ test("a server at an unspecified address is at the host of the page", () => {
   assert.equal(origin("[2001:db8::1]:4480", "x"), "http://[2001:db8::1]:4480");
   assert.equal(origin("0.0.0.0:4480", "192.168.1.5"), "http://192.168.1.5:4480");
   assert.equal(origin("[::]:4480", "[fe80::1]"), "http://[fe80::1]:4480");
+});
+
+test("a server is found at its other addresses, and each of its ports must consent", async () => {
+  const target = { address: "192.168.1.5:4480", alternatives: ["fd00::5", "10.0.0.5"], more_ports: [4489, 4490, "x"] };
+  const tried = candidates(target, "x");
+  assert.deepEqual(tried, ["http://192.168.1.5:4480", "http://[fd00::5]:4480", "http://10.0.0.5:4480"]);
+  const fetch = (reachable) => async (url) => {
+    const { origin, searchParams } = new URL(url);
+    if (!reachable.includes(origin)) {
+      throw new TypeError("unreachable");
+    }
+    const token = origin.endsWith("4490") ? "another" : "token";
+    const text = JSON.stringify({ schema: "netburn.consent/1", consents: true, fleet: expectedResponse(searchParams.get("fleet"), token) });
+    return { status: 200, headers: new Map(), text: async () => text };
+  };
+  const find = (reachable) => findServer(target, tried, ["token"], fetch(reachable));
+  const six = ["http://[fd00::5]:4480", "http://[fd00::5]:4489", "http://[fd00::5]:4490"];
+  assert.deepEqual(await find(six), { origins: six.slice(0, 2) });
+  assert.deepEqual(await find(["http://192.168.1.5:4480", ...six]), { origins: ["http://192.168.1.5:4480"] });
+  assert.match((await find([])).error, /192\.168\.1\.5:4480 cannot be reached/);
+  assert.throws(() => candidates({ address: "192.168.1.5:4480", alternatives: ["evil.test"] }, "x"), TypeError);
+});
+
+test("a request waits for a connection behind those of other workloads only", () => {
+  const connections = new Connections();
+  let now = 0;
+  const waits = [];
+  const request = (owner) => connections.request(owner, () => now, (nanos) => waits.push([owner, nanos]));
+  const page = Array.from({ length: 8 }, () => request("page"));
+  const call = request("call");
+  now = 5;
+  page[6]();
+  page[0]();
+  // Five objects are left before the call.
+  page[7]();
+  assert.deepEqual(waits, [["call", 5]]);
+  const second = request("call");
+  const third = request("call");
+  now = 9;
+  third();
+  second();
+  call();
+  assert.deepEqual(waits, [["call", 5], ["call", 4], ["call", 4]]);
+  assert.equal(connections.requests.length, 5);
 });
 
 test("a browser skips workloads that it cannot run", () => {

@@ -21,7 +21,7 @@ use netburn_run_control::row_queue::RowQueue;
 use netburn_run_control::{ControllerError, Outcome, Watch};
 use netburn_scenario::plan::Station;
 use netburn_scenario::{Environment, Plan};
-use netburn_traffic::server::PORT;
+use netburn_traffic::server::ServerConfig;
 use netburn_units::Duration;
 use run_lease::RunLease;
 use std::collections::BTreeSet;
@@ -131,9 +131,9 @@ pub async fn run_fleet(plan: &Plan, options: Options<'_>) -> Result<Outcome, Con
             name: SERVER.to_owned(),
             parent: None,
             listen: if participants.loopback_only {
-                SocketAddr::from((Ipv4Addr::LOCALHOST, 0))
+                vec![SocketAddr::from((Ipv4Addr::LOCALHOST, 0))]
             } else {
-                SocketAddr::from((Ipv4Addr::UNSPECIFIED, PORT))
+                ServerConfig::default().listen
             },
             fleet: Some(participants.token.clone()),
         };

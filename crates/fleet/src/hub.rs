@@ -21,7 +21,7 @@ pub mod state;
 mod tests;
 
 pub use addresses::advertised;
-pub(crate) use addresses::of_listeners as listener_addresses;
+pub(crate) use addresses::{beside as addresses_beside, of_listeners as listener_addresses};
 pub(crate) use http::{CONTROL, JOIN, RUN};
 pub use http_handler::{HandlerResponse, HttpHandler, RUNS_PREFIX, ResponseBody, ResponseFuture};
 pub use machine::{ConnectionKind, Hub, Output, PeerInfo, Rejection, Setup, Wake};

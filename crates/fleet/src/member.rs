@@ -17,6 +17,7 @@ pub use policy::ServerName;
 
 use crate::endpoint::{ConnectError, ControllerEndpoint, SocketAddrs};
 use crate::hub::{JOIN, RUN};
+use crate::reachability::{ServerPort, server_port};
 use current_run::{CurrentRun, wait_for_run_end};
 use futures_util::FutureExt;
 use late::{Deliveries, LateQueue, Reply, Request};
@@ -37,11 +38,10 @@ use netburn_run_control::server;
 use netburn_run_control::spool::{self, SpoolFolder};
 use netburn_run_control::{AgentError, ConnectionError};
 use netburn_traffic::consent::fleet::FleetKey;
-use netburn_traffic::server::PORT;
+use netburn_traffic::server::{PORT, ServerConfig, with_port};
 use netburn_units::{Duration, Seed};
 use policy::MemberPolicy;
 use rate_budget::RateBudget;
-use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Instant;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
@@ -174,11 +174,19 @@ impl<N: FnMut(MemberEvent<'_>)> Member<N> {
 
     /// Opens a connection to the controller and closes it, without registering.
     ///
+    /// Returns the state of the port of a run's server on the controller's machine, over the IP version with which the
+    /// controller was reached; `None` if the member does not use that server.
+    ///
     /// # Errors
     /// If the controller can't be reached or verified.
-    pub async fn check(&self) -> Result<(), MemberError> {
+    pub async fn check(&self) -> Result<Option<ServerPort>, MemberError> {
         let opened = self.endpoint.open(JOIN, MAX_TO_MEMBER).await;
-        opened.map(drop).map_err(MemberError::ControllerEndpoint)
+        let (_, addresses) = opened.map_err(MemberError::ControllerEndpoint)?;
+        let uses_it = self.settings.about.role == Role::Agent && self.settings.server.is_none();
+        match addresses.theirs.filter(|_| uses_it) {
+            Some(controller) => Ok(Some(server_port(with_port(controller, PORT)).await)),
+            None => Ok(None),
+        }
     }
 
     /// Registers and stays connected until `stop` completes.

@@ -9,7 +9,7 @@ use netburn_traffic::consent::{self, Consent, ConsentError};
 use netburn_traffic::datagram::{Event, Prober};
 use netburn_units::Instant;
 use std::io;
-use std::net::UdpSocket;
+use std::net::{SocketAddr, UdpSocket};
 use std::time::Duration;
 
 /// Time limit of the request for consent.
@@ -18,6 +18,35 @@ const CONSENT_TIMEOUT: Duration = Duration::from_secs(5);
 const DATAGRAM_TIMEOUT: Duration = Duration::from_millis(3500);
 /// Timeout of receiving one datagram.
 const RECEIVE_TIMEOUT: Duration = Duration::from_millis(50);
+
+/// Time limit of connecting to the port of a run's server.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// State of the TCP port at which a run's server will listen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ServerPort {
+    /// A server listens, or the machine answers that none does, as between two runs.
+    Reachable,
+    /// There is no answer, or no route.
+    Unreachable {
+        /// Address of the port.
+        at: SocketAddr,
+        /// Cause.
+        why: String,
+    },
+}
+
+/// Connects to the port at `at`. Takes at most [`CONNECT_TIMEOUT`]. Sends nothing else.
+pub async fn server_port(at: SocketAddr) -> ServerPort {
+    let unreachable = |why: String| ServerPort::Unreachable { at, why };
+    match tokio::time::timeout(CONNECT_TIMEOUT, tokio::net::TcpStream::connect(at)).await {
+        Ok(Ok(_)) => ServerPort::Reachable,
+        // RFC 9293 §3.10.7.1: the machine answers with a reset where nothing listens.
+        Ok(Err(error)) if error.kind() == io::ErrorKind::ConnectionRefused => ServerPort::Reachable,
+        Ok(Err(error)) => unreachable(error.to_string()),
+        Err(_) => unreachable(format!("no answer for {} s", CONNECT_TIMEOUT.as_secs())),
+    }
+}
 
 /// Reachability of a server, and its consent.
 #[derive(Debug)]
@@ -231,6 +260,28 @@ mod tests {
             ..ServerConfig::default()
         });
         assert!(matches!(unwilling.consent, Err(NoConsent::NoLoadTests)));
+    }
+
+    /// A machine that answers without a server is reachable. A broadcast address has no TCP port.
+    #[test]
+    fn a_closed_port_is_reachable_and_an_address_without_a_route_is_not() {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        runtime.block_on(async {
+            for ip in ["127.0.0.1", "::1"] {
+                let Ok(listener) = std::net::TcpListener::bind((ip, 0)) else {
+                    continue;
+                };
+                let at = listener.local_addr().unwrap();
+                assert_eq!(server_port(at).await, ServerPort::Reachable, "{ip} open");
+                drop(listener);
+                assert_eq!(server_port(at).await, ServerPort::Reachable, "{ip} closed");
+            }
+            let nowhere = "255.255.255.255:4480".parse().unwrap();
+            assert!(matches!(server_port(nowhere).await, ServerPort::Unreachable { .. }));
+        });
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub use rows::{Batch, MAX_BATCH_EVENTS, MAX_BATCH_LINKS, MAX_BATCH_ROWS, WrongRo
 use netburn_record::{Health, Role};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 /// Version of this protocol. Both sides must use the same version.
 pub const VERSION: u32 = 1;
@@ -55,6 +55,12 @@ pub const MAX_TEXT: usize = 4096;
 
 /// Maximum length of the name of an agent or server, in bytes.
 pub const MAX_NAME: usize = 64;
+
+/// Maximum number of further addresses of a server.
+pub const MAX_ALTERNATIVES: usize = 4;
+
+/// Maximum number of further ports of a server.
+pub const MAX_MORE_PORTS: usize = 7;
 
 /// Message to the controller.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -185,6 +191,37 @@ pub struct ServerAddress {
     /// SHA-256 of the certificate (DER), in hexadecimal; absent without TLS.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<String>,
+    /// Further IP addresses of the server, with the same ports, for devices that can't reach `address`: at most
+    /// 4.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<String>")]
+    pub alternatives: Vec<IpAddr>,
+    /// Further TCP ports of the HTTP server, for browsers: at most 7. A browser opens 6 connections
+    /// to each port. With a port for each workload, no workload waits for the connections of another one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub more_ports: Vec<u16>,
+}
+
+impl ServerAddress {
+    /// A server without TLS, with one address and one TCP port.
+    #[must_use]
+    pub fn new(address: SocketAddr, datagram_port: u16) -> Self {
+        ServerAddress {
+            address,
+            datagram_port,
+            fingerprint: None,
+            alternatives: Vec::new(),
+            more_ports: Vec::new(),
+        }
+    }
+
+    /// The address with at most [`MAX_ALTERNATIVES`] and [`MAX_MORE_PORTS`]. The server may be another user's device.
+    #[must_use]
+    pub fn limited(mut self) -> Self {
+        self.alternatives.truncate(MAX_ALTERNATIVES);
+        self.more_ports.truncate(MAX_MORE_PORTS);
+        self
+    }
 }
 
 /// See [`ToAgent::Serve`].

@@ -32,9 +32,10 @@ pub struct Join {
     pub name: String,
     /// Parent process, at whose end this process ends; `None`: independent.
     pub parent: Option<u32>,
-    /// Listening address of a server; port 0 is any free port. With an unspecified address, agents use the
-    /// address at which they reach the controller.
-    pub listen: SocketAddr,
+    /// Listening addresses of a server, at least one, with the same port; port 0 is any free port. If the first one is
+    /// unspecified, agents use the address at which they reach the controller. Otherwise they try the addresses in
+    /// this order.
+    pub listen: Vec<SocketAddr>,
     /// Token of the fleet to which a server consents.
     pub fleet: Option<String>,
 }
@@ -54,7 +55,7 @@ impl Join {
     }
 
     /// Serializes the parameters as one line for [`VARIABLE`]: role, name, parent, token, URL, listening
-    /// address and the fleet's token, separated by spaces.
+    /// addresses (separated by commas) and the fleet's token, separated by spaces.
     #[must_use]
     pub fn to_text(&self) -> String {
         let role = match self.role {
@@ -65,7 +66,14 @@ impl Join {
         let fleet = self.fleet.as_deref().unwrap_or("-");
         format!(
             "{role} {} {parent} {} {} {} {fleet}",
-            self.name, self.token, self.url, self.listen
+            self.name,
+            self.token,
+            self.url,
+            self.listen
+                .iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
+                .join(",")
         )
     }
 
@@ -83,7 +91,8 @@ impl Join {
         };
         let token = parts.next()?.to_owned();
         let url = parts.next()?.to_owned();
-        let listen = parts.next()?.parse().ok()?;
+        let listen = parts.next()?.split(',').map(str::parse);
+        let listen = listen.collect::<Result<_, _>>().ok()?;
         let fleet = Some(parts.next()?).filter(|token| *token != "-").map(str::to_owned);
         let join = Join {
             url,
@@ -104,9 +113,14 @@ mod tests {
 
     #[test]
     fn a_join_survives_the_environment() {
-        for (role, parent, fleet) in [
-            (Role::Agent, Some(77), None),
-            (Role::Server, None, Some("t0".to_owned())),
+        for (role, parent, fleet, listen) in [
+            (Role::Agent, Some(77), None, &["198.18.0.1:0"][..]),
+            (
+                Role::Server,
+                None,
+                Some("t0".to_owned()),
+                &["0.0.0.0:4480", "[::]:4480"],
+            ),
         ] {
             let join = Join {
                 url: "ws://127.0.0.1:4321/".to_owned(),
@@ -114,7 +128,7 @@ mod tests {
                 role,
                 name: "living-room".to_owned(),
                 parent,
-                listen: "198.18.0.1:0".parse().unwrap(),
+                listen: listen.iter().map(|at| at.parse().unwrap()).collect(),
                 fleet,
             };
             assert_eq!(Join::from_text(&join.to_text()), Some(join));
@@ -128,6 +142,7 @@ mod tests {
             "agent a - t u v -",
             "agent a - t u 127.0.0.1:0",
             "agent a - t u 127.0.0.1 -",
+            "agent a - t u 127.0.0.1:0, -",
             "boss a - t u 127.0.0.1:0 -",
             "agent a - t u 127.0.0.1:0 - w",
         ] {

@@ -53,7 +53,7 @@ pub async fn run_local(plan: &Plan, options: Options<'_>) -> Result<Outcome, Con
             role: expected.role,
             name: expected.name.clone(),
             parent: None,
-            listen: SocketAddr::new(own.unwrap_or(Ipv4Addr::LOCALHOST.into()), 0),
+            listen: vec![SocketAddr::new(own.unwrap_or(Ipv4Addr::LOCALHOST.into()), 0)],
             fleet: None,
         };
         let mut child = launcher.spawn(&join).map_err(|source| ControllerError::Launch {

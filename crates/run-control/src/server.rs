@@ -9,9 +9,12 @@ use netburn_protocol::messages::{Ready, Serve, ServerAddress, ToAgent, ToControl
 use netburn_protocol::own_clock::to_std;
 use netburn_record::{ConnectionRow, Health, Moved, Row, Side};
 use netburn_scenario::Plan;
+use netburn_scenario::plan::Station;
 use netburn_traffic::clock::RunClock;
 use netburn_traffic::consent::fleet::FleetKey;
-use netburn_traffic::server::{Connection, Server, ServerConfig, ServerHandle, has_congestion_control};
+use netburn_traffic::server::{
+    BROWSER_PORTS, Connection, Server, ServerConfig, ServerHandle, has_congestion_control, with_port,
+};
 use netburn_traffic::tls::Identity;
 use netburn_units::{BitRate, Duration, Instant};
 use std::collections::BTreeSet;
@@ -110,17 +113,24 @@ impl Serving {
 
     async fn start(serve: &Serve, join: &Join) -> Result<Serving, String> {
         let plan = crate::document::to_plan(&serve.plan)?;
-        let here = SocketAddr::new(join.listen.ip(), 0);
+        let any_port: Vec<SocketAddr> = join.listen.iter().map(|at| with_port(*at, 0)).collect();
         let identity = if plan.server.tls {
-            Some(Identity::generate(&[here.ip().to_string()]).map_err(|error| error.to_string())?)
+            let names: Vec<String> = any_port.iter().map(|at| at.ip().to_string()).collect();
+            Some(Identity::generate(&names).map_err(|error| error.to_string())?)
         } else {
             None
         };
         let fingerprint = identity.as_ref().map(Identity::fingerprint);
         let config = ServerConfig {
             name: join.name.clone(),
-            listen: vec![join.listen],
-            listen_tls: if plan.server.tls { vec![here] } else { Vec::new() },
+            listen: join.listen.clone(),
+            listen_tls: if plan.server.tls { any_port.clone() } else { Vec::new() },
+            // Browsers are members of fleets, and do not trust the certificate of this server.
+            more_ports: if join.fleet.is_some() && !plan.server.tls {
+                more_ports(&plan)
+            } else {
+                Vec::new()
+            },
             tls: identity,
             rate: Some(BitRate::from_bps(serve.rate_bps)),
             cc: plan.server.cc.as_ref().map(|cc| cc.name().to_owned()),
@@ -130,8 +140,8 @@ impl Serving {
         };
         let server = match Server::bind(config.clone()).await {
             // Another server uses the port. Use any free port.
-            Err(_) if join.listen.port() != 0 => {
-                let listen = vec![here];
+            Err(_) if join.listen.iter().any(|at| at.port() != 0) => {
+                let listen = any_port;
                 Server::bind(ServerConfig { listen, ..config }).await
             }
             ended => ended,
@@ -147,9 +157,14 @@ impl Serving {
             return Err("the server has no listener".to_owned());
         };
         let address = ServerAddress {
-            address: *http,
-            datagram_port: datagrams.port(),
             fingerprint: fingerprint.map(|bytes| bytes.iter().map(|byte| format!("{byte:02x}")).collect()),
+            alternatives: addresses.http[1..]
+                .iter()
+                .map(SocketAddr::ip)
+                .filter(|ip| !ip.is_unspecified())
+                .collect(),
+            more_ports: addresses.more_ports.clone(),
+            ..ServerAddress::new(*http, datagrams.port())
         };
         let notes = unsupported_congestion_controls(&plan, has_congestion_control);
         let handle = server.handle();
@@ -170,6 +185,16 @@ impl Serving {
             _stop: stop,
         })
     }
+}
+
+/// Ports for browsers beside the main one, so that each HTTP workload of a station has its own.
+fn more_ports(plan: &Plan) -> Vec<u16> {
+    let over_http = |station: &Station| {
+        let workloads = station.workloads.iter();
+        workloads.filter(|workload| !workload.config.kind.is_datagram()).count()
+    };
+    let most = plan.stations.iter().map(over_http).max().unwrap_or(0);
+    BROWSER_PORTS.take(most.saturating_sub(1)).collect()
 }
 
 /// Notes on congestion controls that the plan names and this system does not have.

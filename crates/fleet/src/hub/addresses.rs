@@ -25,6 +25,34 @@ pub fn advertised(listen: &[SocketAddr]) -> IpAddr {
     of_listeners(listen)[0]
 }
 
+/// Addresses of the other IP version at the interface that has `ours`, without link-local ones. Where there are many, as
+/// temporary addresses (RFC 8981), the order is that of their numbers.
+pub(crate) fn beside(ours: IpAddr) -> Vec<IpAddr> {
+    let own = if_addrs::get_if_addrs().unwrap_or_default();
+    let own = own.into_iter().map(|interface| InterfaceAddress {
+        ip: interface.ip(),
+        interface: interface.name,
+    });
+    beside_of(ours, &own.collect::<Vec<_>>())
+}
+
+fn beside_of(ours: IpAddr, own: &[InterfaceAddress]) -> Vec<IpAddr> {
+    let at = own.iter().find(|address| address.ip == ours);
+    let same = own
+        .iter()
+        .filter(|address| at.is_some_and(|at| at.interface == address.interface));
+    let mut found: Vec<IpAddr> = same
+        .map(|address| address.ip)
+        .filter(|ip| ip.is_ipv4() != ours.is_ipv4())
+        .filter(|ip| match ip {
+            IpAddr::V4(v4) => !v4.is_link_local(),
+            IpAddr::V6(v6) => !v6.is_unicast_link_local(),
+        })
+        .collect();
+    found.sort();
+    found
+}
+
 /// Source address of this machine's default route. Sends nothing.
 fn default_source() -> Option<IpAddr> {
     let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).ok()?;
@@ -78,6 +106,29 @@ mod tests {
         });
         let found = sorted(&listen, own.collect(), out.map(|ip| ip.parse().unwrap()));
         found.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn the_other_ip_version_is_that_of_the_same_interface() {
+        let own = [
+            ("eth0", "203.0.113.9"),
+            ("eth0", "2001:db8::9"),
+            ("wlan0", "192.168.1.5"),
+            ("wlan0", "fe80::1"),
+            ("wlan0", "fd00::6"),
+            ("wlan0", "fd00::5"),
+        ];
+        let own = own.map(|(interface, ip)| InterfaceAddress {
+            interface: interface.to_owned(),
+            ip: ip.parse().unwrap(),
+        });
+        let beside = |ours: &str| -> Vec<String> {
+            let found = beside_of(ours.parse().unwrap(), &own);
+            found.iter().map(ToString::to_string).collect()
+        };
+        assert_eq!(beside("192.168.1.5"), ["fd00::5", "fd00::6"]);
+        assert_eq!(beside("fd00::5"), ["192.168.1.5"]);
+        assert_eq!(beside("198.51.100.1"), [""; 0]);
     }
 
     #[test]

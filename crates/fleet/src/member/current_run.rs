@@ -1,6 +1,9 @@
 //! The run that a member takes part in.
 
 use super::*;
+use crate::hub::addresses_beside;
+use netburn_protocol::messages::MAX_ALTERNATIVES;
+use std::net::SocketAddr;
 
 /// The current run.
 pub(super) struct CurrentRun {
@@ -22,12 +25,17 @@ pub(super) async fn wait_for_run_end(current: &mut Option<CurrentRun>) -> (Strin
     }
 }
 
-/// Address on which a server of this member listens. On the controller's machine it is unspecified; on
-/// other machines it is the address that reaches the controller.
-fn server_listen_address(connection_addresses: SocketAddrs) -> SocketAddr {
+/// Addresses on which a server of this member listens. On the controller's machine they are unspecified. On other
+/// machines they are those of the interface that reaches the controller, because members may have the other IP version
+/// only.
+fn server_listen_addresses(connection_addresses: SocketAddrs) -> Vec<SocketAddr> {
     match (connection_addresses.ours, connection_addresses.theirs) {
-        (Some(ours), Some(theirs)) if ours.ip() != theirs.ip() => SocketAddr::new(ours.ip(), PORT),
-        _ => SocketAddr::from((Ipv4Addr::UNSPECIFIED, PORT)),
+        (Some(ours), Some(theirs)) if ours.ip() != theirs.ip() => {
+            let others = addresses_beside(ours.ip()).into_iter();
+            let others = others.take(MAX_ALTERNATIVES).map(|ip| SocketAddr::new(ip, PORT));
+            std::iter::once(with_port(ours, PORT)).chain(others).collect()
+        }
+        _ => ServerConfig::default().listen,
     }
 }
 
@@ -79,7 +87,7 @@ impl<N: FnMut(MemberEvent<'_>)> Member<N> {
             role: about.role,
             name: name.clone(),
             parent: None,
-            listen: server_listen_address(connection_addresses),
+            listen: server_listen_addresses(connection_addresses),
             fleet: Some(self.token.clone()),
         };
         let policy = MemberPolicy {

@@ -10,11 +10,11 @@ use netburn_record::Row;
 use netburn_run_control::agent::{AgentPolicy, Part};
 use netburn_traffic::client::Total;
 use netburn_traffic::consent::fleet::FleetKey;
-use netburn_traffic::server::PORT;
+use netburn_traffic::server::{PORT, with_port};
 use netburn_units::{BitRate, Duration, Instant};
 use netburn_workload::Kind;
 use std::collections::BTreeSet;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 /// Averaging time of the rate limit.
 const RATE_WINDOW: Duration = Duration::from_secs(2);
@@ -132,7 +132,7 @@ impl AgentPolicy for MemberPolicy {
         if let Some(interface) = &self.interface {
             notes.push(format!("measured through {interface} only"));
         }
-        let mut addresses = vec![part.target.address];
+        let addresses: Vec<SocketAddr>;
         if let Some(server) = &self.server {
             let found = tokio::net::lookup_host((server.host.as_str(), server.port)).await;
             let found = found.map_err(|error| format!("the server {server} is not found: {error}"))?;
@@ -143,9 +143,12 @@ impl AgentPolicy for MemberPolicy {
             } else {
                 notes.push(format!("measured against {server}, not the run's own server"));
             }
-        } else if part.target.address.ip().is_unspecified() {
-            let here = Ipv4Addr::LOCALHOST.into();
-            addresses[0].set_ip(self.connection_addresses.theirs.map_or(here, |at| at.ip()));
+        } else {
+            addresses = candidates(
+                part.target.address,
+                &part.alternatives,
+                self.connection_addresses.theirs,
+            );
         }
         part.target.interface = self.interface.clone();
         part.target.total = Some(self.total.clone());
@@ -203,6 +206,19 @@ impl AgentPolicy for MemberPolicy {
         });
         beyond.or_else(|| self.usage.wire(&self.limits, now, self.total.bytes()))
     }
+}
+
+/// Addresses of the run's server, in the order in which they are tried. A server at an unspecified address is on the
+/// controller's machine, whose address is `controller`.
+fn candidates(server: SocketAddr, alternatives: &[IpAddr], controller: Option<SocketAddr>) -> Vec<SocketAddr> {
+    let here = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    if server.ip().is_unspecified() {
+        // A link-local address needs its scope.
+        return vec![with_port(controller.unwrap_or(here), server.port())];
+    }
+    let alternatives = alternatives.iter().map(|ip| SocketAddr::new(*ip, server.port()));
+    let all = std::iter::once(server).chain(alternatives);
+    all.take(MAX_ADDRESSES).collect()
 }
 
 /// Returns whether the plan limits the server's link to at most `rate`. A device's own server is not
@@ -327,6 +343,7 @@ mod tests {
             plan,
             stations: vec![0],
             target: Target::new("127.0.0.1:1".parse().unwrap()),
+            alternatives: Vec::new(),
         }
     }
 

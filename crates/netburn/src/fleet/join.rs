@@ -1,18 +1,21 @@
 //! `netburn fleet join`.
 
-use super::{here, runtime, state};
+use super::{MAX_TOKEN_FILE, here, runtime, state};
 use crate::args::{JoinArgs, LimitsArgs};
 use crate::exit::{CliError, ExitStatus};
 use crate::signals::Signals;
 use crate::terminal::eprint_message;
 use netburn_fleet::discovery;
 use netburn_fleet::member::{Limits, Member, MemberError, MemberEvent, Settings};
+use netburn_fleet::reachability::ServerPort;
 use netburn_protocol::join_url::JoinUrl;
 use netburn_protocol::messages::standing::{MAX_LABELS, MemberInfo};
 use netburn_record::Role;
 use netburn_report::sanitise::sanitise;
 use netburn_run_control::spool::SpoolFolder;
+use netburn_scenario::regular;
 use std::collections::BTreeMap;
+use std::path::Path;
 
 /// `netburn fleet join`.
 pub(crate) fn join(args: &JoinArgs) -> Result<ExitStatus, CliError> {
@@ -72,11 +75,18 @@ fn check(settings: Settings) -> Result<ExitStatus, CliError> {
     let fleet = settings.url.place.to_string();
     let member = Member::new(settings, |_| ()).map_err(|error| CliError::Usage(error.to_string()))?;
     match runtime()?.block_on(member.check()) {
-        Ok(()) => {
+        Ok(port) => {
             eprint_message(&format!(
                 "{} is the controller of a fleet, and is reachable",
                 sanitise(&fleet)
             ));
+            if let Some(ServerPort::Unreachable { at, why }) = port {
+                eprint_message(&format!(
+                    "warning: TCP port {at} can't be reached ({why}), and runs use it; help: permit TCP and UDP port {} in \
+                     the firewall of the controller's machine",
+                    at.port()
+                ));
+            }
             Ok(ExitStatus::Success)
         }
         Err(error) => Err(CliError::Failed(sanitise(&error.to_string()))),
@@ -132,7 +142,8 @@ fn whole(args: &JoinArgs) -> Result<JoinUrl, CliError> {
         Some(url) => parsed(&match url.strip_prefix('@') {
             None => url.to_owned(),
             Some(path) => {
-                let text = std::fs::read_to_string(path).map_err(|e| CliError::Usage(format!("{path}: {e}")))?;
+                let text = regular::read_input(Path::new(path), MAX_TOKEN_FILE);
+                let text = text.map_err(|e| CliError::Usage(format!("{path}: {e}")))?;
                 text.lines().next().unwrap_or_default().trim().to_owned()
             }
         })?,

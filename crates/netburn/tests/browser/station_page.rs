@@ -152,7 +152,9 @@ fn a_browser_runs_all_four_workloads() {
             .any(|(kind, _, text)| *kind == EventKind::Warning && text.contains(what))
     };
     assert!(
-        printed("6 connections to one host") && printed("clock steps by"),
+        printed("6 connections to one port")
+            && printed("each workload has a port of its own")
+            && printed("clock steps by"),
         "{events:?}"
     );
     // The values on the page are those of the summary, as far as the page has them.
@@ -313,6 +315,13 @@ fn a_browser_downloads_and_the_page_promises_no_verdict() {
     // 40 Mbit/s for 6 s, minus the start, the calls and the limits of a browser on a busy machine; never more.
     let rate = workload(phone, "download")["throughput_mbps"].as_f64().unwrap();
     assert!(rate > 1.0 && rate <= 41.0, "{summary:#}");
+    // The page has the same value, rounded: without the bytes of the drain.
+    let shown = browser.text_of("#workloads li .value");
+    let shown: f64 = shown.split_whitespace().next().unwrap().parse().unwrap();
+    assert!(
+        (shown - rate).abs() <= 0.51,
+        "{shown} on the page, {rate} in the report"
+    );
     let list = finish(fleet.bench.with_state("state", &["fleet", "list"])).out();
     assert!(list.contains("browser, Chrome on Android"), "{list}");
 }

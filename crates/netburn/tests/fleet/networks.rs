@@ -198,6 +198,73 @@ fn a_laptop_finds_a_fleet_on_another_machine_by_its_name() {
     assert!(printed.contains("no fleet found on the local network"), "{printed}");
 }
 
+/// Phones in IPv6-only Wi-Fi have no IPv4 address. The run's server is on the controller's machine, and then on a member that
+/// reaches the controller over IPv4.
+#[test]
+fn a_device_with_ipv6_only_is_measured() {
+    let mut machines = Machines::new(
+        "ip link add br0 type bridge
+         ip addr add 10.78.0.1/24 dev br0
+         ip addr add fd78::1/64 dev br0 nodad
+         ip link add at-laptop type veth peer name eth0 netns $laptop
+         ip link set at-laptop master br0
+         ip link set at-laptop up
+         ip link set br0 up",
+        "ip addr add fd78::2/64 dev eth0 nodad
+         ip link set eth0 up",
+    );
+    let nas = machines.desk.within(&machines.bench, &["--net"], "ip link set lo up");
+    let wire = format!(
+        "ip link add at-nas type veth peer name eth0 netns {}
+         ip link set at-nas master br0
+         ip link set at-nas up",
+        nas.id()
+    );
+    machines.desk.run(&machines.bench, &wire);
+    let address = "ip addr add 10.78.0.3/24 dev eth0
+                   ip addr add fd78::3/64 dev eth0 nodad
+                   ip link set eth0 up";
+    nas.run(&machines.bench, address);
+    let (serve, urls) = machines.serve();
+    let six = urls.iter().find(|url| url.contains("[fd78::1]")).unwrap();
+    let check = ["fleet", "join", six, "--name", "laptop", "--check"];
+    let checked = finish(machines.at(&machines.laptop, "laptop", &check)).expect(0).stderr;
+    assert!(
+        checked.contains("reachable") && !checked.contains("warning"),
+        "{checked}"
+    );
+    let agent = machines.agent(&[six]);
+    let scenario = "duration = \"2 s\"\nbaseline = \"500 ms\"\ndrain = \"1 s\"\n\
+                    [station.laptop]\nworkload = [\"voip\", \"probe\"]\n";
+    let measured = |found: &Value| {
+        let laptop = station(found, "laptop");
+        // A call every 131 ms, and a probe every 50 ms.
+        assert!((13..=16).contains(&operations(found, "laptop")), "{found:#}");
+        for workload in laptop["workloads"].as_array().unwrap() {
+            assert_eq!(workload["failures"], 0, "{workload:#}");
+        }
+    };
+    measured(&machines.run(scenario));
+    let four = urls.iter().find(|url| url.contains("10.78.0.1")).unwrap();
+    let mut server = start(machines.at(&nas, "nas", &["fleet", "join", four, "--name", "nas", "--serve"]));
+    server.wait_for("the server to join", |server| {
+        server.stderr_so_far().contains("is in the fleet `home`")
+    });
+    machines.bench.write("served.toml", scenario);
+    let run = on_fleet("served.toml", "served");
+    let found = summary(&finish(machines.at(&machines.desk, "desk", &run)));
+    measured(&found);
+    assert!(
+        server.stderr_so_far().contains("taking part in"),
+        "{}",
+        server.stderr_so_far()
+    );
+    end(agent);
+    end(server);
+    end(serve);
+    machines._between.push(nas);
+}
+
 /// One network: the laptop is connected by a cable and, with a worse route, by an interface that represents its Wi-Fi.
 #[test]
 fn load_and_control_messages_use_different_interfaces() {

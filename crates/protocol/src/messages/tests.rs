@@ -77,9 +77,10 @@ fn health() -> Health {
 
 fn address() -> ServerAddress {
     ServerAddress {
-        address: "[::1]:4480".parse().unwrap(),
-        datagram_port: 4480,
         fingerprint: Some("ab".repeat(32)),
+        alternatives: vec!["192.0.2.7".parse().unwrap(), "2001:db8::7".parse().unwrap()],
+        more_ports: vec![4489, 4490],
+        ..ServerAddress::new("[::1]:4480".parse().unwrap(), 4480)
     }
 }
 

@@ -1,8 +1,10 @@
 //! Part of an agent in a run.
 
 use super::*;
+use netburn_protocol::messages::MAX_ALTERNATIVES;
 use netburn_traffic::content::Content;
 use std::collections::BTreeSet;
+use std::net::IpAddr;
 
 /// Part of an agent in a run.
 #[derive(Debug, Clone)]
@@ -13,6 +15,8 @@ pub struct Part {
     pub stations: Vec<u16>,
     /// Server to measure against, and the way to reach it.
     pub target: Target,
+    /// Further addresses of the server, for a device that can't reach that of `target`.
+    pub alternatives: Vec<IpAddr>,
 }
 
 impl Part {
@@ -42,6 +46,13 @@ impl Part {
             plan,
             stations: assign.stations.clone(),
             target,
+            alternatives: assign
+                .target
+                .alternatives
+                .iter()
+                .copied()
+                .take(MAX_ALTERNATIVES)
+                .collect(),
         })
     }
 
@@ -169,11 +180,7 @@ mod tests {
             Part::from_assignment(&Assign {
                 plan: plan.to_json(),
                 stations,
-                target: ServerAddress {
-                    address: "127.0.0.1:1".parse().unwrap(),
-                    datagram_port: 1,
-                    fingerprint: None,
-                },
+                target: ServerAddress::new("127.0.0.1:1".parse().unwrap(), 1),
             })
         };
         assert!(part(vec![0]).is_ok());
@@ -195,11 +202,7 @@ mod tests {
         let part = Part::from_assignment(&Assign {
             plan: plan.to_json(),
             stations: vec![0, 1],
-            target: ServerAddress {
-                address: "127.0.0.1:1".parse().unwrap(),
-                datagram_port: 1,
-                fingerprint: None,
-            },
+            target: ServerAddress::new("127.0.0.1:1".parse().unwrap(), 1),
         })
         .unwrap();
         let settled = part.loads().into_iter().map(|mut load| {

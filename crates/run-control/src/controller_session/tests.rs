@@ -139,7 +139,7 @@ fn join(url: &str, role: Role, name: &str) -> Join {
         role,
         name: name.to_owned(),
         parent: None,
-        listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+        listen: vec![SocketAddr::from((Ipv4Addr::LOCALHOST, 0))],
         fleet: None,
     }
 }

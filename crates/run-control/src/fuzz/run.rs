@@ -195,9 +195,9 @@ impl World {
             }
             4 => {
                 let server = detail.is_multiple_of(2).then(|| ServerAddress {
-                    address: ([127, 0, 0, 1], 1).into(),
-                    datagram_port: 1,
-                    fingerprint: None,
+                    alternatives: vec![[127, 0, 0, 1].into(); usize::from(detail / 16)],
+                    more_ports: vec![1; usize::from(detail / 16)],
+                    ..ServerAddress::new(([127, 0, 0, 1], 1).into(), 1)
                 });
                 let reach = (detail >= 224).then(|| Reach {
                     tcp: (detail % 4 == 1).then(|| "refused".to_owned()),

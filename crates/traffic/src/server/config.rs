@@ -6,23 +6,29 @@ use crate::tls::Identity;
 use netburn_units::{BitRate, ByteSize, Duration};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::num::NonZeroUsize;
+use std::ops::RangeInclusive;
 
 /// Port of cleartext HTTP and of datagrams. Not assigned by IANA.
 pub const PORT: u16 = 4480;
 /// Port of HTTP over TLS. Not assigned by IANA.
 pub const TLS_PORT: u16 = 4483;
+/// Further ports of cleartext HTTP, for browsers that measure in a fleet. Not assigned by IANA.
+pub const BROWSER_PORTS: RangeInclusive<u16> = 4489..=4495;
 
 /// Configuration of a server.
 #[derive(Debug, Clone)]
 pub struct ServerConfig {
     /// Name in its [`Health`](netburn_record::Health). Default "server".
     pub name: String,
-    /// Addresses for cleartext HTTP, and with the same port numbers for datagrams. Port 0 selects a free port. Default:
-    /// port [`PORT`] of all IPv4 and IPv6 addresses. An IPv6 wildcard is skipped on machines without IPv6, unless it is
+    /// Addresses for cleartext HTTP, and with the same port numbers for datagrams. Port 0 selects a free port, which is
+    /// the same for different IP addresses. Default: port [`PORT`] of all IPv4 and IPv6 addresses. An IPv6 wildcard is skipped on machines without IPv6, unless it is
     /// the only address.
     pub listen: Vec<SocketAddr>,
     /// Addresses for HTTP over TLS, used with an identity. Default: port [`TLS_PORT`] of all addresses.
     pub listen_tls: Vec<SocketAddr>,
+    /// Further TCP ports for cleartext HTTP, at the IP addresses of `listen` and without datagrams. A port in use is
+    /// replaced by a free one. Default: none.
+    pub more_ports: Vec<u16>,
     /// TLS identity. Default `None`: no TLS.
     pub tls: Option<Identity>,
     /// Rate limit in each direction, over all clients. Default `None`: unlimited.
@@ -108,6 +114,7 @@ impl Default for ServerConfig {
             name: "server".to_owned(),
             listen: everywhere(PORT),
             listen_tls: everywhere(TLS_PORT),
+            more_ports: Vec::new(),
             tls: None,
             rate: None,
             cc: None,

@@ -35,9 +35,10 @@ mod timer_queue;
 mod worker;
 mod worker_state;
 
-pub use config::{Limits, MAX_OBJECT, PORT, RPM_OBJECT, RpmClients, ServerConfig, TLS_PORT, Terms};
+pub use config::{BROWSER_PORTS, Limits, MAX_OBJECT, PORT, RPM_OBJECT, RpmClients, ServerConfig, TLS_PORT, Terms};
 pub use congestion_control::has_congestion_control;
 pub use handle::ServerHandle;
+pub use listen::with_port;
 pub use registry::Connection;
 
 use crate::consent::{Consent, PerClient};
@@ -78,6 +79,8 @@ pub struct Addresses {
     pub https: Vec<SocketAddr>,
     /// Datagrams.
     pub datagrams: Vec<SocketAddr>,
+    /// Further ports of cleartext HTTP, at the IP addresses of `http`.
+    pub more_ports: Vec<u16>,
 }
 
 /// Error of starting a server.
@@ -126,6 +129,14 @@ impl Server {
                     channels: channels.as_ref().map(Channels::server),
                 });
             }
+        }
+        let ips: Vec<SocketAddr> = addresses.http.clone();
+        for port in &config.more_ports {
+            let listeners = listen::open_port(&ips, *port)?;
+            addresses.more_ports.push(listeners[0].local_addr()?.port());
+            sockets
+                .listeners
+                .extend(listeners.into_iter().map(|listener| (listener, false)));
         }
         if config.tls.is_some() {
             for (listener, _) in listen::open(&config.listen_tls, false)? {

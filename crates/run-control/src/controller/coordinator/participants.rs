@@ -134,8 +134,8 @@ impl RunCoordinator {
     fn ready(&mut self, at: Stamp, index: usize, ready: Ready) {
         self.moved = true;
         let session = &mut self.roster.sessions[index];
-        if ready.server.is_some() {
-            session.address = ready.server;
+        if let Some(server) = ready.server {
+            session.address = Some(server.limited());
         }
         session.own_server = ready.own_server;
         let notes = ready.notes.into_iter().take(MAX_NOTES);

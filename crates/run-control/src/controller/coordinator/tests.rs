@@ -65,11 +65,7 @@ fn calling(name: &str) -> Station {
 }
 
 fn address() -> ServerAddress {
-    ServerAddress {
-        address: "127.0.0.1:4000".parse().unwrap(),
-        datagram_port: 4000,
-        fingerprint: None,
-    }
+    ServerAddress::new("127.0.0.1:4000".parse().unwrap(), 4000)
 }
 
 fn rows(sequence: u64, station: u16) -> ToController {
