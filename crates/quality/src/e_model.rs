@@ -43,7 +43,11 @@ pub struct Impairment {
 /// ms the formula of Idte begins, and R is 0.107 higher than just before (`STEP`).
 ///
 /// The recommendation covers delays to 500 ms, losses to 20 % and burst ratios to 8; beyond 2 %
-/// loss it covers burst ratios to 2. Larger values are computed with the same formulas.
+/// loss it covers burst ratios to 2. Beyond these limits the formula of Ie,eff exceeds the 95 points
+/// that a stream can lose, and R would rise when packets are removed from a long gap. So Ie,eff is
+/// at most that of random loss at the share √P of all packets. P is the share of the packets that
+/// are lost and follow a lost packet. P never falls when a packet is removed. For the codecs of
+/// [`Codec::ALL`] with concealment, the limit has no effect within the domain of G.107.
 #[must_use]
 pub fn rating(of: &Impairment, codec: &Codec) -> f64 {
     RO - IS - delay_impairment(of.delay) - equipment_impairment(of.loss, of.burst_ratio, codec)
@@ -98,8 +102,16 @@ fn pure_delay(ta: f64) -> f64 {
     25.0 * (root(x) - 3.0 * root(x / 3.0) + 2.0)
 }
 
-/// Ie,eff (equation 7-30).
+/// Ie,eff (equation 7-30), limited outside of its domain: see [`rating`].
 fn equipment_impairment(loss: f64, burst_ratio: f64, codec: &Codec) -> f64 {
-    let percent = 100.0 * loss.clamp(0.0, 1.0);
-    codec.ie + (95.0 - codec.ie) * percent / (percent / burst_ratio.max(1.0) + codec.bpl)
+    let loss = loss.clamp(0.0, 1.0);
+    let burst_ratio = burst_ratio.max(1.0);
+    let percent = 100.0 * loss;
+    let of_bursts = percent / (percent / burst_ratio + codec.bpl);
+    // With the mean length L of a run, BurstR is L · (1 − loss). The lost packets that follow a lost one are
+    // loss · (1 − 1 / L) of all packets.
+    let following = loss * loss + loss * (1.0 - loss) * (1.0 - 1.0 / burst_ratio);
+    let equivalent = 100.0 * libm::sqrt(following);
+    let limit = equivalent / (equivalent + codec.bpl);
+    codec.ie + (95.0 - codec.ie) * of_bursts.min(limit)
 }

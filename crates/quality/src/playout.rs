@@ -32,9 +32,10 @@ pub struct Playout {
 /// delay that the codec adds ([`Codec::added_delay`]). `None` if no packet arrived.
 ///
 /// The candidates are the delays of the packets that arrived, from the longest to the shortest:
-/// between two of them a longer buffer changes nothing but the delay. Of two candidates with the
-/// same R the longer one is chosen. The search takes O(n log n). It ends when no shorter buffer can
-/// be better even if its delay were the shortest one and its losses were random.
+/// between two of them a longer buffer changes nothing but the delay. A buffer for which more
+/// packets are late than in time is no candidate. Of two candidates with the same R the longer one
+/// is chosen. The search takes O(n log n). It ends when no shorter buffer can be better even if its
+/// delay were the shortest one and its losses were random.
 #[must_use]
 pub fn best_fixed_buffer(packets: &[Packet], added: Duration, codec: &Codec) -> Option<Playout> {
     let mut arrived: Vec<(Duration, usize)> = packets
@@ -74,6 +75,10 @@ pub fn best_fixed_buffer(packets: &[Packet], added: Duration, codec: &Codec) -> 
         }
         while let Some((_, index)) = arrived.pop_if(|(longest, _)| *longest == delay) {
             missing.add(index);
+        }
+        let late = missing.count - never;
+        if late > arrived.len() as u64 {
+            break;
         }
         let bound = rate(shortest, share(missing.count, missing.packets()), 1.0) + STEP;
         if best.is_some_and(|best| bound <= best.rating) {

@@ -1,6 +1,6 @@
 //! The E-model against published and derived values, and its laws.
 
-use netburn_quality::{Codec, Impairment, mos, rating};
+use netburn_quality::{Codec, Impairment, LossRuns, mos, rating};
 use netburn_units::Duration;
 use proptest::prelude::*;
 
@@ -71,6 +71,22 @@ fn bursts_of_loss_lower_the_rating() {
     close(mos(concealed), 4.18, 0.005);
 }
 
+/// Equation 7-30 in the domain of G.107: burst ratios to 8 with 2 % of loss or less, to 2 with 20 % or less.
+#[test]
+fn the_domain_of_g_107_has_its_formula() {
+    let codec = Codec::G711_CONCEALED;
+    for (losses, largest) in [(1..=20, 8.0), (21..=200, 2.0)] {
+        for permille in losses {
+            for step in 0..=8 {
+                let burst_ratio = 1.0 + (largest - 1.0) * f64::from(step) / 8.0;
+                let percent = f64::from(permille) / 10.0;
+                let expected = r(50, 0.0, 1.0, &codec) - 95.0 * percent / (percent / burst_ratio + 25.1);
+                close(r(50, percent, burst_ratio, &codec), expected, 1e-9);
+            }
+        }
+    }
+}
+
 /// Annex B of G.107.
 #[test]
 fn scores_of_ratings_are_those_of_annex_b() {
@@ -118,6 +134,30 @@ proptest! {
         let at = |loss, burst_ratio| rating(&Impairment { delay: Duration::from_millis(delay), loss, burst_ratio }, &codec);
         prop_assert!(at(loss + more, burst) <= at(loss, burst) + 1e-9);
         prop_assert!(at(loss, burst + longer) <= at(loss, burst) + 1e-9);
+    }
+
+    /// Losing one more packet never raises R, whichever packets were lost before.
+    #[test]
+    fn the_rating_does_not_rise_when_packets_are_removed(
+        codec in codec(),
+        gaps in prop::collection::vec((0_usize..60, 0_usize..60), 1..8),
+        order in prop::collection::vec(any::<prop::sample::Index>(), 1..200),
+    ) {
+        let mut lost: Vec<bool> = gaps.iter().flat_map(|(received, lost)| {
+            std::iter::repeat_n(false, *received).chain(std::iter::repeat_n(true, *lost))
+        }).chain([false; 20]).collect();
+        let at = |lost: &[bool]| {
+            let runs = LossRuns::from_sequence(lost.iter().copied());
+            rating(&Impairment { delay: Duration::from_millis(50), loss: runs.share(), burst_ratio: runs.burst_ratio() }, &codec)
+        };
+        let mut before = at(&lost);
+        for next in order {
+            let index = next.index(lost.len());
+            lost[index] = true;
+            let after = at(&lost);
+            prop_assert!(after <= before + 1e-9, "{before} becomes {after}");
+            before = after;
+        }
     }
 
     #[test]

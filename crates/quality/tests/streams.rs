@@ -107,6 +107,24 @@ fn the_buffer_leaves_out_few_slow_packets() {
     assert_eq!((found.delay, found.late), (Duration::from_millis(120), 0));
 }
 
+/// A call of 1000 packets, of which the first part is lost in one outage, and the others take 40 ms. R without loss
+/// is 93.2 − 1.2 at 40 ms. The lost packets that follow a lost one are nearly all: with a share p, Ie,eff is
+/// that of random loss at √p. 16 %: 95 · 40 / 65.1 = 58.4, and 86 %: 95 · 92.7 / 117.8 = 74.8.
+#[test]
+fn a_longer_outage_is_worse() {
+    let at = |lost: usize| {
+        let mut delays = vec![Some(40); 1000];
+        delays[..lost].fill(None);
+        best_fixed_buffer(&stream(&delays), Duration::ZERO, &CODEC).unwrap()
+    };
+    let (none, short, long) = (at(0), at(160), at(860));
+    for (found, lost) in [(short, 160), (long, 860)] {
+        assert_eq!((found.delay, found.late, found.lost), (Duration::from_millis(40), 0, lost));
+    }
+    assert!((none.rating - short.rating - 58.4).abs() < 0.2, "{}", short.rating);
+    assert!((none.rating - long.rating - 74.8).abs() < 0.2, "{}", long.rating);
+}
+
 #[test]
 fn a_stream_of_which_nothing_arrives_has_no_buffer() {
     assert_eq!(best_fixed_buffer(&stream(&[None; 5]), INTERVAL, &CODEC), None);
@@ -171,12 +189,19 @@ proptest! {
         let (counted, missing) = at(best.delay);
         prop_assert_eq!(best.rating, counted);
         prop_assert_eq!(best.late + best.lost, missing.lost);
-        for delay in packets.iter().filter_map(|packet| packet.delay) {
+        // At least half of the packets that arrived are in time.
+        let is_candidate = |playout: Duration| {
+            let arrived = packets.iter().filter_map(|packet| packet.delay);
+            let (in_time, late): (Vec<_>, Vec<_>) = arrived.partition(|delay| *delay <= playout);
+            in_time.len() >= late.len()
+        };
+        for delay in packets.iter().filter_map(|packet| packet.delay).filter(|delay| is_candidate(*delay)) {
             prop_assert!(at(delay).0 <= best.rating, "{delay} is better than {}", best.delay);
         }
+        prop_assert!(is_candidate(best.delay));
         // Between two candidates a buffer is longer than the lower one without an advantage.
         let other = Duration::from_millis(other);
-        if packets.iter().filter_map(|packet| packet.delay).any(|delay| delay <= other) {
+        if is_candidate(other) {
             prop_assert!(at(other).0 <= best.rating + 0.11);
         }
     }
