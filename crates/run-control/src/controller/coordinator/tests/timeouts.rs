@@ -131,7 +131,11 @@ fn the_loss_of_a_member_names_the_way_to_its_results() {
     tv.expected.device = Device::Member("tv".to_owned());
     rig.pass(5 * SECOND);
     rig.vanish(TV);
-    rig.pass(60 * SECOND);
+    rig.pass(22 * SECOND);
+    rig.say(LAPTOP, health("x"));
+    rig.say(LAPTOP, done());
+    rig.pass(21 * SECOND);
+    rig.report();
     let [(_, lost)] = &rig.events(EventKind::Lost)[..] else {
         panic!("one loss")
     };
