@@ -23,7 +23,7 @@ export function notes(assignment, resolution, channelError = null, ports = 1) {
       ? `${overHttp} workloads share ${ports === 1 ? "one port" : `${ports} ports`}, and a wait for another workload counts as start delay`
       : "each workload has a port of its own";
   const general = [
-    `a browser opens at most ${CONNECTIONS} connections to one port over HTTP/1.1; ${shared}`,
+    `it opens at most ${CONNECTIONS} connections to one port over HTTP/1.1; ${shared}`,
     `its clock steps by ${step(resolution)}, and its timers have a resolution of 1 ms`,
     "it provides no statistics of its connections, its processor or its Wi-Fi",
     "uploaded bytes count when the browser hands them to the system, possibly before they leave the device",
