@@ -4,6 +4,7 @@ use super::*;
 use netburn_protocol::join_url::Place;
 use netburn_protocol::messages::standing::{MAX_FROM_MEMBER, RequestResults};
 use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
 use tokio::net::TcpListener;
 
 /// The spools are read before the connection is opened, because the controller closes a connection without a
