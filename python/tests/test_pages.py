@@ -12,7 +12,7 @@ import pytest
 from conftest import REPOSITORY
 
 PAGE = REPOSITORY / "docs/how-to/python.md"
-NOTEBOOKS = [REPOSITORY / "docs/tutorials" / name for name in ("5-notebook.ipynb", "6-gallery.ipynb")]
+NOTEBOOKS = [REPOSITORY / "docs" / name for name in ("tutorials/5-notebook.ipynb", "how-to/gallery.ipynb")]
 
 
 def test_the_examples_of_the_page(tmp_path, monkeypatch):

@@ -6,7 +6,7 @@ import sys
 
 from conftest import REPOSITORY
 
-PAGE = REPOSITORY / "docs/tutorials/7-test-a-web-service.md"
+PAGE = REPOSITORY / "docs/tutorials/6-test-a-web-service.md"
 
 
 def test_the_web_service_of_the_tutorial(tmp_path):
