@@ -202,7 +202,7 @@ fn a_laptop_finds_a_fleet_on_another_machine_by_its_name() {
 /// reaches the controller over IPv4.
 #[test]
 fn a_device_with_ipv6_only_is_measured() {
-    let mut machines = Machines::new(
+    let machines = Machines::new(
         "ip link add br0 type bridge
          ip addr add 10.78.0.1/24 dev br0
          ip addr add fd78::1/64 dev br0 nodad
@@ -226,7 +226,7 @@ fn a_device_with_ipv6_only_is_measured() {
                    ip link set eth0 up";
     nas.run(&machines.bench, address);
     let (serve, urls) = machines.serve();
-    let six = urls.iter().find(|url| url.contains("[fd78::1]")).unwrap();
+    let six = urls.iter().find(|url| url.contains("[fd78::1]")).unwrap().as_str();
     let check = ["fleet", "join", six, "--name", "laptop", "--check"];
     let checked = finish(machines.at(&machines.laptop, "laptop", &check)).expect(0).stderr;
     assert!(
@@ -245,7 +245,7 @@ fn a_device_with_ipv6_only_is_measured() {
         }
     };
     measured(&machines.run(scenario));
-    let four = urls.iter().find(|url| url.contains("10.78.0.1")).unwrap();
+    let four = urls.iter().find(|url| url.contains("10.78.0.1")).unwrap().as_str();
     let mut server = start(machines.at(&nas, "nas", &["fleet", "join", four, "--name", "nas", "--serve"]));
     server.wait_for("the server to join", |server| {
         server.stderr_so_far().contains("is in the fleet `home`")
@@ -262,7 +262,6 @@ fn a_device_with_ipv6_only_is_measured() {
     end(agent);
     end(server);
     end(serve);
-    machines._between.push(nas);
 }
 
 /// One network: the laptop is connected by a cable and, with a worse route, by an interface that represents its Wi-Fi.
