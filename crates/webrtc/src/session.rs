@@ -72,6 +72,8 @@ pub(crate) struct Session {
     is_verified: bool,
     dtls: Dtls,
     dtls_at: Option<std::time::Instant>,
+    /// The last HelloVerifyRequest, until the browser has returned its cookie.
+    hello_verify: Option<Vec<u8>>,
     endpoint: Endpoint,
     association: Option<(AssociationHandle, Association)>,
     is_open: bool,
@@ -90,6 +92,7 @@ impl Session {
             is_verified: false,
             dtls,
             dtls_at: None,
+            hello_verify: None,
             endpoint: Endpoint::new(Arc::new(EndpointConfig::new()), Some(Arc::new(sctp()))),
             association: None,
             is_open: false,
@@ -105,8 +108,16 @@ impl Session {
     pub(crate) fn handle_datagram(&mut self, now: Instant, bytes: &[u8], out: &mut Outputs) -> Result<(), Over> {
         self.dtls.handle_timeout(self.clock.to_std(now)).map_err(|_| Over)?;
         self.drain_dtls(now, Trigger::Timer, out)?;
+        let before = out.datagrams.len();
         self.dtls.handle_packet(bytes).map_err(|_| Over)?;
-        self.advance(now, Trigger::Datagram, out)
+        self.advance(now, Trigger::Datagram, out)?;
+        // DTLS leaves the answer to a repeated ClientHello to its timer. The answer is not longer than the request.
+        if out.datagrams.len() == before
+            && let Some(answer) = self.hello_verify.as_ref().filter(|answer| answer.len() <= bytes.len())
+        {
+            out.datagrams.push_back(answer.clone());
+        }
+        Ok(())
     }
 
     /// Sends a message unless more than `most` bytes wait. Returns whether it was accepted.
@@ -181,8 +192,16 @@ impl Session {
             match self.dtls.poll_output(&mut buffer) {
                 // The address of the browser is not verified before it has returned the cookie of this message. RFC 6347
                 // §4.2.1: a timer does not repeat it; the browser repeats its request.
-                Output::Packet(bytes) if trigger == Trigger::Timer && is_hello_verify_request(bytes) => {}
-                Output::Packet(bytes) => out.datagrams.push_back(bytes.to_vec()),
+                Output::Packet(bytes) if is_hello_verify_request(bytes) => {
+                    self.hello_verify = Some(bytes.to_vec());
+                    if trigger == Trigger::Datagram {
+                        out.datagrams.push_back(bytes.to_vec());
+                    }
+                }
+                Output::Packet(bytes) => {
+                    self.hello_verify = None;
+                    out.datagrams.push_back(bytes.to_vec());
+                }
                 Output::BufferTooSmall { needed: length } => needed = Some(length),
                 Output::Timeout(at) => {
                     self.dtls_at = Some(at);
