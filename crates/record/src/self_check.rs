@@ -453,7 +453,7 @@ mod tests {
             standstill_us_max: 31_000.0,
             standstill_us_total: 31_000.0,
             standstills: 1,
-            machine_busy: Some(0.99),
+            machine_busy: 0.99,
             ..LabHealth::default()
         };
         let busy = Health {
