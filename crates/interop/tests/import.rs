@@ -125,7 +125,9 @@ fn interpolated_values_replace_missing_raw_values() {
 fn unreadable_files_have_an_error() {
     let text = small().to_string();
     let told = |text: &str| read(text.as_bytes(), "f").unwrap_err().to_string();
-    assert!(told("").contains("invalid JSON"));
+    assert!(told("").contains("incomplete JSON"));
+    assert!(told("{]}").contains("invalid JSON: "));
+    assert!(!told("{]}").contains("truncated"));
     assert!(told("[1]").contains("not a flent data file"));
     assert!(told("{}").contains("missing `metadata`"));
     let changed = |change: &dyn Fn(&mut Value)| {
@@ -154,6 +156,101 @@ fn unreadable_files_have_an_error() {
     for cut in 1..bytes.len() {
         let error = read(&bytes[..cut], "f").unwrap_err();
         assert!(cut < 3 || matches!(error, FlentError::Packed { .. }), "{cut}: {error}");
+    }
+}
+
+/// The file with another text for its start, imported.
+fn started_at(t0: &str, version: u64) -> Result<netburn_interop::import::Imported, FlentError> {
+    let mut file = small();
+    file["version"] = json!(version);
+    file["metadata"]["T0"] = json!(t0);
+    read(file.to_string().as_bytes(), "f")
+}
+
+/// Format 2 has local time. The same instants in UTC and in other time zones are the same run.
+#[test]
+fn a_start_in_local_time_is_converted_to_utc() {
+    let utc = started_at("2025-10-09T08:53:20.000000Z", 4).unwrap();
+    // UTC, Berlin in summer (+2 h), Kathmandu (+5:45), St. John's in summer (-2:30) and Honolulu (-10 h).
+    for local in [
+        "09T08:53:20",
+        "09T10:53:20",
+        "09T14:38:20",
+        "09T06:23:20",
+        "08T22:53:20",
+    ] {
+        let imported = started_at(&format!("2025-10-{local}.000000"), 2).unwrap();
+        assert_eq!(imported, utc, "{local}");
+    }
+}
+
+/// T0 has a date that is far from all values.
+#[test]
+fn a_file_whose_values_are_all_outside_the_run_is_an_error() {
+    // Two hosts with 40 rates each, and 79 pings.
+    for (t0, side) in [
+        ("2025-10-11T08:53:20Z", "found 159 values before the start of the run"),
+        ("2025-10-07T08:53:20Z", "found 159 values after the end of the load"),
+    ] {
+        let error = started_at(t0, 4).unwrap_err();
+        assert!(matches!(error, FlentError::Empty { .. }), "{error}");
+        assert!(error.to_string().contains(side), "{error}");
+    }
+    let mut file = small();
+    file["raw_values"] = json!({});
+    let error = read(file.to_string().as_bytes(), "f").unwrap_err().to_string();
+    assert!(error.ends_with("found no value"), "{error}");
+}
+
+#[test]
+fn values_on_both_sides_of_the_run_are_counted() {
+    let mut file = small();
+    let far = |t: f64| json!({ "t": t, "val": 8.0, "dur": 0.25 });
+    let mut rates = vec![far(T0 - 100.0), far(T0 - 90.0), far(T0 + 99.0)];
+    rates.push(json!({ "t": T0 + 6.0, "val": -1.0, "dur": 0.25 }));
+    rates.push(json!({ "t": T0 + 6.0, "val": 8.0, "dur": 0.25 }));
+    file["raw_values"]["TCP upload BE1 b"] = json!(rates);
+    let left_out = read(file.to_string().as_bytes(), "f")
+        .unwrap()
+        .header
+        .source
+        .unwrap()
+        .left_out;
+    // Twenty pings are due after the load.
+    assert_eq!(
+        left_out[1..],
+        [
+            "2 values before the start of the run",
+            "21 values after the end of the load",
+            "1 value outside the plausible range"
+        ]
+    );
+}
+
+#[test]
+fn files_of_other_programs_are_named() {
+    // The magic number of crusader's `file_format.rs`, as bincode writes it, and version 2.
+    let mut crusader = 0x5372_ab82_ae7c_59cb_u64.to_le_bytes().to_vec();
+    crusader.extend(2_u64.to_le_bytes());
+    let iperf3 = json!({ "start": { "version": "iperf 3.12" }, "intervals": [], "end": {} });
+    for (bytes, expected) in [
+        (crusader, "found a result of crusader (`.crr`)"),
+        (iperf3.to_string().into_bytes(), "found a result of iperf3 (`--json`)"),
+        (packed(iperf3.to_string().as_bytes()), "found a result of iperf3"),
+        (b"CREATION-TIME,STEP,RPM\n1,2,3\n".to_vec(), "found a CSV table"),
+        (
+            b"PING 1.1.1.1 (1.1.1.1) 56(84) bytes of data.\n".to_vec(),
+            "found text that is not JSON",
+        ),
+        (b"\x0a\x0d\x0d\x0a\x1c\0\0\0".to_vec(), "found a packet capture"),
+        (b"\x89PNG\r\n\x1a\n\0\0\0".to_vec(), "found binary data"),
+    ] {
+        let error = read(&bytes, "f").unwrap_err().to_string();
+        assert!(
+            error.contains(expected) && error.contains("expected a data file of flent"),
+            "{error}"
+        );
+        assert!(!error.contains("truncated"), "{error}");
     }
 }
 

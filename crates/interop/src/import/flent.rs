@@ -9,14 +9,21 @@
 //! The run's time 0 is the start of flent's load. Earlier pings are idle latency, pings after the
 //! load's end are omitted, and gaps in sequence numbers are losses. Raw values are preferred to
 //! interpolated ones; the header lists series without them.
+//!
+//! Formats 1 and 2 have the start in local time. The raw values have UTC, so the earliest one gives
+//! the time zone. The header counts all values that are not in the run.
 
 mod build;
 mod document;
+mod foreign;
 mod names;
 mod unpack;
 
 use super::Imported;
 use document::Data;
+
+pub use build::Count;
+pub use foreign::Program;
 
 /// The newest version of the format that is read.
 pub const VERSION: u64 = 4;
@@ -38,9 +45,15 @@ pub enum FlentError {
     /// The file exceeds the size limit.
     #[error("the file exceeds {0} MB")]
     TooLarge(u64),
+    /// Valid JSON until the end of the file, but incomplete.
+    #[error("incomplete JSON: {0}; the file is truncated")]
+    Truncated(String),
     /// Invalid JSON.
-    #[error("invalid JSON: {0}; the file may be truncated")]
+    #[error("invalid JSON: {0}")]
     Json(String),
+    /// A file of another program.
+    #[error("unsupported format: found {0}, expected a data file of flent (`.flent` or `.flent.gz`)")]
+    OtherProgram(Program),
     /// JSON of another format.
     #[error("not a flent data file: {0}")]
     Foreign(String),
@@ -60,6 +73,14 @@ pub enum FlentError {
         /// Names of its series.
         series: String,
     },
+    /// All series are supported, but none has a value in the run.
+    #[error("flent's test `{test}` has no value during the run: found {count}")]
+    Empty {
+        /// flent's name for the test.
+        test: String,
+        /// The values that were not imported.
+        count: Count,
+    },
 }
 
 /// Reads a data file. `file` is its name, for the record.
@@ -68,6 +89,12 @@ pub enum FlentError {
 /// When the file is invalid or has no supported series.
 pub fn read(bytes: &[u8], file: &str) -> Result<Imported, FlentError> {
     let text = unpack::unpacked(bytes)?;
-    let data = Data::parse(&text)?;
+    if let Some(program) = foreign::by_content(&text) {
+        return Err(FlentError::OtherProgram(program));
+    }
+    let data = Data::parse(&text).map_err(|error| match (&error, foreign::by_keys(&text)) {
+        (FlentError::Foreign(_), Some(program)) => FlentError::OtherProgram(program),
+        _ => error,
+    })?;
     build::build(&data, file)
 }

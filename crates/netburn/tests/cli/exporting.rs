@@ -93,7 +93,7 @@ fn a_file_that_cannot_be_imported_is_an_error() {
     let stopped =
         finish(bench.netburn(["import", "cut.flent", "other.flent", "good.flent", "nowhere.flent.gz"])).expect(2);
     for wanted in [
-        "cut.flent: invalid JSON",
+        "cut.flent: incomplete JSON",
         "other.flent: flent's test `ping` has no supported series",
         "nowhere.flent.gz: ",
     ] {

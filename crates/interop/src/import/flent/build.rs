@@ -104,7 +104,7 @@ pub(super) fn build(data: &Data, file: &str) -> Result<Imported, FlentError> {
         zero: data.t0.map(|t0| t0 as f64 / 1e9 + data.delay),
         rows: Vec::new(),
         idle: BTreeMap::new(),
-        after: 0,
+        count: Count::default(),
         interpolated: 0,
     };
     for one in &numbered {
@@ -113,8 +113,15 @@ pub(super) fn build(data: &Data, file: &str) -> Result<Imported, FlentError> {
             SeriesKind::Ping | SeriesKind::Http => rows.pings(one),
         }
     }
-    if rows.after > 0 {
-        left_out.push(format!("{} values after the end of the load", rows.after));
+    if rows.count.accepted == 0 {
+        return Err(FlentError::Empty {
+            test: one_line(&data.test),
+            count: rows.count,
+        });
+    }
+    left_out.extend(rows.count.left_out());
+    if data.zone_missing {
+        left_out.push("the start time, which the file has in local time without its time zone".to_owned());
     }
     if rows.interpolated > 0 {
         left_out.push(format!(
@@ -208,8 +215,43 @@ struct Rows<'a> {
     rows: Vec<Row>,
     /// Number of idle probes so far, by station.
     idle: BTreeMap<u16, u64>,
-    after: u64,
+    count: Count,
     interpolated: u64,
+}
+
+/// Number of values that were imported, and of those that were not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Count {
+    accepted: u64,
+    /// Before the run, idle period included.
+    before: u64,
+    /// After the end of the load.
+    after: u64,
+    /// Negative, infinite, or larger than any measurement.
+    implausible: u64,
+}
+
+impl Count {
+    fn left_out(self) -> impl Iterator<Item = String> {
+        let kinds = [
+            (self.before, "before the start of the run"),
+            (self.after, "after the end of the load"),
+            (self.implausible, "outside the plausible range"),
+        ];
+        let some = kinds.into_iter().filter(|(count, _)| *count > 0);
+        some.map(|(count, what)| match count {
+            1 => format!("1 value {what}"),
+            count => format!("{count} values {what}"),
+        })
+    }
+}
+
+impl std::fmt::Display for Count {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let texts: Vec<String> = self.left_out().collect();
+        f.write_str(if texts.is_empty() { "no value" } else { "" })?;
+        f.write_str(&texts.join(", "))
+    }
 }
 
 /// One value with its time, in seconds of the run.
@@ -258,14 +300,16 @@ impl Rows<'_> {
         let (from, to) = (-self.data.delay - MAX_GAP, self.data.length);
         let mut accepted = Vec::with_capacity(values.len());
         for value in values {
-            if !(value.at >= from && value.value >= 0.0 && value.value.is_finite()) {
-                continue;
-            }
             // Only the caller knows whether the value is a round trip, which began earlier.
-            if value.seconds.is_some_and(|seconds| value.at - seconds >= to) {
-                self.after += 1
+            let after = value.seconds.is_some_and(|seconds| value.at - seconds >= to);
+            if !(value.value >= 0.0 && value.value.is_finite() && value.at.is_finite()) {
+                self.count.implausible += 1;
+            } else if value.at < from {
+                self.count.before += 1;
+            } else if after {
+                self.count.after += 1;
             } else {
-                accepted.push(value)
+                accepted.push(value);
             }
         }
         accepted
@@ -279,8 +323,10 @@ impl Rows<'_> {
         for value in self.values(of.name) {
             let seconds = value.seconds.unwrap_or(self.data.step);
             if !(seconds > 0.0 && seconds <= MAX_GAP && value.value <= 1e7) {
+                self.count.implausible += 1;
                 continue;
             }
+            self.count.accepted += 1;
             let bytes = value.value * 1e6 / 8.0 * seconds;
             total += bytes;
             let (from, to) = (value.at - seconds, value.at);
@@ -321,14 +367,20 @@ impl Rows<'_> {
         for value in values {
             let took = value.value / 1e3;
             if took > MAX_PING {
+                self.count.implausible += 1;
                 continue;
             }
             // Seconds since 1970 are accurate to less than a microsecond.
             let due = ((value.at - took) * 1e6).round() / 1e6;
             if due >= self.data.length {
-                self.after += 1;
+                self.count.after += 1;
                 continue;
             }
+            if due < 0.0 && of.kind == SeriesKind::Http {
+                self.count.before += 1;
+                continue;
+            }
+            self.count.accepted += 1;
             let gap = |(last, at): (u64, f64)| Some((value.sequence?.checked_sub(last)?.checked_sub(1)?, at));
             if let Some((missing, at)) = before.and_then(gap)
                 && missing <= LOSSES - losses
@@ -356,9 +408,6 @@ impl Rows<'_> {
         } else {
             number
         };
-        if idle && of.kind == SeriesKind::Http {
-            return;
-        }
         let workload = if idle { BASELINE } else { of.workload };
         let nanos = |seconds: f64| (seconds * 1e9).round() as i64;
         let due_at = Instant::from_nanos(nanos(due));

@@ -8,13 +8,19 @@ use std::collections::BTreeMap;
 /// The longest test: a plan lasts 30 days at most.
 const MAX_DURATION_S: f64 = 30.0 * 86_400.0;
 
+/// Offsets of time zones are multiples of a quarter of an hour, and at most 14 h.
+const ZONE_STEP_S: f64 = 900.0;
+const MAX_ZONE_S: f64 = 14.0 * 3600.0;
+
 /// A data file.
 #[derive(Debug)]
 pub(super) struct Data {
     pub(super) test: String,
     pub(super) title: String,
-    /// Nanoseconds since 1970, if the file has a start time.
+    /// Nanoseconds since 1970, if the start time is known.
     pub(super) t0: Option<i64>,
+    /// The start time is known in local time only, whose offset from UTC no value of the file shows.
+    pub(super) zone_missing: bool,
     /// The hosts in the names of the series.
     pub(super) hosts: Vec<String>,
     pub(super) local: String,
@@ -73,6 +79,7 @@ impl Data {
     pub(super) fn parse(text: &[u8]) -> Result<Data, FlentError> {
         let file: File = serde_json::from_slice(text).map_err(|error| match error.classify() {
             serde_json::error::Category::Data => FlentError::Foreign(error.to_string()),
+            serde_json::error::Category::Eof => FlentError::Truncated(error.to_string()),
             _ => FlentError::Json(error.to_string()),
         })?;
         if let Some(version) = file.version.filter(|version| *version > VERSION) {
@@ -120,11 +127,18 @@ impl Data {
                 )));
             }
         }
+        let earliest = earliest(&file.raw_values);
+        let start = instant(&start_text);
+        let t0 = start.and_then(|start| match start {
+            Start::Utc(nanos) => Some(nanos),
+            Start::Local(nanos) => in_utc(nanos, earliest?),
+        });
         let results = file.results.into_iter();
         Ok(Data {
             test,
             title: text("TITLE"),
-            t0: instant(&start_text),
+            t0,
+            zone_missing: start.is_some() && t0.is_none(),
             hosts,
             local: text("LOCAL_HOST"),
             version: text("FLENT_VERSION"),
@@ -141,9 +155,33 @@ impl Data {
     }
 }
 
-/// `2016-10-11T16:29:19.854645Z` in ns since 1970. `None` for other forms.
-fn instant(text: &str) -> Option<i64> {
-    let text = text.strip_suffix('Z').unwrap_or(text);
+/// A start time in ns since 1970.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Start {
+    Utc(i64),
+    /// Format 2 and older: the clock of the machine that ran flent, in a time zone that the file does not name.
+    Local(i64),
+}
+
+/// Time of the earliest raw value, in seconds since 1970.
+fn earliest(raw: &BTreeMap<String, Vec<Point>>) -> Option<f64> {
+    let times = raw.values().flatten().filter_map(|point| point.t.0);
+    times.filter(|t| *t > 0.0).min_by(f64::total_cmp)
+}
+
+/// Local time in UTC. Raw values have UTC, and the first one is taken a few seconds after the start. The difference is
+/// therefore the zone's offset, rounded to its step. `None` if no time zone has such an offset.
+fn in_utc(local: i64, earliest: f64) -> Option<i64> {
+    let offset = ((local as f64 / 1e9 - earliest) / ZONE_STEP_S).round() * ZONE_STEP_S;
+    (offset.abs() <= MAX_ZONE_S).then(|| local - offset as i64 * 1_000_000_000)
+}
+
+/// `2016-10-11T16:29:19.854645Z`, or local time without the `Z`. `None` for other forms.
+fn instant(text: &str) -> Option<Start> {
+    let (text, utc) = match text.strip_suffix('Z') {
+        Some(text) => (text, true),
+        None => (text, false),
+    };
     let (date, time) = text.split_once('T')?;
     let (time, fraction) = time.split_once('.').unwrap_or((time, "0"));
     let digits = |text: &str| -> Option<i64> {
@@ -165,7 +203,8 @@ fn instant(text: &str) -> Option<i64> {
     }
     let nanos = digits(fraction)? * 10_i64.pow(9 - fraction.len() as u32);
     let seconds = days(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second;
-    Some(seconds * 1_000_000_000 + nanos)
+    let nanos = seconds * 1_000_000_000 + nanos;
+    Some(if utc { Start::Utc(nanos) } else { Start::Local(nanos) })
 }
 
 /// Days since 1970-01-01 in the Gregorian calendar, by years that begin in March.
@@ -183,9 +222,11 @@ mod tests {
     #[test]
     fn times_round_trip() {
         // `date -ud 2016-10-11T16:29:19Z +%s`
-        assert_eq!(instant("2016-10-11T16:29:19.854645Z"), Some(1_476_203_359_854_645_000));
+        let nanos = 1_476_203_359_854_645_000;
+        assert_eq!(instant("2016-10-11T16:29:19.854645Z"), Some(Start::Utc(nanos)));
+        assert_eq!(instant("2016-10-11T16:29:19.854645"), Some(Start::Local(nanos)));
         for at in [0, 951_782_400_000_000_000, 4_107_542_399_999_999_000] {
-            assert_eq!(instant(&UnixTime(at).rfc3339_micros()), Some(at));
+            assert_eq!(instant(&UnixTime(at).rfc3339_micros()), Some(Start::Utc(at)));
         }
         for wrong in [
             "",
@@ -197,5 +238,21 @@ mod tests {
         ] {
             assert_eq!(instant(wrong), None, "{wrong}");
         }
+    }
+
+    #[test]
+    fn local_time_becomes_utc_by_the_earliest_value() {
+        let local = 1_476_203_359_000_000_000;
+        let seconds = 1_476_203_359.0;
+        // Nepal is 5:45 before UTC's clock, Newfoundland 3:30 behind. The first value comes 5 s after the start.
+        for offset in [0, 2 * 3600, 5 * 3600 + 45 * 60, -(3 * 3600 + 30 * 60), 14 * 3600] {
+            let first = seconds - f64::from(offset) + 5.0;
+            assert_eq!(
+                in_utc(local, first),
+                Some(local - i64::from(offset) * 1_000_000_000),
+                "{offset}"
+            );
+        }
+        assert_eq!(in_utc(local, seconds + 86_400.0), None, "no zone differs by a day");
     }
 }
