@@ -90,6 +90,47 @@ fn later_and_earlier_ones_by_their_own_arithmetic() {
     }
 }
 
+/// Rates by data sheets: TP-Link Archer AXE75 and AXE95, Linksys Hydra 6E, ASUS GT-AXE11000 and GT-AXE16000, ASUS RT-AXE7800.
+#[test]
+fn wi_fi_6e_by_data_sheets() {
+    for (rating, radios, mbps) in [
+        ("AXE4200", vec![(G2, 2), (G5, 2), (G6, 2)], vec![574, 1_201, 2_402]),
+        ("AXE5400", vec![(G2, 2), (G5, 2), (G6, 2)], vec![574, 2_402, 2_402]),
+        ("AXE6600", vec![(G2, 2), (G5, 2), (G6, 4)], vec![574, 1_201, 4_804]),
+        ("AXE7800", vec![(G2, 2), (G5, 4), (G6, 2)], vec![574, 4_804, 2_402]),
+        ("AXE11000", vec![(G2, 4), (G5, 4), (G6, 4)], vec![1_147, 4_804, 4_804]),
+        (
+            "AXE16000",
+            vec![(G2, 4), (G5, 4), (G5, 4), (G6, 4)],
+            vec![1_147, 4_804, 4_804, 4_804],
+        ),
+    ] {
+        let decoded = read(rating, 1);
+        assert_eq!(
+            (streams(&decoded), rates(&decoded)),
+            (radios, mbps),
+            "{rating}: {decoded:#?}"
+        );
+    }
+    let mesh = read("AXE16200", 3);
+    assert_eq!(rates(&mesh), [574, 2_402, 2_402], "three nodes of AXE5400");
+}
+
+/// 240 MHz in the 5 GHz band by data sheets of TP-Link Deco BE85 (BE22000) and BE65 (BE11000): 4 streams are
+/// 4 × 2940 × 12 bit × 5/6 each 13.6 µs = 8647 Mbit/s. A client uses 160 MHz of it.
+#[test]
+fn ratings_with_240_mhz() {
+    for (rating, mbps) in [("BE22000", [1_376, 8_647, 11_529]), ("BE11000", [688, 4_324, 5_765])] {
+        let decoded = read(rating, 1);
+        assert_eq!(rates(&decoded), mbps, "{rating}: {decoded:#?}");
+        let five = decoded.best.radios[1];
+        assert_eq!(
+            (five.rated_mhz, five.width.as_mhz(), five.settings().width.as_mhz()),
+            (240, 160, 160)
+        );
+    }
+}
+
 /// A set of three AC1200 nodes.
 #[test]
 fn a_mesh_adds_up() {
@@ -137,7 +178,7 @@ fn the_chain() {
 /// The radios of a rating are valid in a scenario: band, standard, width and streams as decoded.
 #[test]
 fn a_rating_becomes_settings() {
-    for rating in ["N300", "AC1200", "AC1900", "AX3000", "BE19000"] {
+    for rating in ["N300", "AC1200", "AC1900", "AX3000", "AXE5400", "BE19000", "BE22000"] {
         for radio in read(rating, 1).best.radios {
             let settings = radio.settings();
             assert_eq!(

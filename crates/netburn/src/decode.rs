@@ -171,7 +171,7 @@ fn described(radio: &RatedRadio) -> String {
         mbps(radio.per_stream()),
         mbps(radio.rate()),
         radio.standard.name(),
-        radio.width.as_mhz(),
+        radio.rated_mhz,
         1_u32 << radio.bits,
     )
 }

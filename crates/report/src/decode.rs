@@ -71,7 +71,7 @@ fn radio_as_json(radio: &RatedRadio) -> Value {
         "band": radio.band.name(),
         "standard": radio.standard.name(),
         "streams": radio.streams,
-        "width_mhz": radio.width.as_mhz(),
+        "width_mhz": radio.rated_mhz,
         "qam": 1_u32 << radio.bits,
         "beyond_standard": radio.beyond_standard(),
         "per_stream_mbps": radio.per_stream().as_mbps_f64(),

@@ -7,7 +7,7 @@ use std::str::FromStr;
 /// Mbit/s, rounded up. [`rating`](crate::rating) interprets it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rating {
-    /// `N`, `AC`, `AX` or `BE`.
+    /// `N`, `AC`, `AX`, `AXE` or `BE`.
     pub letters: &'static str,
     /// 100 to 99 999 Mbit/s.
     pub number: u32,
@@ -24,7 +24,7 @@ impl FromStr for Rating {
     fn from_str(text: &str) -> Result<Self, ParseRatingError> {
         let at = text.find(|c: char| !c.is_ascii_alphabetic()).ok_or(ParseRatingError)?;
         let (letters, digits) = text.split_at(at);
-        let letters = ["N", "AC", "AX", "BE"]
+        let letters = ["N", "AC", "AX", "AXE", "BE"]
             .into_iter()
             .find(|known| known.eq_ignore_ascii_case(letters))
             .ok_or(ParseRatingError)?;
@@ -47,7 +47,7 @@ impl fmt::Display for Rating {
 
 impl fmt::Display for ParseRatingError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("no speed rating: `N`, `AC`, `AX` or `BE` and three to five digits, as in `AC1750`")
+        f.write_str("no speed rating: `N`, `AC`, `AX`, `AXE` or `BE` and three to five digits, as in `AC1750`")
     }
 }
 
@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn shapes() {
-        for text in ["N300", "AC1750", "ax5400", "BE19000"] {
+        for text in ["N300", "AC1750", "ax5400", "axe5400", "BE19000"] {
             assert_eq!(text.parse::<Rating>().unwrap().to_string(), text.to_uppercase());
         }
         for text in [

@@ -19,6 +19,7 @@ struct Kind {
     band: Band,
     standard: Standard,
     width: Width,
+    rated_mhz: u16,
     bits: u8,
     penalty: f64,
 }
@@ -28,9 +29,15 @@ const fn kind(band: Band, standard: Standard, width: Width, bits: u8, penalty: f
         band,
         standard,
         width,
+        rated_mhz: width.as_mhz(),
         bits,
         penalty,
     }
+}
+
+/// The same for a rating that assumes another width.
+const fn rated(mhz: u16, kind: Kind) -> Kind {
+    Kind { rated_mhz: mhz, ..kind }
 }
 
 /// 150 Mbit/s per stream.
@@ -58,11 +65,17 @@ const AX_5G: &[Kind] = &[
     kind(Band::Ghz5, Standard::Ax, Width::Mhz80, 10, 0.0),
     kind(Band::Ghz5, Standard::Ax, Width::Mhz160, 10, 0.3),
 ];
+/// 1201 and 600 Mbit/s per stream.
+const AX_6G: &[Kind] = &[
+    kind(Band::Ghz6, Standard::Ax, Width::Mhz160, 10, 0.0),
+    kind(Band::Ghz6, Standard::Ax, Width::Mhz80, 10, 2.0),
+];
 /// 344 Mbit/s per stream.
 const BE_2G: &[Kind] = &[kind(Band::Ghz2_4, Standard::Be, Width::Mhz40, 12, 0.0)];
-/// 721 and 1441 Mbit/s per stream.
+/// 721, 1441 and 2161 Mbit/s per stream.
 const BE_5G: &[Kind] = &[
     kind(Band::Ghz5, Standard::Be, Width::Mhz160, 12, 0.0),
+    rated(240, kind(Band::Ghz5, Standard::Be, Width::Mhz160, 12, 0.7)),
     kind(Band::Ghz5, Standard::Be, Width::Mhz80, 12, 1.0),
 ];
 /// 2882 and 1441 Mbit/s per stream.
@@ -84,8 +97,11 @@ pub fn candidates(rating: Rating, nodes: u32) -> Vec<Candidate> {
         "N" => (N_2G, N_5G, &[][..], u32::MAX),
         "AC" => (AC_2G, AC_5G, &[][..], 3_200),
         "AX" => (AX_2G, AX_5G, &[][..], 6_600),
+        "AXE" => (AX_2G, AX_5G, AX_6G, 0),
         _ => (BE_2G, BE_5G, BE_6G, 9_000),
     };
+    // AXE names the 6 GHz band.
+    let without_six = rating.letters != "AXE";
     let share = f64::from(rating.number) / f64::from(nodes.max(1));
     let mut found = Vec::new();
     let mut consider = |radios: &[(Kind, u8)]| {
@@ -97,7 +113,9 @@ pub fn candidates(rating: Rating, nodes: u32) -> Vec<Candidate> {
         }
         // Usually rounded up.
         let off = if above >= 0.0 { 0.6 * above } else { -2.0 * above };
-        let penalty = off + unusual(rating.letters, radios) + number_of_radios(radios, share, f64::from(tri_from));
+        let penalty = off
+            + unusual(rating.letters, radios)
+            + number_of_radios(rating.letters, radios, share, f64::from(tri_from));
         found.push(Candidate { layout, penalty });
     };
     for two in radios(two) {
@@ -105,7 +123,9 @@ pub fn candidates(rating: Rating, nodes: u32) -> Vec<Candidate> {
             consider(&[two]);
         }
         for (place, first) in radios(five).enumerate() {
-            consider(&[two, first]);
+            if without_six {
+                consider(&[two, first]);
+            }
             for third in radios(six) {
                 consider(&[two, first, third]);
             }
@@ -114,7 +134,9 @@ pub fn candidates(rating: Rating, nodes: u32) -> Vec<Candidate> {
                 if rating.letters == "N" {
                     continue;
                 }
-                consider(&[two, second, first]);
+                if without_six {
+                    consider(&[two, second, first]);
+                }
                 for third in radios(six) {
                     consider(&[two, second, first, third]);
                 }
@@ -138,10 +160,11 @@ fn layout(radios: &[(Kind, u8)]) -> Layout {
             standard: kind.standard,
             streams: *streams,
             width: kind.width,
+            rated_mhz: kind.rated_mhz,
             bits: kind.bits,
         })
         .collect();
-    radios.sort_by_key(|radio| (radio.band, radio.streams, radio.width));
+    radios.sort_by_key(|radio| (radio.band, radio.streams, radio.rated_mhz));
     Layout { radios }
 }
 
@@ -157,6 +180,8 @@ fn unusual(letters: &str, radios: &[(Kind, u8)]) -> f64 {
     penalty += match letters {
         // Devices were built around one number of streams.
         "N" | "AC" => 4.0 * apart,
+        // Both kinds were common: AXE7800 with 2 and 4 streams in the lower bands, AXE6600 with 2 and 2.
+        "AXE" => 0.25 * apart,
         // The lower band has fewer.
         _ if two_streams <= five_streams => 0.5 * apart,
         _ => 2.0 * apart,
@@ -178,19 +203,29 @@ fn unusual(letters: &str, radios: &[(Kind, u8)]) -> f64 {
         penalty += if two.bits == 6 && two_streams == 4 { 1.5 } else { 0.0 };
     }
     // Three streams disappeared after 802.11ac.
-    if letters == "AX" || letters == "BE" {
+    if matches!(letters, "AX" | "AXE" | "BE") {
         penalty += 1.2 * radios.iter().filter(|(_, streams)| *streams == 3).count() as f64;
+    }
+    // Devices for 6 GHz have 80 MHz in the 5 GHz band only with few streams.
+    if letters == "AXE" && five.width == Width::Mhz80 && five_streams > 2 {
+        penalty += 1.0;
     }
     // A second radio of a band, and one of another band, are similar, and no device with three had
     // only one stream.
     for (other, streams) in radios.iter().skip(2) {
-        penalty += if letters == "AC" { 1.5 } else { 0.5 } * f64::from(streams.abs_diff(five_streams));
+        penalty += match letters {
+            "AC" => 1.5,
+            // The first radios for 6 GHz had two streams.
+            "AXE" if *streams > five_streams => 0.75,
+            "AXE" => 0.25,
+            _ => 0.5,
+        } * f64::from(streams.abs_diff(five_streams));
         penalty += if two_streams.min(*streams).min(five_streams) == 1 {
             2.0
         } else {
             0.0
         };
-        if other.band == five.band && other.width != five.width {
+        if other.band == five.band && other.rated_mhz != five.rated_mhz {
             penalty += 0.7;
         }
     }
@@ -198,12 +233,14 @@ fn unusual(letters: &str, radios: &[(Kind, u8)]) -> f64 {
 }
 
 /// Devices usually have three radios above a sum, two below it.
-fn number_of_radios(radios: &[(Kind, u8)], share: f64, three_from: f64) -> f64 {
+fn number_of_radios(letters: &str, radios: &[(Kind, u8)], share: f64, three_from: f64) -> f64 {
+    // Three radios with four streams each are AXE11000, or BE22000 with 240 MHz.
+    let four_from = if letters == "AXE" { 12_000.0 } else { 23_000.0 };
     match (radios.len(), share >= three_from) {
         (1 | 2, true) => 4.0,
         (3, false) => 3.0,
-        (4, _) if share < 20_000.0 => 6.0,
-        (3, true) if share >= 20_000.0 => 2.0,
+        (4, _) if share < four_from => 6.0,
+        (3, true) if share >= four_from => 2.0,
         _ => 0.0,
     }
 }

@@ -58,8 +58,11 @@ pub struct RatedRadio {
     pub standard: Standard,
     /// Number of streams.
     pub streams: u8,
-    /// Width assumed by the rating.
+    /// Width that a client can use of it.
     pub width: Width,
+    /// Width that the rating assumes, in MHz. Only for 240 MHz it differs from `width`, which is 160 MHz then: 802.11be uses
+    /// 240 MHz in the 5 GHz band as 320 MHz of which a quarter is punctured, and hardly any client can.
+    pub rated_mhz: u16,
     /// Bits per subcarrier and stream: 6 for 64-QAM, 8 for 256-QAM, 10 for 1024-QAM, 12 for 4096-QAM.
     pub bits: u8,
 }
@@ -166,16 +169,15 @@ impl RatedRadio {
 
     const fn for_streams(&self, streams: u64) -> BitRate {
         let he = matches!(self.standard, Standard::Ax | Standard::Be);
-        let subcarriers: u64 = match (self.width, he) {
-            (Width::Mhz20, false) => 52,
-            (Width::Mhz40, false) => 108,
-            (Width::Mhz80, false) => 234,
+        // 802.11be, table 36-21: the RU of 240 MHz is 3 × 996 tones, each with 980 data subcarriers.
+        let subcarriers: u64 = match (self.rated_mhz, he) {
+            (20, false) => 52,
+            (40, false) => 108,
+            (80, false) => 234,
             (_, false) => 468,
-            (Width::Mhz20, true) => 234,
-            (Width::Mhz40, true) => 468,
-            (Width::Mhz80, true) => 980,
-            (Width::Mhz160, true) => 1_960,
-            (Width::Mhz320, true) => 3_920,
+            (20, true) => 234,
+            (40, true) => 468,
+            (mhz, true) => 980 * (mhz as u64 / 80),
         };
         let symbol_nanos = if he { 13_600 } else { 3_600 };
         let bits = subcarriers * self.bits as u64 * streams;
