@@ -161,12 +161,19 @@ fn utf8(name: &str, bytes: Vec<u8>) -> Result<String, ScenarioError> {
     })
 }
 
+/// Built-in scenarios that a message shows.
+const EXAMPLES: [&str; 3] = ["four-uses", "slow-neighbour", "evening-at-home"];
+
 fn not_found(name: &str, message: &str) -> ScenarioError {
     let names = || BUILT_IN.iter().map(|(name, _)| *name);
-    let stem = name.strip_suffix(".toml").unwrap_or(name);
+    let stem = name.rsplit(['/', '\\']).next().unwrap_or(name);
+    let stem = stem.strip_suffix(".toml").unwrap_or(stem);
     let help = match nearest(stem, names()) {
-        Some(near) => format!("did you mean `{near}`? The built-in scenarios are {}", list(names())),
-        None => format!("the built-in scenarios are {}", list(names())),
+        Some(near) => format!("did you mean `{near}`? `netburn scenarios` lists the built-in scenarios"),
+        None => format!(
+            "`netburn scenarios` lists the built-in scenarios, such as {}",
+            list(EXAMPLES.iter().copied())
+        ),
     };
     ScenarioError::whole(name, message.to_owned(), Some(help))
 }

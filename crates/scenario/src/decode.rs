@@ -3,7 +3,7 @@
 use crate::environment::{Environment, MODELLED};
 use crate::keys::Keys;
 use crate::node::{Entry, Node, Place, Table, Value};
-use crate::path::{Shape, is_name};
+use crate::path::{NAME_FORM, Shape, as_name, is_name};
 use crate::problem::Problem;
 use crate::reason::Reason;
 use crate::suggest;
@@ -168,8 +168,11 @@ impl Context {
                 bad.escape_debug()
             ),
         };
-        let help = "expected 1 to 63 letters (a to z), digits or `-`";
-        self.problem(place, message, help.to_owned());
+        let help = match as_name(name) {
+            Some(name) => format!("write it as `{name}`; {NAME_FORM}"),
+            None => NAME_FORM.to_owned(),
+        };
+        self.problem(place, message, help);
         false
     }
 

@@ -4,6 +4,7 @@ use crate::decode::Context;
 use crate::environment::Environment;
 use crate::file;
 use crate::kit;
+use crate::known::known_keys;
 use crate::node::{Entry, Node, Place, Table, Value};
 use crate::path::{Shape, check_path};
 use crate::plan::{Plan, Setting};
@@ -38,10 +39,7 @@ impl Document {
         };
         let (table, errors) = toml::de::DeTable::parse_recoverable(text);
         if !errors.is_empty() {
-            let problems = errors
-                .iter()
-                .map(|error| crate::toml_text::problem(text, error))
-                .collect();
+            let problems = crate::toml_text::problems(text, &errors);
             return Err(ScenarioError::new(&source, problems));
         }
         let root = Value::Table(Table::from_toml(table.get_ref(), &Place::File));
@@ -111,6 +109,12 @@ impl Document {
         source.arguments.push(key.to_owned());
         self.matching(source.arguments.len() - 1, key)
             .map_err(|problem| ScenarioError::new(&source, vec![*problem]))
+    }
+
+    /// Returns all keys that the document can have, with its own names: `station.tv.signal`. For completions.
+    #[must_use]
+    pub fn known_keys(&self) -> Vec<String> {
+        known_keys(&self.with_kits(), file::shape())
     }
 
     fn matching(&self, index: usize, key: &str) -> Result<Vec<String>, Box<Problem>> {

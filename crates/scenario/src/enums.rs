@@ -481,12 +481,12 @@ impl FromNode for Guard {
 
 impl FromNode for Rating {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
-        let wanted = "a speed rating: `N`, `AC`, `AX` or `BE` and three to five digits, such as `\"AC1750\"`";
+        let wanted = "a speed rating: `N`, `AC`, `AX`, `AXE` or `BE` and three to five digits, such as `\"AC1750\"`";
         parsed(node, cx, wanted, |text| text.parse().ok())
     }
 
     fn schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "pattern": "^([Nn]|[Aa][Cc]|[Aa][Xx]|[Bb][Ee])[0-9]{3,5}$", "x-value": "a rating" })
+        json_schema!({ "type": "string", "pattern": "^([Nn]|[Aa][Cc]|[Aa][Xx][Ee]?|[Bb][Ee])[0-9]{3,5}$", "x-value": "a rating" })
     }
 }
 

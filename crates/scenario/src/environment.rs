@@ -164,7 +164,11 @@ impl Plan {
             let described = !station.air.path.is_empty() || !station.air.signals.is_empty();
             if station.air.quality.is_none() && !described {
                 let message = format!("missing link quality, which {environment} needs");
-                let help = "add `signal = \"-60 dBm\"`, `distance = \"6 m\"` or `mcs = 7`";
+                let help = if self.aps.iter().any(|ap| ap.position.is_some()) {
+                    "add `position = \"3 m, 2 m\"`, `signal = \"-60 dBm\"`, `distance = \"6 m\"` or `mcs = 7`"
+                } else {
+                    "add `signal = \"-60 dBm\"`, `distance = \"6 m\"` or `mcs = 7`"
+                };
                 missing(path, message, help.to_owned());
             }
         }

@@ -10,6 +10,7 @@
 //! - `built_in`: the built-in scenarios, and [`load`].
 //! - `document`: a scenario before resolution. `node` is its tree of values, with their positions in the file.
 //! - `resolve`: from a document to a plan. [`plan`]: the plan.
+//! - `known`: keys that a document can have.
 //! - `file`, `sections`, `section_macro`: the declaration of every key. The reader, the schema and the manual are
 //!   generated from it.
 //! - `enums`, `scalars`, `goals`: types of values, with their ranges and syntax.
@@ -47,6 +48,7 @@ pub mod fuzz;
 mod goals;
 mod keys;
 mod kit;
+mod known;
 mod line;
 mod node;
 mod path;
@@ -78,5 +80,5 @@ pub use estimate::ByteEstimate;
 pub use plan::{Plan, Station, StationWorkload};
 pub use problem::{Problem, ScenarioError};
 pub use resolve::{MAX_CHANGES, MAX_SECTIONS, MAX_STATIONS, SCHEMA, built_in_workload, is_reserved_station_name};
-pub use schema::{json_schema, manual};
+pub use schema::{ManualKey, ManualSection, json_schema, manual, manual_sections};
 pub use value::KeyValue;

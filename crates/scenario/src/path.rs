@@ -25,6 +25,18 @@ impl Shape {
     }
 }
 
+/// Form of a name, for messages.
+pub(crate) const NAME_FORM: &str = "expected 1 to 63 letters (a to z, A to Z), digits or `-`";
+
+/// A valid name that is similar to `text`: other characters become `-`. `None` if nothing remains, or for a name that is valid
+/// or too long.
+pub(crate) fn as_name(text: &str) -> Option<String> {
+    let parts = text.split(|c: char| !c.is_ascii_alphanumeric());
+    let parts: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
+    let name = parts.join("-");
+    (is_name(&name) && name != text).then_some(name)
+}
+
 /// Returns `true` if `name` is a valid name: letters, digits and `-`, one to 63 of them.
 pub(crate) fn is_name(name: &str) -> bool {
     (1..=63).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
@@ -51,10 +63,7 @@ pub(crate) fn check_path(file: Shape, path: &str) -> Result<(), (String, String)
                 format!("`{section}` has no keys below it"),
                 format!("set `{section}` itself"),
             ),
-            Shape::Named(_) => (
-                format!("invalid name {}", quoted_name(part)),
-                "expected 1 to 63 letters (a to z), digits or `-`".to_owned(),
-            ),
+            Shape::Named(_) => (format!("invalid name {}", quoted_name(part)), NAME_FORM.to_owned()),
             Shape::Table(keys) => {
                 let keys: Vec<&str> = keys().into_iter().map(|(key, _)| key).collect();
                 let help = match nearest(part, keys.iter().copied()) {

@@ -60,7 +60,7 @@ fn matches_pattern(pattern: &str, name: &str) -> bool {
     rest.ends_with(last)
 }
 
-fn entries(node: Option<&Node>) -> &[Entry] {
+pub(crate) fn entries(node: Option<&Node>) -> &[Entry] {
     node.and_then(Node::table).map_or(&[], |table| &table.entries)
 }
 

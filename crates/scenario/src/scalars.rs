@@ -165,8 +165,8 @@ fn quantity<T: std::str::FromStr<Err = QuantityError>>(
                 ),
                 QuantityError::UnknownUnit { unit, known, .. } => (
                     format!("unknown unit {}", quoted_name(&unit)),
-                    Some(match same_but_for_case(&unit, &known) {
-                        Some(near) => format!("did you mean `{near}`? Expected one of {known}"),
+                    Some(match likely_quantity(text, &unit, &known) {
+                        Some(likely) => format!("{likely} Expected one of {known}"),
                         None => format!("expected one of {known}"),
                     }),
                 ),
@@ -180,8 +180,97 @@ fn quantity<T: std::str::FromStr<Err = QuantityError>>(
     }
 }
 
-fn same_but_for_case<'k>(unit: &str, known: &'k str) -> Option<&'k str> {
-    known.split(", ").find(|name| name.eq_ignore_ascii_case(unit))
+/// Units as people write them, in small letters, with the unit that they mean.
+const OTHER_NAMES: &[(&str, &str)] = &[
+    ("mbps", "Mbit/s"),
+    ("gbps", "Gbit/s"),
+    ("mbit", "Mbit/s"),
+    ("mbits", "Mbit/s"),
+    ("mbits/s", "Mbit/s"),
+    ("mbit/sec", "Mbit/s"),
+    ("mb", "Mbit/s"),
+    ("m", "Mbit/s"),
+    ("gbit", "Gbit/s"),
+    ("gbits", "Gbit/s"),
+    ("gbits/s", "Gbit/s"),
+    ("gb", "Gbit/s"),
+    ("g", "Gbit/s"),
+    ("kbit", "kbit/s"),
+    ("kbits", "kbit/s"),
+    ("kbits/s", "kbit/s"),
+    ("kb", "kbit/s"),
+    ("second", "s"),
+    ("seconds", "s"),
+    ("secs", "s"),
+    ("msec", "ms"),
+    ("milliseconds", "ms"),
+    ("minute", "min"),
+    ("minutes", "min"),
+    ("mins", "min"),
+    ("hour", "h"),
+    ("hours", "h"),
+    ("hr", "h"),
+    ("hrs", "h"),
+    ("metre", "m"),
+    ("metres", "m"),
+    ("meter", "m"),
+    ("meters", "m"),
+    ("feet", "ft"),
+    ("foot", "ft"),
+    ("percent", "%"),
+    ("byte", "B"),
+    ("k", "kB"),
+    ("dbi", "dBm"),
+    ("db", "dBm"),
+];
+
+/// Sentence with the quantity that was probably meant by `text`, which ends with an unknown unit; `None` without a guess.
+/// `known` has the units of the key.
+fn likely_quantity(text: &str, unit: &str, known: &str) -> Option<String> {
+    let is_known = |unit: &str| known.split(", ").any(|name| name == unit);
+    let number = text.trim().strip_suffix(unit).map(str::trim);
+    let value = || number?.replace('_', "").parse::<f64>().ok();
+    if unit == "%" && is_known("dBm") {
+        // Windows: 0 to 100 % are −100 to −50 dBm (WLAN_ASSOCIATION_ATTRIBUTES, wlanSignalQuality).
+        return match value() {
+            Some(percent) if (0.0..=100.0).contains(&percent) => Some(format!(
+                "Windows shows the signal in percent: {percent} % is about `\"{:.0} dBm\"` (percent ÷ 2 − 100).",
+                percent / 2.0 - 100.0
+            )),
+            _ => None,
+        };
+    }
+    if let Some(prefix) = bytes_per_second(unit)
+        && is_known("Mbit/s")
+    {
+        let bits = format!("{prefix}bit/s");
+        return Some(match value() {
+            Some(bytes) => format!(
+                "1 byte is 8 bit: write it as `\"{} {bits}\"`.",
+                netburn_units::format_decimal(bytes * 8.0, 3)
+            ),
+            None => format!("1 byte is 8 bit: write it in {bits}."),
+        });
+    }
+    let lower = unit.to_lowercase();
+    let near = known.split(", ").find(|name| name.eq_ignore_ascii_case(unit));
+    let near = near.or_else(|| {
+        let other = OTHER_NAMES.iter().find(|(name, unit)| *name == lower && is_known(unit));
+        other.map(|(_, unit)| *unit)
+    })?;
+    Some(format!("did you mean `{near}`?"))
+}
+
+/// Prefix of a unit of bytes per second, such as `M` of `MB/s`, `MBps` and `MiB/s`.
+fn bytes_per_second(unit: &str) -> Option<&'static str> {
+    let scale = unit.strip_suffix("/s").or_else(|| unit.strip_suffix("ps"))?;
+    match scale {
+        "B" | "byte" | "bytes" => Some(""),
+        "kB" | "KB" | "KiB" => Some("k"),
+        "MB" | "MiB" => Some("M"),
+        "GB" | "GiB" => Some("G"),
+        _ => None,
+    }
 }
 
 /// A size, or `off`.

@@ -63,9 +63,54 @@ const TABLES: &[(&str, WriteTable)] = &[
     ("presets of tsq", write_presets),
 ];
 
+/// A section of the scenario file, for manuals. Texts have code in backquotes.
+#[derive(Debug)]
+pub struct ManualSection {
+    /// Header, such as `[station.NAME]`.
+    pub header: &'static str,
+    /// Description.
+    pub about: &'static str,
+    /// Keys, in the order of the manual.
+    pub keys: Vec<ManualKey>,
+}
+
+/// A key of a section, for manuals.
+#[derive(Debug)]
+pub struct ManualKey {
+    /// Name.
+    pub name: &'static str,
+    /// Valid values.
+    pub value: String,
+    /// Default, `required`, or `none`.
+    pub default: String,
+    /// Environments in which the key acts, or `all`.
+    pub environments: String,
+    /// Description.
+    pub meaning: &'static str,
+}
+
+/// All sections with their keys.
+#[must_use]
+pub fn manual_sections() -> Vec<ManualSection> {
+    file::all().iter().map(manual_section).collect()
+}
+
 fn write_sections(text: &mut String) {
-    for section in file::all() {
-        write_section(text, &section);
+    let cell = |text: &str| text.replace('|', "\\|");
+    for section in manual_sections() {
+        let _ = write!(text, "\n## `{}`\n\n{}\n\n", section.header, section.about);
+        text.push_str("| key | value | default | environments | meaning |\n|---|---|---|---|---|\n");
+        for key in section.keys {
+            let _ = writeln!(
+                text,
+                "| `{}` | {} | {} | {} | {} |",
+                key.name,
+                cell(&key.value),
+                cell(&key.default),
+                key.environments,
+                cell(key.meaning)
+            );
+        }
     }
 }
 
@@ -75,12 +120,10 @@ fn write_changeable(text: &mut String) {
     }
 }
 
-fn write_section(text: &mut String, section: &SectionEntry) {
-    let _ = write!(text, "\n## `{}`\n\n{}\n\n", section.header, section.about);
-    text.push_str("| key | value | default | environments | meaning |\n|---|---|---|---|---|\n");
+fn manual_section(section: &SectionEntry) -> ManualSection {
     let defaults = (section.defaults)();
     let mut generator = SchemaSettings::draft2020_12().into_generator();
-    for key in (section.keys)() {
+    let keys = (section.keys)().into_iter().map(|key| {
         let value = value_of(&(key.schema)(&mut generator).to_value());
         let by_kind = (section.header == WORKLOADS).then(|| default_by_kind(&key)).flatten();
         let default = match (
@@ -94,16 +137,18 @@ fn write_section(text: &mut String, section: &SectionEntry) {
             (None, None) => NONE.to_owned(),
         };
         let acts = key.environments().map_or(section.environments, |(acts, _)| acts);
-        let cell = |text: &str| text.replace('|', "\\|");
-        let _ = writeln!(
-            text,
-            "| `{}` | {} | {} | {} | {} |",
-            key.name,
-            cell(&value),
-            cell(&default),
-            environments(acts),
-            cell(key.about)
-        );
+        ManualKey {
+            name: key.name,
+            value,
+            default,
+            environments: environments(acts),
+            meaning: key.about,
+        }
+    });
+    ManualSection {
+        header: section.header,
+        about: section.about,
+        keys: keys.collect(),
     }
 }
 

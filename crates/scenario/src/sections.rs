@@ -125,7 +125,7 @@ section! {
         radio: Named<RadioSection>;
         /// Queue discipline for transmission. `fifo`: one queue for the device. `pfifo-fast`: three bands by priority. `station-rr`: one queue per station, served round robin. `fq-codel`: RFC 8290 over the device. `fq-mac`: FQ-CoDel per station and traffic identifier, as in mac80211. `airtime`: as `fq-mac`, scheduled by airtime.
         queue: QueueKind => queue, changes |value| (ApSetting::Queue(value));
-        /// Capacity of the queue, in packets or bytes. The defaults are Linux's limits (txqueuelen for `fifo`).
+        /// Capacity of the queue, in packets or bytes. In `station-rr` it is the capacity for each traffic identifier of each station, in `pfifo-fast` for each band, and in the other disciplines for all stations together. The defaults are Linux's limits (txqueuelen for `fifo`).
         queue_limit: QueueLimit => queue_limit, default queue_limits();
         /// ECN marking (RFC 3168) instead of drops, in the disciplines that can mark: `fq-codel`, `fq-mac`, `airtime`. Enabled in Linux. A connection uses ECN only if its station's `ecn` requests it.
         ecn: Flag => ecn;
@@ -289,7 +289,7 @@ section! {
         rate_control(wifi): RateControl => air.rate_control, changes |value| (StationSetting::RateControl(value));
         /// Maximum rate of the station's adapter: one rate, or `{ up = …, down = … }`.
         adapter_rate(wifi): Rates => air.adapter_rate, default "unlimited", changes |value| (StationSetting::AdapterRate(value));
-        /// Workloads: `browsing`, `4kstream`, `voip`, `download`, `upload`, `probe`, `voice`, `datagrams`, `game`, `cloud-gaming`, `video-call`, `responsiveness`, or a `[workload.NAME]` of the file; one, or a list.
+        /// Workloads: `browsing`, `4kstream`, `voip`, `download`, `upload`, `probe`, `voice`, `datagrams`, `game`, `cloud-gaming`, `video-call`, `responsiveness`, or a `[workload.NAME]` of the file; one, a list, or `none`.
         workload: OneOrMany<Name>, default "none";
         /// Start of the station's load.
         start: Span => start;

@@ -455,7 +455,7 @@ pub(super) fn check_radio<T>(at: &Spanned<T>, radio: &RadioRef, aps: &[Ap], name
             .map(|known| format!("{}.{}", ap.name, known.name))
             .collect(),
         Some(rating) => {
-            let six = matches!(rating.letters, "AX" | "BE");
+            let six = matches!(rating.letters, "AXE" | "BE");
             if radio.radio.band != Band::Ghz6 || six {
                 return;
             }

@@ -112,11 +112,21 @@ fn check_windows(station: &Station, section: &StationSection, plan: &Plan, cx: &
     }
 }
 
+/// Word for the workloads of a station that has none.
+const NO_WORKLOAD: &str = "none";
+
 fn workloads(section: &StationSection, own: &Definitions, names: &Names, cx: &mut Context) -> Vec<StationWorkload> {
     let mut read: Vec<StationWorkload> = Vec::new();
     let Some(list_of) = &section.workload else {
         return read;
     };
+    // A station without traffic, unless the file has a workload of this name.
+    if let [only] = &list_of.0[..]
+        && only.0 == NO_WORKLOAD
+        && !names.workloads.contains(NO_WORKLOAD)
+    {
+        return read;
+    }
     if list_of.0.len() > MAX_STATION_WORKLOADS {
         let help = format!("expected up to {MAX_STATION_WORKLOADS}");
         cx.problem_at(list_of, format!("too many workloads: found {}", list_of.0.len()), help);

@@ -123,6 +123,17 @@ fn an_environment_needs_its_keys() {
          x.toml:3:10: station.tv: missing link quality, which simulate needs; add `signal = \"-60 dBm\"`, \
          `distance = \"6 m\"` or `mcs = 7`"
     );
+    // In a file with positions, the position is what is missing.
+    let text = "[ap.c7]\nposition = \"0 m, 0 m\"\nradio.5g = {}\n[station.tv]\njoins = \"c7.5g\"\n";
+    let error = Document::from_toml("x.toml", text)
+        .unwrap()
+        .resolve_for(Environment::Simulate)
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "x.toml:4:10: station.tv: missing link quality, which simulate needs; add `position = \"3 m, 2 m\"`, `signal = \"-60 dBm\"`, \
+         `distance = \"6 m\"` or `mcs = 7`"
+    );
 }
 
 /// Without a WAN link there is no hop beyond the router. On a real network the model of an access point does not matter.
@@ -176,14 +187,15 @@ fn files_that_cannot_be_read() {
         load(directory.path().to_str().unwrap()).unwrap_err().problems()[0].message,
         "found a directory, expected a file"
     );
-    assert!(error("missing.toml").starts_with(
-        "missing.toml: no such file, and no built-in scenario with this name; the built-in scenarios are `anomaly`, "
-    ));
-    assert!(
-        load("four-use")
-            .unwrap_err()
-            .to_string()
-            .contains("did you mean `four-uses`?")
+    assert_eq!(
+        error("nowhere.toml"),
+        "nowhere.toml: no such file, and no built-in scenario with this name; `netburn scenarios` lists the built-in scenarios, such \
+         as `four-uses`, `slow-neighbour`, `evening-at-home`"
+    );
+    assert_eq!(
+        load("four-use").unwrap_err().to_string(),
+        "four-use: no such file, and no built-in scenario with this name; did you mean `four-uses`? `netburn scenarios` lists the \
+         built-in scenarios"
     );
 
     // A sparse file: the reader checks only its size.

@@ -98,7 +98,7 @@ fn access_points_and_radios() {
         "[station.tv]\n[ap.c7]\nqueue = \"fifo\"\n[ap.d8]\nrating = \"1750\"\n",
         &[
             "2:5: ap.c7: the access point has no radios; add `rating = \"AC1750\"`, or a radio: `[ap.c7.radio.5g]`",
-            "5:10: ap.d8.rating: invalid value `1750`; expected a speed rating: `N`, `AC`, `AX` or `BE` and three to five digits, such as `\"AC1750\"`",
+            "5:10: ap.d8.rating: invalid value `1750`; expected a speed rating: `N`, `AC`, `AX`, `AXE` or `BE` and three to five digits, such as `\"AC1750\"`",
         ],
     );
     let radio = |line: &str, expected: &str| wrong(&format!("[station.tv]\n[ap.c7.radio.5g]\n{line}\n"), &[expected]);

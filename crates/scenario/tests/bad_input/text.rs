@@ -33,6 +33,41 @@ fn texts_that_are_not_toml() {
     assert!(errors(&deep)[0].contains("nested too deep"), "{:?}", errors(&deep));
 }
 
+/// Text from a word processor, a web page or a phone. Each line has one problem, whatever else the parser reports in it.
+#[test]
+fn typographic_quotation_marks() {
+    for (open, close) in [('“', '”'), ('„', '“'), ('«', '»'), ('‘', '’')] {
+        wrong(
+            &format!("[station.tv]\nworkload = {open}voip{close}\nsignal = {open}-60 dBm{close}\n"),
+            &[
+                &format!(
+                    "2:12: typographic quotation mark: found `{open}`, expected `\"`; write the line as `workload = \"voip\"`"
+                ),
+                &format!(
+                    "3:10: typographic quotation mark: found `{open}`, expected `\"`; write the line as `signal = \"-60 dBm\"`"
+                ),
+            ],
+        );
+    }
+    // They are characters like any other in a text.
+    wrong("title = \"The “best” home\"\n[station.tv]\n", &[]);
+}
+
+#[test]
+fn names_with_spaces_in_a_header() {
+    let form = "expected 1 to 63 letters (a to z, A to Z), digits or `-`";
+    for (header, name, written) in [
+        ("[station.Living Room TV]", "Living Room TV", "[station.Living-Room-TV]"),
+        ("[ap.my router.radio.5g]", "my router", "[ap.my-router.radio.5g]"),
+        ("[station.tv (old)]", "tv (old)", "[station.tv-old]"),
+    ] {
+        let found = errors(&format!("{header}\nworkload = \"voip\"\n"));
+        let expected = format!("invalid name `{name}`; write the line as `{written}`; {form}");
+        assert!(found[0].ends_with(&expected), "{found:?}");
+        assert_eq!(found.len(), 1, "{found:?}");
+    }
+}
+
 #[test]
 fn too_many_stations() {
     let stations: String = (0..=MAX_STATIONS).map(|n| format!("[station.s{n}]\n")).collect();

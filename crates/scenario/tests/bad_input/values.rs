@@ -42,7 +42,7 @@ fn missing_units() {
     );
     station(
         "signal = \"-62 dB\"",
-        "2:10: station.tv.signal: unknown unit `dB`; expected one of dBm",
+        "2:10: station.tv.signal: unknown unit `dB`; did you mean `dBm`? Expected one of dBm",
     );
     station(
         "adapter_rate = \"5 mbit/s\"",
@@ -141,22 +141,62 @@ fn invalid_values() {
     );
 }
 
+/// Units as they stand on bills and routers. 250 MB/s are 8 × 250 = 2000 Mbit/s. Windows maps −100 to −50 dBm to 0 to 100 %.
+#[test]
+fn units_of_other_programs_have_a_suggestion() {
+    let rates = "Expected one of Mbit/s, Gbit/s, kbit/s, bit/s";
+    for (value, help) in [
+        ("250 MBit", "unknown unit `MBit`; did you mean `Mbit/s`?"),
+        ("40 mbps", "unknown unit `mbps`; did you mean `Mbit/s`?"),
+        ("1 Gb", "unknown unit `Gb`; did you mean `Gbit/s`?"),
+        ("100 M", "unknown unit `M`; did you mean `Mbit/s`?"),
+        (
+            "250 MB/s",
+            "unknown unit `MB/s`; 1 byte is 8 bit: write it as `\"2000 Mbit/s\"`.",
+        ),
+        (
+            "1.5 MBps",
+            "unknown unit `MBps`; 1 byte is 8 bit: write it as `\"12 Mbit/s\"`.",
+        ),
+    ] {
+        station(
+            &format!("adapter_rate = \"{value}\""),
+            &format!("2:16: station.tv.adapter_rate: {help} {rates}"),
+        );
+    }
+    station(
+        "signal = \"80 %\"",
+        "2:10: station.tv.signal: unknown unit `%`; Windows shows the signal in percent: 80 % is about `\"-60 dBm\"` \
+         (percent ÷ 2 − 100). Expected one of dBm",
+    );
+    station(
+        "start = \"5 seconds\"",
+        "2:9: station.tv.start: unknown unit `seconds`; did you mean `s`? Expected one of s, ms, us, ns, min, h",
+    );
+    station(
+        "distance = \"5 metres\"",
+        "2:12: station.tv.distance: unknown unit `metres`; did you mean `m`? Expected one of m, cm, mm, km, ft",
+    );
+}
+
 #[test]
 fn names() {
     wrong(
         "[station.\"living room\"]\n[station.\"\"]\n[station.fernseher-é]\n",
-        &["3:20: invalid unquoted key, expected letters, numbers, `-`, `_`"],
+        &[
+            "3:20: invalid name `fernseher-é`; write the line as `[station.fernseher]`; expected 1 to 63 letters (a to z, A to Z), digits or `-`",
+        ],
     );
     let long = "x".repeat(64);
     wrong(
         &format!("[station.\"living room\"]\n[station.\"\"]\n[station.{long}]\n[station.under_score]\n"),
         &[
-            "1:10: station.living room: the name `living room` contains ` `; expected 1 to 63 letters (a to z), digits or `-`",
-            "2:10: station.: the name is empty; expected 1 to 63 letters (a to z), digits or `-`",
+            "1:10: station.living room: the name `living room` contains ` `; write it as `living-room`; expected 1 to 63 letters (a to z, A to Z), digits or `-`",
+            "2:10: station.: the name is empty; expected 1 to 63 letters (a to z, A to Z), digits or `-`",
             &format!(
-                "3:10: station.{long}: the name `{long}` is 64 characters long; expected 1 to 63 letters (a to z), digits or `-`"
+                "3:10: station.{long}: the name `{long}` is 64 characters long; expected 1 to 63 letters (a to z, A to Z), digits or `-`"
             ),
-            "4:10: station.under_score: the name `under_score` contains `_`; expected 1 to 63 letters (a to z), digits or `-`",
+            "4:10: station.under_score: the name `under_score` contains `_`; write it as `under-score`; expected 1 to 63 letters (a to z, A to Z), digits or `-`",
         ],
     );
     wrong(

@@ -1,6 +1,7 @@
 //! Workloads, their goals and their times.
 
 use crate::{station, wrong};
+use netburn_scenario::Document;
 
 #[test]
 fn times_that_contradict_each_other() {
@@ -33,6 +34,16 @@ fn workloads() {
         "workload = [\"voip\", \"voip\"]",
         "2:21: station.tv.workload: duplicate workload `voip`; define a second one with another name: `[workload.voip-2]`",
     );
+    let plan = |text: &str| Document::from_toml("x.toml", text).unwrap().resolve().unwrap();
+    for text in ["workload = \"none\"", "workload = [\"none\"]"] {
+        assert_eq!(
+            plan(&format!("[station.tv]\n{text}\n")),
+            plan("[station.tv]\n"),
+            "{text}"
+        );
+    }
+    let defined = plan("[station.tv]\nworkload = \"none\"\n[workload.none]\nkind = \"probe\"\n");
+    assert_eq!(defined.stations[0].workloads[0].name, "none", "a workload of the file");
     let own = |lines: &str, expected: &[&str]| wrong(&format!("[station.tv]\n[workload.mine]\n{lines}\n"), expected);
     own(
         "rate = \"5 Mbit/s\"",
