@@ -8,7 +8,7 @@ mod util;
 
 use netburn_medium::aggregation::{Framing, Limits};
 use netburn_medium::air::{Air, AirConfig, ChannelConfig, LinkConfig, NodeConfig};
-use netburn_medium::config::{AdapterRate, Guard, HardwareQueue};
+use netburn_medium::config::{AdapterRate, Composition, Guard, HardwareQueue};
 use netburn_medium::edca::EdcaParameters;
 use netburn_medium::packet::NodeId;
 use netburn_medium::phy::{Modulation, TxVector, ofdm::Rate};
@@ -77,6 +77,7 @@ fn uplink(stations: usize) -> Air<u64> {
         channel: 0,
         edca: [dcf; 4],
         hardware: HardwareQueue::Aggregates(1),
+        composition: Composition::default(),
         rts_threshold: None,
         rts_rate: Modulation::Ofdm(Rate::M24),
         framing: Framing::PLAIN,

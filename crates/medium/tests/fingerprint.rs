@@ -6,7 +6,7 @@ mod util;
 
 use netburn_medium::aggregation::{Framing, Limits};
 use netburn_medium::air::{Air, AirConfig, ChannelConfig, LinkConfig, NodeConfig, Output};
-use netburn_medium::config::{AdapterRate, Aql, Guard, HardwareQueue};
+use netburn_medium::config::{AdapterRate, Aql, Composition, Guard, HardwareQueue};
 use netburn_medium::edca::EdcaParameters;
 use netburn_medium::packet::{Ecn, NodeId, Packet};
 use netburn_medium::phy::{Modulation, TxVector, ofdm};
@@ -49,6 +49,7 @@ fn config() -> AirConfig {
         channel: 0,
         edca: EdcaParameters::default_set(15),
         hardware: HardwareQueue::Aggregates(2),
+        composition: Composition::default(),
         rts_threshold: Some(20_000),
         rts_rate: Modulation::Ofdm(ofdm::Rate::M24),
         framing: Framing::CCMP,

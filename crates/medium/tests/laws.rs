@@ -4,7 +4,7 @@ mod util;
 
 use netburn_medium::aggregation::{Framing, Limits};
 use netburn_medium::air::{Air, AirConfig, ChannelConfig, LinkConfig, NodeConfig, Output};
-use netburn_medium::config::{AdapterRate, Guard, HardwareQueue};
+use netburn_medium::config::{AdapterRate, Composition, Guard, HardwareQueue};
 use netburn_medium::edca::EdcaParameters;
 use netburn_medium::fuzz;
 use netburn_medium::packet::{DropReason, NodeId};
@@ -214,6 +214,7 @@ fn channels_do_not_meet() {
         channel,
         edca: EdcaParameters::default_set(15),
         hardware: HardwareQueue::Aggregates(2),
+        composition: Composition::default(),
         rts_threshold: None,
         rts_rate: Modulation::Dsss(Rate::M1),
         framing: Framing::QOS,

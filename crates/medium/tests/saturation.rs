@@ -2,7 +2,7 @@
 
 use netburn_medium::aggregation::{Framing, Limits};
 use netburn_medium::air::{Air, AirConfig, ChannelConfig, LinkConfig, NodeConfig, Output};
-use netburn_medium::config::{AdapterRate, Guard, HardwareQueue, QueueLimit, Width};
+use netburn_medium::config::{AdapterRate, Composition, Guard, HardwareQueue, QueueLimit, Width};
 use netburn_medium::edca::EdcaParameters;
 use netburn_medium::packet::{Ecn, NodeId, Packet};
 use netburn_medium::phy::{Modulation, TxVector, ofdm::Rate};
@@ -30,6 +30,7 @@ fn bianchi(n: usize, rate: Rate, eifs: bool, seconds: i64) -> f64 {
         channel: 0,
         edca: [dcf; 4],
         hardware: HardwareQueue::Aggregates(1),
+        composition: Composition::default(),
         rts_threshold: None,
         rts_rate: Modulation::Ofdm(Rate::M24),
         framing: Framing::PLAIN,

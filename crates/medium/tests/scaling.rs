@@ -9,7 +9,7 @@ mod util;
 
 use netburn_medium::aggregation::{Framing, Limits};
 use netburn_medium::air::{Air, AirConfig, ChannelConfig, LinkConfig, NodeConfig, Output};
-use netburn_medium::config::{AdapterRate, Aql, Guard, HardwareQueue, QueueLimit, Width};
+use netburn_medium::config::{AdapterRate, Aql, Composition, Guard, HardwareQueue, QueueLimit, Width};
 use netburn_medium::edca::{EdcaParameters, Timing};
 use netburn_medium::packet::NodeId;
 use netburn_medium::phy::{Modulation, TxVector, ofdm};
@@ -100,6 +100,7 @@ impl Case {
                 1 => HardwareQueue::Frames(40),
                 _ => HardwareQueue::Time(Duration::from_millis(5) * k),
             },
+            composition: Composition::default(),
             rts_threshold: Some(3_000),
             rts_rate: Modulation::Ofdm(ofdm::Rate::M24),
             framing: Framing::CCMP,

@@ -12,8 +12,9 @@ pub struct Sender<P> {
     /// MPDUs that precede new packets, by ascending sequence number: failed ones, and one that was
     /// built and did not fit.
     waiting: VecDeque<Mpdu<P>>,
-    /// A packet taken from the queue that did not fit.
-    held: Option<Queued<P>>,
+    /// Packets taken from the queue that did not fit, or that the hardware returned, in order. They
+    /// follow the waiting MPDUs.
+    held: VecDeque<Queued<P>>,
     next: u64,
     /// For each MPDU from the window's start to `next`: true if it is not settled. The first is
     /// never settled.
@@ -28,7 +29,7 @@ impl<P> Default for Sender<P> {
     fn default() -> Self {
         Sender {
             waiting: VecDeque::new(),
-            held: None,
+            held: VecDeque::new(),
             next: 0,
             unsettled: VecDeque::new(),
             open: 0,
@@ -41,7 +42,7 @@ impl<P> Sender<P> {
     /// Returns true if packets wait here, ahead of the queue.
     #[must_use]
     pub fn is_waiting(&self) -> bool {
-        !self.waiting.is_empty() || self.held.is_some()
+        !self.waiting.is_empty() || !self.held.is_empty()
     }
 
     /// Packets that wait here, ahead of the queue.
@@ -51,7 +52,7 @@ impl<P> Sender<P> {
         let first = match self.waiting.front() {
             Some(mpdu) if mpdu.tries > 0 => return Unsent::Retransmission,
             Some(mpdu) => mpdu.packet.as_ref(),
-            None => self.held.as_ref(),
+            None => self.held.front(),
         };
         first.map_or(Unsent::Nothing, |packet| Unsent::LeftOver {
             arrival: packet.arrival,
@@ -80,7 +81,21 @@ impl<P> Sender<P> {
     #[must_use]
     pub fn packets(&self) -> usize {
         let of = |mpdu: &Mpdu<P>| usize::from(mpdu.packet.is_some()) + mpdu.more.len();
-        self.waiting.iter().map(of).sum::<usize>() + usize::from(self.held.is_some())
+        self.waiting.iter().map(of).sum::<usize>() + self.held.len()
+    }
+
+    /// MPDUs and bytes that wait here, as in an aggregate of one packet per MPDU.
+    #[must_use]
+    pub fn content(&self, framing: &Framing) -> (u64, u64) {
+        let waiting = self.waiting.iter().map(|mpdu| mpdu.length);
+        let held = self.held.iter().map(|held| framing.mpdu(held.packet.length));
+        let bytes = waiting.chain(held).map(mpdu::in_aggregate).sum();
+        ((self.waiting.len() + self.held.len()) as u64, bytes)
+    }
+
+    /// Adds packets that the hardware returns. They are later than all that wait here.
+    pub fn hold(&mut self, packets: impl IntoIterator<Item = Queued<P>>) {
+        self.held.extend(packets);
     }
 
     /// Lowest unsettled number: the start of the window.
@@ -141,11 +156,11 @@ impl<P> Sender<P> {
                     } else {
                         u32::MAX
                     };
-                    let Some(packet) = self.held.take().or_else(|| more(most)) else {
+                    let Some(packet) = self.held.pop_front().or_else(|| more(most)) else {
                         break;
                     };
                     if packet.packet.length > most {
-                        self.held = Some(packet);
+                        self.held.push_front(packet);
                         break;
                     }
                     // An A-MSDU at the start of a PPDU must not exceed the PPDU's limit.
@@ -213,10 +228,12 @@ impl<P> Sender<P> {
         let mut subframes = Framing::subframe(mpdu.content.1);
         while subframes < amsdu {
             let room = amsdu.saturating_sub(subframes.next_multiple_of(4) + Framing::subframe(0));
-            let Some(next) = more(room) else { break };
+            let Some(next) = self.held.pop_front().or_else(|| more(room)) else {
+                break;
+            };
             let longer = subframes.next_multiple_of(4) + Framing::subframe(next.packet.length);
             if longer > amsdu {
-                self.held = Some(next);
+                self.held.push_front(next);
                 break;
             }
             subframes = longer;
@@ -246,7 +263,7 @@ impl<P> Sender<P> {
             self.settle(mpdu.sequence);
             packets.extend(mpdu.packet.into_iter().chain(mpdu.more));
         }
-        packets.extend(self.held.take());
+        packets.extend(self.held.drain(..));
         packets
     }
 

@@ -1,7 +1,7 @@
 //! Configuration of an [`Air`](super::Air).
 
 use crate::aggregation::{Framing, Limits};
-use crate::config::{AdapterRate, Band, HardwareQueue, Standard};
+use crate::config::{AdapterRate, Band, Composition, HardwareQueue, Standard};
 use crate::edca::{EdcaParameters, Timing};
 use crate::phy::{Modulation, TxVector, dsss, ofdm, response};
 use crate::rate::RateChoice;
@@ -77,6 +77,8 @@ pub struct NodeConfig {
     pub edca: [EdcaParameters; 4],
     /// Limit of its hardware queue.
     pub hardware: HardwareQueue,
+    /// When its aggregates are composed.
+    pub composition: Composition,
     /// PSDUs of at least this many bytes are preceded by RTS and CTS.
     pub rts_threshold: Option<u64>,
     /// Rate of RTS and CTS.
@@ -114,6 +116,7 @@ impl NodeConfig {
             channel,
             edca: EdcaParameters::default_set(standard.cw_min()),
             hardware: HardwareQueue::default(),
+            composition: Composition::default(),
             rts_threshold: None,
             rts_rate: match standard {
                 Standard::B => Modulation::Dsss(dsss::Rate::M2),

@@ -1,102 +1,147 @@
 //! Hardware queue below the transmit queue, per access category.
 
-use crate::aggregation::Aggregate;
-use crate::config::HardwareQueue;
+use super::store::Store;
+use crate::aggregation::{Aggregate, Framing, mpdu};
+use crate::config::{Composition, HardwareQueue};
 use crate::packet::{MANAGEMENT, NodeId, Queued};
 use crate::queue::Tin;
-use crate::queue::tins::Tins;
 use netburn_units::Duration;
 use std::collections::VecDeque;
 
-/// Aggregates that are ready, and, for hardware that accepts single packets, the packets from which
-/// it builds aggregates.
+/// Aggregates that are ready, places of aggregates that the radio composes at the TXOP, and the
+/// packets in the hardware that belong to no aggregate yet.
+///
+/// - The driver composes: all is in `ready`.
+/// - The radio composes, and the limit counts aggregates or time: an aggregate has a place, and
+///   takes the packets of its tin.
+/// - The hardware accepts single packets, for other limits or over a bus: the packets have an order
+///   of their own. Retransmissions have a place, ahead of them, or are in `ready`.
 #[derive(Debug)]
 pub(super) struct Hardware<P> {
     limit: HardwareQueue,
-    /// True if it builds aggregates itself, from single packets.
+    composition: Composition,
+    /// True if it accepts single packets.
     by_packet: bool,
     ready: VecDeque<Aggregate<P>>,
+    places: VecDeque<Place>,
     store: Store<P>,
     /// MPDUs of the aggregate on the air.
     on_air: usize,
 }
 
-/// Packets in the order of arrival. An aggregate starts with the first packet and takes further
-/// packets of its tin.
-#[derive(Debug)]
-struct Store<P> {
-    lists: Tins<List<P>>,
-    order: VecDeque<Tin>,
-    packets: u32,
+/// Place of an aggregate that the radio will compose.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    pub(super) tin: Tin,
+    /// Consecutive transmissions of data or RTS without a response.
+    pub(super) failures: u32,
+    /// Airtime reported to the queue for MPDUs that were sent without a response.
+    pub(super) estimated_airtime: Duration,
+    /// MPDUs of its tin for retransmission when the place was taken.
+    pub(super) mpdus: usize,
+    /// Packets in the hardware that it will take.
+    pub(super) fill: Fill,
+    /// True after a packet that did not fit.
+    pub(super) full: bool,
+    /// True for the rest of an aggregate that did not fit into a TXOP: it takes no more packets.
+    pub(super) closed: bool,
 }
 
-#[derive(Debug)]
-struct List<P> {
-    /// Each packet with its estimated airtime reported to the queue.
-    packets: VecDeque<(Queued<P>, Duration)>,
-    /// Positions in the order whose packets were sent already with an earlier one's aggregate.
-    gone: u32,
+impl Place {
+    /// Place of the rest of an aggregate: `packets` packets of `tin`.
+    pub(super) fn of_rest(tin: Tin, packets: u64) -> Self {
+        Place {
+            tin,
+            failures: 0,
+            estimated_airtime: Duration::ZERO,
+            mpdus: 0,
+            fill: Fill {
+                packets,
+                ..Fill::default()
+            },
+            full: true,
+            closed: true,
+        }
+    }
+}
+
+/// Packets of a place.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Fill {
+    pub(super) packets: u64,
+    /// Bytes of the packets.
+    pub(super) bytes: u64,
+    /// Bytes of an A-MPDU with a packet in each MPDU.
+    pub(super) psdu: u64,
+}
+
+impl Fill {
+    pub(super) fn add(&mut self, length: u32, framing: &Framing) {
+        self.packets += 1;
+        self.bytes += u64::from(length);
+        self.psdu += mpdu::in_aggregate(framing.mpdu(length));
+    }
 }
 
 /// Packets that count as one aggregate if hardware limited in aggregates accepts packets.
 const PER_AGGREGATE: u32 = 64;
 
-impl<P> Store<P> {
-    fn airtime(&self) -> Duration {
-        let lists = self.lists.values().flat_map(|list| &list.packets);
-        lists.map(|(_, airtime)| *airtime).sum()
-    }
-}
-
 impl<P> Hardware<P> {
     /// `by_packet`: it accepts single packets, for every kind of limit.
-    pub(super) fn new(limit: HardwareQueue, by_packet: bool) -> Self {
+    pub(super) fn new(limit: HardwareQueue, composition: Composition, by_packet: bool) -> Self {
+        let by_packet = by_packet || matches!(limit, HardwareQueue::Frames(_) | HardwareQueue::Unlimited);
         Hardware {
             limit,
-            by_packet: by_packet || matches!(limit, HardwareQueue::Frames(_) | HardwareQueue::Unlimited),
+            composition,
+            by_packet,
             ready: VecDeque::new(),
-            store: Store {
-                lists: Tins::default(),
-                order: VecDeque::new(),
-                packets: 0,
-            },
+            places: VecDeque::new(),
+            store: Store::new(by_packet),
             on_air: 0,
         }
     }
 
-    /// Returns true if it builds aggregates itself, from single packets.
+    /// Returns true if it accepts single packets, and builds aggregates from them.
     pub(super) fn takes_packets(&self) -> bool {
         self.by_packet
     }
 
+    /// Returns true if the radio composes aggregates, retransmissions included, at the TXOP.
+    pub(super) fn composes(&self) -> bool {
+        self.composition == Composition::Txop
+    }
+
     /// Returns true if it has room for more, with `packets` of `airtime` already on their way.
     pub(super) fn has_room(&self, packets: u32, airtime: Duration) -> bool {
-        let packets = self.store.packets + packets;
+        let packets = self.store.packets() + packets;
+        let airtime = self.store.airtime() + airtime;
+        let aggregates = self.ready.len() + self.places.len() + usize::from(self.on_air > 0);
         match self.limit {
             HardwareQueue::Aggregates(most) if self.by_packet => packets < most.max(1) * PER_AGGREGATE,
-            HardwareQueue::Time(most) if self.by_packet => packets == 0 || self.store.airtime() + airtime < most,
-            HardwareQueue::Aggregates(most) => self.ready.len() + usize::from(self.on_air > 0) < most.max(1) as usize,
+            HardwareQueue::Time(most) if self.by_packet => packets == 0 || airtime < most,
+            HardwareQueue::Aggregates(most) => aggregates < most.max(1) as usize,
             HardwareQueue::Time(most) => {
-                let held: Duration = self.ready.iter().map(|aggregate| aggregate.duration).sum();
-                self.ready.is_empty() && self.on_air == 0 || held < most
+                let ready: Duration = self.ready.iter().map(|aggregate| aggregate.duration).sum();
+                aggregates == 0 || ready + airtime < most
             }
             HardwareQueue::Frames(most) => {
                 let ready: usize = self.ready.iter().map(|aggregate| aggregate.mpdus.len()).sum();
-                packets as usize + ready + self.on_air < most.max(1) as usize
+                let again: usize = self.places.iter().map(|place| place.mpdus).sum();
+                packets as usize + ready + again + self.on_air < most.max(1) as usize
             }
             HardwareQueue::Unlimited => true,
         }
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.ready.is_empty() && self.store.packets == 0
+        self.ready.is_empty() && self.places.is_empty() && self.store.packets() == 0
     }
 
-    /// Packets outside of aggregates.
+    /// Packets outside of aggregates on the air, without retransmissions that have a place.
     pub(super) fn packets(&self) -> usize {
         let ready = self.ready.iter().flat_map(|aggregate| &aggregate.mpdus);
         let ready: usize = ready.map(|m| usize::from(m.packet.is_some()) + m.more.len()).sum();
-        ready + self.store.packets as usize
+        ready + self.store.packets() as usize
     }
 
     pub(super) fn push(&mut self, aggregate: Aggregate<P>) {
@@ -109,13 +154,68 @@ impl<P> Hardware<P> {
     }
 
     pub(super) fn push_packet(&mut self, tin: Tin, packet: Queued<P>, estimated_airtime: Duration) {
-        let list = self.store.lists.entry(tin, || List {
-            packets: VecDeque::new(),
-            gone: 0,
+        self.store.push(tin, packet, estimated_airtime);
+    }
+
+    /// Adds a place at the end, for an aggregate of `tin` with `mpdus` retransmissions.
+    pub(super) fn add_place(&mut self, tin: Tin, mpdus: usize) {
+        self.places.push_back(Place {
+            tin,
+            failures: 0,
+            estimated_airtime: Duration::ZERO,
+            mpdus,
+            fill: Fill::default(),
+            full: false,
+            closed: false,
         });
-        list.packets.push_back((packet, estimated_airtime));
-        self.store.order.push_back(tin);
-        self.store.packets += 1;
+    }
+
+    /// Last place of a tin, and true if it is the tin's only one.
+    pub(super) fn last_place(&self, tin: Tin) -> Option<(&Place, bool)> {
+        let mut of_tin = self.places.iter().rev().filter(|place| place.tin == tin);
+        let last = of_tin.next()?;
+        Some((last, of_tin.next().is_none()))
+    }
+
+    /// Last place of a tin.
+    pub(super) fn last_place_mut(&mut self, tin: Tin) -> Option<&mut Place> {
+        self.places.iter_mut().rev().find(|place| place.tin == tin)
+    }
+
+    /// Places of a tin, in order, and the packets of the tin that belong to no aggregate.
+    pub(super) fn of_tin(&mut self, tin: Tin) -> (impl Iterator<Item = &mut Place>, impl Iterator<Item = &Queued<P>>) {
+        let places = self.places.iter_mut().filter(move |place| place.tin == tin);
+        (places, self.store.packets_of(tin))
+    }
+
+    /// Removes the place at the end.
+    pub(super) fn drop_last_place(&mut self) {
+        self.places.pop_back();
+    }
+
+    /// Puts a place in front, for a retry.
+    pub(super) fn put_place_first(&mut self, place: Place) {
+        self.places.push_front(place);
+    }
+
+    /// Place of the next aggregate.
+    pub(super) fn pop_place(&mut self) -> Option<Place> {
+        self.places.pop_front()
+    }
+
+    /// Tin of a place, counted from the front.
+    pub(super) fn tin_of_place(&self, index: usize) -> Option<Tin> {
+        self.places.get(index).map(|place| place.tin)
+    }
+
+    /// Number of places of a tin.
+    pub(super) fn places_of(&self, tin: Tin) -> u64 {
+        self.places.iter().filter(|place| place.tin == tin).count() as u64
+    }
+
+    /// Number of packets of a tin that belong to no aggregate.
+    pub(super) fn packets_of(&self, tin: Tin) -> u64 {
+        self.store.count(tin)
     }
 
     /// Removes the ready aggregates of data for `to`.
@@ -127,24 +227,20 @@ impl<P> Hardware<P> {
         gone.into()
     }
 
-    /// Removes the packets for `to`, with the estimated airtime of each.
-    pub(super) fn take_packets_for(&mut self, to: NodeId) -> Vec<(Tin, Queued<P>, Duration)> {
-        let mut taken = Vec::new();
-        for tid in 0..MANAGEMENT {
-            let tin = Tin { to, tid };
-            let Some(list) = self.store.lists.get_mut(tin) else {
-                continue;
-            };
-            for (packet, airtime) in list.packets.drain(..) {
-                taken.push((tin, packet, airtime));
-                list.gone += 1;
-                self.store.packets -= 1;
-            }
-        }
-        taken
+    /// Removes the places of aggregates for `to`.
+    pub(super) fn retract_places(&mut self, to: NodeId) -> Vec<Place> {
+        let (gone, places) = self.places.drain(..).partition(|place| place.tin.to == to);
+        self.places = places;
+        let gone: VecDeque<Place> = gone;
+        gone.into()
     }
 
-    /// Next aggregate.
+    /// Removes the packets of a tin, with the estimated airtime of each.
+    pub(super) fn take_packets_of(&mut self, tin: Tin) -> Vec<(Queued<P>, Duration)> {
+        self.store.take_all(tin)
+    }
+
+    /// Next aggregate that is ready.
     pub(super) fn pop(&mut self) -> Option<Aggregate<P>> {
         self.ready.pop_front()
     }
@@ -154,29 +250,14 @@ impl<P> Hardware<P> {
         self.on_air = mpdus;
     }
 
-    /// Tin of the first packet.
+    /// Tin of the first packet, if it accepts single packets.
     pub(super) fn first_tin(&mut self) -> Option<Tin> {
-        while let Some(tin) = self.store.order.front().copied() {
-            let list = self.store.lists.get_mut(tin).expect("a place in the order has a list");
-            if list.gone == 0 {
-                return Some(tin);
-            }
-            list.gone -= 1;
-            self.store.order.pop_front();
-        }
-        None
+        self.store.first_tin()
     }
 
     /// Next packet of that tin with at most `most` bytes, and its estimated airtime.
     pub(super) fn pop_packet(&mut self, tin: Tin, most: u32) -> Option<(Queued<P>, Duration)> {
-        let list = self.store.lists.get_mut(tin)?;
-        list.packets
-            .front()
-            .filter(|(queued, _)| queued.packet.length <= most)?;
-        let packet = list.packets.pop_front()?;
-        list.gone += 1;
-        self.store.packets -= 1;
-        Some(packet)
+        self.store.pop(tin, most)
     }
 }
 
@@ -236,21 +317,21 @@ mod tests {
             (HardwareQueue::Time(Duration::ZERO), 1),
             (HardwareQueue::Unlimited, 1_000),
         ] {
-            let mut hardware = Hardware::new(limit, true);
+            let mut hardware = Hardware::new(limit, Composition::Driver, true);
             assert!(hardware.takes_packets() && hardware.is_empty());
             assert_eq!(taken(&mut hardware), most, "{limit:?}");
             assert_eq!(hardware.packets(), most as usize);
             assert!(!hardware.is_empty());
         }
         // Packets on their way count.
-        let frames = Hardware::<u32>::new(HardwareQueue::Frames(8), true);
+        let frames = Hardware::<u32>::new(HardwareQueue::Frames(8), Composition::Driver, true);
         assert!(frames.has_room(7, ms(9)) && !frames.has_room(8, Duration::ZERO));
-        let aggregates = Hardware::<u32>::new(HardwareQueue::Aggregates(1), true);
+        let aggregates = Hardware::<u32>::new(HardwareQueue::Aggregates(1), Composition::Driver, true);
         assert!(aggregates.has_room(63, ms(9)) && !aggregates.has_room(64, Duration::ZERO));
-        let time = Hardware::<u32>::new(HardwareQueue::Time(ms(5)), true);
+        let time = Hardware::<u32>::new(HardwareQueue::Time(ms(5)), Composition::Driver, true);
         assert!(time.has_room(1, Duration::from_micros(4_999)) && !time.has_room(1, ms(5)));
         // Frames on the air count as well.
-        let mut frames = Hardware::new(HardwareQueue::Frames(8), true);
+        let mut frames = Hardware::new(HardwareQueue::Frames(8), Composition::Driver, true);
         frames.set_on_air(6);
         assert_eq!(taken(&mut frames), 2);
     }
@@ -267,7 +348,7 @@ mod tests {
             (HardwareQueue::Time(Duration::ZERO), 1, false),
             (HardwareQueue::Time(ms(1)), 1, true),
         ] {
-            let mut hardware = Hardware::<u32>::new(limit, false);
+            let mut hardware = Hardware::<u32>::new(limit, Composition::Driver, false);
             assert!(!hardware.takes_packets());
             hardware.set_on_air(on_air);
             assert_eq!(hardware.has_room(0, Duration::ZERO), room, "{limit:?} {on_air}");
@@ -278,7 +359,7 @@ mod tests {
     /// their positions. A packet that doesn't fit stays.
     #[test]
     fn aggregated_packets_leave_their_positions() {
-        let mut hardware = Hardware::new(HardwareQueue::Unlimited, true);
+        let mut hardware = Hardware::new(HardwareQueue::Unlimited, Composition::Driver, true);
         for (number, to) in (0..).zip([1, 2, 1, 2, 1]) {
             hardware.push_packet(tin(to), packet(to, number), ms(1));
         }

@@ -2,7 +2,7 @@
 //! agreements.
 
 use super::config::LinkConfig;
-use crate::aggregation::{Aggregate, Limits, Reorder, Sender, Sending};
+use crate::aggregation::{Aggregate, Framing, Limits, Reorder, Sender, Sending};
 use crate::packet::{NodeId, Packet};
 use crate::phy::{Modulation, PhyError, TxVector, response};
 use crate::queue::{Readiness, StationState};
@@ -183,6 +183,14 @@ impl<P> Link<P> {
         let fixed = format.preamble + format.extension;
         let share = if self.limits.ampdu { 16 } else { 1 };
         whole.saturating_sub(fixed) + (fixed + *block_ack) / share
+    }
+
+    /// Frame headers on this link.
+    pub(super) const fn framing(&self, usual: &Framing) -> Framing {
+        Framing {
+            header: usual.header + self.extra_header,
+            ..*usual
+        }
     }
 
     /// Returns true if packets of this TID wait ahead of the queue.

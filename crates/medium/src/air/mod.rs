@@ -4,7 +4,8 @@
 //!
 //! - [`channel`] – the hearing groups and the transmissions on the air
 //! - [`node`] – a station; [`link`]: its links
-//! - [`hardware`] – the hardware queue; [`host_bus`]: the adapter's bus to the host
+//! - [`hardware`] – the hardware queue; [`compose`]: composition of aggregates; [`store`]: packets
+//!   without an aggregate; [`host_bus`]: the adapter's bus to the host
 //!
 //! A frame passes [`access`] (contention), [`txop`] (start of a transmit opportunity), [`exchange`]
 //! (frame sequence), [`reception`] (delivery) and [`outcome`] (completion). [`group`] has frames to
@@ -14,6 +15,7 @@
 mod access;
 mod change;
 mod channel;
+mod compose;
 pub mod config;
 mod delivery_bound;
 mod exchange;
@@ -29,6 +31,7 @@ pub mod output;
 mod presence;
 mod reception;
 mod sent;
+mod store;
 mod txop;
 
 pub use config::{AirConfig, ChannelConfig, LinkConfig, NodeConfig};

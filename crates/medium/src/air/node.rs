@@ -10,7 +10,7 @@ use crate::config::AdapterRate;
 use crate::edca::{AccessCategory, Contender, EdcaParameters, Window};
 use crate::packet::{MANAGEMENT, NodeId, Packet, Queued};
 use crate::phy::{Modulation, PhyError, response};
-use crate::queue::{Drops, Readiness, StationState, Tin, TransmitQueue};
+use crate::queue::{Drops, StationState, Tin, TransmitQueue};
 use netburn_units::{BitRate, Duration, Instant, Stream};
 
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub(super) struct Node<P> {
     pub(super) links: Vec<Link<P>>,
     /// Index in `links`, by the receiver's node number. It ends with the last receiver: stations
     /// send only to radios, which have the first numbers.
-    link_to: Vec<Option<u16>>,
+    pub(super) link_to: Vec<Option<u16>>,
     pub(super) queue: Box<dyn TransmitQueue<P>>,
     pub(super) exchange: Option<Exchange<P>>,
     pub(super) framing: Framing,
@@ -37,13 +37,13 @@ pub(super) struct Node<P> {
     pub(super) backoff: Stream,
     pub(super) drops: Drops<P>,
     pub(super) down: Option<RxBus<P>>,
-    up: Option<Serializer>,
+    pub(super) up: Option<Serializer>,
     /// Maximum number of packets in a bus transfer.
-    transfer: u32,
+    pub(super) transfer: u32,
     /// Packets on the transmit bus, with their category; none while the bus is free.
-    bus: (usize, Vec<Crossing<P>>),
+    pub(super) bus: (usize, Vec<Crossing<P>>),
     /// Completion time of a transfer that has just started.
-    through: Option<Instant>,
+    pub(super) through: Option<Instant>,
     /// Pool of vectors for aggregates.
     pub(super) spare: Vec<Vec<Mpdu<P>>>,
     /// Empty vector for the arrived MPDUs.
@@ -52,10 +52,10 @@ pub(super) struct Node<P> {
 
 /// A packet on the transmit bus, with its tin and the airtime reported to the queue.
 #[derive(Debug)]
-struct Crossing<P> {
-    tin: Tin,
-    packet: Queued<P>,
-    airtime: Duration,
+pub(super) struct Crossing<P> {
+    pub(super) tin: Tin,
+    pub(super) packet: Queued<P>,
+    pub(super) airtime: Duration,
 }
 
 /// One access category of a node (an EDCAF).
@@ -127,7 +127,7 @@ impl<P> Node<P> {
             parameters: config.edca[index],
             contender: contenders[index],
             window: Window::new(&config.edca[index]),
-            hardware: Hardware::new(config.hardware, config.limit.up.is_some()),
+            hardware: Hardware::new(config.hardware, config.composition, config.limit.up.is_some()),
             waiting: false,
         };
         Ok(Node {
@@ -174,68 +174,6 @@ impl<P> Node<P> {
         self.backoff.below(window + 1) as u32
     }
 
-    /// Fills the category's hardware.
-    pub(super) fn fill(&mut self, now: Instant, category: usize) {
-        if self.away {
-            return;
-        }
-        let name = AccessCategory::ALL[category];
-        let busy = !self.bus.1.is_empty();
-        // Packets and airtime that this call put on the bus.
-        let (mut crossing, mut airtime) = (0, Duration::ZERO);
-        while self.categories[category].hardware.has_room(crossing, airtime) {
-            let (links, link_to) = (&self.links, &self.link_to);
-            let takes_packets = self.categories[category].hardware.takes_packets();
-            let mut may = |tin: Tin| {
-                let Some(place) = link_to.get(tin.to.index()).copied().flatten() else {
-                    return Readiness::Later;
-                };
-                let link = &links[usize::from(place)];
-                if link.state != StationState::Awake {
-                    return Readiness::Later;
-                }
-                match link.readiness(tin.tid) {
-                    // Hardware that accepts packets keeps them until the window has room;
-                    // retransmissions wait for it here.
-                    _ if takes_packets && !link.is_waiting(tin.tid) => Readiness::Now,
-                    // Such hardware must not become empty meanwhile.
-                    Readiness::Soon if takes_packets => Readiness::Later,
-                    readiness => readiness,
-                }
-            };
-            let Some(tin) = self.queue.next(now, name, &mut may) else {
-                break;
-            };
-            let waiting = self.link(tin.to).is_some_and(|link| link.is_waiting(tin.tid));
-            if takes_packets && !waiting {
-                if busy || crossing >= self.transfer {
-                    break;
-                }
-                let Some(packet) = self.queue.dequeue(now, tin, &mut self.drops) else {
-                    continue;
-                };
-                let length = packet.packet.length;
-                let estimate = self.link(tin.to).map_or(Duration::ZERO, |link| link.estimate(length));
-                self.queue.on_pushed_to_hw(tin, estimate);
-                if let Some(up) = &mut self.up {
-                    self.through = Some(up.pass(now, length));
-                    self.bus.0 = category;
-                    self.bus.1.push(Crossing {
-                        tin,
-                        packet,
-                        airtime: estimate,
-                    });
-                    crossing += 1;
-                    airtime += estimate;
-                } else {
-                    self.categories[category].hardware.push_packet(tin, packet, estimate);
-                }
-            } else if let Some(aggregate) = self.build(now, category, tin, takes_packets, None) {
-                self.categories[category].hardware.push(aggregate);
-            }
-        }
-    }
-
     /// Sets the throughput limits of its adapter.
     pub(super) fn set_limit(&mut self, limit: AdapterRate) {
         self.transfer = limit.transfer.unwrap_or(1).max(1);
@@ -257,10 +195,10 @@ impl<P> Node<P> {
         for link in self.links.iter().filter(|link| link.state != StationState::Awake) {
             self.queue.set_station(now, link.to, link.state, &mut self.drops);
         }
-        for link in &self.links {
-            for tid in (0..MANAGEMENT).filter(|tid| link.is_waiting(*tid)) {
-                let unsent = link.senders[usize::from(tid)].unsent();
-                self.queue.set_unsent(now, Tin { to: link.to, tid }, unsent);
+        for link in 0..self.links.len() {
+            for tid in 0..MANAGEMENT {
+                let to = self.links[link].to;
+                self.set_unsent(now, Tin { to, tid });
             }
         }
     }
@@ -284,16 +222,6 @@ impl<P> Node<P> {
         self.bus.1.len() + self.down.as_ref().map_or(0, RxBus::packets)
     }
 
-    /// Next aggregate of the category. An aggregate that the hardware builds only now is limited to
-    /// the rest `left` of a TXOP, including its response, or isn't built.
-    pub(super) fn take(&mut self, now: Instant, category: usize, left: Option<Duration>) -> Option<Aggregate<P>> {
-        if let Some(aggregate) = self.categories[category].hardware.pop() {
-            return Some(aggregate);
-        }
-        let tin = self.categories[category].hardware.first_tin()?;
-        self.build(now, category, tin, true, left)
-    }
-
     /// Starts an exchange for the category's aggregate; `reserved` if the node owns the medium
     /// already.
     #[inline]
@@ -308,75 +236,6 @@ impl<P> Node<P> {
             reserved,
             data_sent: false,
         });
-    }
-
-    /// Builds an aggregate for a tin, from the queue or from the hardware's packets.
-    fn build(
-        &mut self,
-        now: Instant,
-        category: usize,
-        tin: Tin,
-        held: bool,
-        left: Option<Duration>,
-    ) -> Option<Aggregate<P>> {
-        let spare = self.spare.pop().unwrap_or_default();
-        let Node {
-            links,
-            link_to,
-            queue,
-            drops,
-            categories,
-            framing,
-            sifs,
-            ..
-        } = self;
-        let place = link_to.get(tin.to.index()).copied().flatten()?;
-        let link = &mut links[usize::from(place)];
-        let Category {
-            hardware, parameters, ..
-        } = &mut categories[category];
-        let (sending, most) = link.choose(now, 0);
-        let framing = Framing {
-            header: framing.header + link.extra_header,
-            ..*framing
-        };
-        let mut limits = limits_in_txop(&link.limits, &sending, parameters, *sifs);
-        if let Some(left) = left {
-            let response = if limits.ampdu { sending.block_ack } else { sending.ack };
-            limits.time = limits.time.min(left.saturating_sub(response));
-        }
-        let mut estimated_airtime = Duration::ZERO;
-        let sender = &mut link.senders[usize::from(tin.tid)];
-        let mut aggregate = sender.build(
-            now,
-            tin,
-            &sending,
-            &limits,
-            &framing,
-            most,
-            left.is_some(),
-            spare,
-            |most| {
-                if held {
-                    hardware.pop_packet(tin, most).map(|(packet, estimate)| {
-                        estimated_airtime += estimate;
-                        packet
-                    })
-                } else {
-                    queue.dequeue(now, tin, drops)
-                }
-            },
-        );
-        queue.set_unsent(now, tin, sender.unsent());
-        match &mut aggregate {
-            Some(aggregate) if held => aggregate.estimated_airtime = estimated_airtime,
-            Some(aggregate) => {
-                aggregate.estimated_airtime = aggregate.duration;
-                queue.on_pushed_to_hw(tin, aggregate.estimated_airtime);
-            }
-            None => queue.on_completed(tin, estimated_airtime),
-        }
-        aggregate
     }
 
     /// Adds a management frame to the hardware. It passes the transmit queue, as in mac80211.
@@ -411,7 +270,7 @@ impl<P> Node<P> {
     }
 
     /// Takes the aggregates for `to` out of the hardware: their MPDUs wait for the next
-    /// opportunity.
+    /// opportunity. A radio that composes aggregates returns its packets as well.
     pub(super) fn retract(&mut self, now: Instant, to: NodeId) {
         let Some(place) = self.place_of(to) else { return };
         let link = &mut self.links[usize::from(place)];
@@ -422,15 +281,41 @@ impl<P> Node<P> {
                 self.queue.on_completed(aggregate.tin, aggregate.estimated_airtime);
                 self.queue.set_unsent(now, aggregate.tin, sender.unsent());
             }
+            for place in category.hardware.retract_places(to) {
+                let sender = &link.senders[usize::from(place.tin.tid)];
+                self.queue.on_completed(place.tin, place.estimated_airtime);
+                self.queue.set_unsent(now, place.tin, sender.unsent());
+            }
         }
+        for tid in 0..MANAGEMENT {
+            let tin = Tin { to, tid };
+            if self.categories[tin.category().index()].hardware.composes() {
+                self.return_packets(now, tin);
+            }
+        }
+    }
+
+    /// Takes the packets of a tin out of the hardware: they wait ahead of the queue.
+    pub(super) fn return_packets(&mut self, now: Instant, tin: Tin) {
+        let packets = self.categories[tin.category().index()].hardware.take_packets_of(tin);
+        let Some(place) = self.place_of(tin.to).filter(|_| !packets.is_empty()) else {
+            return;
+        };
+        let sender = &mut self.links[usize::from(place)].senders[usize::from(tin.tid)];
+        for (packet, airtime) in packets {
+            self.queue.on_completed(tin, airtime);
+            sender.hold([packet]);
+        }
+        self.queue.set_unsent(now, tin, sender.unsent());
     }
 
     /// Takes all packets for `to` out of the queue, the hardware and the retransmissions.
     pub(super) fn take_packets_for(&mut self, now: Instant, to: NodeId) -> Vec<Queued<P>> {
         self.retract(now, to);
         let mut packets = Vec::new();
-        for category in &mut self.categories {
-            for (tin, packet, airtime) in category.hardware.take_packets_for(to) {
+        for tid in 0..MANAGEMENT {
+            let tin = Tin { to, tid };
+            for (packet, airtime) in self.categories[tin.category().index()].hardware.take_packets_of(tin) {
                 self.queue.on_completed(tin, airtime);
                 packets.push(packet);
             }

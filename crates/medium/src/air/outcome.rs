@@ -1,5 +1,6 @@
 //! Completion of a frame exchange: acknowledged, retried or dropped MPDUs.
 
+use super::hardware::{Fill, Place};
 use super::node::{Exchange, limits_in_txop};
 use super::sent::Sent;
 use super::{Account, Air, Output};
@@ -118,7 +119,23 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         } else if acknowledged || given_up || aggregate.probe || link.state == StationState::Asleep {
             sender.send_again(kept.drain(..));
             node.queue.on_completed(tin, estimated_airtime);
-            node.queue.set_unsent(now, tin, sender.unsent());
+            node.set_unsent(now, tin);
+            node.recycle(aggregate.mpdus);
+        } else if slot.hardware.composes() {
+            // Nothing was acknowledged: the radio composes the next attempt at its TXOP.
+            slot.hardware.put_place_first(Place {
+                tin,
+                failures: aggregate.failures + 1,
+                estimated_airtime,
+                mpdus: kept.len(),
+                fill: Fill::default(),
+                full: false,
+                closed: false,
+            });
+            sender.send_again(kept.drain(..));
+            if !slot.hardware.takes_packets() {
+                node.set_unsent(now, tin);
+            }
             node.recycle(aggregate.mpdus);
         } else {
             // Nothing was acknowledged: the hardware retries the same aggregate, as far as it fits

@@ -15,7 +15,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         }
         let txop_end = now + node.categories[category].parameters.txop;
         let Some(aggregate) = node.take(now, category, None) else {
-            self.report_drops(now, id);
+            self.fill_all(now, id, None);
             return;
         };
         self.begin_exchange(now, id, category, aggregate, txop_end);

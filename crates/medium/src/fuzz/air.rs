@@ -3,7 +3,7 @@
 use super::Bytes;
 use crate::aggregation::{Framing, Limits};
 use crate::air::{Air, AirConfig, ChannelConfig, LinkConfig, NodeConfig, Output};
-use crate::config::{AdapterRate, Aql, Guard, HardwareQueue, QueueLimit, Width};
+use crate::config::{AdapterRate, Aql, Composition, Guard, HardwareQueue, QueueLimit, Width};
 use crate::edca::{AccessCategory, EdcaParameters};
 use crate::packet::{Ecn, NodeId, Packet, Queued};
 use crate::phy::{Modulation, TxVector, dsss, ofdm};
@@ -274,6 +274,8 @@ fn layout(bytes: &mut Bytes) -> AirConfig {
                 HardwareQueue::Time(Duration::from_millis(5)),
                 HardwareQueue::Unlimited,
             ]),
+            // Not drawn, so that the corpus keeps its meaning.
+            composition: [Composition::Txop, Composition::Driver][node / 2 % 2],
             rts_threshold: bytes.one_of(&[None, None, Some(0), Some(3_000)]),
             rts_rate: Modulation::Ofdm(ofdm::Rate::M24),
             framing: bytes.one_of(&[Framing::QOS, Framing::CCMP, Framing::PLAIN]),
@@ -419,6 +421,9 @@ impl TransmitQueue<u32> for Limited {
     }
     fn set_unsent(&mut self, now: Instant, tin: Tin, unsent: Unsent) {
         self.0.set_unsent(now, tin, unsent);
+    }
+    fn may_push(&self, tin: Tin) -> bool {
+        self.0.may_push(tin)
     }
     fn on_pushed_to_hw(&mut self, tin: Tin, airtime: Duration) {
         let aql = Aql::default();

@@ -146,6 +146,10 @@ impl<P: std::fmt::Debug + Send> TransmitQueue<P> for Airtime<P> {
         }
     }
 
+    fn may_push(&self, tin: Tin) -> bool {
+        self.below_limit(tin)
+    }
+
     fn on_pushed_to_hw(&mut self, tin: Tin, airtime: Duration) {
         *self.pending.entry((tin.to, tin.category())).or_default() += airtime;
         self.pending_total += airtime;

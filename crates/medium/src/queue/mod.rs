@@ -93,7 +93,8 @@ pub type Drops<P> = Vec<(Queued<P>, DropReason)>;
 ///
 /// **Call order:** call [`enqueue`](Self::enqueue) at any time. To fill the hardware, call
 /// [`next`](Self::next), then [`dequeue`](Self::dequeue) of that tin until the aggregate is full or
-/// the tin is empty.
+/// the tin is empty. Later packets of the tin may join the aggregate while
+/// [`may_push`](Self::may_push) permits it.
 pub trait TransmitQueue<P>: std::fmt::Debug + Send {
     /// Adds a packet. Packets dropped for it, or the packet itself, are added to `drops`.
     fn enqueue(&mut self, now: Instant, packet: Queued<P>, drops: &mut Drops<P>);
@@ -108,13 +109,19 @@ pub trait TransmitQueue<P>: std::fmt::Debug + Send {
     /// Sets the packets of `tin` that wait ahead of the queue. They count as backlog.
     fn set_unsent(&mut self, now: Instant, tin: Tin, unsent: Unsent);
 
-    /// Reports an aggregate with this estimated airtime that was passed to the hardware.
+    /// Returns true if the limits of the hardware permit further packets of `tin`.
+    fn may_push(&self, tin: Tin) -> bool {
+        let _ = tin;
+        true
+    }
+
+    /// Reports an aggregate or a packet with this estimated airtime that was passed to the hardware.
     fn on_pushed_to_hw(&mut self, tin: Tin, airtime: Duration) {
         let _ = (tin, airtime);
     }
 
-    /// Reports that an aggregate of [`on_pushed_to_hw`](Self::on_pushed_to_hw) has left the
-    /// hardware.
+    /// Reports that this estimated airtime of [`on_pushed_to_hw`](Self::on_pushed_to_hw) has left
+    /// the hardware.
     fn on_completed(&mut self, tin: Tin, airtime: Duration) {
         let _ = (tin, airtime);
     }

@@ -47,10 +47,6 @@ impl<T> Tins<T> {
         self.entries.iter_mut().map(|(_, value)| value)
     }
 
-    pub(crate) fn values(&self) -> impl Iterator<Item = &T> {
-        self.entries.iter().map(|(_, value)| value)
-    }
-
     fn place(&self, tin: Tin) -> Option<usize> {
         usize::from(*self.places.get(number(tin))?).checked_sub(1)
     }

@@ -5,7 +5,7 @@
 
 use netburn_medium::aggregation::{Framing, Limits};
 use netburn_medium::air::{Air, AirConfig, ChannelConfig, LinkConfig, NodeConfig, Output};
-use netburn_medium::config::{AdapterRate, Guard, HardwareQueue, QueueLimit, Width};
+use netburn_medium::config::{AdapterRate, Composition, Guard, HardwareQueue, QueueLimit, Width};
 use netburn_medium::edca::EdcaParameters;
 use netburn_medium::packet::{Ecn, NodeId, Packet};
 use netburn_medium::phy::{Modulation, TxVector, ofdm::Rate};
@@ -69,6 +69,7 @@ impl Cell {
             channel: 0,
             edca,
             hardware: self.hardware,
+            composition: Composition::default(),
             rts_threshold: None,
             rts_rate: Modulation::Ofdm(Rate::M24),
             framing: Framing::QOS,
@@ -213,6 +214,7 @@ impl Uplink {
             channel: 0,
             edca: self.edca,
             hardware: self.hardware,
+            composition: Composition::default(),
             rts_threshold: self.rts_threshold,
             rts_rate: Modulation::Ofdm(Rate::M24),
             framing: self.framing,

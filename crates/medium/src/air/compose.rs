@@ -1,0 +1,478 @@
+//! Packets from the transmit queue to the hardware, and composition of aggregates: by the driver
+//! when they enter the hardware, or by the radio at the transmit opportunity.
+
+use super::hardware::{Fill, Place};
+use super::link::Link;
+use super::node::{Category, Crossing, Node, limits_in_txop};
+use crate::aggregation::{Aggregate, Framing, Limits, mpdu};
+use crate::edca::AccessCategory;
+use crate::queue::{Readiness, StationState, Tin, Unsent};
+use netburn_units::{Duration, Instant};
+
+/// Origin of the packets of an aggregate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    /// The transmit queue.
+    Queue,
+    /// The packets in the hardware.
+    Hardware,
+}
+
+/// Transmissions without a response before this one, and the rest of a TXOP, if it has begun.
+#[derive(Debug, Clone, Copy)]
+struct Attempt {
+    failures: u32,
+    left: Option<Duration>,
+}
+
+impl<P> Node<P> {
+    /// Fills the category's hardware.
+    pub(super) fn fill(&mut self, now: Instant, category: usize) {
+        if self.away {
+            return;
+        }
+        let hardware = &self.categories[category].hardware;
+        match (hardware.takes_packets(), hardware.composes()) {
+            (true, _) => self.fill_packets(now, category),
+            (false, true) => self.fill_places(now, category),
+            (false, false) => self.fill_aggregates(now, category),
+        }
+    }
+
+    /// Fills hardware with aggregates that the driver composes.
+    fn fill_aggregates(&mut self, now: Instant, category: usize) {
+        let name = AccessCategory::ALL[category];
+        let attempt = Attempt {
+            failures: 0,
+            left: None,
+        };
+        while self.categories[category].hardware.has_room(0, Duration::ZERO) {
+            let (links, link_to) = (&self.links, &self.link_to);
+            let mut may = |tin: Tin| {
+                let place = link_to.get(tin.to.index()).copied().flatten();
+                place.map_or(Readiness::Later, |place| links[usize::from(place)].readiness(tin.tid))
+            };
+            let Some(tin) = self.queue.next(now, name, &mut may) else {
+                break;
+            };
+            if let Some(aggregate) = self.build(now, category, tin, Origin::Queue, attempt) {
+                self.categories[category].hardware.push(aggregate);
+            }
+        }
+    }
+
+    /// Fills hardware whose radio composes aggregates: each has a place, which the transmit queue
+    /// gives to a tin. It takes packets of this tin until it is full or sent.
+    fn fill_places(&mut self, now: Instant, category: usize) {
+        let name = AccessCategory::ALL[category];
+        let mut index = 0;
+        while let Some(tin) = self.categories[category].hardware.tin_of_place(index) {
+            self.top_up(now, category, tin);
+            index += 1;
+        }
+        while self.categories[category].hardware.has_room(0, Duration::ZERO) {
+            let Node {
+                links,
+                link_to,
+                queue,
+                categories,
+                framing,
+                sifs,
+                ..
+            } = self;
+            let slot = &categories[category];
+            let mut may = |tin: Tin| {
+                let place = link_to.get(tin.to.index()).copied().flatten();
+                let link = place.map(|place| &links[usize::from(place)]);
+                // A tin whose last place isn't full has nothing more in the queue.
+                let ready =
+                    |link: &&Link<P>| link.state == StationState::Awake && !slot.has_space(link, framing, *sifs, tin);
+                link.filter(ready).map_or(Readiness::Later, |_| Readiness::Now)
+            };
+            let Some(tin) = queue.next(now, name, &mut may) else {
+                break;
+            };
+            self.categories[category].hardware.add_place(tin, 0);
+            self.assign(now, category, tin);
+            if !self.top_up(now, category, tin) {
+                // CoDel dropped what the tin had.
+                self.categories[category].hardware.drop_last_place();
+            }
+        }
+    }
+
+    /// Reports to the queue what waits ahead of it for a tin: what no place will take.
+    pub(super) fn set_unsent(&mut self, now: Instant, tin: Tin) {
+        let category = tin.category().index();
+        let hardware = &self.categories[category].hardware;
+        if !hardware.takes_packets() {
+            if hardware.last_place(tin).is_some() {
+                self.assign(now, category, tin);
+                return;
+            }
+            if hardware.packets_of(tin) > 0 {
+                self.return_packets(now, tin);
+            }
+        }
+        if let Some(place) = self.place_of(tin.to) {
+            let sender = &self.links[usize::from(place)].senders[usize::from(tin.tid)];
+            self.queue.set_unsent(now, tin, sender.unsent());
+        }
+    }
+
+    /// Assigns the packets of a tin in the hardware to its places, after the first one has what waits
+    /// ahead of the queue. A packet that no place takes waits for the next place.
+    fn assign(&mut self, now: Instant, category: usize, tin: Tin) {
+        let Some(link) = self.place_of(tin.to) else { return };
+        let link = &self.links[usize::from(link)];
+        let slot = &mut self.categories[category];
+        let capacity = slot.capacity(link, &self.framing, self.sifs);
+        let mut waiting = link.senders[usize::from(tin.tid)].content(&capacity.framing);
+        let (places, packets) = slot.hardware.of_tin(tin);
+        let mut packets = packets.peekable();
+        for place in places {
+            let most = if place.closed { place.fill.packets } else { u64::MAX };
+            (place.fill, place.full) = (Fill::default(), place.closed);
+            while let Some(queued) = packets.peek().filter(|_| place.fill.packets < most) {
+                let length = queued.packet.length;
+                if !capacity.left(&place.fill, waiting).fits(&capacity, length) {
+                    place.full = true;
+                    break;
+                }
+                place.fill.add(length, &capacity.framing);
+                packets.next();
+            }
+            waiting = (0, 0);
+        }
+        let unsent = packets.peek().map_or(Unsent::Nothing, |queued| Unsent::LeftOver {
+            arrival: queued.arrival,
+        });
+        self.queue.set_unsent(now, tin, unsent);
+    }
+
+    /// Moves packets from the transmit queue to the last place of a tin while it has space. Returns
+    /// false if the tin has nothing to send.
+    fn top_up(&mut self, now: Instant, category: usize, tin: Tin) -> bool {
+        let Node {
+            links,
+            link_to,
+            queue,
+            drops,
+            categories,
+            framing,
+            sifs,
+            ..
+        } = self;
+        let Some(place) = link_to.get(tin.to.index()).copied().flatten() else {
+            return false;
+        };
+        let (link, slot) = (&links[usize::from(place)], &mut categories[category]);
+        while slot.has_space(link, framing, *sifs, tin) && queue.may_push(tin) {
+            let Some(packet) = queue.dequeue(now, tin, drops) else {
+                break;
+            };
+            let (length, arrival) = (packet.packet.length, packet.arrival);
+            let estimate = link.estimate(length);
+            queue.on_pushed_to_hw(tin, estimate);
+            slot.hardware.push_packet(tin, packet, estimate);
+            if !slot.add_to_place(link, framing, *sifs, tin, length) {
+                // It is the first packet of the tin's next place.
+                queue.set_unsent(now, tin, Unsent::LeftOver { arrival });
+            }
+        }
+        link.is_waiting(tin.tid) || slot.hardware.packets_of(tin) > 0
+    }
+
+    /// Fills hardware that accepts single packets.
+    fn fill_packets(&mut self, now: Instant, category: usize) {
+        let name = AccessCategory::ALL[category];
+        let busy = !self.bus.1.is_empty();
+        // Packets and airtime that this call put on the bus.
+        let (mut crossing, mut airtime) = (0, Duration::ZERO);
+        while self.categories[category].hardware.has_room(crossing, airtime) {
+            let (links, link_to) = (&self.links, &self.link_to);
+            let hardware = &self.categories[category].hardware;
+            let mut may = |tin: Tin| {
+                let Some(place) = link_to.get(tin.to.index()).copied().flatten() else {
+                    return Readiness::Later;
+                };
+                let link = &links[usize::from(place)];
+                if link.state != StationState::Awake {
+                    return Readiness::Later;
+                }
+                match link.readiness(tin.tid) {
+                    // The hardware keeps packets until the window has room; retransmissions wait
+                    // for it here.
+                    _ if !link.is_waiting(tin.tid) || hardware.places_of(tin) > 0 => Readiness::Now,
+                    // The hardware must not become empty meanwhile.
+                    Readiness::Soon => Readiness::Later,
+                    readiness => readiness,
+                }
+            };
+            let Some(tin) = self.queue.next(now, name, &mut may) else {
+                break;
+            };
+            if self.pass_retransmissions(now, category, tin) {
+                continue;
+            }
+            if busy || crossing >= self.transfer {
+                break;
+            }
+            let Some(packet) = self.queue.dequeue(now, tin, &mut self.drops) else {
+                continue;
+            };
+            let length = packet.packet.length;
+            let estimate = self.link(tin.to).map_or(Duration::ZERO, |link| link.estimate(length));
+            self.queue.on_pushed_to_hw(tin, estimate);
+            if let Some(up) = &mut self.up {
+                self.through = Some(up.pass(now, length));
+                self.bus.0 = category;
+                self.bus.1.push(Crossing {
+                    tin,
+                    packet,
+                    airtime: estimate,
+                });
+                crossing += 1;
+                airtime += estimate;
+            } else {
+                self.categories[category].hardware.push_packet(tin, packet, estimate);
+            }
+        }
+    }
+
+    /// Passes what waits ahead of the queue for `tin` to hardware that accepts single packets: as a
+    /// place, or as an aggregate of the driver. Returns false if nothing waits.
+    fn pass_retransmissions(&mut self, now: Instant, category: usize, tin: Tin) -> bool {
+        let Some(place) = self.place_of(tin.to) else {
+            return false;
+        };
+        let link = &self.links[usize::from(place)];
+        if !link.is_waiting(tin.tid) {
+            return false;
+        }
+        let (mpdus, _) = link.senders[usize::from(tin.tid)].content(&self.framing);
+        let hardware = &mut self.categories[category].hardware;
+        if hardware.places_of(tin) > 0 {
+            // The place takes them too.
+            self.queue.set_unsent(now, tin, Unsent::Nothing);
+            return false;
+        }
+        if hardware.composes() {
+            hardware.add_place(tin, mpdus as usize);
+            self.queue.set_unsent(now, tin, Unsent::Nothing);
+        } else {
+            let attempt = Attempt {
+                failures: 0,
+                left: None,
+            };
+            if let Some(aggregate) = self.build(now, category, tin, Origin::Hardware, attempt) {
+                self.categories[category].hardware.push(aggregate);
+            }
+        }
+        true
+    }
+
+    /// Next aggregate of the category. An aggregate that the radio composes only now is limited to
+    /// the rest `left` of a TXOP, including its response, or isn't composed.
+    pub(super) fn take(&mut self, now: Instant, category: usize, left: Option<Duration>) -> Option<Aggregate<P>> {
+        let hardware = &mut self.categories[category].hardware;
+        if let Some(aggregate) = hardware.pop() {
+            return Some(aggregate);
+        }
+        let by_packet = hardware.takes_packets();
+        while let Some(place) = self.categories[category].hardware.pop_place() {
+            let tin = place.tin;
+            let attempt = Attempt {
+                failures: place.failures,
+                left,
+            };
+            let held = self.categories[category].hardware.packets_of(tin);
+            let aggregate = self.build(now, category, tin, Origin::Hardware, attempt);
+            let hardware = &mut self.categories[category].hardware;
+            if let Some(mut aggregate) = aggregate {
+                aggregate.failures = place.failures;
+                aggregate.estimated_airtime += place.estimated_airtime;
+                let rest = place.fill.packets.saturating_sub(held - hardware.packets_of(tin));
+                if left.is_some() && rest > 0 && !by_packet {
+                    // The rest of the place did not fit into this TXOP, and is sent next.
+                    hardware.put_place_first(Place::of_rest(tin, rest));
+                }
+                self.set_unsent(now, tin);
+                return Some(aggregate);
+            }
+            let waits =
+                self.link_to.get(tin.to.index()).copied().flatten().is_some_and(|link| {
+                    self.links[usize::from(link)].is_waiting(tin.tid) || hardware.packets_of(tin) > 0
+                });
+            if waits {
+                // It doesn't fit into the rest of the TXOP.
+                hardware.put_place_first(place);
+                return None;
+            }
+            self.queue.on_completed(tin, place.estimated_airtime);
+        }
+        let tin = self.categories[category].hardware.first_tin()?;
+        self.build(now, category, tin, Origin::Hardware, Attempt { failures: 0, left })
+    }
+
+    /// Composes an aggregate for a tin.
+    fn build(
+        &mut self,
+        now: Instant,
+        category: usize,
+        tin: Tin,
+        origin: Origin,
+        attempt: Attempt,
+    ) -> Option<Aggregate<P>> {
+        let spare = self.spare.pop().unwrap_or_default();
+        let Node {
+            links,
+            link_to,
+            queue,
+            drops,
+            categories,
+            framing,
+            sifs,
+            ..
+        } = self;
+        let place = link_to.get(tin.to.index()).copied().flatten()?;
+        let link = &mut links[usize::from(place)];
+        let Category {
+            hardware, parameters, ..
+        } = &mut categories[category];
+        let (sending, most) = match attempt.failures {
+            0 => link.choose(now, 0),
+            failures => (link.choose(now, failures).0, link.limits.frames),
+        };
+        let framing = link.framing(framing);
+        let mut limits = limits_in_txop(&link.limits, &sending, parameters, *sifs);
+        if let Some(left) = attempt.left {
+            let response = if limits.ampdu { sending.block_ack } else { sending.ack };
+            limits.time = limits.time.min(left.saturating_sub(response));
+        }
+        let mut estimated_airtime = Duration::ZERO;
+        let sender = &mut link.senders[usize::from(tin.tid)];
+        let mut take = |most: u32| {
+            let held = (origin != Origin::Queue)
+                .then(|| hardware.pop_packet(tin, most))
+                .flatten();
+            if let Some((packet, estimate)) = held {
+                estimated_airtime += estimate;
+                return Some(packet);
+            }
+            (origin == Origin::Queue)
+                .then(|| queue.dequeue(now, tin, drops))
+                .flatten()
+        };
+        let must_fit = attempt.left.is_some();
+        let mut aggregate = sender.build(now, tin, &sending, &limits, &framing, most, must_fit, spare, &mut take);
+        queue.set_unsent(now, tin, sender.unsent());
+        match &mut aggregate {
+            Some(aggregate) if origin != Origin::Queue => aggregate.estimated_airtime = estimated_airtime,
+            Some(aggregate) => {
+                aggregate.estimated_airtime = aggregate.duration;
+                queue.on_pushed_to_hw(tin, aggregate.estimated_airtime);
+            }
+            None => queue.on_completed(tin, estimated_airtime),
+        }
+        aggregate
+    }
+}
+
+impl<P> Category<P> {
+    /// Returns true if the last place of a tin has space for another packet, at the current rate.
+    fn has_space(&self, link: &Link<P>, framing: &Framing, sifs: Duration, tin: Tin) -> bool {
+        let Some((place, waiting)) = self.open_place_of(link, framing, tin) else {
+            return false;
+        };
+        let left = self.capacity(link, framing, sifs).left(&place.fill, waiting);
+        left.mpdus > 0 && left.bytes > 0 || left.is_empty
+    }
+
+    /// Adds a packet of the hardware to the last place of its tin. Returns false if it doesn't fit:
+    /// the place is then full.
+    fn add_to_place(&mut self, link: &Link<P>, framing: &Framing, sifs: Duration, tin: Tin, length: u32) -> bool {
+        let capacity = self.capacity(link, framing, sifs);
+        let open = self.open_place_of(link, framing, tin);
+        let fits = open.is_some_and(|(place, waiting)| capacity.left(&place.fill, waiting).fits(&capacity, length));
+        if let Some(place) = self.hardware.last_place_mut(tin) {
+            place.full = !fits;
+            if fits {
+                place.fill.add(length, &capacity.framing);
+            }
+        }
+        fits
+    }
+
+    /// Last place of a tin, if it isn't full, and the MPDUs and bytes that wait ahead of the queue for it.
+    fn open_place_of(&self, link: &Link<P>, framing: &Framing, tin: Tin) -> Option<(&Place, (u64, u64))> {
+        let (place, only) = self.hardware.last_place(tin).filter(|(place, _)| !place.full)?;
+        // What waits is in the first aggregate.
+        let content = || link.senders[usize::from(tin.tid)].content(&link.framing(framing));
+        Some((place, if only { content() } else { (0, 0) }))
+    }
+
+    /// Capacity of an aggregate at the current rate.
+    fn capacity(&self, link: &Link<P>, framing: &Framing, sifs: Duration) -> Capacity {
+        let limits = limits_in_txop(&link.limits, &link.sending, &self.parameters, sifs);
+        Capacity {
+            mpdus: if limits.ampdu {
+                u64::from(limits.frames.max(1))
+            } else {
+                1
+            },
+            bytes: limits.room(&link.sending.format),
+            limits,
+            framing: link.framing(framing),
+        }
+    }
+}
+
+/// Capacity of an aggregate.
+#[derive(Debug, Clone, Copy)]
+struct Capacity {
+    mpdus: u64,
+    bytes: u64,
+    limits: Limits,
+    framing: Framing,
+}
+
+/// Space in a place.
+#[derive(Debug, Clone, Copy)]
+struct Left {
+    mpdus: u64,
+    bytes: u64,
+    /// True if it has nothing yet. The first packet may exceed the limits.
+    is_empty: bool,
+}
+
+impl Capacity {
+    /// Space beside these packets and MPDUs.
+    fn left(&self, fill: &Fill, (waiting, waiting_bytes): (u64, u64)) -> Left {
+        let (mpdus, bytes) = content(&self.limits, &self.framing, fill);
+        Left {
+            mpdus: self.mpdus.saturating_sub(waiting + mpdus),
+            bytes: self.bytes.saturating_sub(waiting_bytes + bytes),
+            is_empty: waiting + mpdus == 0,
+        }
+    }
+}
+
+impl Left {
+    fn fits(&self, capacity: &Capacity, length: u32) -> bool {
+        let needed = mpdu::last_in_aggregate(capacity.framing.mpdu(length));
+        self.is_empty || self.mpdus > 0 && self.bytes >= needed
+    }
+}
+
+/// Number of MPDUs of these packets, and their bytes in an aggregate; approximate with A-MSDU.
+fn content(limits: &Limits, framing: &Framing, fill: &Fill) -> (u64, u64) {
+    if limits.amsdu == 0 || fill.packets == 0 {
+        return (fill.packets, fill.psdu);
+    }
+    let subframe = u64::from(Framing::subframe(0)).next_multiple_of(4);
+    let subframes = fill.bytes + fill.packets * subframe;
+    let in_each = (u64::from(limits.amsdu) * fill.packets / subframes).max(1);
+    let mpdus = fill.packets.div_ceil(in_each);
+    (mpdus, subframes + mpdus * mpdu::in_aggregate(framing.mpdu(0)))
+}
