@@ -8,10 +8,13 @@
 //! occasional PINGs. Content and time therefore add to its budget. A server sends a few header blocks per request:
 //! interim responses (1xx), the final response and trailers.
 
+use crate::sent::SentFrames;
 use netburn_linux::Monotonic;
 use netburn_units::{Duration, Instant};
+use std::cell::RefCell;
 use std::io;
 use std::pin::Pin;
+use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
@@ -43,6 +46,8 @@ struct Scanner {
     there: usize,
     /// Bytes to skip before it.
     skip: usize,
+    /// Number of processed bytes.
+    position: u64,
 }
 
 /// Frames found in a piece of input.
@@ -70,22 +75,30 @@ impl Scanner {
             head: [0; HEAD],
             there: 0,
             skip: 0,
+            position: 0,
         }
     }
 
     /// Processes the next bytes. A frame is counted when its header is complete.
-    fn take(&mut self, mut bytes: &[u8]) -> Frames {
+    fn take(&mut self, bytes: &[u8]) -> Frames {
+        self.take_with(bytes, |_, _, _| {})
+    }
+
+    /// The same; calls `data` with the stream, position and length of the payload of each DATA frame.
+    fn take_with(&mut self, mut bytes: &[u8], mut data: impl FnMut(u32, u64, u64)) -> Frames {
         let mut frames = Frames::default();
         while !bytes.is_empty() {
             if self.skip > 0 {
                 let passed = self.skip.min(bytes.len());
                 self.skip -= passed;
+                self.position += passed as u64;
                 bytes = &bytes[passed..];
                 continue;
             }
             let part = (HEAD - self.there).min(bytes.len());
             self.head[self.there..self.there + part].copy_from_slice(&bytes[..part]);
             self.there += part;
+            self.position += part as u64;
             bytes = &bytes[part..];
             if self.there == HEAD {
                 self.there = 0;
@@ -93,7 +106,11 @@ impl Scanner {
                 self.skip = length as usize;
                 match self.head[3] {
                     // DATA.
-                    0 => frames.content += u64::from(length),
+                    0 => {
+                        frames.content += u64::from(length);
+                        let stream = [self.head[5], self.head[6], self.head[7], self.head[8]];
+                        data(u32::from_be_bytes(stream), self.position, u64::from(length));
+                    }
                     // HEADERS.
                     1 => frames.blocks += 1,
                     // RST_STREAM, PUSH_PROMISE, GOAWAY, CONTINUATION.
@@ -163,6 +180,8 @@ struct Requests {
     written: Scanner,
     /// Header blocks that the server may still send.
     blocks: u64,
+    /// Content that has been written.
+    content: Rc<RefCell<SentFrames>>,
 }
 
 /// Returns the monotonic clock's time.
@@ -181,8 +200,8 @@ impl<T> Bounded<T> {
         }
     }
 
-    /// Wraps the client's side. Reading also fails after too many header blocks.
-    pub(crate) fn client(io: T) -> Self {
+    /// Wraps the client's side. Reading also fails after too many header blocks. The DATA frames are added to `content`.
+    pub(crate) fn client(io: T, content: &Rc<RefCell<SentFrames>>) -> Self {
         Self {
             io,
             read: Scanner::of_server(),
@@ -190,6 +209,7 @@ impl<T> Bounded<T> {
             requests: Some(Requests {
                 written: Scanner::of_client(),
                 blocks: 0,
+                content: Rc::clone(content),
             }),
         }
     }
@@ -201,7 +221,11 @@ impl<T> Bounded<T> {
         let mut left = count;
         for part in parts {
             let here = left.min(part.len());
-            requests.blocks += BLOCKS * requests.written.take(&part[..here]).blocks;
+            let mut content = requests.content.borrow_mut();
+            let frames = requests.written.take_with(&part[..here], |stream, begin, length| {
+                content.write(stream, begin, length);
+            });
+            requests.blocks += BLOCKS * frames.blocks;
             left -= here;
         }
     }
@@ -308,7 +332,7 @@ mod tests {
 
     #[test]
     fn header_blocks_per_request_are_limited() {
-        let mut client = Bounded::client(());
+        let mut client = Bounded::client((), &Rc::default());
         let request = [&b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"[..], &frame(4, 6), &frame(1, 30)].concat();
         // All but the last 5 bytes are sent first, including the frame header.
         client.sent(request.len() - 5, request.chunks(10));

@@ -13,7 +13,7 @@
 //! - [`load_monitor`] – when a server returns free memory to the system.
 //! - [`rpm`] – the client of responsiveness tests, for `netburn rpm`. `unsent_limit`: unsent data of connections that such
 //!   a test loads.
-//! - `frames`: limit of HTTP/2 frames without content.
+//! - `frames`: limit of HTTP/2 frames without content. `sent`: positions of content in the bytes of a connection.
 //! - `dscp`, `station_label`: query parameters of requests: the properties of the response's packets, and the station.
 //! - [`tls`] – certificate of a server.
 //! - [`clock`] – run time on this machine's clock.
@@ -32,6 +32,7 @@ pub mod limiter;
 pub mod load_monitor;
 pub mod pace;
 pub mod rpm;
+mod sent;
 pub mod server;
 mod station_label;
 pub mod tls;

@@ -3,6 +3,7 @@
 use crate::support::{Bench, Ended, LOOPBACK_UP, finish};
 use netburn_record::row::BASELINE;
 use netburn_record::{Row, Run};
+use netburn_units::Instant;
 use netburn_workload::Outcome;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -197,4 +198,41 @@ fn operations_are_as_many_as_the_kernel_counts_within_1_percent() {
     let within = |ours: i32, kernel: f64| (f64::from(ours) / kernel - 1.0).abs() <= 0.01;
     assert!(within(objects, dialled), "{objects} objects, {dialled} connections");
     assert!(within(datagrams, sent), "{datagrams} probes, {sent} datagrams each way");
+}
+
+/// Of 1538 bytes on the wire (with Ethernet's preamble, FCS and gap), 1448 are content: IPv4 has 20 bytes, and TCP with
+/// timestamps has 32. So 6 Mbit/s carry 5.65 Mbit/s. What waits in the station does not count.
+#[test]
+fn uploads_count_no_faster_than_their_line() {
+    let bench = Bench::new();
+    let text = |http: &str, tls: bool| {
+        format!(
+            "duration = \"5 s\"\nbaseline = \"0 s\"\ndrain = \"1 s\"\nserver = {{ http = \"{http}\", tls = {tls} }}\n\
+             [station.s]\nlink = {{ rate = \"6 Mbit/s\", delay = \"6 ms\" }}\nworkload = \"up\"\n\
+             [workload.up]\nkind = \"upload\"\nstreams = 4\n"
+        )
+    };
+    for (http, tls) in [("1.1", false), ("1.1", true), ("2", false), ("2", true)] {
+        let folder = format!("saved-{http}-{tls}");
+        bench.write("up.toml", text(http, tls));
+        let ended = finish(bench.netburn(["run", "up.toml", "--on", "lab", "--out", &folder]));
+        assert!(matches!(ended.code(), 0 | 3), "{}", ended.stderr);
+        let mut bytes = 0;
+        let run = Run::open(&bench.path(&folder)).unwrap();
+        run.rows(&mut |row| {
+            // The uploads continue while the run drains.
+            if let Row::Interval(row) = row
+                && row.at < Instant::from_millis(5_000)
+            {
+                bytes += row.bytes_up;
+            }
+        })
+        .unwrap();
+        let most = 6e6 / 8.0 * 5.0 * 1448.0 / 1538.0;
+        let share = bytes as f64 / most;
+        assert!(
+            (0.8..=1.0).contains(&share),
+            "HTTP/{http}, TLS {tls}: {bytes} bytes of {most}"
+        );
+    }
 }

@@ -128,7 +128,7 @@ table!(IntervalRow = Row::Interval in "intervals" {
     workload: Workload = [workload], "", "workload";
     at: Num<Instant> = [at], "ns", "start of the interval, a multiple of 100 ms";
     bytes_down: Num<u64> = [bytes_down], "B", "content to the station";
-    bytes_up: Num<u64> = [bytes_up], "B", "content from the station";
+    bytes_up: Num<u64> = [bytes_up], "B", "content from the station that has been acknowledged";
 });
 
 table!(AirRow = Row::Air in "airtime" {

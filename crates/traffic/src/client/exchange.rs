@@ -98,8 +98,12 @@ impl Response {
 /// Observer of a transfer.
 pub trait TransferObserver {
     /// Called with 0 when the head of the response has arrived. Then called with the number of bytes of content that
-    /// have been received, or sent for a request with content.
+    /// have been received. For a request with content, called with the number of its bytes that have arrived at the peer:
+    /// those that TCP has acknowledged, or has accepted on systems that do not report acknowledgements.
     fn bytes(&mut self, bytes: u64);
+
+    /// Called at least every 10 ms while content of a request is sent.
+    fn sending(&mut self) {}
 
     /// Waits until part of `wanted` more bytes may be moved. Returns how many, at least one. The default imposes no
     /// limit.

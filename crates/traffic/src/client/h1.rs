@@ -1,6 +1,7 @@
 //! HTTP/1.1 (RFC 9112): one request and its response on a connection. Content is discarded as early as possible.
 
 use super::Stream;
+use super::arrival::ArrivalReporter;
 use super::exchange::{ExchangeError, Method, Request, Response, TransferObserver, cut_short};
 use super::head::{self, Body, Head};
 use super::upload;
@@ -35,14 +36,17 @@ pub async fn exchange<W: TransferObserver>(
     if uploads && used && upload::answers(stream.socket()).unwrap_or(true) {
         return Err(ExchangeError::Idle);
     }
+    let mut reporter = None;
     let begun = async {
-        let acked = if uploads { upload::acked(stream.socket()) } else { 0 };
-        let text = render(request);
-        stream.send(text.as_bytes()).await?;
-        if let Method::Post(length) = request.method {
-            sent = upload::send(stream, acked + text.len() as u64, length, watch).await?;
+        stream.send(render(request).as_bytes()).await?;
+        match request.method {
+            Method::Post(length) => {
+                let reporter = reporter.insert(ArrivalReporter::after_head(stream.socket().arrivals()));
+                sent = upload::send(stream, reporter, length, watch).await?;
+                reporter.during(fill(stream, &mut buffer), watch).await
+            }
+            Method::Get | Method::Head => fill(stream, &mut buffer).await,
         }
-        fill(stream, &mut buffer).await
     };
     match begun.await {
         Ok(()) => {}
@@ -61,6 +65,9 @@ pub async fn exchange<W: TransferObserver>(
     if !response.is_success() {
         response.keep = false;
         return Ok(response);
+    }
+    if let Some(reporter) = &mut reporter {
+        reporter.settle(sent, watch).await;
     }
     let mut content = Content {
         stream,

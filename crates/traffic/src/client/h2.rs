@@ -1,5 +1,6 @@
 //! HTTP/2 (RFC 9113): many requests on one connection.
 
+use super::arrival::{ArrivalReporter, StreamArrivals};
 use super::exchange::{ExchangeError, Method, Request, Response, TransferObserver};
 use super::head::MAX_HEAD;
 use super::{Stream, upload};
@@ -12,7 +13,7 @@ use netburn_units::{BitRate, Duration};
 use netburn_workload::responsiveness::LOAD_FRAME;
 use std::future::poll_fn;
 use std::io;
-use std::rc::Weak;
+use std::rc::{Rc, Weak};
 use tokio::net::TcpStream;
 
 /// Receive window of a stream: 64 MiB, 100 ms at 5 Gbit/s, so that the network is the limit. Content is discarded on
@@ -35,6 +36,7 @@ const TLS_AHEAD: usize = 32 << 10;
 pub struct Session {
     sender: SendRequest<Bytes>,
     socket: Weak<TcpStream>,
+    arrivals: StreamArrivals,
 }
 
 impl Session {
@@ -66,13 +68,15 @@ impl Session {
     ) -> Result<Session, ExchangeError> {
         let socket = stream.socket().observe();
         upload::limit_unsent(stream.socket());
+        let frames = Rc::default();
+        let arrivals = StreamArrivals::new(stream.socket().arrivals(), &frames);
         let (sender, connection) = h2::client::Builder::new()
             .initial_window_size(window(limit, STREAM_WINDOW))
             .initial_connection_window_size(window(limit, CONNECTION_WINDOW))
             .max_frame_size(max_frame)
             .enable_push(false)
             .max_header_list_size(MAX_HEAD as u32)
-            .handshake::<_, Bytes>(Bounded::client(stream))
+            .handshake::<_, Bytes>(Bounded::client(stream, &frames))
             .await
             .map_err(broken)?;
         tokio::task::spawn_local(async move {
@@ -80,7 +84,11 @@ impl Session {
                 tracing::debug!(%error, "an HTTP/2 connection ended");
             }
         });
-        Ok(Session { sender, socket })
+        Ok(Session {
+            sender,
+            socket,
+            arrivals,
+        })
     }
 
     /// Returns the socket for observation.
@@ -123,7 +131,7 @@ impl Session {
         let bodiless = !matches!(request.method, Method::Post(1..));
         let (response, body) = sender.send_request(head, bodiless).map_err(broken)?;
         let (response, unsent) = match request.method {
-            Method::Post(length @ 1..) => send(response, body, Some(length), watch).await?,
+            Method::Post(length @ 1..) => send(response, body, Some(length), &self.arrivals, watch).await?,
             _ => (response.await.map_err(broken)?, 0),
         };
         watch.bytes(0);
@@ -177,7 +185,7 @@ impl Session {
             .body(())
             .map_err(|error| ExchangeError::Response(error.to_string()))?;
         let (response, body) = sender.send_request(head, false).map_err(broken)?;
-        let (response, _) = send(response, body, None, watch).await?;
+        let (response, _) = send(response, body, None, &self.arrivals, watch).await?;
         Ok(response.status().as_u16())
     }
 }
@@ -232,13 +240,17 @@ async fn send<W: TransferObserver>(
     mut response: ResponseFuture,
     mut body: SendStream<Bytes>,
     length: Option<u64>,
+    arrivals: &StreamArrivals,
     watch: &mut W,
 ) -> Result<(http::Response<RecvStream>, u64), ExchangeError> {
     let content = Content::get()?;
     let mut sent = 0;
     let left = |sent: u64| length.map_or(u64::MAX, |length| length - sent);
     let mut early = None;
+    let mut reporter = ArrivalReporter::of_stream(arrivals, body.stream_id().as_u32());
     while left(sent) > 0 {
+        reporter.report_if_due(watch);
+        watch.sending();
         let may = watch.allowed(left(sent).min(256 * 1024)).await;
         body.reserve_capacity(may as usize);
         let granted = tokio::select! {
@@ -253,6 +265,7 @@ async fn send<W: TransferObserver>(
                 continue;
             }
             granted = poll_fn(|cx| body.poll_capacity(cx)) => granted,
+            () = reporter.tick() => continue,
         };
         let granted = match granted {
             Some(Ok(granted)) => (granted as u64).min(may),
@@ -263,12 +276,14 @@ async fn send<W: TransferObserver>(
         let count = piece.len() as u64;
         sent += count;
         body.send_data(piece, left(sent) == 0).map_err(broken)?;
-        watch.bytes(count);
     }
     let response = match early {
         Some(response) => response,
-        None => response.await.map_err(broken)?,
+        None => reporter.during(response, watch).await.map_err(broken)?,
     };
+    if response.status().is_success() {
+        reporter.settle(sent, watch).await;
+    }
     Ok((response, 0))
 }
 

@@ -4,10 +4,11 @@
 //! - [`socket`], [`tls`], [`stream`]: a connection, in cleartext or over TLS. [`meter`]: counters.
 //! - [`exchange`] – request, response and observer.
 //! - [`head`], [`h1`]: HTTP/1.1. [`h2`]: HTTP/2.
-//! - `upload`: content of uploads. [`simple`]: single requests.
+//! - `upload`: content of uploads. `arrival`: what of it has arrived. [`simple`]: single requests.
 //!
 //! All types stay on one thread.
 
+pub(crate) mod arrival;
 pub mod exchange;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;

@@ -1,7 +1,10 @@
 //! Socket of a TCP connection: connected with a target's options, with reads and writes that avoid copies.
 
+use super::arrival::ArrivalCounter;
 use super::{Meter, Target};
+use crate::sent::SentBytes;
 use socket2::SockRef;
+use std::cell::RefCell;
 use std::io::{self, Read};
 use std::net::SocketAddr;
 use std::pin::Pin;
@@ -15,6 +18,7 @@ use tokio::net::{TcpSocket, TcpStream};
 pub struct Socket {
     stream: Rc<TcpStream>,
     meter: Rc<Meter>,
+    sent: Rc<RefCell<SentBytes>>,
 }
 
 impl Socket {
@@ -48,6 +52,7 @@ impl Socket {
         Ok(Socket {
             stream: Rc::new(stream),
             meter: Rc::clone(meter),
+            sent: Rc::default(),
         })
     }
 
@@ -63,8 +68,31 @@ impl Socket {
         &self.stream
     }
 
-    pub(crate) fn meter(&self) -> &Meter {
-        &self.meter
+    /// Returns the counter of arrived bytes.
+    pub(crate) fn arrivals(&self) -> ArrivalCounter {
+        ArrivalCounter::new(&self.stream, &self.sent)
+    }
+
+    /// TLS has begun: its records have `overhead` bytes in addition to header and content.
+    pub(crate) fn begin_tls(&self, overhead: u64) {
+        self.sent.borrow_mut().begin_tls(overhead);
+    }
+
+    /// TLS has accepted `count` bytes.
+    pub(crate) fn seal(&self, count: usize) {
+        self.sent.borrow_mut().seal(count);
+    }
+
+    /// Counts bytes of a file that the kernel has accepted.
+    pub(crate) fn add_file(&self, count: usize) {
+        self.meter.add_up(count);
+        self.sent.borrow_mut().write_file(count);
+    }
+
+    /// Counts the first `count` bytes of `parts`, which the kernel has accepted.
+    fn add_sent<'a>(&self, count: usize, parts: impl Iterator<Item = &'a [u8]>) {
+        self.meter.add_up(count);
+        self.sent.borrow_mut().write(count, parts);
     }
 
     /// Reads available bytes, waiting for at least one; 0 is the end.
@@ -128,7 +156,7 @@ impl Socket {
         while !bytes.is_empty() {
             match self.stream.try_write(bytes) {
                 Ok(count) => {
-                    self.meter.add_up(count);
+                    self.add_sent(count, [bytes].into_iter());
                     bytes = &bytes[count..];
                 }
                 Err(error) if is_transient(&error) => self.stream.writable().await?,
@@ -164,7 +192,7 @@ impl AsyncWrite for Socket {
                 Err(error) if is_transient(&error) => {}
                 Err(error) => return Poll::Ready(Err(error)),
                 Ok(count) => {
-                    self.meter.add_up(count);
+                    self.add_sent(count, [bytes].into_iter());
                     return Poll::Ready(Ok(count));
                 }
             }
@@ -182,7 +210,7 @@ impl AsyncWrite for Socket {
                 Err(error) if is_transient(&error) => {}
                 Err(error) => return Poll::Ready(Err(error)),
                 Ok(count) => {
-                    self.meter.add_up(count);
+                    self.add_sent(count, parts.iter().map(|part| &**part));
                     return Poll::Ready(Ok(count));
                 }
             }

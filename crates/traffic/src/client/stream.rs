@@ -52,6 +52,9 @@ impl Stream {
         };
         let name = tls::server_name(&target.host)?;
         let stream = TlsConnector::from(Arc::clone(config)).connect(name, socket).await?;
+        // The handshake has been sent completely.
+        let (socket, session) = stream.get_ref();
+        socket.begin_tls(tls::record_overhead(session));
         Ok(Stream::Tls(Box::new(stream)))
     }
 
@@ -87,11 +90,31 @@ impl Stream {
         match self {
             Stream::Plain(socket) => socket.send(bytes).await,
             Stream::Tls(stream) => {
-                stream.write_all(bytes).await?;
+                let mut rest = bytes;
+                while !rest.is_empty() {
+                    let count = stream.write(rest).await?;
+                    if count == 0 {
+                        return Err(io::ErrorKind::WriteZero.into());
+                    }
+                    stream.get_ref().0.seal(count);
+                    rest = &rest[count..];
+                }
                 stream.flush().await
             }
         }
     }
+}
+
+/// Writes to TLS, and counts what it accepts.
+fn sealed(
+    stream: &mut TlsStream<Socket>,
+    write: impl FnOnce(Pin<&mut TlsStream<Socket>>) -> Poll<io::Result<usize>>,
+) -> Poll<io::Result<usize>> {
+    let written = write(Pin::new(stream));
+    if let Poll::Ready(Ok(count)) = written {
+        stream.get_ref().0.seal(count);
+    }
+    written
 }
 
 impl AsyncRead for Stream {
@@ -107,7 +130,7 @@ impl AsyncWrite for Stream {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         match self.get_mut() {
             Stream::Plain(socket) => Pin::new(socket).poll_write(cx, bytes),
-            Stream::Tls(stream) => Pin::new(stream).poll_write(cx, bytes),
+            Stream::Tls(stream) => sealed(stream, |stream| stream.poll_write(cx, bytes)),
         }
     }
 
@@ -118,7 +141,7 @@ impl AsyncWrite for Stream {
     ) -> Poll<io::Result<usize>> {
         match self.get_mut() {
             Stream::Plain(socket) => Pin::new(socket).poll_write_vectored(cx, parts),
-            Stream::Tls(stream) => Pin::new(stream).poll_write_vectored(cx, parts),
+            Stream::Tls(stream) => sealed(stream, |stream| stream.poll_write_vectored(cx, parts)),
         }
     }
 

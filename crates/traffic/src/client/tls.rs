@@ -7,7 +7,10 @@ use rustls::client::Resumption;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+use rustls::{
+    CertificateError, CipherSuite, ClientConfig, ClientConnection, DigitallySignedStruct, Error, RootCertStore,
+    SignatureScheme, SupportedCipherSuite,
+};
 use std::io;
 use std::sync::Arc;
 
@@ -47,6 +50,20 @@ pub fn without_resumption(config: &ClientConfig) -> Arc<ClientConfig> {
     let mut config = config.clone();
     config.resumption = Resumption::disabled();
     Arc::new(config)
+}
+
+/// Returns the bytes of each record in addition to its header and content.
+pub(crate) fn record_overhead(session: &ClientConnection) -> u64 {
+    match session.negotiated_cipher_suite() {
+        // RFC 5288 §3: an explicit nonce of 8 bytes and a tag of 16 bytes. RFC 7905 §2: the tag only.
+        Some(SupportedCipherSuite::Tls12(suite)) => match suite.common.suite {
+            CipherSuite::TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256
+            | CipherSuite::TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256 => 16,
+            _ => 24,
+        },
+        // RFC 8446 §5.2: the type of the content, and a tag of 16 bytes.
+        _ => 17,
+    }
 }
 
 /// Returns the server name to request and verify: a DNS name or an IP address.

@@ -1,6 +1,6 @@
 //! The driver with `serve`: both HTTP versions, cleartext and TLS, probes, baseline.
 
-use crate::util::{Left, calls, drive_later, drive_one, new_calls, runtime};
+use crate::util::{Left, Scripted, calls, drive_later, drive_one, new_calls, runtime};
 use netburn_record::row::BASELINE;
 use netburn_record::{EventKind, Health, Row};
 use netburn_scenario::plan::Http;
@@ -13,9 +13,11 @@ use netburn_traffic::tls::Identity;
 use netburn_units::{BitRate, ByteSize, Duration, Instant, Seed};
 use netburn_workload::responsiveness::Part;
 use netburn_workload::{Config, Direction, Failure, LoadConnections, Outcome, PacketStream, ProbeTarget, Streams};
+use std::io::Read;
 use std::net::{SocketAddr, UdpSocket};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// A server on its own thread, stopped when dropped.
 struct Serving {
@@ -198,6 +200,53 @@ fn uploads_are_complete_over_every_protocol() {
         assert_eq!(left.report.bytes_up, left.bytes(), "{case}");
         let health = server.health(|health| health.bytes_up >= left.bytes());
         assert_eq!(health.bytes_up, left.bytes(), "{case}");
+    }
+}
+
+/// A peer that reads 400 kB and then stops. What it has not received does not count, wherever it waits: in the kernel, in
+/// TLS or in HTTP/2. The bound is what the peer's kernel reports (`tcpi_bytes_received`).
+#[test]
+fn an_upload_counts_what_the_peer_has_received() {
+    const READ: u64 = 400_000;
+    for (http, tls) in WAYS {
+        let server = serve(|_| ());
+        let Target { address, .. } = server.target(http, tls);
+        let (received, over) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
+        let relay = Scripted::start({
+            let (received, over) = (Arc::clone(&received), Arc::clone(&over));
+            move |talk, _| {
+                socket2::SockRef::from(&talk.stream).set_recv_buffer_size(64 << 10)?;
+                let near = &talk.stream;
+                let far = &std::net::TcpStream::connect(address)?;
+                std::thread::scope(|scope| {
+                    scope.spawn(|| {
+                        let _ = std::io::copy(&mut &*far, &mut &*near);
+                    });
+                    std::io::copy(&mut near.take(READ), &mut &*far)?;
+                    while !over.load(Ordering::SeqCst) {
+                        let now = netburn_linux::tcp_info(near)?.bytes_received.as_bytes();
+                        received.fetch_max(now, Ordering::SeqCst);
+                        std::thread::sleep(std::time::Duration::from_millis(5));
+                    }
+                    far.shutdown(std::net::Shutdown::Both)
+                })
+            }
+        });
+        let target = Target {
+            address: relay.address,
+            ..server.target(http, tls)
+        };
+        let left = drive_one(&target, Config::upload(), 1500, 0);
+        over.store(true, Ordering::SeqCst);
+        let (counted, received) = (left.report.bytes_up, received.load(Ordering::SeqCst));
+        let rows: u64 = left.intervals.iter().map(|row| row.bytes_up).sum();
+        assert_eq!(rows, counted, "{http:?} {tls}");
+        // The handshakes and the heads are less than 10 % of the bytes.
+        assert!(received >= READ, "{http:?} {tls}: {received}, {counted} counted");
+        assert!(
+            (READ * 9 / 10..=received).contains(&counted),
+            "{http:?} {tls}: {counted} of {received}"
+        );
     }
 }
 

@@ -304,15 +304,18 @@ impl TransferObserver for ProgressReporter<'_> {
         }
     }
 
-    fn bytes(&mut self, bytes: u64) {
-        // The head marks the first byte of a download, but not of an upload.
-        if bytes == 0 && self.direction == Direction::Up {
-            return;
-        }
+    fn sending(&mut self) {
         if let Some((socket, unsent)) = &self.unsent
             && let Some(socket) = socket.upgrade()
         {
             unsent.update(&*socket);
+        }
+    }
+
+    fn bytes(&mut self, bytes: u64) {
+        // The head marks the first byte of a download, but not of an upload.
+        if bytes == 0 && self.direction == Direction::Up {
+            return;
         }
         let (index, id, way) = (self.index, self.id, self.direction);
         self.shared

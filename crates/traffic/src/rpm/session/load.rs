@@ -31,7 +31,6 @@ async fn transfer(shared: &Rc<Shared>, connection: ConnectionId, load: Option<Di
         connection,
         socket: session.observe(),
         unsent: UnsentLimit::default(),
-        upload: load == Some(Direction::Up),
     };
     shared.opened(connection, session.clone());
     match load {
@@ -97,16 +96,16 @@ struct Observer {
     connection: ConnectionId,
     socket: Weak<TcpStream>,
     unsent: UnsentLimit,
-    upload: bool,
 }
 
 impl TransferObserver for Observer {
-    fn bytes(&mut self, bytes: u64) {
-        if self.upload
-            && let Some(socket) = self.socket.upgrade()
-        {
+    fn sending(&mut self) {
+        if let Some(socket) = self.socket.upgrade() {
             self.unsent.update(&*socket);
         }
+    }
+
+    fn bytes(&mut self, bytes: u64) {
         if bytes > 0 {
             self.shared
                 .with_machine(|machine, now| machine.handle_bytes(now, self.connection, bytes));
