@@ -8,7 +8,7 @@
 //! Modules, from the top:
 //!
 //! - [`Lab`] (`lab`): the nodes, the network between them, and the programs. `nodes` creates the nodes, and `program`
-//!   runs programs. [`Options`] configure a lab.
+//!   runs programs. [`Options`] configure a lab. [`kernel_settings`]: settings of the nodes' kernels.
 //! - [`init`] – the helper process. It creates the namespaces and is the ancestor of all processes in them. `helper` is
 //!   the connection to it.
 //! - `engine`: the forwarding thread. It drives the switch in real time.
@@ -40,6 +40,7 @@ pub mod fuzz;
 mod helper;
 #[cfg(target_os = "linux")]
 pub mod init;
+mod kernel_settings;
 pub mod keyboard;
 #[cfg(target_os = "linux")]
 mod lab;
@@ -70,6 +71,7 @@ pub use active_flows::TcpFlow;
 pub use backpressure::Backpressure;
 pub use device_kind::DeviceKind;
 pub use error::{LabError, Requirement};
+pub use kernel_settings::{Ecn, KernelSettings, kernel_settings};
 #[cfg(target_os = "linux")]
 pub use lab::{Lab, LabProcess, StartOptions};
 pub use lateness::Lateness;
@@ -81,3 +83,5 @@ pub use send_budget::ConnectionPacing;
 pub use switch::{CapturedPacket, Delivery, ForwardingCounters, Switch};
 #[cfg(not(target_os = "linux"))]
 pub use unsupported::{Lab, LabProcess, StartOptions, init};
+#[cfg(target_os = "linux")]
+pub use unsupported_settings::unsupported as unsupported_settings;

@@ -8,6 +8,7 @@ use crate::engine::Port;
 use crate::error::{LabError, Requirement};
 use crate::helper::Helper;
 use crate::init::message::{Answer, NodeInfo, NodeSpec, Request};
+use crate::kernel_settings::{KernelSettings, kernel_settings};
 use crate::options::Options;
 use crate::switch::Switch;
 use crate::unsupported_settings;
@@ -42,10 +43,6 @@ const FILES_PER_NODE: u64 = 7;
 /// Open files that do not depend on the number of nodes: helper, threads, live view, output of programs.
 const OTHER_FILES: u64 = 64;
 
-/// Limit of TCP Small Queues in a station's kernel, in bytes of `truesize` (`tcp_limit_output_bytes`): two packets. The
-/// lab accepts further packets up to the send budget.
-const KERNEL_TSQ_LIMIT: u32 = 4_096;
-
 impl Nodes {
     pub(crate) fn make(
         plan: &Plan,
@@ -77,38 +74,25 @@ impl Nodes {
         let default = unsupported_settings::default_congestion_control();
         nodes.notes.extend(default.note);
         nodes.notes.extend(unsupported_settings::unsupported(plan));
-        nodes.server(plan, &default.name, options)?;
+        let mut kernels = kernel_settings(plan).into_iter().map(|mut settings| {
+            settings.control.get_or_insert_with(|| default.name.clone());
+            settings
+        });
+        if let Some(server) = kernels.next() {
+            nodes.server(&server, options)?;
+        }
         nodes.backpressure = options.backpressure.unwrap_or_else(|| nodes.best_backpressure());
-        for (station, number) in plan.stations.iter().zip(0..) {
-            let small_queues = station.tsq.unwrap_or_default().settings().is_some();
-            let spec = NodeSpec {
-                // Wired stations use the kernel's default.
-                output_limit: if small_queues && station.link.is_none() {
-                    KERNEL_TSQ_LIMIT
-                } else {
-                    0
-                },
-                // Without TCP Small Queues, the kernel sends without a limit.
-                backpressure: if small_queues {
-                    nodes.backpressure
-                } else {
-                    Backpressure::None
-                },
-                ..nodes.spec(
-                    Endpoint::Station(number),
-                    station.cc.as_ref().map_or(&*default.name, |control| control.name()),
-                    options,
-                )
-            };
-            nodes.add(Endpoint::Station(number), spec)?;
+        for (settings, number) in kernels.zip(0..) {
+            let end = Endpoint::Station(number);
+            let spec = nodes.spec(end, &settings, options);
+            nodes.add(end, spec)?;
         }
         Ok(nodes)
     }
 
     /// Creates the server's node, which shows whether TUN devices are available.
-    fn server(&mut self, plan: &Plan, default: &str, options: &Options) -> Result<(), LabError> {
-        let control = plan.server.cc.as_ref().map_or(default, |control| control.name());
-        let spec = self.spec(Endpoint::Server, control, options);
+    fn server(&mut self, settings: &KernelSettings, options: &Options) -> Result<(), LabError> {
+        let spec = self.spec(Endpoint::Server, settings, options);
         let closed = match self.add(Endpoint::Server, spec) {
             Err(LabError::Operation {
                 needs: Requirement::TunDevice,
@@ -118,7 +102,7 @@ impl Nodes {
             made => return made,
         };
         self.device = DeviceKind::Pair;
-        let spec = self.spec(Endpoint::Server, control, options);
+        let spec = self.spec(Endpoint::Server, settings, options);
         match self.add(Endpoint::Server, spec) {
             Ok(()) => {
                 self.notes.push(format!(
@@ -151,14 +135,19 @@ impl Nodes {
         choose(self.device, probe)
     }
 
-    fn spec(&self, end: Endpoint, control: &str, options: &Options) -> NodeSpec {
+    fn spec(&self, end: Endpoint, settings: &KernelSettings, options: &Options) -> NodeSpec {
         NodeSpec {
             interface: if end == Endpoint::Server { "eth0" } else { "wlan0" }.to_owned(),
             v4: address::v4(end),
             v6: address::v6(end),
-            control: control.to_owned(),
-            output_limit: 0,
-            backpressure: Backpressure::None,
+            control: settings.control.clone().unwrap_or_default(),
+            ecn: settings.ecn.sysctl(),
+            output_limit: settings.output_limit.unwrap_or(0),
+            backpressure: if settings.small_queues {
+                self.backpressure
+            } else {
+                Backpressure::None
+            },
             pair: self.device == DeviceKind::Pair,
             udp: options.segments_udp,
         }

@@ -43,7 +43,8 @@ fn choose_default(available: &str, own: &str) -> DefaultCongestionControl {
 }
 
 /// Returns one note for each kernel setting of the plan that the lab does not support.
-pub(crate) fn unsupported(plan: &Plan) -> Vec<String> {
+#[must_use]
+pub fn unsupported(plan: &Plan) -> Vec<String> {
     plan.stations.iter().flat_map(unsupported_by_station).collect()
 }
 

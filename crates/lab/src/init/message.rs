@@ -37,6 +37,8 @@ pub struct NodeSpec {
     pub v6: Ipv6Addr,
     /// Congestion control of the node's connections; empty for the default of the namespace.
     pub control: String,
+    /// Use of ECN (`tcp_ecn`): 0 never, 1 requested and accepted, 2 accepted.
+    pub ecn: u32,
     /// Limit of TCP Small Queues in bytes (`tcp_limit_output_bytes`); 0 keeps the default.
     pub output_limit: u32,
     /// Backpressure mechanism.
@@ -116,6 +118,7 @@ impl Request {
                 to.text(&node.v4.octets());
                 to.text(&node.v6.octets());
                 to.text(node.control.as_bytes());
+                to.number(node.ecn);
                 to.number(node.output_limit);
                 to.backpressure(node.backpressure);
                 to.byte(u8::from(node.pair));
@@ -166,6 +169,7 @@ impl Request {
                 v4: Ipv4Addr::from(<[u8; 4]>::try_from(from.text()?).ok()?),
                 v6: Ipv6Addr::from(<[u8; 16]>::try_from(from.text()?).ok()?),
                 control: from.string()?,
+                ecn: from.number()?,
                 output_limit: from.number()?,
                 backpressure: from.backpressure()?,
                 pair: from.flag()?,
@@ -368,6 +372,7 @@ mod tests {
                 v4: Ipv4Addr::new(198, 18, 1, 0),
                 v6: Ipv6Addr::LOCALHOST,
                 control: "cubic".into(),
+                ecn: 2,
                 output_limit: 5,
                 backpressure: Backpressure::TunQueue,
                 pair: false,

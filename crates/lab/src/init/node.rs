@@ -173,6 +173,7 @@ pub(super) fn make(spec: &NodeSpec, hub: &mut Hub) -> Result<Node, NodeError> {
     let (_, gid) = namespace::ids();
     set_sysctl("ipv4/ping_group_range", &format!("{gid} {gid}"), &mut notes);
     set_sysctl("ipv4/tcp_no_metrics_save", "1", &mut notes);
+    set_sysctl("ipv4/tcp_ecn", &spec.ecn.to_string(), &mut notes);
     // Ports below 1024 need no privilege in the lab's own network.
     set_sysctl("ipv4/ip_unprivileged_port_start", "0", &mut notes);
     let backpressure = apply_backpressure(spec.backpressure, &mut route, index, &mut notes);
