@@ -45,6 +45,8 @@ pub(crate) struct Port {
     pub(crate) diag: Option<Diag>,
     pub(crate) index: u32,
     pub(crate) backpressure: Backpressure,
+    /// True if a program has replaced the qdisc of the device, which has been reported.
+    pub(crate) replaced: bool,
     /// True if reading is paused.
     pub(crate) paused: bool,
 }
@@ -160,7 +162,9 @@ impl Engine {
             commands,
             wake,
             status,
-            thread: Mutex::new(Some(thread.map_err(LabError::Forward)?)),
+            thread: Mutex::new(Some(
+                thread.map_err(|error| LabError::starting(error, LabError::Forward))?,
+            )),
             writer: Mutex::new(None),
         })
     }

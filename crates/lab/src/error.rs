@@ -49,6 +49,9 @@ pub enum LabError {
         /// Hard limit of this process.
         limit: u64,
     },
+    /// The limit of processes and threads is reached.
+    #[error("can't start a process or a thread: this user's limit of processes is {0} (`ulimit -u`)")]
+    ProcessLimit(u64),
     /// The helper process could not be started.
     #[error("can't start the lab's helper process: {0}")]
     Start(#[source] io::Error),
@@ -85,4 +88,15 @@ pub enum LabError {
     /// The forwarding thread could not be started.
     #[error("can't forward packets: {0}")]
     Forward(#[source] io::Error),
+}
+
+impl LabError {
+    /// Converts the error of a start of a process or a thread. `other` converts an error that no limit has caused.
+    pub(crate) fn starting(error: io::Error, other: impl FnOnce(io::Error) -> LabError) -> LabError {
+        // Above the limit, fork(2) and clone(2) return EAGAIN.
+        match netburn_linux::process::process_limit() {
+            Ok(limit) if error.kind() == io::ErrorKind::WouldBlock => LabError::ProcessLimit(limit),
+            _ => other(error),
+        }
+    }
 }

@@ -35,6 +35,8 @@ pub(crate) struct Helper {
 
 /// Interval between pings.
 const PING_INTERVAL: Duration = Duration::from_millis(250);
+/// Time in which a helper that has closed its socket exits.
+const EXITING: Duration = Duration::from_millis(200);
 /// Time after which a helper that does not exit is killed. It may be stopped by a signal.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -45,12 +47,13 @@ impl Helper {
         mut command: Command,
         warn: impl FnMut(String) + Send + 'static,
     ) -> Result<(Helper, bool, Vec<String>), LabError> {
+        let start = |error| LabError::starting(error, LabError::Start);
         let (here, there) = scm_rights::pair().map_err(LabError::Start)?;
         let process = command
             .stdin(Stdio::from(there))
             .stdout(Stdio::null())
             .spawn()
-            .map_err(LabError::Start)?;
+            .map_err(start)?;
         // The command still owns the other end of the socket.
         drop(command);
         let control = UnixStream::from(here);
@@ -71,12 +74,12 @@ impl Helper {
             reader: None,
             pulse: None,
         };
-        helper.reader = Some(reader.map_err(LabError::Start)?);
+        helper.reader = Some(reader.map_err(start)?);
         let (user, notes) = match helper.answer() {
             Ok((Answer::Hello(user, notes), _)) => (user, notes),
             Ok(_) => return Err(LabError::HelperExited("unexpected reply".to_owned())),
             // The helper isolates itself before any other operation.
-            Err(LabError::Operation { error, .. }) => return Err(LabError::Namespaces(error)),
+            Err(LabError::Operation { error, .. }) => return Err(LabError::starting(error, LabError::Namespaces)),
             Err(error) => return Err(error),
         };
         let (end, ended) = channel();
@@ -85,7 +88,7 @@ impl Helper {
             let process_events = Arc::clone(&helper.process_events);
             move || ping_loop(&control, &process_events, &ended, warn)
         });
-        helper.pulse = Some((end, pulse.map_err(LabError::Start)?));
+        helper.pulse = Some((end, pulse.map_err(start)?));
         Ok((helper, user, notes))
     }
 
@@ -131,11 +134,24 @@ impl Helper {
             }
             Ok(answer) => Ok(answer),
             Err(_) => {
-                let status = match self.process.try_wait() {
-                    Ok(Some(status)) => status.to_string(),
-                    _ => "no response".to_owned(),
-                };
-                Err(LabError::HelperExited(status))
+                let status = self.exit_status();
+                Err(LabError::HelperExited(
+                    status.unwrap_or_else(|| "no response".to_owned()),
+                ))
+            }
+        }
+    }
+}
+
+impl Helper {
+    /// Returns the exit status, for which it waits a short time: the kernel closes the socket before the process ends.
+    fn exit_status(&mut self) -> Option<String> {
+        let began = Instant::now();
+        loop {
+            match self.process.try_wait() {
+                Ok(Some(status)) => return Some(status.to_string()),
+                Ok(None) if began.elapsed() < EXITING => std::thread::sleep(Duration::from_millis(1)),
+                _ => return None,
             }
         }
     }

@@ -48,7 +48,8 @@ pub fn main() -> i32 {
         Ok(()) => first(&control, user),
         Err(_) => 4,
     });
-    if forked.is_err() {
+    if let Err(error) = forked {
+        let _ = fail(&control, Requirement::Other, "start the lab's init process", &error);
         return 4;
     }
     loop {
@@ -87,7 +88,11 @@ fn first(control: &OwnedFd, user: bool) -> i32 {
     let Ok(mut hub) = node::Hub::here() else { return 6 };
     let Ok(ends) = control.try_clone() else { return 6 };
     let reaper = std::thread::Builder::new().spawn(move || reap(&ends));
-    if reaper.is_err() || scm_rights::send(control, &Answer::Hello(user, notes).write(), &[]).is_err() {
+    if let Err(error) = reaper {
+        let _ = fail(control, Requirement::Other, "start a thread", &error);
+        return 6;
+    }
+    if scm_rights::send(control, &Answer::Hello(user, notes).write(), &[]).is_err() {
         return 6;
     }
     let mut nodes = Vec::new();

@@ -18,6 +18,7 @@ use netburn_linux::process;
 use netburn_linux::route::Route;
 use netburn_network::Endpoint;
 use netburn_scenario::Plan;
+use std::io;
 use std::os::fd::OwnedFd;
 use std::process::Command;
 
@@ -112,6 +113,10 @@ impl Nodes {
                 ));
                 Ok(())
             }
+            // A limit on namespaces stops both kinds of devices.
+            Err(LabError::Operation { needs, what, error }) if error.kind() == io::ErrorKind::StorageFull => {
+                Err(LabError::Operation { needs, what, error })
+            }
             // Report the missing TUN device, because enabling it is the simplest solution.
             Err(LabError::Operation { what, error, .. }) => Err(LabError::Operation {
                 needs: Requirement::TunDevice,
@@ -186,6 +191,7 @@ impl Nodes {
             diag: files.next().map(Diag::from),
             index,
             backpressure,
+            replaced: false,
             paused: false,
         });
         Ok(())

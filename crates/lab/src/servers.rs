@@ -13,11 +13,11 @@ use crate::{Lab, LabProcess};
 use netburn_network::Endpoint;
 use std::ffi::OsString;
 use std::fs::File;
-use std::io;
+use std::io::{self, BufRead, BufReader, Read};
 use std::os::fd::OwnedFd;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::mpsc::Receiver;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -43,14 +43,26 @@ pub enum ServersError {
     #[error(transparent)]
     Lab(#[from] LabError),
     /// The system rejects a file or a thread.
-    #[error(transparent)]
-    System(#[from] io::Error),
+    #[error("can't start the lab's servers: {0}")]
+    System(#[source] io::Error),
+}
+
+impl From<io::Error> for ServersError {
+    fn from(error: io::Error) -> Self {
+        // The conversion of the other errors is never used.
+        match error.kind() {
+            io::ErrorKind::WouldBlock => ServersError::Lab(LabError::starting(error, LabError::Start)),
+            _ => ServersError::System(error),
+        }
+    }
 }
 
 /// The servers of a lab.
 #[derive(Debug)]
 pub struct Servers {
     http: Option<LabProcess>,
+    /// Last line that the server printed to standard error.
+    last_line: LastLine,
     calls: JoinHandle<()>,
 }
 
@@ -68,9 +80,12 @@ impl Servers {
     ) -> Result<Servers, ServersError> {
         let words = ["serve", "--listen", "0.0.0.0:80", "--listen", "[::]:80"].map(OsString::from);
         let all = std::iter::once(program.as_os_str().to_owned()).chain(words).collect();
-        let http = lab.spawn(Endpoint::Server, quiet(all)?)?;
+        let (last_line, errors) = LastLine::of_pipe()?;
+        let mut server = quiet(all)?;
+        server.files[2] = errors;
+        let http = lab.spawn(Endpoint::Server, server)?;
         if !listens_soon(lab, &http, 80) {
-            warn("netburn's server does not listen at port 80");
+            warn(&last_line.after("netburn's server does not listen at port 80".to_owned()));
         }
         let answering = Answering {
             lab: Arc::clone(lab),
@@ -83,6 +98,7 @@ impl Servers {
         let thread = thread.spawn(move || answering.answer(&calls))?;
         Ok(Servers {
             http: Some(http),
+            last_line,
             calls: thread,
         })
     }
@@ -91,16 +107,64 @@ impl Servers {
     pub fn warning(&mut self) -> Option<String> {
         let ended = self.http.as_ref()?.ended()?;
         self.http = None;
-        match ended {
-            ProcessExit::Status(status) => Some(format!("netburn's server at port 80 has ended with status {status}")),
-            ProcessExit::Signal(signal) => Some(format!("netburn's server at port 80 was killed by signal {signal}")),
-            ProcessExit::LabClosed => None,
-        }
+        let text = match ended {
+            ProcessExit::Status(status) => format!("netburn's server at port 80 has ended with status {status}"),
+            ProcessExit::Signal(signal) => format!("netburn's server at port 80 was killed by signal {signal}"),
+            ProcessExit::LabClosed => return None,
+        };
+        Some(self.last_line.after(text))
     }
 
     /// Ends the servers. The lab has stopped, so there are no more calls.
     pub fn finish(self) {
         let _ = self.calls.join();
+    }
+}
+
+/// Last line that a program has printed.
+#[derive(Debug, Clone, Default)]
+struct LastLine(Arc<Mutex<String>>);
+
+/// Maximum length in bytes of a line that is kept.
+const MAX_LINE: u64 = 1024;
+
+impl LastLine {
+    /// Returns the line, and the file to which the program prints. The thread that reads it ends with the program.
+    fn of_pipe() -> io::Result<(LastLine, OwnedFd)> {
+        let (reader, writer) = io::pipe()?;
+        let last_line = LastLine::default();
+        let thread = std::thread::Builder::new().name("server".to_owned());
+        thread.spawn({
+            let last_line = last_line.clone();
+            move || last_line.read(BufReader::new(reader))
+        })?;
+        Ok((last_line, writer.into()))
+    }
+
+    fn read(&self, mut from: impl BufRead) {
+        let mut line = Vec::new();
+        while from
+            .by_ref()
+            .take(MAX_LINE)
+            .read_until(b'\n', &mut line)
+            .is_ok_and(|count| count > 0)
+        {
+            let text = String::from_utf8_lossy(&line).trim().to_owned();
+            if !text.is_empty() {
+                *self.0.lock().unwrap_or_else(PoisonError::into_inner) = text;
+            }
+            line.clear();
+        }
+    }
+
+    /// Appends the line, if there is one, to a warning.
+    fn after(&self, text: String) -> String {
+        let line = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if line.is_empty() {
+            text
+        } else {
+            format!("{text}: {line}")
+        }
     }
 }
 
@@ -214,4 +278,22 @@ impl Answering {
 /// Returns `true` if the name of a program is that of iperf3: `iperf3`, `iperf3-static`.
 fn is_iperf3(name: &str) -> bool {
     name.starts_with("iperf3")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_line_explains_a_warning() {
+        let line = LastLine::default();
+        assert_eq!(line.after("it ended".to_owned()), "it ended");
+        line.read(&b"netburn serve: port 80\nerror: Cannot allocate memory\n\n"[..]);
+        assert_eq!(
+            line.after("it ended".to_owned()),
+            "it ended: error: Cannot allocate memory"
+        );
+        line.read(&[b'x'; 5000][..]);
+        assert_eq!(line.after(String::new()).len(), 2 + 5000 % 1024);
+    }
 }

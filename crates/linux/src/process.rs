@@ -1,4 +1,4 @@
-//! This process: death signal, limit of open files, user.
+//! This process: death signal, limits of files and processes, user.
 
 use std::io;
 
@@ -36,6 +36,20 @@ pub fn open_files() -> io::Result<(u64, u64)> {
 /// The errors of [`open_files`].
 pub fn limit_open_files(most: u64) -> io::Result<()> {
     imp::limit_open_files(most)
+}
+
+/// Returns the soft limit of this user's processes and threads (RLIMIT_NPROC). Above it, the kernel returns EAGAIN.
+///
+/// # Errors
+/// The kernel's error; [`Unsupported`](io::ErrorKind::Unsupported) on other systems than Linux.
+pub fn process_limit() -> io::Result<u64> {
+    imp::process_limit()
+}
+
+/// Makes writes above the limit of a file's size (RLIMIT_FSIZE) return EFBIG. Without this call the kernel kills the
+/// process (SIGXFSZ). Programs that this process executes get the default again.
+pub fn survive_file_size_limit() {
+    imp::survive_file_size_limit();
 }
 
 /// Returns whether the effective user is root. `false` on systems without user ids.
@@ -107,6 +121,24 @@ mod imp {
         Ok((limit.rlim_cur, limit.rlim_max))
     }
 
+    pub(super) fn process_limit() -> io::Result<u64> {
+        let mut limit = libc::rlimit {
+            rlim_cur: 0,
+            rlim_max: 0,
+        };
+        // SAFETY: the kernel writes one `rlimit` to `limit`.
+        check(unsafe { libc::getrlimit(libc::RLIMIT_NPROC, &mut limit) })?;
+        Ok(limit.rlim_cur)
+    }
+
+    extern "C" fn nothing(_: libc::c_int) {}
+
+    pub(super) fn survive_file_size_limit() {
+        let handler = nothing as extern "C" fn(libc::c_int) as libc::sighandler_t;
+        // SAFETY: the handler does nothing. An exec resets it, unlike SIG_IGN.
+        unsafe { libc::signal(libc::SIGXFSZ, handler) };
+    }
+
     pub(super) fn limit_open_files(most: u64) -> io::Result<()> {
         let (_, hard) = open_files()?;
         let limit = libc::rlimit {
@@ -133,6 +165,12 @@ mod imp {
     pub(super) fn open_files() -> io::Result<(u64, u64)> {
         Err(io::ErrorKind::Unsupported.into())
     }
+
+    pub(super) fn process_limit() -> io::Result<u64> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(super) fn survive_file_size_limit() {}
 
     pub(super) fn limit_open_files(_most: u64) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())

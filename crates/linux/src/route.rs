@@ -187,19 +187,30 @@ impl Route {
     /// # Errors
     /// The kernel's error.
     pub fn counters(&mut self, index: u32) -> io::Result<LinkCounters> {
+        self.counters_and_qdisc(index).map(|(counters, _)| counters)
+    }
+
+    /// Returns the counters of an interface, and the kind of its root qdisc, such as `tbf`.
+    ///
+    /// # Errors
+    /// The kernel's error.
+    pub fn counters_and_qdisc(&mut self, index: u32) -> io::Result<(LinkCounters, String)> {
         let mut buffer = vec![0; 32 * 1024];
         let attributes = self.look(index, &mut buffer)?;
+        let qdisc = message::find(attributes, 6).unwrap_or_default();
+        let qdisc = String::from_utf8_lossy(qdisc).trim_end_matches('\0').to_owned();
         let statistics = message::find(attributes, 23).ok_or(io::ErrorKind::InvalidData)?;
         let number = |place: usize| {
             let bytes = statistics.get(place * 8..place * 8 + 8);
             bytes.map_or(0, |bytes| u64::from_ne_bytes(bytes.try_into().expect("eight bytes")))
         };
-        Ok(LinkCounters {
+        let counters = LinkCounters {
             received: number(0),
             sent: number(1),
             received_dropped: number(6),
             sent_dropped: number(7),
-        })
+        };
+        Ok((counters, qdisc))
     }
 
     /// Returns whether an interface is operational. The kernel notices up to 1 s later that the peer of a pair is up.

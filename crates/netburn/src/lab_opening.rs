@@ -68,6 +68,9 @@ pub(crate) fn explained(error: &LabError) -> String {
                 None => error.to_string(),
             };
         }
+        LabError::ProcessLimit(_) => {
+            "`ulimit -u 4096` raises it, if the hard limit permits; or end other programs of this user"
+        }
         LabError::Namespaces(_) => {
             "this machine permits no user namespaces to this user; `netburn doctor` prints what permits them"
         }

@@ -110,6 +110,16 @@ impl Running {
     }
 }
 
+/// Kind of the qdisc that limits what a kernel sends.
+const TOKEN_BUCKET: &str = "tbf";
+
+fn replaced_qdisc(found: &str) -> String {
+    format!(
+        "a program has replaced the qdisc of its device: found {found}, expected {TOKEN_BUCKET}. The station's queue and \
+         its TCP Small Queues are no longer those of the scenario"
+    )
+}
+
 /// Token of the wake-up pipe. Ports use the tokens from 0.
 const WAKE_TOKEN: u32 = u32::MAX - 1;
 
@@ -496,15 +506,27 @@ impl Forwarder {
         }
     }
 
-    /// Returns the packets that kernels dropped before the lab could read them.
+    /// Returns the packets that kernels dropped before the lab could read them. Reports replaced qdiscs.
     fn drops(&mut self) -> u64 {
-        let each = self.ports.iter_mut().map(|port| {
-            // Drops in a token bucket are overload of the sender, and the sender is informed of them.
-            let counters = port.route.counters(port.index);
+        let mut dropped = 0;
+        let mut replaced = Vec::new();
+        for port in &mut self.ports {
             self.overrun += port.device.dropped();
-            counters.map_or(0, |counters| counters.sent_dropped)
-        });
-        let dropped: u64 = each.sum();
+            let Ok((counters, qdisc)) = port.route.counters_and_qdisc(port.index) else {
+                continue;
+            };
+            // Drops in a token bucket are overload of the sender, and the sender is informed of them.
+            dropped += counters.sent_dropped;
+            // A TUN device limits what any qdisc sends. A token bucket is the limit itself.
+            let limits = port.backpressure == Backpressure::TokenBucket;
+            if limits && qdisc != TOKEN_BUCKET && !port.replaced {
+                port.replaced = true;
+                replaced.push((Some(port.end), replaced_qdisc(&qdisc)));
+            }
+        }
+        if !replaced.is_empty() {
+            self.status().warnings.extend(replaced);
+        }
         dropped + self.overrun
     }
 }
