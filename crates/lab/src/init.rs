@@ -245,7 +245,18 @@ fn reap(control: &OwnedFd) {
 /// temporary mount point.
 const STAGING_DIRS: [&str; 4] = ["/mnt", "/media", "/srv", "/opt"];
 
-/// Replaces /etc/hosts with these lines and disables DNS, for all processes of the lab.
+/// Contents of nsswitch.conf (nsswitch.conf(5)) with names from /etc/hosts, then from a DNS server. The other databases,
+/// such as users, stay as in `machine`.
+fn name_sources(machine: &str) -> String {
+    let others = machine.lines().filter(|line| !line.trim_start().starts_with("hosts:"));
+    others
+        .chain(["hosts: files dns"])
+        .flat_map(|line| [line, "\n"])
+        .collect()
+}
+
+/// Replaces /etc/hosts with these lines and removes the DNS servers, for all processes of the lab. Programs may write a
+/// DNS server of the lab to /etc/resolv.conf.
 fn install_names(lines: &str) -> io::Result<()> {
     let stage = STAGING_DIRS
         .iter()
@@ -253,9 +264,10 @@ fn install_names(lines: &str) -> io::Result<()> {
         .find(|stage| stage.is_dir())
         .ok_or(io::ErrorKind::NotFound)?;
     namespace::mount_memory(stage)?;
+    let machine = std::fs::read_to_string("/etc/nsswitch.conf").unwrap_or_default();
     let files = [
         ("hosts", lines),
-        ("nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\n"),
+        ("nsswitch.conf", &name_sources(&machine)),
         ("resolv.conf", "# no name server: names are in /etc/hosts\n"),
     ];
     let mut result = Ok(());
@@ -297,7 +309,16 @@ fn since(release: &str, version: (u32, u32)) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::since;
+    use super::{name_sources, since};
+
+    #[test]
+    fn only_the_sources_of_host_names_change() {
+        let machine = "# users\npasswd: files systemd sss\nhosts: files mymachines resolve [!UNAVAIL=return] dns\nshadow: files\n";
+        let lab = "# users\npasswd: files systemd sss\nshadow: files\nhosts: files dns\n";
+        assert_eq!(name_sources(machine), lab);
+        assert_eq!(name_sources("  hosts:\tfiles"), "hosts: files dns\n");
+        assert_eq!(name_sources(""), "hosts: files dns\n");
+    }
 
     #[test]
     fn releases_are_compared_as_numbers() {
