@@ -9,6 +9,7 @@
 //! - [`memory`] – [`SealedMemory`], sent without copying; [`sendfile`].
 //! - [`socket`] – binding to a device, DSCP, buffer sizes.
 //! - [`interface`] – interfaces by name, index and address.
+//! - [`interrupts`] – whether a terminal or a process sent SIGINT.
 //! - [`links`] – link-down events.
 //! - [`nl80211`] – link state and statistics of Wi-Fi drivers.
 //! - [`datagram`] – datagrams with their destination address.
@@ -43,6 +44,7 @@ mod ethtool;
 pub mod gateway;
 pub mod icmp;
 pub mod interface;
+pub mod interrupts;
 pub mod links;
 pub mod memory;
 #[cfg(target_os = "linux")]

@@ -15,16 +15,18 @@ use crate::runtime;
 use crate::terminal::eprint_message;
 use control::Controller;
 use netburn_lab::packet::RejectReason;
-use netburn_lab::servers::Servers;
+use netburn_lab::servers::{Servers, ServersError};
 use netburn_lab::{ForwardingCounters, LabError, StartOptions};
 use netburn_linux::Monotonic;
 use netburn_network::Endpoint;
+use netburn_record::make_folder;
 use netburn_record::self_check::{DEFAULT_STANDSTILL_LIMIT, lab_reasons};
 use netburn_scenario::{Environment, Plan};
 use output::Output;
 use session::{Command, Outcome, Session, warn};
 use std::collections::BTreeMap;
 use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 
@@ -58,9 +60,10 @@ pub(crate) fn lab(args: &LabArgs) -> Result<ExitStatus, CliError> {
     if !args.quiet {
         lab_opening::announce(&lab);
     }
+    let folders = Folders::make(args)?;
     let (tell, calls) = channel();
     let begin = StartOptions {
-        captures: args.pcap.as_deref(),
+        captures: folders.captures.as_deref(),
         refusals: (!args.no_servers).then_some(tell),
     };
     lab.start_with(Monotonic::now(), begin).map_err(|error| match error {
@@ -72,7 +75,10 @@ pub(crate) fn lab(args: &LabArgs) -> Result<ExitStatus, CliError> {
     } else {
         let warn = |text: &str| eprint_message(&format!("warning: {text}"));
         let servers = Servers::start(&lab, &program()?, calls, warn);
-        Some(servers.map_err(|error| CliError::Failed(error.to_string()))?)
+        Some(servers.map_err(|error| match error {
+            ServersError::Lab(error @ LabError::ProcessLimit(_)) => lab_opening::no_lab(&error),
+            error => CliError::Failed(error.to_string()),
+        })?)
     };
     if !args.quiet && !args.control {
         eprint_message(&format!(
@@ -83,7 +89,7 @@ pub(crate) fn lab(args: &LabArgs) -> Result<ExitStatus, CliError> {
     }
     let incomplete_record =
         |error: io::Error| CliError::Failed(format!("what the commands print can't be kept: {error}"));
-    let mut output = Output::new(commands.len(), args.log.as_deref()).map_err(incomplete_record)?;
+    let mut output = Output::new(commands.len(), folders.log.as_deref()).map_err(incomplete_record)?;
     let runtime = runtime::on(1)?;
     let outcome = runtime.block_on(async {
         if let Some(controller) = &controller {
@@ -121,10 +127,40 @@ pub(crate) fn lab(args: &LabArgs) -> Result<ExitStatus, CliError> {
     for reason in &reasons {
         eprint_message(&format!("warning: results may be unreliable: {reason}"));
     }
-    if let Some(folder) = &args.log {
+    if let Some(folder) = &folders.log {
         record::keep(folder, &commands, &outcome, &health, &reasons).map_err(incomplete_record)?;
     }
     Ok(ended(&outcome, args.check && !reasons.is_empty(), captures_lost))
+}
+
+/// Folders of a lab, which contain nothing of an earlier one.
+struct Folders {
+    captures: Option<PathBuf>,
+    log: Option<PathBuf>,
+}
+
+impl Folders {
+    fn make(args: &LabArgs) -> Result<Folders, CliError> {
+        let captures = args.pcap.as_deref().map(unused).transpose()?;
+        let log = match &args.log {
+            Some(folder) if args.pcap.as_ref() == Some(folder) => captures.clone(),
+            folder => folder.as_deref().map(unused).transpose()?,
+        };
+        Ok(Folders { captures, log })
+    }
+}
+
+/// Makes a folder. If there is one that is not empty, makes the next free one of `DIR-2`, `DIR-3`, …, as for runs.
+fn unused(wanted: &Path) -> Result<PathBuf, CliError> {
+    let made = make_folder(wanted).map_err(|error| CliError::Failed(error.to_string()))?;
+    if made != wanted {
+        eprint_message(&format!(
+            "note: {} is not empty; the results go to {}",
+            wanted.display(),
+            made.display()
+        ));
+    }
+    Ok(made)
 }
 
 /// Exit status: of the signal; else, if requested, of a failed self-check; else of the commands; else of lost packets.

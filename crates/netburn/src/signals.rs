@@ -3,6 +3,7 @@
 use crate::exit::CliError;
 use crate::runtime;
 use crate::terminal::eprint_message;
+use netburn_linux::interrupts;
 use netburn_runner::Cancel;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,6 +25,7 @@ impl Signals {
     /// # Errors
     /// If the system rejects a handler.
     pub(crate) fn new() -> io::Result<Self> {
+        interrupts::observe();
         Ok(Signals {
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
@@ -39,7 +41,10 @@ impl Signals {
     /// Waits for the next signal and returns it.
     pub(crate) async fn next_kind(&mut self) -> Asked {
         tokio::select! {
-            _ = self.interrupt.recv() => Asked::Interrupt,
+            _ = self.interrupt.recv() => match interrupts::is_from_process() {
+                true => Asked::SentInterrupt,
+                false => Asked::Interrupt,
+            },
             _ = self.terminate.recv() => Asked::Terminate,
             _ = self.hangup.recv() => Asked::Hangup,
         }
@@ -49,8 +54,10 @@ impl Signals {
 /// Signal that requests an end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Asked {
-    /// SIGINT: a terminal sends it to all processes in its foreground.
+    /// SIGINT of a terminal, which sends it to all processes in its foreground.
     Interrupt,
+    /// SIGINT of a process, to this process only.
+    SentInterrupt,
     /// SIGTERM, to this process only.
     Terminate,
     /// SIGHUP, to this process only, or because the terminal was closed.
@@ -62,7 +69,7 @@ impl Asked {
     pub(crate) const fn number(self) -> i32 {
         match self {
             Asked::Hangup => 1,
-            Asked::Interrupt => 2,
+            Asked::Interrupt | Asked::SentInterrupt => 2,
             Asked::Terminate => 15,
         }
     }

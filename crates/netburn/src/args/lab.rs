@@ -12,7 +12,7 @@ use std::path::PathBuf;
 /// namespace.
 ///
 /// On the server, `netburn serve` listens on port 80. iperf3 has one server for each station, which starts at the
-/// station's first connection. The namespaces have no access to the host's network and do not change it.
+/// station's first connection. Like every iperf3 server, it runs one test at a time. The namespaces have no access to the host's network and do not change it.
 ///
 /// Programs run with your files and permissions. NETBURN_STATION contains the name of the station. Without a command,
 /// netburn starts a shell. If there are several commands, each line of output starts with the station's name.
@@ -37,10 +37,11 @@ pub(crate) struct LabArgs {
     /// lab ends when that program closes the socket
     #[arg(long, conflicts_with_all = ["serve", "log", "at", "command"])]
     pub(crate) control: bool,
-    /// Folder for packet captures (pcapng) of each station and of the radio
+    /// Folder for packet captures (pcapng) of each station and of the radio. If it is not empty, they go to DIR-2
     #[arg(long, value_name = "DIR")]
     pub(crate) pcap: Option<PathBuf>,
-    /// Folder for the output of each command (NAME.out and NAME.err) and its result (lab.json)
+    /// Folder for the output of each command (NAME.out and NAME.err) and its result (lab.json). If it is not empty, they
+    /// go to DIR-2
     #[arg(long, value_name = "DIR")]
     pub(crate) log: Option<PathBuf>,
     /// Start no servers on port 80 and for iperf3
@@ -110,8 +111,9 @@ Exit status:
   126  a command is not executable
   127  a command was not found
   143  and other sums of 128 and a signal: a signal ended a command or netburn.
-       netburn sends SIGTERM and SIGHUP to the commands. It kills them after
-       3 s or after a second signal.";
+       netburn sends SIGTERM, SIGHUP and a SIGINT that a process sent to the
+       commands. It kills them after 3 s or after a second signal. After
+       Ctrl-C, the status is that of the commands.";
 
 impl LabArgs {
     /// Changes of the scenario.

@@ -27,6 +27,8 @@ const GRACE: Duration = Duration::from_secs(3);
 const READY: Duration = Duration::from_secs(60);
 /// Interval between checks whether it listens.
 const LOOK: Duration = Duration::from_millis(10);
+/// Time in which the same signal belongs to the first: `timeout` signals its child, then its process group.
+const SAME: Duration = Duration::from_millis(200);
 /// Interval between checks for warnings if there is no view.
 const EVERY: Duration = Duration::from_millis(500);
 
@@ -100,7 +102,8 @@ pub(super) struct Session<'a> {
     /// Time of SIGKILL for the commands that got SIGTERM.
     kill_at: Option<Instant>,
     signal: Option<Asked>,
-    asked: u32,
+    /// The first signal, and its time.
+    asked: Option<(Asked, Instant)>,
 }
 
 impl<'a> Session<'a> {
@@ -126,7 +129,7 @@ impl<'a> Session<'a> {
             ends,
             kill_at: None,
             signal: None,
-            asked: 0,
+            asked: None,
         }
     }
 
@@ -160,7 +163,8 @@ impl<'a> Session<'a> {
             loop {
                 tokio::select! {
                     asked = signals.next_kind() => {
-                        self.signal = asked.ends().then_some(asked);
+                        // An interrupt is the usual end.
+                        self.signal = (asked.number() != Asked::Interrupt.number()).then_some(asked);
                         break;
                     }
                     () = looked(view, self.lab, servers, self.reports) => {}
@@ -259,18 +263,23 @@ impl<'a> Session<'a> {
     /// A signal of the terminal also reaches the commands, which may ignore it. The second signal kills them.
     /// Signals that only netburn received are forwarded.
     fn handle_signal(&mut self, asked: Asked) {
-        self.asked += 1;
+        let now = Instant::now();
+        let is_first = self.asked.is_none();
+        let (first, since) = *self.asked.get_or_insert((asked, now));
+        if !is_first && first == asked && now < since + SAME {
+            return;
+        }
         if asked.ends() {
             self.signal = self.signal.or(Some(asked));
             self.next = self.commands.len();
             self.ready_by = None;
         }
-        if self.asked > 1 {
+        if !is_first {
             return self.kill();
         }
         if asked.ends() {
             self.tell_all(asked.number());
-            self.kill_at = Some(Instant::now() + GRACE);
+            self.kill_at = Some(now + GRACE);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Members that leave a fleet during a run: the server, and a station of an open lab.
 
 use crate::support::fleet::{Fleet, operations, summary};
-use crate::support::{start, station};
+use crate::support::{signal, start, station};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -85,8 +85,12 @@ fn a_lab_station_that_leaves_does_not_end_the_run() {
     let mut run = start(fleet.run(&["--set", "duration=\"6s\"", "--set", agent]));
     run.wait_for_load();
     std::thread::sleep(Duration::from_secs(2));
-    // Ctrl-C in the lab's terminal ends the commands. The lab stays open.
-    lab.signal_group("INT");
+    // The commands get what Ctrl-C in the lab's terminal sends them. The lab stays open.
+    for command in ["fleet", "serve"] {
+        for id in lab.processes_with_subcommand(command) {
+            signal(id, "INT");
+        }
+    }
     lab.wait_for("the commands' end", |lab| {
         lab.stderr_so_far().contains("the lab stays open")
     });

@@ -52,7 +52,7 @@ import signal, sys, time
 def told(number, frame):
     print('told', number, flush=True)
     sys.exit(0)
-for number in (1, 15):
+for number in (1, 2, 15):
     signal.signal(number, told)
 print('up', flush=True)
 time.sleep(600)
@@ -76,7 +76,7 @@ fn up(bench: &Bench, script: &str, more: &[&str]) -> Running {
 #[test]
 fn the_first_signal_is_passed_on_and_ends_the_command() {
     let bench = Bench::small();
-    for (signal, number) in [("TERM", 15), ("HUP", 1)] {
+    for (signal, number) in [("TERM", 15), ("HUP", 1), ("INT", 2)] {
         for more in [&[][..], &["--serve"]] {
             let running = up(&bench, HANDLES_SIGNALS, more);
             running.signal(signal);
@@ -85,6 +85,40 @@ fn the_first_signal_is_passed_on_and_ends_the_command() {
             assert_eq!(ended.out(), format!("up\ntold {number}\n"));
         }
     }
+}
+
+/// Runs the arguments on a terminal of their own, and presses Ctrl-C after the line `up`.
+const IN_A_TERMINAL: &str = "
+import os, pty, sys
+pid, terminal = pty.fork()
+if pid == 0:
+    os.execvp(sys.argv[1], sys.argv[1:])
+shown = b''
+while True:
+    try:
+        more = os.read(terminal, 4096)
+    except OSError:
+        break
+    if not more:
+        break
+    if b'up' in more and b'up' not in shown:
+        os.write(terminal, b'\\x03')
+    shown += more
+sys.stdout.buffer.write(shown.replace(b'\\r', b''))
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+";
+
+/// The terminal sends SIGINT to the command too, which gets it once. Its status is that of the lab.
+#[test]
+fn ctrl_c_in_a_terminal_is_for_the_command() {
+    let bench = Bench::small();
+    let lab = small_lab(&["--at", "caller", "--", "python3", "-c", HANDLES_SIGNALS]);
+    let mut terminal = std::process::Command::new("python3");
+    terminal
+        .args(["-c", IN_A_TERMINAL, env!("CARGO_BIN_EXE_netburn")])
+        .args(lab);
+    let ended = finish(bench.prepared(terminal)).expect(0);
+    assert_eq!(ended.out().matches("told 2\n").count(), 1, "{}", ended.out());
 }
 
 #[test]
@@ -153,7 +187,8 @@ fn output_lines_begin_with_the_station_name() {
     lines.sort();
     assert_eq!(lines, ["caller#2| three", "caller| one", "server| server"]);
     assert!(ended.stderr.contains("caller| two\n"), "{}", ended.stderr);
-    // In files, lines have no names.
+    // In files, lines have no names. An empty folder is used, such as one of mktemp(1).
+    std::fs::create_dir(bench.path("saved")).unwrap();
     let ended = finish(bench.netburn(small_lab(&[&["--log", "saved"], &both[..]].concat()))).expect(0);
     assert_eq!(ended.out(), "");
     let kept = |name: &str| std::fs::read_to_string(bench.path("saved").join(name)).unwrap();
@@ -169,6 +204,18 @@ fn output_lines_begin_with_the_station_name() {
     assert_eq!(record["commands"][1]["name"], "caller#2", "{record:#}");
     assert_eq!(record["commands"][1]["status"], 0);
     assert!(record["health"]["standstill_us_max"].as_f64().is_some(), "{record:#}");
+    // Another lab leaves these files as they are.
+    let again = [
+        "--log", "saved", "--pcap", "saved", "--at", "caller", "--", "echo", "later",
+    ];
+    let ended = finish(bench.netburn(small_lab(&again))).expect(0);
+    let note = "note: saved is not empty; the results go to saved-2";
+    assert!(ended.stderr.contains(note), "{}", ended.stderr);
+    assert_eq!(
+        (kept("caller.out"), kept("../saved-2/caller.out")),
+        ("one\n".to_owned(), "later\n".to_owned())
+    );
+    assert!(bench.path("saved-2").join("server.pcapng").exists() && !bench.path("saved-3").exists());
 }
 
 #[test]
@@ -254,4 +301,68 @@ fn many_stations_need_no_higher_limit_of_open_files() {
     let ended = limited("ulimit -n 100").expect(2);
     let why = "the limit of open files is too low: found 100 (`ulimit -Hn`), expected 351 for 40 stations";
     assert!(ended.stderr.contains(why), "{}", ended.stderr);
+}
+
+/// A DNS server (RFC 1035) that answers each query with 198.18.0.1, the address of the server.
+const NAME_SERVER: &str = "
+import socket
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.bind(('0.0.0.0', 53))
+ready = socket.create_server(('', 5353))
+while True:
+    query, at = s.recvfrom(512)
+    end = query.index(0, 12) + 5
+    is_a = query[end - 4:end - 2] == bytes([0, 1])
+    answer = bytes([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 9, 0, 4, 198, 18, 0, 1]) if is_a else b''
+    s.sendto(query[:2] + bytes([0x81, 0x80, 0, 1, 0, int(is_a), 0, 0, 0, 0]) + query[12:end] + answer, at)
+";
+
+/// Programs of libc find names of a DNS server in the lab, and the users of the machine.
+#[test]
+fn a_dns_server_in_the_lab_answers_programs() {
+    let bench = Bench::small();
+    let ask = "echo nameserver 198.18.0.1 >/etc/resolv.conf; getent ahostsv4 shop.test; getent hosts server; id -un";
+    let service = ["python3", "-c", NAME_SERVER];
+    let both = service_and_caller(&["--ready=5353"], &service, &["sh", "-c", ask]);
+    let own = std::fs::read("/etc/resolv.conf").ok();
+    let ended = finish(bench.netburn(both)).expect(0);
+    let user = std::process::Command::new("id").arg("-un").output().unwrap().stdout;
+    let user = String::from_utf8(user).unwrap();
+    let out = ended.out();
+    let lines: Vec<&str> = out.lines().collect();
+    assert!(lines[0].starts_with("caller| 198.18.0.1 "), "{lines:?}");
+    assert!(lines.iter().any(|line| line.ends_with(" server")), "{lines:?}");
+    assert_eq!(*lines.last().unwrap(), format!("caller| {}", user.trim()));
+    assert_eq!(
+        std::fs::read("/etc/resolv.conf").ok(),
+        own,
+        "the host's file does not change"
+    );
+}
+
+/// Prints how the kernel uses ECN, and whether a connection to the server has negotiated it (TCPI_OPT_ECN, 8, in
+/// `tcpi_options`, byte 5 of `struct tcp_info`).
+const ECN: &str = "
+import socket
+print(open('/proc/sys/net/ipv4/tcp_ecn').read().strip(), flush=True)
+s = socket.create_connection(('server', 80))
+print(bool(s.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 8)[5] & 8))
+";
+
+/// Linux accepts ECN and does not request it (`tcp_ecn` 2).
+#[test]
+fn ecn_is_negotiated_as_the_scenario_says() {
+    let bench = Bench::small();
+    for (station, server, printed) in [
+        (false, true, "2\nFalse"),
+        (true, true, "1\nTrue"),
+        (true, false, "1\nFalse"),
+    ] {
+        let (station, server) = (format!("station.caller.ecn={station}"), format!("server.ecn={server}"));
+        let words = [
+            "--set", &station, "--set", &server, "--at", "caller", "--", "python3", "-c", ECN,
+        ];
+        let ended = finish(bench.netburn(small_lab(&words))).expect(0);
+        assert_eq!(ended.out().trim(), printed, "{station} {server}");
+    }
 }

@@ -1,0 +1,56 @@
+//! The sender of SIGINT: a terminal, or a process.
+//!
+//! A terminal sends SIGINT to all processes in its foreground. A process sends it to whom it names, so a program that
+//! ends its children on SIGINT must distinguish the two. The kernel reports the sender (`si_code`, sigaction(2)).
+
+/// Observes SIGINT from now on. Handlers that are installed later must call this one, as those of `signal-hook-registry`
+/// do, which tokio uses. Repeated calls have no effect.
+pub fn observe() {
+    imp::observe();
+}
+
+/// Returns whether the last SIGINT came from a process. On systems that do not report the sender: `false`.
+#[must_use]
+pub fn is_from_process() -> bool {
+    imp::is_from_process()
+}
+
+#[cfg(target_os = "linux")]
+mod imp {
+    use std::sync::Once;
+    use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+    static FROM_PROCESS: AtomicBool = AtomicBool::new(false);
+
+    extern "C" fn handler(_: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
+        // SAFETY: with SA_SIGINFO, the kernel passes a valid pointer.
+        let code = unsafe { (*info).si_code };
+        // Codes of kill, sigqueue and tgkill are not positive; the kernel's own are.
+        FROM_PROCESS.store(code <= 0, Relaxed);
+    }
+
+    pub(super) fn observe() {
+        static INSTALLED: Once = Once::new();
+        INSTALLED.call_once(|| {
+            // SAFETY: all zeros is a valid `sigaction`, with an empty mask.
+            let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+            action.sa_sigaction = handler as *const () as usize;
+            action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
+            // SAFETY: `action` is initialised. The handler only stores to an atomic, which is async-signal-safe.
+            unsafe { libc::sigaction(libc::SIGINT, &action, std::ptr::null_mut()) };
+        });
+    }
+
+    pub(super) fn is_from_process() -> bool {
+        FROM_PROCESS.load(Relaxed)
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod imp {
+    pub(super) fn observe() {}
+
+    pub(super) fn is_from_process() -> bool {
+        false
+    }
+}
