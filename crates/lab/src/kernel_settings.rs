@@ -82,10 +82,9 @@ mod tests {
                  workload = \"upload\"\n{of}\n"
             );
             let document = netburn_scenario::Document::from_toml("s.toml", &text).unwrap();
-            let [server, station] = &kernel_settings(&document.resolve().unwrap())[..] else {
-                panic!("expected two nodes");
-            };
-            (server.clone(), station.clone())
+            let settings = kernel_settings(&document.resolve().unwrap());
+            assert_eq!(settings.len(), 2);
+            (settings[0].clone(), settings[1].clone())
         };
         let (server, station) = settings("", "");
         assert_eq!((server.ecn.sysctl(), station.ecn.sysctl()), (2, 2));
