@@ -241,6 +241,14 @@ mod tests {
         assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), value);
     }
 
+    /// A region that scrolls needs the focus for the keys, and a name for screen readers.
+    #[test]
+    fn a_table_is_a_named_region_that_can_have_the_focus() {
+        let table = cells("A \"b\"", &["head".to_owned()], &[]);
+        let region = "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"A &quot;b&quot;\"><table>";
+        assert!(table.starts_with(region), "{table}");
+    }
+
     /// The space between a number and a unit of the SI or of a rate becomes U+00A0. Other spaces stay.
     #[test]
     fn a_number_and_its_unit_stay_on_one_line() {

@@ -337,6 +337,12 @@ fn the_page_on_a_phone() {
     browser.click("#rows tr:nth-child(2) th a");
     browser.wait_for("Open the report");
     assert_eq!(browser.run("return document.documentElement.scrollWidth"), 390);
+    // The results are not wider than their region, which would cut them.
+    let wide = "const region = document.querySelector('#run .wide'); return region.scrollWidth <= region.clientWidth";
+    assert_eq!(browser.run(wide), true);
+    let goals = browser.text_of("#run ul.goals li");
+    assert!(goals.contains("150 ms: ") && goals.ends_with('%'), "{goals}");
+    assert!(!browser.text().contains('`'), "{}", browser.text());
     browser.prefer("dark");
     assert_ne!(background(&browser), light);
     // The switch overrides the system's preference, and the choice is stored.

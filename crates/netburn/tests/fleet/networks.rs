@@ -251,7 +251,7 @@ fn a_device_with_ipv6_only_is_measured() {
         server.stderr_so_far().contains("is in the fleet `home`")
     });
     machines.bench.write("served.toml", scenario);
-    let run = on_fleet("served.toml", "served");
+    let run = [&on_fleet("served.toml", "served")[..], &["--server", "nas"]].concat();
     let found = summary(&finish(machines.at(&machines.desk, "desk", &run)));
     measured(&found);
     assert!(
