@@ -12,6 +12,7 @@ use netburn_units::{BitRate, ByteSize, Db, Dbm, Distance, DscpMapping, Duration,
 use netburn_workload::Config;
 use std::fmt;
 
+mod capacity;
 mod change;
 mod line;
 mod radios;
@@ -20,6 +21,7 @@ mod signals;
 mod trace;
 mod wire;
 
+pub use capacity::Capacity;
 pub use change::{ApSetting, Change, LinkSetting, RadioSetting, Setting, StationSetting};
 pub use line::{Cake, Framing, Isolation, LineQueue, Outage, Policer, ShaperRate, Tins, Wan};
 pub use radios::RadiosError;
@@ -613,6 +615,23 @@ impl Radio {
             aggregation: default.aggregation,
             rts: default.rts,
             channel_busy: default.channel_busy,
+        }
+    }
+
+    /// Creates a radio with these settings.
+    #[must_use]
+    pub const fn with_config(name: RadioName, config: &RadioConfig) -> Self {
+        Radio {
+            name,
+            standard: Some(config.standard),
+            channel: config.channel,
+            width: Some(config.width),
+            streams: Some(config.streams),
+            guard: Some(config.guard),
+            power: config.power,
+            aggregation: config.aggregation,
+            rts: config.rts,
+            channel_busy: config.channel_busy,
         }
     }
 
