@@ -15,9 +15,10 @@ use crate::format::{percent, span};
 use netburn_network::Network;
 use netburn_record::summary::{StationSummary, WorkloadSummary};
 use netburn_record::{Health, Summary};
-use netburn_scenario::plan::{Ap, RadioSetting, Setting};
+use netburn_scenario::plan::{Ap, Capacity, RadioSetting, Setting};
 use netburn_scenario::{Environment, Plan};
 use netburn_units::{BitRate, Duration};
+pub(super) use netburn_workload::Direction;
 use netburn_workload::{Kind, ProbeTarget, Verdict};
 use std::collections::BTreeMap;
 
@@ -31,16 +32,15 @@ pub(super) const OF_RATE: f64 = 0.7;
 /// Limit of a round-trip time without a goal, in ms; it must also exceed three times the idle one.
 /// People notice a tenth of a second.
 const SLOW_MS: f64 = 100.0;
-/// Limit of a connection's median round-trip time, in ms. Above it, and above [`BLOATED_FACTOR`] times the idle one,
-/// packets are queued.
+/// Time in ms by which a connection's median round trip must exceed the idle one before packets count as queued.
 pub(super) const BLOATED_MS: f64 = 30.0;
-/// Limit of a connection's median round-trip time, as a multiple of the idle one.
-pub(super) const BLOATED_FACTOR: f64 = 4.0;
+/// Limit of a connection's median round-trip time, as a multiple of the idle one. On a long path a queue is seen by the time
+/// that it adds, so the multiple only excludes what such a path varies by itself.
+pub(super) const BLOATED_FACTOR: f64 = 2.0;
 /// Maximum number of MPDUs in an aggregate by default (BlockAck window of 802.11n and ac).
 const WINDOW: f64 = 64.0;
-/// Share of a link's rate above which it is full: headers take about 6 %, and TCP's sawtooth its
-/// share.
-pub(super) const FULL: f64 = 0.8;
+/// Share of the content that a link can carry above which it is full; the rest is TCP's sawtooth.
+pub(super) const FULL: f64 = 0.85;
 /// Minimum share of the time in use in which a bottleneck is full. Pages and video segments are transferred in bursts, so a
 /// bottleneck is not always full.
 pub(super) const FULL_SHARE: f64 = 0.3;
@@ -118,18 +118,12 @@ pub(super) struct Share {
 /// Load of a link.
 #[derive(Debug, Clone)]
 pub(super) struct LinkLoad {
+    /// Mean rate while it was full, or of the whole run if it never was.
     pub(super) rate: BitRate,
     /// Mean throughput while the link was full, in Mbit/s.
     pub(super) mbps: f64,
     /// Share of the bins with traffic in which the link was full.
     pub(super) full: f64,
-}
-
-/// A direction, as seen from a station.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Direction {
-    Down,
-    Up,
 }
 
 /// Channel and radio of a group if they are modelled, otherwise its frequency in MHz.
@@ -222,7 +216,8 @@ impl<'a> Analysis<'a> {
 
     /// Returns true if a median round-trip time indicates queueing.
     pub(super) fn is_bloated(&self, median_ms: f64, station: usize) -> bool {
-        median_ms > BLOATED_MS && median_ms > BLOATED_FACTOR * self.idle_ms(station)
+        let idle = self.idle_ms(station);
+        median_ms > idle + BLOATED_MS && median_ms > BLOATED_FACTOR * idle
     }
 
     /// Returns true if one of the station's probes is slow.
@@ -336,9 +331,12 @@ impl<'a> Analysis<'a> {
         left.min(width).max(1) as f64
     }
 
-    /// Load that these stations put on a link of that rate in one direction.
-    pub(super) fn line(&self, stations: &[usize], direction: Direction, rate: BitRate) -> LinkLoad {
+    /// Load that these stations put on a link of that capacity in one direction. The link is full in a bin if the content
+    /// reaches `share` of what it can carry then.
+    pub(super) fn line(&self, stations: &[usize], direction: Direction, capacity: &Capacity, share: f64) -> LinkLoad {
         let (mut used, mut full, mut moved, mut span) = (0_u64, 0_u64, 0.0, 0.0);
+        let (mut whole, mut rates) = (0.0, 0.0);
+        let width = self.evidence.buckets.width();
         for index in 0..self.evidence.buckets.count() {
             let of = |station: &usize| {
                 let bin = self.evidence.stations[*station].bins.get(index);
@@ -353,15 +351,26 @@ impl<'a> Analysis<'a> {
             let bytes: u64 = stations.iter().map(of).fold(0, u64::saturating_add);
             let length = self.bin_length(index) * self.runs as f64;
             let bits = bytes as f64 * 8e9 / length;
-            used += u64::from(bits > rate.as_bps() as f64 / 100.0);
-            if bits >= FULL * rate.as_bps() as f64 {
+            let from = width * index as u64;
+            let Some(rate) = capacity.between(from, from + width) else {
+                continue;
+            };
+            let rate = rate.as_bps() as f64;
+            whole += rate;
+            used += u64::from(bits > rate / 100.0);
+            if bits >= share * capacity.content_share() * rate && bytes > 0 {
                 full += 1;
+                rates += rate;
                 moved += bytes as f64 * 8e3;
                 span += length;
             }
         }
+        let mean = match full {
+            0 => whole / self.evidence.buckets.count().max(1) as f64,
+            full => rates / full as f64,
+        };
         LinkLoad {
-            rate,
+            rate: BitRate::from_bps(mean as u64),
             mbps: if span > 0.0 { moved / span } else { 0.0 },
             full: if used > 0 { full as f64 / used as f64 } else { 0.0 },
         }

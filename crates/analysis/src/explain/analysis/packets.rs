@@ -1,10 +1,11 @@
 //! Delay of a station from the one-way delays of its packets (`voice`, `datagrams`, `game`, `cloud-gaming`), and from the
 //! frame delays of its video calls.
 
-use super::{ADDED_MS, Analysis, BUSY_CHANNEL, DelaySource, Direction, FULL_SHARE, Part, VictimDelay};
+use super::{ADDED_MS, Analysis, BUSY_CHANNEL, DelaySource, Direction, FULL, FULL_SHARE, Part, VictimDelay};
 use crate::format::span;
 use netburn_record::summary::{LatencyMs, WorkloadSummary};
-use netburn_units::{BitRate, Duration};
+use netburn_scenario::plan::Capacity;
+use netburn_units::Duration;
 
 impl Analysis<'_> {
     /// Delays of a station of [`ADDED_MS`] or more. If its probes show where they arise, these decide. Otherwise the packets
@@ -64,8 +65,8 @@ impl Analysis<'_> {
     /// Part of a station's path that the load fills in a direction, where rates and airtime are modelled: the line if it is
     /// full, otherwise the Wi-Fi if its channel is busy.
     fn part_by_load(&self, station: usize, direction: Direction) -> Option<Part> {
-        if let Some((stations, rate)) = self.line_of(station, direction)
-            && self.line(&stations, direction, rate).full >= FULL_SHARE
+        if let Some((stations, capacity)) = self.line_of(station, direction)
+            && self.line(&stations, direction, &capacity, FULL).full >= FULL_SHARE
         {
             return Some(Part::Line);
         }
@@ -76,18 +77,13 @@ impl Analysis<'_> {
         (airtime.used() >= BUSY_CHANNEL).then_some(Part::Wifi)
     }
 
-    /// Rate of a station's line in a direction, and the stations that share it: the WAN link of its access point, or its own
-    /// wire. `None` if the rate is unlimited or unknown.
-    pub(in crate::explain) fn line_of(&self, station: usize, direction: Direction) -> Option<(Vec<usize>, BitRate)> {
+    /// Capacity of a station's line in a direction, and the stations that share it: the WAN link of its access point, or its
+    /// own wire. `None` if it is unlimited or unknown.
+    pub(in crate::explain) fn line_of(&self, station: usize, direction: Direction) -> Option<(Vec<usize>, Capacity)> {
         match self.group_of(station) {
             Some(group) => {
                 let ap = self.ap_of(group)?;
-                let wan = ap.wan.as_ref()?;
-                let rate = match direction {
-                    Direction::Down => wan.down,
-                    Direction::Up => wan.up,
-                };
-                Some((self.stations_of(&ap.name), rate?))
+                Some((self.stations_of(&ap.name), self.plan.capacity(&ap.name, direction)?))
             }
             None => {
                 let link = self.plan.stations[station].link.as_ref()?;
@@ -95,7 +91,7 @@ impl Analysis<'_> {
                     Direction::Down => link.down,
                     Direction::Up => link.up,
                 };
-                Some((vec![station], rate))
+                Some((vec![station], Capacity::constant(rate)))
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Parts of the path between a station and the server, from its probes to hosts on this path.
 
-use super::{Analysis, BLOATED_MS, DelaySource, Direction, FULL_SHARE, Part, VictimDelay};
+use super::{Analysis, BLOATED_MS, DelaySource, Direction, FULL, FULL_SHARE, Part, VictimDelay};
 use crate::format::span;
 use netburn_record::summary::SplitSummary;
 use netburn_workload::Kind;
@@ -35,12 +35,13 @@ impl Analysis<'_> {
     /// Direction of the WAN link that is full, or that transfers load.
     fn loaded_direction(&self, station: usize) -> Option<Direction> {
         let stations = self.behind_the_line_of(station);
-        let wan = self.group_of(station).and_then(|group| self.ap_of(group)?.wan.as_ref());
-        let full = |direction, rate: Option<_>| {
-            rate.is_some_and(|rate| self.line(&stations, direction, rate).full >= FULL_SHARE)
+        let ap = self.group_of(station).and_then(|group| self.ap_of(group));
+        let full = |ap: &str, direction| {
+            let capacity = self.plan.capacity(ap, direction);
+            capacity.is_some_and(|capacity| self.line(&stations, direction, &capacity, FULL).full >= FULL_SHARE)
         };
-        let [down, up] = match wan {
-            Some(wan) => [full(Direction::Down, wan.down), full(Direction::Up, wan.up)],
+        let [down, up] = match ap.filter(|ap| ap.wan.is_some()) {
+            Some(ap) => [full(&ap.name, Direction::Down), full(&ap.name, Direction::Up)],
             None => [Kind::Download, Kind::Upload].map(|kind| stations.iter().any(|other| self.moves(*other, kind))),
         };
         match (down, up) {

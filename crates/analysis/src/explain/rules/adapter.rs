@@ -5,6 +5,7 @@ use crate::explain::analysis::{Analysis, Direction, FULL, FULL_SHARE};
 use crate::explain::{Cause, Kind};
 use crate::format::{mbps, percent};
 use netburn_scenario::Environment;
+use netburn_scenario::plan::Capacity;
 use netburn_workload::Kind as WorkloadKind;
 
 /// Maximum relative difference between the median and the 90th percentile of a flat rate.
@@ -20,7 +21,7 @@ const BINS: usize = 10;
 /// Condition under which the rule names its cause.
 pub(super) fn criterion() -> String {
     format!(
-        "simulate, lab: the content reached {} of the adapter's rate for {} of the time in use. fleet: the station's rate \
+        "simulate, lab: the content reached {} of what the adapter can carry for {} of the time in use. fleet: the station's rate \
          was constant within {}. Its link was {BELOW_LINK} times as fast or more, and another station moved \
          {OTHERS_MORE} times as much or more.",
         percent(FULL),
@@ -48,7 +49,7 @@ fn configured(analysis: &Analysis<'_>, station: usize) -> Option<Cause> {
     let ways = [(Direction::Down, limit.down), (Direction::Up, limit.up)];
     let full = ways
         .into_iter()
-        .filter_map(|(direction, rate)| Some(analysis.line(&[station], direction, rate?)));
+        .filter_map(|(direction, rate)| Some(analysis.line(&[station], direction, &Capacity::constant(rate?), FULL)));
     let line = full
         .max_by(|a, b| a.full.total_cmp(&b.full))
         .filter(|line| line.full >= FULL_SHARE)?;

@@ -6,12 +6,17 @@ use super::{is_named, is_named_for, list, severity, worst_symptom};
 use crate::explain::analysis::{ADDED_MS, Analysis, BUSY_CHANNEL, Direction, FULL_SHARE, Part, VictimDelay};
 use crate::explain::{Cause, Kind};
 use crate::format::{percent, span};
-use netburn_workload::Kind as WorkloadKind;
+use netburn_workload::{Kind as WorkloadKind, ProbeTarget};
 
 /// Channel utilisation below which stations do not wait for the channel.
 const IDLE_CHANNEL: f64 = 0.5;
 /// Part of a station's delay on the Wi-Fi below which another station on the same radio does not share it.
 const UNSHARED: f64 = 0.5;
+
+/// Round trip to the access point from which a device is slow, in ms.
+const DEVICE_MS: f64 = 20.0;
+/// The same, as a multiple of the round trip of another station on the radio.
+const DEVICE_FACTOR: f64 = 4.0;
 
 /// More specific causes of a delay on the Wi-Fi.
 const OF_WIFI: [Kind; 8] = [
@@ -75,9 +80,11 @@ pub(super) fn device_criterion() -> String {
         "The station has a probe and an added delay as for `wifi-delay`, and no more specific cause above explains the delay. \
          No other station on the same radio with such a probe has {} of this delay or more. One of two further conditions \
          holds. Either the station uploads, and the delay arises from the station to the access point. Or the channel was \
-         busy for less than {} of the time.",
+         busy for less than {} of the time. Without a delay that the load adds: the median round trip to the access point was {} \
+         or more, and {DEVICE_FACTOR} times that of another station on the radio.",
         percent(UNSHARED),
-        percent(IDLE_CHANNEL)
+        percent(IDLE_CHANNEL),
+        span(DEVICE_MS)
     )
 }
 
@@ -112,6 +119,64 @@ pub(super) fn wifi(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
 
 /// Stations that their own device delays.
 pub(super) fn device(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
+    let mut causes = slow_without_load(analysis);
+    causes.extend(slow_with_load(analysis, found));
+    causes
+}
+
+/// Stations whose round trip to the access point is long, while that of another station on the same radio is short.
+fn slow_without_load(analysis: &Analysis<'_>) -> Vec<Cause> {
+    let near = |station: usize| {
+        let workloads = &analysis.station(station)?.workloads;
+        let near = workloads
+            .iter()
+            .find(|workload| workload.probe.is_some_and(|probe| probe.target == ProbeTarget::Near));
+        near?.latency_ms.p50
+    };
+    let other_is_fast = |station: usize, ms: f64| {
+        let members = analysis.group_of(station).map_or(&[][..], |group| &group.members);
+        let fastest = members
+            .iter()
+            .filter(|other| **other != station)
+            .filter_map(|other| near(*other))
+            .reduce(f64::min)?;
+        (ms >= DEVICE_MS && ms >= DEVICE_FACTOR * fastest).then_some(fastest)
+    };
+    let degraded = analysis
+        .degraded
+        .iter()
+        .map(|degraded_station| degraded_station.station);
+    let slow = degraded.filter_map(|station| {
+        // A delay that the load adds is not that of the device itself.
+        let added = analysis
+            .split(station)
+            .and_then(|split| split.wifi.added_p50_ms())
+            .unwrap_or(0.0);
+        let ms = near(station).filter(|_| added < ADDED_MS)?;
+        Some((station, ms, other_is_fast(station, ms)?))
+    });
+    slow.map(|(station, ms, fastest)| {
+        let name = analysis.name(station);
+        Cause {
+            kind: Kind::Device,
+            severity: severity(analysis, [station]),
+            title: format!("The device of {name} itself causes the delay"),
+            evidence: format!(
+                "The median round trip of {name} to its access point was {}, and {} for another station on the same radio.{}",
+                span(ms),
+                span(fastest),
+                worst_symptom(analysis, &[station])
+            ),
+            advice: "Update the driver or the firmware of the device, or use another adapter. Changes to the access point and to the internet line do not help."
+                .to_owned(),
+            stations: vec![name.clone()],
+            by: vec![name],
+        }
+    })
+    .collect()
+}
+
+fn slow_with_load(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
     let stations = delayed(analysis, |station, part| {
         part.part == Some(Part::Wifi)
             && !is_explained(analysis, station, part, found)

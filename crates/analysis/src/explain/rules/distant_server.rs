@@ -4,6 +4,7 @@ use super::{list, severity, worst_symptom};
 use crate::explain::analysis::Analysis;
 use crate::explain::{Cause, Kind};
 use crate::format::{percent, span};
+use netburn_workload::{Kind as WorkloadKind, ProbeTarget};
 
 /// Minimum share of the goal's time that round trips take; the rest is for the data.
 const MIN_SHARE: f64 = 0.7;
@@ -53,7 +54,14 @@ fn far(analysis: &Analysis<'_>, station: usize) -> Option<String> {
     if idle < NEAR_MS {
         return None;
     }
-    let each = failed.iter().filter_map(|workload| {
+    // The way to the access point is not the distance to the server.
+    let is_far = |workload: &&usize| {
+        let planned = analysis.plan.stations[station].workloads.get(**workload);
+        planned.is_some_and(|planned| {
+            planned.config.kind != WorkloadKind::Probe || planned.config.target != ProbeTarget::Near
+        })
+    };
+    let each = failed.iter().filter(is_far).filter_map(|workload| {
         let (count, limit) = analysis.round_trips(station, *workload)?;
         let name = &analysis.plan.stations[station].workloads[*workload].name;
         (f64::from(count) * idle >= MIN_SHARE * limit).then(|| match count {

@@ -2,7 +2,7 @@
 
 use super::{is_named, list, severity, share, worst_packets, worst_symptom};
 use crate::explain::analysis::{
-    ADDED_MS, Analysis, BLOATED_FACTOR, BLOATED_MS, BUSY_CHANNEL, Direction, FULL_SHARE, Group,
+    ADDED_MS, Analysis, BLOATED_FACTOR, BLOATED_MS, BUSY_CHANNEL, Direction, FULL, FULL_SHARE, Group,
 };
 use crate::explain::{Cause, Kind};
 use crate::format::{mbps, percent, span};
@@ -12,7 +12,7 @@ use netburn_workload::Kind as WorkloadKind;
 /// Condition under which the rule names its cause.
 pub(super) fn criterion() -> String {
     format!(
-        "The median round trip of a downloading station was above {} and above {BLOATED_FACTOR} times the idle one. The \
+        "The median round trip of a downloading station was {} above the idle one, and above {BLOATED_FACTOR} times the idle one. The \
          downlink was full for {} of the time in use, or the channel was busy for {} of the time or more. No cause above \
          explains it. Packets of an affected station can replace the round trips: the median of their one-way delay from the \
          server was {} above the smallest one or above the idle round trip. If the probes of a station show where the delay is, `line-down` and `wifi-delay` apply instead.",
@@ -106,13 +106,13 @@ struct Place {
 
 fn place(analysis: &Analysis<'_>, group: &Group, affected: &[usize]) -> Option<Place> {
     let ap = analysis.ap_of(group);
-    if let Some((ap, rate)) = ap.and_then(|ap| Some((ap, ap.wan.as_ref()?.down?))) {
-        let line = analysis.line(&analysis.stations_of(&ap.name), Direction::Down, rate);
+    if let Some((ap, capacity)) = ap.and_then(|ap| Some((ap, analysis.plan.capacity(&ap.name, Direction::Down)?))) {
+        let line = analysis.line(&analysis.stations_of(&ap.name), Direction::Down, &capacity, FULL);
         if line.full >= FULL_SHARE {
             return Some(Place {
                 evidence: format!(
                     "The downlink of {} Mbit/s carried {} Mbit/s and was full for {} of the time in use.",
-                    mbps(rate.as_mbps_f64()),
+                    mbps(line.rate.as_mbps_f64()),
                     mbps(line.mbps),
                     percent(line.full)
                 ),

@@ -1,12 +1,12 @@
 //! Lossy link: segments are retransmitted although no queue is full.
 
 use super::{is_named, list, severity, worst_symptom};
-use crate::explain::analysis::{Analysis, BUSY_CHANNEL, Direction, FULL_SHARE};
+use crate::explain::analysis::{Analysis, BUSY_CHANNEL, Direction, FULL, FULL_SHARE};
 use crate::explain::evidence::MIN_SEGMENTS;
 use crate::explain::{Cause, Kind};
 use crate::format::{percent, span};
 use netburn_scenario::Environment;
-use netburn_units::BitRate;
+use netburn_scenario::plan::Capacity;
 
 /// Minimum loss rate. A connection with this loss and a round-trip time of 20 ms reaches 1448 B ×
 /// 1.22 / (20 ms × √0.003) = 13 Mbit/s (Mathis, Semke, Mahdavi and Ott 1997).
@@ -82,21 +82,23 @@ fn round_trip(analysis: &Analysis<'_>, station: usize) -> Option<f64> {
 
 /// Returns true if a queue on its path is full: that of the channel or of the link.
 fn is_full(analysis: &Analysis<'_>, station: usize) -> bool {
-    let full = |stations: &[usize], direction: Direction, rate: Option<BitRate>| {
-        rate.is_some_and(|rate| analysis.line(stations, direction, rate).full >= FULL_SHARE)
+    let full = |stations: &[usize], direction: Direction, capacity: Option<Capacity>| {
+        capacity.is_some_and(|capacity| analysis.line(stations, direction, &capacity, FULL).full >= FULL_SHARE)
     };
+    let ways = [Direction::Down, Direction::Up];
     if let Some(link) = &analysis.plan.stations[station].link {
-        return full(&[station], Direction::Down, Some(link.down)) || full(&[station], Direction::Up, Some(link.up));
+        let mut rates = ways.into_iter().zip([link.down, link.up]);
+        return rates.any(|(direction, rate)| full(&[station], direction, Some(Capacity::constant(rate))));
     }
     let Some(group) = analysis.group_of(station) else {
         return false;
     };
     let airtime = analysis.airtime(group, &analysis.bad_bins(&[station]));
-    let wan = analysis
-        .ap_of(group)
-        .and_then(|ap| Some((analysis.stations_of(&ap.name), ap.wan.as_ref()?)));
+    let wan = analysis.ap_of(group).map(|ap| ap.name.as_str());
     airtime.is_some_and(|airtime| airtime.used() >= BUSY_CHANNEL)
-        || wan.is_some_and(|(stations, wan)| {
-            full(&stations, Direction::Down, wan.down) || full(&stations, Direction::Up, wan.up)
+        || wan.is_some_and(|ap| {
+            let stations = analysis.stations_of(ap);
+            ways.into_iter()
+                .any(|direction| full(&stations, direction, analysis.plan.capacity(ap, direction)))
         })
 }

@@ -1,19 +1,23 @@
 //! Server bottleneck: its processor, its errors, or its link.
 
 use super::{list, severity, worst_symptom};
-use crate::explain::analysis::{Analysis, Direction, FULL, FULL_SHARE, LinkLoad};
+use crate::explain::analysis::{Analysis, Direction, FULL_SHARE, LinkLoad};
 use crate::explain::{Cause, Kind, Severity};
 use crate::format::{mbps, percent, span_us};
 use netburn_record::health::Role;
 use netburn_record::self_check::{CPU, SERVICE_US};
 use netburn_scenario::Environment;
+use netburn_scenario::plan::Capacity;
 use netburn_units::BitRate;
+
+/// Share of the content that the link can carry above which it is the bottleneck. A Wi-Fi that is nearly as fast moves less.
+const FULL: f64 = 0.94;
 
 /// Condition under which the rule names its cause.
 pub(super) fn criterion() -> String {
     format!(
         "The busiest thread of the server used {} of a core or more. Or the server took more than {} to start its \
-         responses at p99, or rejected requests. Or the content on its link reached {} of the link's rate for {} of the \
+         responses at p99, or rejected requests. Or the content on its link reached {} of what the link can carry for {} of the \
          time in use.",
         percent(CPU),
         span_us(SERVICE_US),
@@ -110,7 +114,12 @@ fn hop(analysis: &Analysis<'_>) -> Option<Cause> {
 
 /// Direction in which the link was full most often, if it is a bottleneck.
 fn fullest(analysis: &Analysis<'_>, stations: &[usize], rate: BitRate) -> Option<(Direction, LinkLoad)> {
-    let lines = [Direction::Down, Direction::Up].map(|direction| (direction, analysis.line(stations, direction, rate)));
+    let lines = [Direction::Down, Direction::Up].map(|direction| {
+        (
+            direction,
+            analysis.line(stations, direction, &Capacity::constant(rate), FULL),
+        )
+    });
     let fuller = lines.into_iter().max_by(|(_, a), (_, b)| a.full.total_cmp(&b.full));
     fuller.filter(|(_, line)| line.full >= FULL_SHARE)
 }

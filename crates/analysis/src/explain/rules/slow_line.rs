@@ -1,21 +1,18 @@
 //! Slow link: its workloads need more than its rate, even without greedy transfers.
 
 use super::{is_named, list, severity, worst_symptom};
-use crate::explain::analysis::{Analysis, Direction, FULL_SHARE};
+use crate::explain::analysis::{Analysis, Direction, FULL, FULL_SHARE};
 use crate::explain::{Cause, Kind};
 use crate::format::{mbps, percent};
 use netburn_scenario::Environment;
-use netburn_units::BitRate;
-
-/// Content as a share of a link's rate: 1448 of 1538 bytes of each full Ethernet frame.
-const CONTENT: f64 = 0.94;
+use netburn_scenario::plan::Capacity;
 
 /// Condition under which the rule names its cause.
 pub(super) fn criterion() -> String {
     format!(
-        "simulate, lab: a workload with a missed goal needs more than {} of the rate of its WAN link or wire. Or all \
-         workloads together request more than that, and the link was full for {} of the time in use.",
-        percent(CONTENT),
+        "simulate, lab: a workload with a missed goal needs more content than its WAN link or wire carries in the worst \
+         part of the run: its rate, trace, shaper or policer, without the framing. Or all workloads together request more than \
+         that, and the link was full for {} of the time in use.",
         percent(FULL_SHARE)
     )
 }
@@ -36,39 +33,60 @@ struct StationsBehind {
     /// Name in messages: `home's link`.
     name: String,
     direction: Direction,
-    rate: BitRate,
+    capacity: Capacity,
     stations: Vec<usize>,
 }
 
 fn lines(analysis: &Analysis<'_>) -> Vec<StationsBehind> {
     let mut lines = Vec::new();
-    let mut add = |name: String, stations: &[usize], rates: [(Direction, Option<BitRate>); 2]| {
-        for (direction, rate) in rates {
-            lines.extend(rate.map(|rate| StationsBehind {
+    let mut add = |name: String, stations: &[usize], capacities: [Option<Capacity>; 2]| {
+        for (direction, capacity) in [Direction::Down, Direction::Up].into_iter().zip(capacities) {
+            lines.extend(capacity.map(|capacity| StationsBehind {
                 name: name.clone(),
                 direction,
-                rate,
+                capacity,
                 stations: stations.to_vec(),
             }));
         }
     };
     for ap in &analysis.plan.aps {
-        if let Some(wan) = &ap.wan {
-            let rates = [(Direction::Down, wan.down), (Direction::Up, wan.up)];
-            add(format!("{}'s link", ap.name), &analysis.stations_of(&ap.name), rates);
-        }
+        let capacities = [Direction::Down, Direction::Up].map(|direction| analysis.plan.capacity(&ap.name, direction));
+        add(
+            format!("{}'s link", ap.name),
+            &analysis.stations_of(&ap.name),
+            capacities,
+        );
     }
     for (place, station) in analysis.plan.stations.iter().enumerate() {
         if let Some(link) = &station.link {
-            let rates = [(Direction::Down, Some(link.down)), (Direction::Up, Some(link.up))];
-            add(format!("{}'s link", station.name), &[place], rates);
+            let capacities = [link.down, link.up].map(|rate| Some(Capacity::constant(rate)));
+            add(format!("{}'s link", station.name), &[place], capacities);
         }
     }
     lines
 }
 
+/// Rate of a link in Mbit/s in the part of the run in which its stations missed their goals: the lowest of a bin.
+fn worst_rate(analysis: &Analysis<'_>, line: &StationsBehind) -> Option<f64> {
+    let degraded = line
+        .stations
+        .iter()
+        .copied()
+        .filter(|station| analysis.degraded_station(*station).is_some());
+    let mask = analysis.bad_bins(&degraded.collect::<Vec<_>>());
+    let width = analysis.evidence.buckets.width();
+    let bins = (0_u64..).zip(mask).filter(|(_, bad)| *bad);
+    let rates = bins.filter_map(|(bin, _)| line.capacity.between(width * bin, width * (bin + 1)));
+    // In an outage nothing is too slow.
+    rates
+        .map(|rate| rate.as_mbps_f64())
+        .filter(|rate| *rate > 0.0)
+        .reduce(f64::min)
+}
+
 fn find_for_link(analysis: &Analysis<'_>, line: &StationsBehind) -> Option<Cause> {
-    let content = line.rate.as_mbps_f64() * CONTENT;
+    let rate = worst_rate(analysis, line)?;
+    let content = rate * line.capacity.content_share();
     let direction = if line.direction == Direction::Down {
         "downstream"
     } else {
@@ -92,7 +110,7 @@ fn find_for_link(analysis: &Analysis<'_>, line: &StationsBehind) -> Option<Cause
             ))
         })
         .collect();
-    let load = analysis.line(&line.stations, line.direction, line.rate);
+    let load = analysis.line(&line.stations, line.direction, &line.capacity, FULL);
     let full = load.full >= FULL_SHARE;
     let demanded_mbps: f64 = line
         .stations
@@ -122,7 +140,7 @@ fn find_for_link(analysis: &Analysis<'_>, line: &StationsBehind) -> Option<Cause
         title: format!("{} is too slow {direction} for {}", line.name, list(&names)),
         evidence: format!(
             "Its {direction} rate is {} Mbit/s, which carries {} Mbit/s of content. {}{}",
-            mbps(line.rate.as_mbps_f64()),
+            mbps(rate),
             mbps(content),
             why,
             worst_symptom(analysis, &affected)

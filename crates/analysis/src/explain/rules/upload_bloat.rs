@@ -1,7 +1,7 @@
 //! Upload bufferbloat: an upload fills a queue that other stations share.
 
 use super::{is_named, list, severity, share, worst_packets, worst_symptom};
-use crate::explain::analysis::{ADDED_MS, Analysis, BLOATED_FACTOR, BLOATED_MS, Direction, FULL_SHARE};
+use crate::explain::analysis::{ADDED_MS, Analysis, BLOATED_FACTOR, BLOATED_MS, Direction, FULL, FULL_SHARE};
 use crate::explain::{Cause, Kind};
 use crate::format::{mbps, percent, span};
 use netburn_record::aggregate::ByteSum;
@@ -10,7 +10,7 @@ use netburn_workload::Kind as WorkloadKind;
 /// Condition under which the rule names its cause.
 pub(super) fn criterion() -> String {
     format!(
-        "The median round trip of an uploading station was above {} and above {BLOATED_FACTOR} times the idle one. Its \
+        "The median round trip of an uploading station was {} above the idle one, and above {BLOATED_FACTOR} times the idle one. Its \
          uplink was full for {} of the time in use, or more data went up than down. An affected station shared the queue. \
          Packets of an affected station can replace the round trips: the median of their one-way delay to the server was {} \
          above the smallest one or above the idle round trip. If the access point is known, its uplink must then be full. \
@@ -132,12 +132,12 @@ fn share_a_queue(analysis: &Analysis<'_>, one: usize, other: usize) -> bool {
 
 /// Evidence that the uplink of a station's access point, or its own, is full.
 fn full_line(analysis: &Analysis<'_>, station: usize) -> Option<String> {
-    let (stations, rate) = analysis.line_of(station, Direction::Up)?;
-    let line = analysis.line(&stations, Direction::Up, rate);
+    let (stations, capacity) = analysis.line_of(station, Direction::Up)?;
+    let line = analysis.line(&stations, Direction::Up, &capacity, FULL);
     (line.full >= FULL_SHARE).then(|| {
         format!(
             "The uplink of {} Mbit/s carried {} Mbit/s and was full for {} of the time in use.",
-            mbps(rate.as_mbps_f64()),
+            mbps(line.rate.as_mbps_f64()),
             mbps(line.mbps),
             percent(line.full)
         )
