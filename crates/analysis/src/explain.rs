@@ -10,10 +10,12 @@ mod analysis;
 mod cause;
 mod evidence;
 mod rules;
+mod stored;
 
 pub use cause::{Cause, Explanation, Kind, Severity, Unexplained};
 pub use evidence::Evidence;
 pub use rules::criterion;
+pub use stored::{FILE, causes_of, store, stored};
 
 use analysis::Analysis;
 use netburn_record::{Error, Health, Run, Summary};

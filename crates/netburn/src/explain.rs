@@ -1,26 +1,37 @@
 //! `netburn explain`: likely causes, and simulated remedies.
 
 use crate::args::{ExplainArgs, Format};
+use crate::causes;
 use crate::exit::{CliError, ExitStatus};
 use crate::record::unopened;
 use crate::signals;
 use crate::terminal::{TerminalStyle, document, eprint_message, overwrite_line, print_stdout, stderr_is_terminal};
-use netburn_analysis::explain::{Cause, explain as explained};
+use netburn_analysis::explain::{Cause, Explanation, causes_of, explain as explained};
 use netburn_record::Run;
 use netburn_report::environment::sentence;
-use netburn_report::sanitise::wrap;
+use netburn_report::sanitise::{sanitise, wrap};
 use netburn_runner::pool::processors;
 use netburn_scenario::Plan;
 use netburn_study::whatif::{AnswerError, Answers, Interventions, WhatIf, answer, json, propose, text};
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// `netburn explain RUN`.
 pub(crate) fn explain(args: &ExplainArgs) -> Result<ExitStatus, CliError> {
     let run = Run::open(&args.run).map_err(|error| unopened(&args.run, error))?;
-    let explanation = explained(&run).map_err(|error| unopened(&args.run, error))?;
-    let (proposed, answers) = match args.runs {
-        0 => (Interventions::default(), None),
-        _ => helped(args, &run, &explanation.causes)?,
+    let (explanation, proposed, answers) = match args.runs {
+        0 => {
+            let explanation = causes_of(&run).map_err(|error| unopened(&args.run, error))?;
+            (explanation, Interventions::default(), None)
+        }
+        _ => {
+            let rules = explained(&run).map_err(|error| unopened(&args.run, error))?;
+            announce(&rules);
+            let threads = args.jobs.map_or_else(processors, usize::from);
+            let explanation = causes::simulated(&run, &rules, threads)?.unwrap_or(rules);
+            let (proposed, answers) = helped(args, &run, &explanation.causes)?;
+            (explanation, proposed, answers)
+        }
     };
     let written = match args.format {
         Format::Json => document(&json(
@@ -47,6 +58,13 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<ExitStatus, CliError> {
     Ok(ExitStatus::Success)
 }
 
+/// Prints the causes by the rules at once. The simulations that follow take longer.
+fn announce(rules: &Explanation) {
+    for cause in &rules.causes {
+        eprint_message(&sanitise(&format!("by the record: {}", cause.title)));
+    }
+}
+
 /// Simulated remedies.
 fn helped(args: &ExplainArgs, run: &Run, causes: &[Cause]) -> Result<(Interventions, Option<Answers>), CliError> {
     let proposed =
@@ -56,7 +74,7 @@ fn helped(args: &ExplainArgs, run: &Run, causes: &[Cause]) -> Result<(Interventi
     };
     match simulate_changes(plan, &proposed.changes.what_ifs, args.runs, args.jobs)? {
         Ok(answers) => Ok((proposed.changes, Some(answers))),
-        Err(AnswerError::Stopped) => Err(CliError::Failed("interrupted".to_owned())),
+        Err(AnswerError::Stopped) => Ok((Interventions::not_simulated(&"stopped before the first result"), None)),
         Err(error) => Ok((Interventions::not_simulated(&error), None)),
     }
 }
@@ -75,11 +93,12 @@ pub(crate) fn simulate_changes(
     eprint_message(&format!(
         "simulating the scenario without and with {changes} {plural}, {runs} times each: a model, not the network"
     ));
-    let shown = Mutex::new(0);
+    let (shown, begun) = (Mutex::new(0), Instant::now());
     let progress = |done: u64, of: u64| {
         if stderr_is_terminal() {
             let mut last = shown.lock().unwrap_or_else(PoisonError::into_inner);
-            overwrite_line(&format!("{done} of {of} runs"), &mut last);
+            let left = remaining(begun.elapsed(), done, of);
+            overwrite_line(&format!("{done} of {of} runs{left}"), &mut last);
         }
     };
     let answers = answer(plan, what_ifs.to_vec(), usize::from(runs), threads, &cancel, &progress);
@@ -87,4 +106,13 @@ pub(crate) fn simulate_changes(
         overwrite_line("", &mut shown.lock().unwrap_or_else(PoisonError::into_inner));
     }
     Ok(answers)
+}
+
+/// Time that the other runs will take, if it is known: `, about 12 s left`.
+fn remaining(elapsed: Duration, done: u64, of: u64) -> String {
+    if done == 0 || done >= of {
+        return String::new();
+    }
+    let seconds = elapsed.as_secs_f64() / done as f64 * (of - done) as f64;
+    format!(", about {:.0} s left", seconds.ceil())
 }

@@ -14,6 +14,7 @@
 
 mod args;
 mod bundle;
+mod causes;
 mod compare;
 mod crosscheck;
 mod decode;

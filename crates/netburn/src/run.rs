@@ -16,6 +16,7 @@ use crate::terminal::{eprint_message, print_stdout};
 use netburn_analysis::View;
 use netburn_record::{RunStatus, Summary, UnixTime};
 use netburn_report::sanitise::sanitise;
+use netburn_runner::pool::processors;
 use netburn_runner::{Cancel, Event, Lab, Local, Recorded, RunControl, RunEnvironment, Simulation, repeat};
 use netburn_scenario::{Environment, Plan, decimal};
 use progress::Progress;
@@ -36,24 +37,30 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitStatus, CliError> {
     let environment = environment(chosen, Some(args))?;
     let done = recorded(&plan, &*environment, &folder)?;
     eprint_message(&format!("saved to {}", done.run.path().display()));
-    let mut text = written(done.run.summary(), args.format);
+    print_result(&written(done.run.summary(), args.format))?;
     match View::open(done.run.path()) {
-        Ok(view) => {
+        Ok(mut view) => {
+            if let Some(explanation) = crate::causes::simulated(&done.run, &view.explanation, processors())? {
+                view.explanation = explanation;
+            }
             if let Some(path) = page::keep(done.run.path(), &view) {
                 eprint_message(&format!("the page is {}", path.display()));
             }
             if args.format == Format::Text {
-                text.push_str(&causes(&view));
+                print_result(&causes(&view))?;
             }
         }
         Err(error) => eprint_message(&format!("there is no page: {}", sanitise(&error.to_string()))),
     }
-    match print_stdout(&text) {
-        // The exit status of the run matters more than a closed pipe.
-        Ok(()) | Err(CliError::BrokenPipe) => {}
-        Err(stop) => return Err(stop),
-    }
     Ok(exit::of_run(done.run.summary(), is_interrupted(&done), args.check))
+}
+
+/// Prints on standard output. The exit status of the run matters more than a closed pipe.
+fn print_result(text: &str) -> Result<(), CliError> {
+    match print_stdout(text) {
+        Ok(()) | Err(CliError::BrokenPipe) => Ok(()),
+        Err(stop) => Err(stop),
+    }
 }
 
 /// The plan of a scenario and its environment. Prints a summary of the run before it starts.

@@ -1,9 +1,9 @@
 //! A cause, as plain data.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A cause of a problem.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cause {
     /// Rule that found it.
     pub kind: Kind,
@@ -22,7 +22,7 @@ pub struct Cause {
 }
 
 /// Result of an analysis.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Explanation {
     /// The causes, the most severe first.
     pub causes: Vec<Cause>,
@@ -31,7 +31,7 @@ pub struct Explanation {
 }
 
 /// A station that misses a goal or is slow, and that no cause names.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unexplained {
     /// The station.
     pub station: String,
@@ -40,7 +40,7 @@ pub struct Unexplained {
 }
 
 /// The known causes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// The machine that generated the load was too slow.
@@ -83,10 +83,31 @@ pub enum Kind {
     RemoteServer,
     /// The load delays a station in the device itself.
     Device,
+    /// The provider drops packets above a rate.
+    Policer,
+    /// The line carries nothing for a time.
+    Outage,
+    /// A shaper limits the line at the wrong rate: above that of the line, or far below it.
+    Shaper,
+    /// The processor of an access point or router forwards too little.
+    Router,
+    /// A station dozes, and packets wait for it.
+    PowerSave,
+    /// A station scans other channels.
+    Scans,
+    /// An access point scans other channels.
+    #[serde(rename = "access-point-scans")]
+    ApScans,
+    /// Radios of the scenario share a channel.
+    OwnChannel,
+    /// A transfer gets its share of the capacity, and too little is left for others.
+    FairShare,
+    /// Streams, pages and calls together need more than there is.
+    Traffic,
 }
 
 /// Severity of a cause.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
     /// A station gets less than it could, but misses no goal.
@@ -109,18 +130,14 @@ impl Unexplained {
     /// One or two sentences.
     #[must_use]
     pub fn sentence(&self) -> String {
-        let known = Kind::ALL.len();
-        format!(
-            "{}: {}. None of the {known} known causes matches.",
-            self.station,
-            self.what.join("; ")
-        )
+        format!("{}: {}. No known cause matches.", self.station, self.what.join("; "))
     }
 }
 
 impl Kind {
-    /// All kinds, in the order of their rules.
-    pub const ALL: [Kind; 20] = [
+    /// All kinds: those that a rule finds in the record, in the order of the rules, then those that only a simulation
+    /// without them shows.
+    pub const ALL: [Kind; 30] = [
         Kind::Generator,
         Kind::Server,
         Kind::Adapter,
@@ -141,6 +158,16 @@ impl Kind {
         Kind::LineUp,
         Kind::RemoteServer,
         Kind::Device,
+        Kind::Policer,
+        Kind::Outage,
+        Kind::Shaper,
+        Kind::Router,
+        Kind::PowerSave,
+        Kind::Scans,
+        Kind::ApScans,
+        Kind::OwnChannel,
+        Kind::FairShare,
+        Kind::Traffic,
     ];
 
     /// Name in documents.
@@ -167,6 +194,16 @@ impl Kind {
             Kind::LineUp => "line-up",
             Kind::RemoteServer => "remote-server",
             Kind::Device => "device",
+            Kind::Policer => "policer",
+            Kind::Outage => "outage",
+            Kind::Shaper => "shaper",
+            Kind::Router => "router",
+            Kind::PowerSave => "power-save",
+            Kind::Scans => "scans",
+            Kind::ApScans => "access-point-scans",
+            Kind::OwnChannel => "own-channel",
+            Kind::FairShare => "fair-share",
+            Kind::Traffic => "traffic",
         }
     }
 }

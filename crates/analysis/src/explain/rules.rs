@@ -24,9 +24,9 @@ use super::{Cause, Kind, Severity};
 /// A rule. It returns the causes that it finds, and receives those found before.
 type Rule = fn(&Analysis<'_>, &[Cause]) -> Vec<Cause>;
 
-/// The rule for a kind of cause.
-const fn rule(kind: Kind) -> Rule {
-    match kind {
+/// The rule for a kind of cause; `None` if only a simulation without the cause shows it.
+const fn rule(kind: Kind) -> Option<Rule> {
+    Some(match kind {
         Kind::Generator => generator::find,
         Kind::Server => server::find,
         Kind::Adapter => adapter::find,
@@ -47,7 +47,17 @@ const fn rule(kind: Kind) -> Rule {
         Kind::LineUp => delayed_part::line_up,
         Kind::RemoteServer => delayed_part::remote_server,
         Kind::Device => delayed_part::device,
-    }
+        Kind::Policer
+        | Kind::Outage
+        | Kind::Shaper
+        | Kind::Router
+        | Kind::PowerSave
+        | Kind::Scans
+        | Kind::ApScans
+        | Kind::OwnChannel
+        | Kind::FairShare
+        | Kind::Traffic => return None,
+    })
 }
 
 /// Condition under which a report names a cause, as sentences with the limits of its rule.
@@ -74,6 +84,16 @@ pub fn criterion(kind: Kind) -> String {
         Kind::LineUp => delayed_part::line_criterion(Direction::Up),
         Kind::RemoteServer => delayed_part::server_criterion(),
         Kind::Device => delayed_part::device_criterion(),
+        Kind::Policer
+        | Kind::Outage
+        | Kind::Shaper
+        | Kind::Router
+        | Kind::PowerSave
+        | Kind::Scans
+        | Kind::ApScans
+        | Kind::OwnChannel
+        | Kind::FairShare
+        | Kind::Traffic => "simulate, lab: no rule. A simulation without the cause shows it.".to_owned(),
     }
 }
 
@@ -81,8 +101,10 @@ pub fn criterion(kind: Kind) -> String {
 pub(super) fn causes(analysis: &Analysis<'_>) -> Vec<Cause> {
     let mut found = Vec::new();
     for kind in Kind::ALL {
-        let causes = rule(kind)(analysis, &found);
-        found.extend(causes);
+        if let Some(rule) = rule(kind) {
+            let causes = rule(analysis, &found);
+            found.extend(causes);
+        }
     }
     found.sort_by_key(|cause| std::cmp::Reverse(cause.severity));
     found

@@ -6,7 +6,7 @@ use super::bins::for_plan;
 use super::buffer::Arrivals;
 use super::floor::FloorBuilder;
 use super::{MAX_MARKS, Mark, MarkKind, StationView, View};
-use crate::explain::{Evidence, likely_causes};
+use crate::explain::{Evidence, likely_causes, stored};
 use counts::{AirGathering, StationBuilder};
 use netburn_record::aggregate::{Buckets, Counted};
 use netburn_record::{
@@ -400,7 +400,7 @@ impl<'a> ViewBuilder<'a> {
             marks: self.marks,
             more_marks: self.more_marks,
             floor: self.floor.map(FloorBuilder::finish),
-            explanation: likely_causes(&self.evidence, summary, run.health()),
+            explanation: stored(run.path()).unwrap_or_else(|| likely_causes(&self.evidence, summary, run.health())),
             missing: self.missing,
         }
     }

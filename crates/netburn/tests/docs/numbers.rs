@@ -11,6 +11,7 @@ use netburn_record::self_check::{
 use netburn_stats::contrast::{LEVEL, SIGNIFICANCE, enough_pairs, min_p, runs_needed};
 use netburn_stats::metric_change::MIN_RUNS;
 use netburn_stats::{STANDARD, paired_shift, pairs, percentile, ranks, shift};
+use netburn_study::causes::removals;
 use netburn_workload::verdict::{MARGINAL_PERCENT, MAX_EXCESS, MAX_STALL_PERCENT, PASS_PERCENT};
 use netburn_workload::{Direction, Verdict};
 use std::fmt::Write as _;
@@ -121,6 +122,10 @@ fn causes() -> String {
         let _ = writeln!(table, "| `{}` | {} |", kind.name(), criterion(kind));
     }
     table
+}
+
+fn factors() -> String {
+    removals().iter().map(|without| format!("- {without}\n")).collect()
 }
 
 fn tolerances() -> String {
@@ -234,7 +239,9 @@ fn the_page_of_the_verdicts_is_current() {
 
 #[test]
 fn the_page_of_the_causes_is_current() {
-    check_generated("causes.md", |page| replace(page, "causes", &causes()));
+    check_generated("causes.md", |page| {
+        replace(&replace(page, "causes", &causes()), "factors", &factors())
+    });
 }
 
 #[test]

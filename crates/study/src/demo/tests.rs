@@ -98,6 +98,7 @@ fn answers(answers: Vec<Answer>) -> Answers {
         runs: 8,
         verdict: Verdict::Fail,
         answers,
+        interrupted: false,
     }
 }
 

@@ -21,6 +21,8 @@ pub struct Answers {
     pub verdict: Verdict,
     /// One result for each change, in order.
     pub answers: Vec<Answer>,
+    /// True if the simulations were stopped: the changes without a result are left out.
+    pub interrupted: bool,
 }
 
 /// Result of one change.
@@ -50,8 +52,10 @@ pub enum AnswerError {
 /// compares the results. The results do not depend on the number of threads. Calls `progress` with the number of
 /// finished and of all runs.
 ///
+/// If `cancel` is stopped, the changes whose runs have all ended keep their results.
+///
 /// # Errors
-/// The plan cannot be simulated, or `cancel` was stopped.
+/// The plan cannot be simulated, or `cancel` was stopped before a change had a result.
 pub fn answer(
     plan: &Plan,
     what_ifs: Vec<WhatIf>,
@@ -76,15 +80,26 @@ pub fn answer(
         progress(done.fetch_add(1, Ordering::Relaxed) + 1, all as u64);
         result
     });
-    let summaries: Vec<Summary> = summaries.into_iter().collect::<Result<_, _>>()?;
-    let mut sets = summaries.chunks(runs);
-    let without = sets.next().unwrap_or_default();
-    let answers = what_ifs.into_iter().zip(sets).map(|(what_if, with)| Answer {
-        comparison: Comparison::unjudged(side(&what_if.label, with), side(BASELINE, without), Options::default()),
-        verdict: verdict(with),
+    let mut sets = complete_sets(summaries, runs)?.into_iter();
+    let without = sets.next().flatten().ok_or(AnswerError::Stopped)?;
+    let interrupted = sets.as_slice().iter().any(Option::is_none);
+    let ended = what_ifs
+        .into_iter()
+        .zip(sets)
+        .filter_map(|(what_if, with)| Some((what_if, with?)));
+    let answers = ended.map(|(what_if, with)| Answer {
+        comparison: Comparison::unjudged(
+            side(&what_if.label, &with),
+            side(BASELINE, &without),
+            Options::default(),
+        ),
+        verdict: verdict(&with),
         what_if,
     });
     let mut answers: Vec<Answer> = answers.collect();
+    if interrupted && answers.is_empty() {
+        return Err(AnswerError::Stopped);
+    }
     judge_together(
         &mut answers
             .iter_mut()
@@ -94,8 +109,27 @@ pub fn answer(
     Ok(Answers {
         runs,
         answers,
-        verdict: verdict(without),
+        interrupted,
+        verdict: verdict(&without),
     })
+}
+
+/// Runs of each plan; `None` for a plan that has a run without an end.
+fn complete_sets(
+    summaries: Vec<Result<Summary, AnswerError>>,
+    runs: usize,
+) -> Result<Vec<Option<Vec<Summary>>>, AnswerError> {
+    let mut sets = Vec::new();
+    let mut summaries = summaries.into_iter();
+    while summaries.len() > 0 {
+        let set: Result<Vec<Summary>, AnswerError> = summaries.by_ref().take(runs).collect();
+        sets.push(match set {
+            Ok(set) => Some(set),
+            Err(AnswerError::Stopped) => None,
+            Err(error) => return Err(error),
+        });
+    }
+    Ok(sets)
 }
 
 fn summary(plan: &Plan, cancel: &Cancel) -> Result<Summary, AnswerError> {

@@ -101,6 +101,7 @@ mod tests {
             runs: 8,
             verdict: Verdict::Fail,
             answers,
+            interrupted: false,
         }
     }
 

@@ -3,7 +3,9 @@
 mod backhaul;
 mod channels;
 mod lines;
+mod others;
 mod roaming;
+mod same;
 
 use netburn_analysis::explain::{Cause, Kind};
 use netburn_medium::config::{LinkQuality, QueueKind, QueueLimit};
@@ -78,7 +80,20 @@ pub fn what_ifs(plan: &Plan, summary: &Summary, causes: &[Cause]) -> Interventio
             Kind::DownloadBloat => builder.download_bloat(cause),
             Kind::SmallQueues => builder.small_queues(cause),
             Kind::WeakSignal => builder.weak_signal(cause),
-            Kind::SlowLine => builder.slow_line(cause),
+            Kind::SlowLine => builder.slow_line(Kind::SlowLine, cause),
+            Kind::PowerSave => builder.power_save(cause),
+            Kind::Scans => builder.scans(cause),
+            Kind::ApScans => builder.access_point_scans(),
+            Kind::Policer => builder.policer(),
+            Kind::Shaper => builder.wrong_shaper(),
+            Kind::Router => builder.router(),
+            Kind::OwnChannel => builder.own_channel(cause),
+            Kind::FairShare => builder.fair_share(cause),
+            Kind::Traffic => builder.traffic(cause),
+            Kind::Outage => {
+                let why = "No change in the house prevents an outage of the internet line.";
+                interventions.not_simulated.push(why.to_owned());
+            }
             Kind::LossyLine => builder.lossy_line(cause),
             Kind::DistantServer => builder.distant_server(cause),
             Kind::WifiDelay => builder.wifi_delay(cause),
@@ -101,6 +116,8 @@ struct InterventionBuilder<'a> {
     document: Document,
     /// Radio of each station, as `home.5g`.
     joined: Vec<Option<String>>,
+    /// Access points with a wireless backhaul, each with its parent.
+    parents: Vec<(usize, usize)>,
     proposed: Vec<WhatIf>,
 }
 
@@ -113,6 +130,7 @@ impl<'a> InterventionBuilder<'a> {
             summary,
             document: Document::from_json(&plan.to_json()),
             joined: stations.map(|station| network.joined(station)).collect(),
+            parents: network.backhaul_hops().iter().map(|hop| (hop.ap, hop.parent)).collect(),
             proposed: Vec::new(),
         })
     }
@@ -185,9 +203,9 @@ impl<'a> InterventionBuilder<'a> {
             let Some(station) = self.plan.station(name) else {
                 continue;
             };
-            let link = match (&station.link, self.place(name)) {
+            let link = match (&station.link, self.line_of(name)) {
                 (Some(link), _) => Some((format!("station.{name}.link.queue"), link.up)),
-                (None, Some((ap, _))) => ap
+                (None, Some(ap)) => ap
                     .wan
                     .as_ref()
                     .and_then(|wan| Some((format!("ap.{}.wan.queue", ap.name), wan.up?))),
@@ -196,12 +214,12 @@ impl<'a> InterventionBuilder<'a> {
             if let Some((key, rate)) = &link {
                 self.short_queue(Kind::UploadBloat, key, *rate);
             }
-            if let (None, Some((ap, _))) = (&station.link, self.place(name)) {
+            if let (None, Some(ap)) = (&station.link, self.line_of(name)) {
                 self.sqm(Kind::UploadBloat, ap);
             }
             if station.link.is_none() {
                 let max = link.map(|(_, rate)| rate.as_bps() * CAP_PERCENT / 100 / uploads.max(1));
-                self.capped_up(name, max);
+                self.capped_up(Kind::UploadBloat, name, max);
             }
             self.propose(
                 Kind::UploadBloat,
@@ -214,11 +232,14 @@ impl<'a> InterventionBuilder<'a> {
     fn download_bloat(&mut self, cause: &Cause) {
         for name in &cause.by {
             let Some((ap, _)) = self.place(name) else { continue };
-            let line = ap.wan.as_ref().and_then(|wan| wan.down);
-            if let Some(rate) = line {
+            let at_line = self.line_of(name);
+            let line = at_line.and_then(|ap| ap.wan.as_ref()?.down);
+            if let Some((ap, rate)) = at_line.zip(line) {
                 self.short_queue(Kind::DownloadBloat, &format!("ap.{}.wan.queue", ap.name), rate);
             }
-            self.sqm(Kind::DownloadBloat, ap);
+            if let Some(ap) = at_line {
+                self.sqm(Kind::DownloadBloat, ap);
+            }
             self.queue(Kind::DownloadBloat, ap);
             self.other_radio(Kind::DownloadBloat, name);
             let share = line.map(|rate| rate.as_bps() * CAP_PERCENT / 100 / cause.by.len().max(1) as u64);
@@ -316,18 +337,14 @@ impl<'a> InterventionBuilder<'a> {
         self.propose(cause, label, &[(&format!("station.{name}.adapter_rate"), &value)]);
     }
 
-    fn capped_up(&mut self, name: &str, max: Option<u64>) {
+    fn capped_up(&mut self, cause: Kind, name: &str, max: Option<u64>) {
         let Some(to) = max.or_else(|| self.half(name)).map(written) else {
             return;
         };
         let Some(station) = self.plan.station(name) else { return };
         let value = limits(station, Some(&to), None);
         let label = format!("{name} sends at most {to}");
-        self.propose(
-            Kind::UploadBloat,
-            label,
-            &[(&format!("station.{name}.adapter_rate"), &value)],
-        );
+        self.propose(cause, label, &[(&format!("station.{name}.adapter_rate"), &value)]);
     }
 
     fn short_queue(&mut self, cause: Kind, key: &str, rate: BitRate) {
@@ -371,6 +388,20 @@ impl<'a> InterventionBuilder<'a> {
         Some((ap, radio.to_owned()))
     }
 
+    /// Returns the access point whose WAN link the packets of a station on the air pass: its own, or the one at the wire to
+    /// which its own is connected over the air.
+    fn line_of(&self, name: &str) -> Option<&'a Ap> {
+        let (ap, _) = self.place(name)?;
+        let mut number = self.plan.aps.iter().position(|known| known.name == ap.name)?;
+        for _ in 0..self.plan.aps.len() {
+            match self.parents.iter().find(|(unit, _)| *unit == number) {
+                Some((_, parent)) => number = *parent,
+                None => break,
+            }
+        }
+        self.plan.aps.get(number).filter(|ap| ap.wan.is_some())
+    }
+
     fn propose(&mut self, cause: Kind, label: String, set: &[(&str, &str)]) {
         self.propose_with(cause, label, set, &[]);
     }
@@ -388,8 +419,8 @@ impl<'a> InterventionBuilder<'a> {
         let Ok((plan, _)) = document.resolve_for(Environment::Simulate) else {
             return;
         };
-        let known = self.proposed.iter().any(|known| known.plan == plan);
-        if known || plan == *self.plan || Network::<()>::new(&plan).is_err() || self.loses_network(&plan) {
+        let known = self.proposed.iter().any(|known| same::is_same(&known.plan, &plan));
+        if known || same::is_same(&plan, self.plan) || Network::<()>::new(&plan).is_err() || self.loses_network(&plan) {
             return;
         }
         self.proposed.push(WhatIf {

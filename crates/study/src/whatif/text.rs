@@ -54,6 +54,10 @@ pub fn text(
         let legend = format!("{method} Metrics without a significant difference are omitted.");
         output.extend(wrap(&legend, width, ""));
     }
+    if answers.is_some_and(|answers| answers.interrupted) {
+        output.push(String::new());
+        output.extend(wrap("Stopped: the changes without a result are left out.", width, ""));
+    }
     if !proposed.not_simulated.is_empty() {
         output.push(String::new());
         output.extend(
@@ -79,6 +83,8 @@ fn block(answer: &Answer, width: usize, colour: bool) -> Vec<String> {
     };
     let verdict = verdict_name(answer.verdict);
     let counts = match (better, worse) {
+        // Fewer runs than the test needs show no difference, however large it is.
+        (0, 0) if comparison.too_few().is_some() => "too few runs to tell what changes".to_owned(),
         (0, 0) => "no significant difference".to_owned(),
         (better, 0) => format!("{better} better"),
         (0, worse) => format!("{worse} worse"),

@@ -12,19 +12,40 @@ impl InterventionBuilder<'_> {
         for name in &cause.stations {
             let mut at = self.place(name).map(|(ap, _)| ap);
             while let Some(ap) = at.filter(|ap| !units.iter().any(|known| known.name == ap.name)) {
-                let Some(parent) = ap.backhaul.parent() else { break };
+                let number = self.plan.aps.iter().position(|known| known.name == ap.name);
+                let hop = self.parents.iter().find(|(unit, _)| Some(*unit) == number);
+                let Some((_, parent)) = hop else { break };
                 units.push(ap);
-                at = self.plan.aps.iter().find(|other| other.name == parent.ap);
+                at = self.plan.aps.get(*parent);
             }
         }
-        for ap in units {
+        // Stations at the wire are affected as well: the hops use their channel.
+        if units.is_empty() {
+            units.extend(self.parents.iter().filter_map(|(unit, _)| self.plan.aps.get(*unit)));
+        }
+        for ap in units.iter().copied() {
             let key = format!("ap.{}.backhaul", ap.name);
             self.propose(Kind::Backhaul, format!("{} has a wire", ap.name), &[(&key, "wired")]);
             if let Some(radio) = self.free_radio(ap) {
                 let label = format!("{} has a backhaul radio of its own, to {radio}", ap.name);
                 self.propose(Kind::Backhaul, label, &[(&key, &radio.to_string())]);
             }
+            self.nearer_unit(ap);
         }
+    }
+
+    /// Proposes another place of a unit: nearer to the access point with the wire.
+    fn nearer_unit(&mut self, ap: &Ap) {
+        let wired = self.plan.aps.iter().find(|other| !other.backhaul.is_wireless());
+        let (Some(at), Some(to)) = (ap.position, wired.and_then(|wired| wired.position)) else {
+            return;
+        };
+        let nearer = at.towards(to, 1, 3).to_string();
+        let label = format!(
+            "{} is nearer to the router by a third of the distance, at {nearer}",
+            ap.name
+        );
+        self.propose(Kind::Backhaul, label, &[(&format!("ap.{}.position", ap.name), &nearer)]);
     }
 
     /// A radio of the parent that serves no station, and on whose channel the access point has a radio that serves none.

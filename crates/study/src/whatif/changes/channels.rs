@@ -20,7 +20,16 @@ impl InterventionBuilder<'_> {
     }
 
     pub(super) fn slow_cochannel(&mut self, cause: &Cause) {
-        for name in &cause.stations {
+        self.free_channels(Kind::SlowCochannel, &cause.stations);
+        for name in &cause.by {
+            self.stronger_signal(Kind::SlowCochannel, name);
+            self.other_radio(Kind::SlowCochannel, name);
+        }
+    }
+
+    /// Proposes a channel without other radios of the scenario for the radios of these stations.
+    pub(super) fn free_channels(&mut self, cause: Kind, stations: &[String]) {
+        for name in stations {
             let Some((ap, radio)) = self.place(name) else { continue };
             let own = format!("{}.{radio}", ap.name);
             let Some(band) = ap
@@ -43,12 +52,8 @@ impl InterventionBuilder<'_> {
                 .find(|channel| self.is_free_channel(&own, &key, channel));
             if let Some(channel) = free {
                 let label = format!("{own} uses channel {channel}, which no other network uses");
-                self.propose(Kind::SlowCochannel, label, &[(&key, &channel)]);
+                self.propose(cause, label, &[(&key, &channel)]);
             }
-        }
-        for name in &cause.by {
-            self.stronger_signal(Kind::SlowCochannel, name);
-            self.other_radio(Kind::SlowCochannel, name);
         }
     }
 

@@ -43,7 +43,7 @@ impl InterventionBuilder<'_> {
     /// Proposes a short queue, and SQM, for the WAN links that delay stations.
     pub(super) fn delayed_line(&mut self, cause: &Cause) {
         for name in &cause.stations {
-            let Some((ap, _)) = self.place(name) else { continue };
+            let Some(ap) = self.line_of(name) else { continue };
             let rate = ap.wan.as_ref().and_then(|wan| match cause.kind {
                 Kind::LineUp => wan.up,
                 _ => wan.down,
@@ -55,7 +55,8 @@ impl InterventionBuilder<'_> {
         }
     }
 
-    pub(super) fn slow_line(&mut self, cause: &Cause) {
+    /// Proposes a faster line. `kind` is the kind of the cause.
+    pub(super) fn slow_line(&mut self, kind: Kind, cause: &Cause) {
         for (name, rates) in self.lines(cause) {
             for times in RATE_FACTORS {
                 let faster = rates
@@ -67,7 +68,7 @@ impl InterventionBuilder<'_> {
                     .map(|(key, value)| (key.as_str(), value.as_str()))
                     .collect();
                 let words = if times == 2 { "twice" } else { "four times" };
-                self.propose(Kind::SlowLine, format!("{name} has {words} its rate"), &set);
+                self.propose(kind, format!("{name} has {words} its rate"), &set);
             }
         }
     }
@@ -79,9 +80,9 @@ impl InterventionBuilder<'_> {
             let Some(station) = self.plan.station(name) else {
                 continue;
             };
-            let (of, rates) = match (&station.link, self.place(name)) {
+            let (of, rates) = match (&station.link, self.line_of(name)) {
                 (Some(link), _) => (name, vec![("down", Some(link.down)), ("up", Some(link.up))]),
-                (None, Some((ap, _))) => match &ap.wan {
+                (None, Some(ap)) => match &ap.wan {
                     Some(wan) => (&ap.name, vec![("down", wan.down), ("up", wan.up)]),
                     None => continue,
                 },
@@ -165,13 +166,13 @@ impl InterventionBuilder<'_> {
             let Some(station) = self.plan.station(name) else {
                 continue;
             };
-            let hop = match (&station.link, self.place(name)) {
+            let hop = match (&station.link, self.line_of(name)) {
                 (Some(link), _) => Hop {
                     key: format!("station.{name}.link"),
                     delay: link.delay,
                     loss: link.loss.as_ppb() > 0,
                 },
-                (None, Some((ap, _))) => match &ap.wan {
+                (None, Some(ap)) => match &ap.wan {
                     Some(wan) => Hop {
                         key: format!("ap.{}.wan", ap.name),
                         delay: wan.delay,

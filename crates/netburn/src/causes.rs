@@ -1,0 +1,62 @@
+//! Causes of a run by simulation, with progress on standard error.
+
+use crate::exit::CliError;
+use crate::signals;
+use crate::terminal::{eprint_message, overwrite_line, stderr_is_terminal};
+use netburn_analysis::explain::{Explanation, store};
+use netburn_record::Run;
+use netburn_study::causes::{Diagnosis, Options, Simulator, diagnose, explain, plan_of};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Interval of updates of the progress.
+const INTERVAL: Duration = Duration::from_millis(200);
+
+/// Causes of a run whose missed goals a simulation can explain: without one part of the scenario at a time, on `threads`
+/// threads. `None` for other runs. `rules` are the causes by the rules.
+pub(crate) fn simulated(run: &Run, rules: &Explanation, threads: usize) -> Result<Option<Explanation>, CliError> {
+    let Some(plan) = plan_of(run) else {
+        return Ok(None);
+    };
+    let cancel = signals::cancel_or_exit()?;
+    let shown = Mutex::new((Instant::now(), 0));
+    let progress = |done: u64| {
+        if let Some(mut shown) = stderr_is_terminal().then(|| shown.lock().unwrap_or_else(PoisonError::into_inner))
+            && shown.0.elapsed() >= INTERVAL
+        {
+            shown.0 = Instant::now();
+            overwrite_line(&format!("looking for the cause: {done} simulations"), &mut shown.1);
+        }
+    };
+    let diagnosis = diagnose(
+        run,
+        &plan,
+        &Simulator::new(threads, &cancel, &progress),
+        Options::default(),
+    );
+    overwrite_line("", &mut shown.lock().unwrap_or_else(PoisonError::into_inner).1);
+    if let Some(note) = note(&diagnosis) {
+        eprint_message(&note);
+    }
+    let explanation = explain(&plan, rules, &diagnosis);
+    if !diagnosis.interrupted
+        && let Err(error) = store(run.path(), &explanation)
+    {
+        eprint_message(&format!("the causes can't be stored: {error}"));
+    }
+    Ok(Some(explanation))
+}
+
+/// What the causes do not cover.
+fn note(diagnosis: &Diagnosis) -> Option<String> {
+    if diagnosis.interrupted {
+        return Some("stopped: the causes are those that were found so far".to_owned());
+    }
+    let count = diagnosis.not_reproduced.len();
+    (count > 0).then(|| {
+        let plural = if count == 1 { "workload" } else { "workloads" };
+        format!(
+            "the simulator meets the goals of {count} {plural} that this run missed: for them, the causes are those of the rules"
+        )
+    })
+}

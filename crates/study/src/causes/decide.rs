@@ -1,0 +1,126 @@
+//! Which factors are causes: those without which missed goals are met, or clearly better.
+//!
+//! 1. *Screening*, with one seed: the plan without all factors of a part, then without each factor of the parts that help.
+//! 2. *Combinations*, where no single factor is enough: the best one with each other one that helps.
+//! 3. *Confirmation*, with more seeds: each run without the factor is compared with the run of the same seed.
+//! 4. *Choice*, for each workload: of the factors that are enough alone, the one that explains most specifically (`Rank`).
+
+use super::factor::{Factor, Part};
+use super::factors;
+use super::goal::{GoalState, Outcome, Victim};
+use super::model::{Model, ModelStopped};
+use super::scene::Scene;
+use netburn_analysis::explain::Kind;
+use netburn_scenario::Plan;
+use std::collections::BTreeMap;
+
+mod search;
+mod shorten;
+
+use search::Search;
+
+/// Size of an analysis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Options {
+    /// Number of seeds that confirm a factor; 1 or more. Default: [`Options::SEEDS`].
+    pub seeds: usize,
+    /// Shortens plans that are the same at all times. Default: true.
+    pub shorten: bool,
+}
+
+impl Options {
+    /// Default number of seeds.
+    pub const SEEDS: usize = 3;
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            seeds: Options::SEEDS,
+            shorten: true,
+        }
+    }
+}
+
+/// Result of an analysis.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Diagnosis {
+    /// Causes, the one that explains most first.
+    pub found: Vec<Found>,
+    /// Missed workloads that the model does not miss: it has no cause for them.
+    pub not_reproduced: Vec<Victim>,
+    /// Missed workloads that no factor restores.
+    pub open: Vec<Victim>,
+    /// Number of simulated runs.
+    pub runs: usize,
+    /// True if the user stopped the analysis before its end.
+    pub interrupted: bool,
+}
+
+/// A factor that makes the difference.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// Kind of the cause.
+    pub kind: Kind,
+    /// One line.
+    pub title: String,
+    /// What the simulation had instead.
+    pub without: String,
+    /// Suggested remedy.
+    pub advice: String,
+    /// Stations that cause it, by number.
+    pub by: Vec<usize>,
+    /// Missed workloads that it explains, with and without it.
+    pub findings: Vec<Finding>,
+    /// What was taken away together with it, if it is not enough alone.
+    pub together: Vec<String>,
+}
+
+/// Effect of taking factors away on one workload.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finding {
+    /// The workload.
+    pub victim: Victim,
+    /// Unchanged.
+    pub before: GoalState,
+    /// Without the factors.
+    pub after: GoalState,
+    /// Number of seeds of the comparison.
+    pub seeds: usize,
+}
+
+/// Relative decrease of a loss that is worth a closer look.
+const HELPS: f64 = 0.15;
+/// Relative decrease of a loss that is clearly better.
+pub(super) const CLEARLY: f64 = 0.35;
+/// Relative decrease of a loss after which little is left to explain.
+pub(super) const ENOUGH: f64 = 0.8;
+
+/// Decides which factors of a plan are causes of the missed goals of `victims`.
+#[must_use]
+pub fn decide(plan: &Plan, victims: &[Victim], model: &dyn Model, options: Options) -> Diagnosis {
+    let Some(scene) = Scene::new(plan) else {
+        return Diagnosis {
+            not_reproduced: victims.to_vec(),
+            ..Diagnosis::default()
+        };
+    };
+    let factors = factors::find(&scene);
+    let mut search = Search::new(plan, &factors, victims, model);
+    let interrupted = run(&mut search, options).is_err();
+    Diagnosis {
+        found: search.found(&scene),
+        not_reproduced: search.not_reproduced().to_vec(),
+        open: if interrupted { Vec::new() } else { search.open() },
+        runs: search.runs(),
+        interrupted,
+    }
+}
+
+fn run(search: &mut Search<'_>, options: Options) -> Result<(), ModelStopped> {
+    search.begin(options.shorten)?;
+    search.screen()?;
+    search.confirm(options.seeds.max(1))?;
+    search.combine()?;
+    search.confirm(options.seeds.max(1))
+}

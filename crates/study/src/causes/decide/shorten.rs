@@ -1,0 +1,44 @@
+//! A shorter plan for the same question.
+
+use netburn_scenario::Plan;
+use netburn_units::Duration;
+use netburn_workload::Kind;
+use netburn_workload::config::Activity;
+
+/// Load after the warm-up. The windows of a call's goal are 10 s long.
+const LOAD: Duration = Duration::from_secs(12);
+/// Load before the first load, in which the idle round trip is measured.
+const BASELINE: Duration = Duration::from_secs(1);
+
+/// The plan with less load; `None` if something in it depends on the time, or if it is short already.
+pub(super) fn shorter(plan: &Plan) -> Option<Plan> {
+    let duration = plan.warmup + LOAD;
+    if plan.duration <= duration + duration / 4 || depends_on_time(plan) {
+        return None;
+    }
+    Some(Plan {
+        duration,
+        baseline: plan.baseline.min(BASELINE),
+        ..plan.clone()
+    })
+}
+
+fn depends_on_time(plan: &Plan) -> bool {
+    let wans = || plan.aps.iter().filter_map(|ap| ap.wan.as_ref());
+    let varies = wans().any(|wan| wan.trace_down.is_some() || wan.trace_up.is_some() || !wan.outages.is_empty());
+    let scans = plan
+        .aps
+        .iter()
+        .any(|ap| ap.scan_interval.is_some_and(|interval| interval > LOAD / 4));
+    let stations = plan.stations.iter().any(|station| {
+        !station.start.is_zero()
+            || station.stop.is_some()
+            || station.air.path.len() > 1
+            || !station.air.signals.is_empty()
+            || station.air.roaming.is_some()
+            || station.workloads.iter().any(|workload| {
+                workload.config.activity != Activity::default() || workload.config.kind == Kind::Responsiveness
+            })
+    });
+    !plan.changes.is_empty() || !plan.meshes.is_empty() || varies || scans || stations
+}

@@ -1,0 +1,110 @@
+//! Transfers without end: each takes its share of the capacity, and several connections take several shares.
+
+use super::Family;
+use crate::causes::factor::{Factor, Part, Rank};
+use crate::causes::scene::{Scene, is_elastic};
+use netburn_analysis::explain::Kind;
+use netburn_scenario::Plan;
+use netburn_scenario::plan::StationWorkload;
+use netburn_workload::Direction;
+
+pub(super) const FAMILY: Family = Family {
+    without: "one connection instead of several; one transfer without end less; none of them",
+    find,
+};
+
+fn find(scene: &Scene<'_>) -> Vec<Factor> {
+    let stations = scene.plan.stations.iter().enumerate();
+    let all = stations.flat_map(|(number, station)| station.workloads.iter().map(move |workload| (number, workload)));
+    let elastic: Vec<(usize, &StationWorkload)> = all.filter(|(_, workload)| is_endless(workload)).collect();
+    let mut factors = Vec::new();
+    for (station, workload) in &elastic {
+        factors.extend(fewer_connections(scene, *station, workload));
+        factors.push(without(scene, &[(*station, *workload)]));
+    }
+    if elastic.len() > 1 {
+        factors.push(without(scene, &elastic));
+    }
+    factors
+}
+
+fn is_endless(workload: &StationWorkload) -> bool {
+    [Direction::Down, Direction::Up]
+        .into_iter()
+        .any(|direction| is_elastic(&workload.config, direction))
+}
+
+fn fewer_connections(scene: &Scene<'_>, station: usize, workload: &StationWorkload) -> Option<Factor> {
+    let connections = workload.config.streams;
+    if connections < 2 {
+        return None;
+    }
+    let (name, transfer) = (scene.name(station).to_owned(), workload.name.clone());
+    let factor = Factor::new(Part::Load, Kind::FairShare, Rank::Share)
+        .by(vec![station])
+        .edit({
+            let (name, transfer) = (name.clone(), transfer.clone());
+            move |plan| {
+                for workload in workloads(plan, &name) {
+                    if workload.name == transfer {
+                        workload.config.streams = 1;
+                    }
+                }
+            }
+        });
+    let without = format!("with one connection of {name}'s {transfer} instead of {connections}");
+    Some(factor.words(
+        move |names| {
+            format!("{name}'s {transfer} has {connections} connections, so it gets {connections} shares, and too little is left for {names}")
+        },
+        without,
+        "Each connection gets the same share, as intended. Share by host instead of by connection (CAKE with `dual-srchost` upstream and \
+         `dual-dsthost` downstream) and run the transfer on another device. Or use fewer connections, limit its rate, or use a faster line.",
+    ))
+}
+
+fn without(scene: &Scene<'_>, transfers: &[(usize, &StationWorkload)]) -> Factor {
+    let mut by: Vec<usize> = transfers.iter().map(|(station, _)| *station).collect();
+    by.dedup();
+    let named: Vec<(String, String)> = transfers
+        .iter()
+        .map(|(station, workload)| (scene.name(*station).to_owned(), workload.name.clone()))
+        .collect();
+    let texts: Vec<String> = named
+        .iter()
+        .map(|(station, transfer)| format!("{station}'s {transfer}"))
+        .collect();
+    let list = super::super::scene::list(&texts.iter().map(String::as_str).collect::<Vec<_>>());
+    let take = if texts.len() == 1 {
+        "takes its share"
+    } else {
+        "take their shares"
+    };
+    let factor = Factor::new(Part::Load, Kind::FairShare, Rank::Share)
+        .by(by)
+        .edit(move |plan| {
+            for station in &mut plan.stations {
+                let name = station.name.clone();
+                station.workloads.retain(|workload| {
+                    !named
+                        .iter()
+                        .any(|(of, transfer)| *of == name && *transfer == workload.name)
+                });
+            }
+        });
+    let title = {
+        let list = list.clone();
+        move |names: &str| format!("{list} {take} of the capacity, and too little is left for {names}")
+    };
+    factor.words(
+        title,
+        format!("without {list}"),
+        "Limit the rate of the transfer, run it at another time, or share by host on the line (CAKE with `dual-srchost` upstream and \
+         `dual-dsthost` downstream). A faster line or Wi-Fi also leaves more for the others.",
+    )
+}
+
+fn workloads<'p>(plan: &'p mut Plan, station: &str) -> impl Iterator<Item = &'p mut StationWorkload> {
+    let found = plan.stations.iter_mut().find(|known| known.name == station);
+    found.into_iter().flat_map(|station| &mut station.workloads)
+}

@@ -1,0 +1,121 @@
+//! The queue in front of an internet line, by direction. Without it, each flow has a queue of its own there.
+
+use super::Family;
+use crate::causes::factor::{Factor, Part, Rank};
+use crate::causes::scene::{Line, Scene, wan};
+use netburn_analysis::explain::Kind;
+use netburn_analysis::format::mbps;
+use netburn_scenario::Plan;
+use netburn_scenario::plan::{Capacity, LineQueue};
+use netburn_workload::Direction;
+
+pub(super) const FAMILY: Family = Family {
+    without: "a queue for each flow in front of the line (FQ-CoDel), in one direction",
+    find,
+};
+
+/// A shaper up to this share of the line's rate keeps the queue in the router.
+const SHAPED: f64 = 0.97;
+
+fn find(scene: &Scene<'_>) -> Vec<Factor> {
+    let lines = scene.lines().into_iter();
+    let each = lines.flat_map(|line| [Direction::Down, Direction::Up].map(|direction| factor(scene, &line, direction)));
+    each.flatten().collect()
+}
+
+fn factor(scene: &Scene<'_>, line: &Line, direction: Direction) -> Option<Factor> {
+    let capacity = scene.plan.capacity(&line.ap, direction)?;
+    let lowest = capacity.lowest_of_line(scene.plan.duration)?;
+    let ap = scene.ap(&line.ap)?;
+    let wan_link = ap.wan.as_ref()?;
+    let discipline = match direction {
+        Direction::Down => wan_link.queue_down(),
+        Direction::Up => wan_link.queue_up(),
+    };
+    let too_high = capacity
+        .shaper()
+        .filter(|rate| rate.as_bps() as f64 > SHAPED * lowest.as_bps() as f64);
+    if discipline != LineQueue::Fifo && too_high.is_none() && !capacity.is_variable() {
+        return None;
+    }
+    let by = scene.elastic(&line.stations, direction);
+    let kind = match (too_high.is_some(), by.is_empty(), direction) {
+        (true, ..) => Kind::Shaper,
+        (_, true, Direction::Down) => Kind::LineDown,
+        (_, true, Direction::Up) => Kind::LineUp,
+        (_, false, Direction::Down) => Kind::DownloadBloat,
+        (_, false, Direction::Up) => Kind::UploadBloat,
+    };
+    let ap = line.ap.clone();
+    let builder = Factor::new(Part::Line, kind, Rank::Queue)
+        .by(by.clone())
+        .edit(move |plan| short_queue(plan, &ap, direction));
+    let (way, transfer) = words(direction);
+    let (name, origin) = (line.name.clone(), scene.names(&by));
+    let title = title(origin, name.clone(), transfer, way, too_high.is_some());
+    let without = format!("with a queue for each flow in front of {name}, {way}");
+    Some(builder.words(
+        title,
+        without,
+        advice(&capacity, lowest.as_mbps_f64(), way, too_high.is_some()),
+    ))
+}
+
+fn title(
+    origin: String,
+    line: String,
+    transfer: &'static str,
+    way: &'static str,
+    shaped: bool,
+) -> impl Fn(&str) -> String {
+    move |names| {
+        let why = if shaped {
+            ", because the shaper's rate is above that of the line"
+        } else {
+            ""
+        };
+        match origin.as_str() {
+            "" => format!("Packets of {names} wait in the queue of {line}, {way}{why}"),
+            _ => {
+                format!("Bufferbloat: {origin}'s {transfer} fills the queue of {line}, which delays {names}{why}")
+            }
+        }
+    }
+}
+
+fn advice(capacity: &Capacity, lowest: f64, way: &str, too_high: bool) -> String {
+    match (capacity.shaper(), too_high) {
+        (Some(rate), true) => format!(
+            "The router has a shaper already, at {} Mbit/s. Set it below the lowest rate of the line, which is {} Mbit/s {way}. \
+             Packets then wait in the router, where each flow has a queue of its own.",
+            mbps(rate.as_mbps_f64()),
+            mbps(lowest)
+        ),
+        _ => "Limit the traffic in the router to slightly less than the rate of the line (SQM with CAKE or FQ-CoDel). Packets \
+              then wait in the router, where each flow has a queue of its own. Changes to the Wi-Fi do not help."
+            .to_owned(),
+    }
+}
+
+/// Direction and transfer in words.
+const fn words(direction: Direction) -> (&'static str, &'static str) {
+    match direction {
+        Direction::Down => ("downstream", "download"),
+        Direction::Up => ("upstream", "upload"),
+    }
+}
+
+/// Puts a queue for each flow in front of the line itself, and removes the shaper of this direction.
+fn short_queue(plan: &mut Plan, ap: &str, direction: Direction) {
+    let Some(wan) = wan(plan, ap) else { return };
+    let shaper = wan.shaper.take();
+    let (down, up) = (wan.shaper_down.or(shaper), wan.shaper_up.or(shaper));
+    match direction {
+        Direction::Down => {
+            (wan.discipline_down, wan.shaper_down, wan.shaper_up) = (Some(LineQueue::FqCodel), None, up);
+        }
+        Direction::Up => {
+            (wan.discipline_up, wan.shaper_down, wan.shaper_up) = (Some(LineQueue::FqCodel), down, None);
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Times in which an internet line carries nothing.
+
+use super::Family;
+use crate::causes::factor::{Factor, Part, Rank};
+use crate::causes::scene::Scene;
+use netburn_analysis::explain::Kind;
+
+pub(super) const FAMILY: Family = Family {
+    without: "no outages of the line",
+    find,
+};
+
+fn find(scene: &Scene<'_>) -> Vec<Factor> {
+    let wans = scene.plan.aps.iter().filter_map(|ap| ap.wan.as_ref());
+    let outages: Vec<f64> = wans
+        .flat_map(|wan| &wan.outages)
+        .filter(|outage| outage.start < scene.plan.duration)
+        .map(|outage| outage.length.as_secs_f64())
+        .collect();
+    if outages.is_empty() {
+        return Vec::new();
+    }
+    let factor = Factor::new(Part::Line, Kind::Outage, Rank::Disturbance).edit(|plan| {
+        for wan in plan.aps.iter_mut().filter_map(|ap| ap.wan.as_mut()) {
+            wan.outages.clear();
+        }
+    });
+    let longest = outages.iter().copied().fold(0.0, f64::max);
+    vec![factor.words(
+        |names| format!("The internet line fails for a time, which interrupts {names}"),
+        "without the outages of the line",
+        format!(
+            "The line carried nothing {}, for up to {longest:.1} s. Check the modem's log and the provider. Changes in the house do \
+             not help.",
+            match outages.len() {
+                1 => "once".to_owned(),
+                count => format!("{count} times"),
+            }
+        ),
+    )]
+}

@@ -1,0 +1,38 @@
+//! Policers of the provider.
+
+use super::Family;
+use crate::causes::factor::{Factor, Part, Rank};
+use crate::causes::scene::Scene;
+use netburn_analysis::explain::Kind;
+use netburn_analysis::format::mbps;
+use netburn_scenario::plan::Policer;
+
+pub(super) const FAMILY: Family = Family {
+    without: "no policer",
+    find,
+};
+
+fn find(scene: &Scene<'_>) -> Vec<Factor> {
+    let wans = scene.plan.aps.iter().filter_map(|ap| ap.wan.as_ref());
+    let policers: Vec<Policer> = wans
+        .flat_map(|wan| [wan.policer_down, wan.policer_up])
+        .flatten()
+        .collect();
+    let Some(rate) = policers.iter().map(|policer| policer.rate).min() else {
+        return Vec::new();
+    };
+    let factor = Factor::new(Part::Line, Kind::Policer, Rank::Disturbance).edit(|plan| {
+        for wan in plan.aps.iter_mut().filter_map(|ap| ap.wan.as_mut()) {
+            (wan.policer_down, wan.policer_up) = (None, None);
+        }
+    });
+    vec![factor.words(
+        |names| format!("The provider drops packets of {names} above a rate (policer)"),
+        "without the policer",
+        format!(
+            "The policer drops what exceeds {} Mbit/s and its bucket. Limit the traffic in the router to less than that (SQM), so \
+             that packets wait instead of being dropped. If a workload needs more, only a faster tariff helps.",
+            mbps(rate.as_mbps_f64())
+        ),
+    )]
+}

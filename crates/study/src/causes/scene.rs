@@ -1,0 +1,182 @@
+//! Facts about a plan that several factors need: who joined what, who shares a line, who sends without end.
+
+use netburn_network::Network;
+use netburn_scenario::Plan;
+use netburn_scenario::plan::{Ap, Backhaul, RadioName, RadioRef, Wan};
+use netburn_workload::{Config, Direction, Kind};
+
+/// A plan with the facts that its network determines.
+pub(super) struct Scene<'a> {
+    pub(super) plan: &'a Plan,
+    /// Radio of each station; `None` with a wire.
+    pub(super) joined: Vec<Option<RadioRef>>,
+    /// Signal of each station in dBm; `None` if it has an MCS or a wire.
+    pub(super) signals: Vec<Option<f64>>,
+    /// All radios of access points with their channel in the model.
+    pub(super) radios: Vec<(RadioRef, usize)>,
+    /// Parent of each access point with a wireless backhaul.
+    parents: Vec<(String, String)>,
+}
+
+/// An internet line with the stations behind it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Line {
+    /// Access point whose WAN link it is.
+    pub(super) ap: String,
+    /// The line in words.
+    pub(super) name: String,
+    /// Stations whose packets pass it.
+    pub(super) stations: Vec<usize>,
+}
+
+impl<'a> Scene<'a> {
+    /// `None` if the network rejects the plan.
+    pub(super) fn new(plan: &'a Plan) -> Option<Self> {
+        let network = Network::<()>::new(plan).ok()?;
+        let stations = 0..u16::try_from(plan.stations.len()).ok()?;
+        let joined = stations.clone().map(|station| radio_ref(&network.joined(station)?));
+        let signal = |station| network.link_stats(station).signal.map(|signal| signal.as_dbm_f64());
+        let radios = network.radio_stats();
+        let radios = radios
+            .iter()
+            .filter_map(|radio| Some((radio_ref(&radio.name)?, radio.channel)));
+        let hops = network.backhaul_hops();
+        let name = |number: usize| plan.aps.get(number).map(|ap| ap.name.clone());
+        let parents = hops.iter().filter_map(|hop| Some((name(hop.ap)?, name(hop.parent)?)));
+        Some(Scene {
+            plan,
+            joined: joined.collect(),
+            signals: stations.map(signal).collect(),
+            radios: radios.collect(),
+            parents: parents.collect(),
+        })
+    }
+
+    /// Name of a station.
+    pub(super) fn name(&self, station: usize) -> &str {
+        self.plan
+            .stations
+            .get(station)
+            .map_or("", |station| station.name.as_str())
+    }
+
+    /// Names of stations as a list: `a, b and c`.
+    pub(super) fn names(&self, stations: &[usize]) -> String {
+        let names: Vec<&str> = stations.iter().map(|station| self.name(*station)).collect();
+        list(&names)
+    }
+
+    /// Access point of a name.
+    pub(super) fn ap(&self, name: &str) -> Option<&'a Ap> {
+        self.plan.aps.iter().find(|ap| ap.name == name)
+    }
+
+    /// Access point at the wire to which an access point is connected over the air; itself with a wire of its own.
+    pub(super) fn root_of<'b>(&'b self, mut ap: &'b str) -> &'b str {
+        for _ in 0..self.plan.aps.len() {
+            match self.parents.iter().find(|(unit, _)| unit == ap) {
+                Some((_, parent)) => ap = parent,
+                None => break,
+            }
+        }
+        ap
+    }
+
+    /// True if one of two access points is connected to the other over the air.
+    pub(super) fn is_backhaul_of(&self, one: &str, other: &str) -> bool {
+        let mut pairs = self.parents.iter();
+        pairs.any(|(unit, parent)| (unit == one && parent == other) || (unit == other && parent == one))
+    }
+
+    /// The internet lines.
+    pub(super) fn lines(&self) -> Vec<Line> {
+        let lines: Vec<&Ap> = self.plan.aps.iter().filter(|ap| ap.wan.is_some()).collect();
+        let line = |ap: &&Ap| Line {
+            ap: ap.name.clone(),
+            name: match lines.len() {
+                1 => "the internet line".to_owned(),
+                _ => format!("the internet line of {}", ap.name),
+            },
+            stations: self.behind(&ap.name),
+        };
+        lines.iter().map(line).collect()
+    }
+
+    /// Stations whose packets pass the wire of an access point.
+    fn behind(&self, ap: &str) -> Vec<usize> {
+        let stations = self.joined.iter().enumerate();
+        let passes = |radio: &RadioRef| self.root_of(&radio.ap) == ap;
+        let found = stations.filter(|(_, radio)| radio.as_ref().is_some_and(passes));
+        found.map(|(station, _)| station).collect()
+    }
+
+    /// Stations on the radios of an access point.
+    pub(super) fn on_ap(&self, ap: &str) -> Vec<usize> {
+        let stations = self.joined.iter().enumerate();
+        let found = stations.filter(|(_, radio)| radio.as_ref().is_some_and(|radio| radio.ap == ap));
+        found.map(|(station, _)| station).collect()
+    }
+
+    /// Stations of these that have a transfer without end in a direction.
+    pub(super) fn elastic(&self, stations: &[usize], direction: Direction) -> Vec<usize> {
+        let has = |station: &&usize| {
+            let mut all = self.plan.stations[**station].workloads.iter();
+            all.any(|workload| is_elastic(&workload.config, direction))
+        };
+        stations.iter().filter(has).copied().collect()
+    }
+
+    /// Channel of a radio in the model.
+    pub(super) fn channel(&self, radio: &RadioRef) -> Option<usize> {
+        self.radios
+            .iter()
+            .find(|(known, _)| known == radio)
+            .map(|(_, channel)| *channel)
+    }
+}
+
+/// True if a workload takes all the capacity that it gets in a direction.
+pub(super) fn is_elastic(config: &Config, direction: Direction) -> bool {
+    match config.kind {
+        Kind::Download => direction == Direction::Down,
+        Kind::Upload => direction == Direction::Up,
+        Kind::Responsiveness => config.load.in_direction(direction) > 0,
+        Kind::Pages | Kind::Stream | Kind::Calls | Kind::Probe | Kind::Voice | Kind::Datagrams => false,
+        Kind::Game | Kind::CloudGaming | Kind::VideoCall | Kind::Dash => false,
+    }
+}
+
+/// The WAN link of an access point.
+pub(super) fn wan<'p>(plan: &'p mut Plan, ap: &str) -> Option<&'p mut Wan> {
+    plan.aps.iter_mut().find(|known| known.name == ap)?.wan.as_mut()
+}
+
+/// `a`, `a and b`, `a, b and c`.
+pub(super) fn list(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [all @ .., last] => format!("{} and {last}", all.join(", ")),
+    }
+}
+
+/// True if the backhaul of an access point is over the air.
+pub(super) fn is_wireless(ap: &Ap) -> bool {
+    !matches!(ap.backhaul, Backhaul::Wired)
+}
+
+/// Reads `home.5g-2`.
+fn radio_ref(text: &str) -> Option<RadioRef> {
+    let (ap, radio) = text.split_once('.')?;
+    let (band, number) = radio.split_once('-').unwrap_or((radio, "1"));
+    let band = netburn_medium::config::Band::ALL
+        .into_iter()
+        .find(|known| known.name() == band)?;
+    Some(RadioRef {
+        ap: ap.to_owned(),
+        radio: RadioName {
+            band,
+            number: number.parse().ok()?,
+        },
+    })
+}

@@ -1,0 +1,177 @@
+//! Changes for causes that only a simulation shows: disturbances, shares, and wrong settings of a shaper.
+
+use super::{InterventionBuilder, written};
+use netburn_analysis::explain::{Cause, Kind};
+use netburn_scenario::plan::{Ap, Policer};
+use netburn_units::BitRate;
+use netburn_workload::{Direction, Kind as Use};
+
+/// Share of a line's lowest rate to which a shaper limits it, in percent.
+const BELOW_PERCENT: u64 = 90;
+/// Factor of a forwarding rate.
+const FORWARDING_FACTOR: u64 = 4;
+
+impl InterventionBuilder<'_> {
+    pub(super) fn power_save(&mut self, cause: &Cause) {
+        for name in &cause.stations {
+            let key = format!("station.{name}.power_save");
+            self.propose(Kind::PowerSave, format!("{name} does not doze"), &[(&key, "off")]);
+        }
+    }
+
+    pub(super) fn scans(&mut self, cause: &Cause) {
+        for name in &cause.stations {
+            let key = format!("station.{name}.roaming");
+            let label = format!("{name} never looks for another access point");
+            self.propose(Kind::Scans, label, &[(&key, "never")]);
+            let key = format!("station.{name}.roaming.trigger");
+            let label = format!("{name} looks for another access point only below -80 dBm");
+            self.propose(Kind::Scans, label, &[(&key, "-80 dBm")]);
+        }
+    }
+
+    pub(super) fn access_point_scans(&mut self) {
+        let scanning = self.plan.aps.iter().filter(|ap| ap.scan_interval.is_some());
+        let names: Vec<String> = scanning.map(|ap| ap.name.clone()).collect();
+        for name in names {
+            let key = format!("ap.{name}.scan_interval");
+            let label = format!("{name} scans only once an hour");
+            self.propose(Kind::ApScans, label, &[(&key, "3600 s")]);
+            let key = format!("ap.{name}.scan_away");
+            let label = format!("{name} is away for 20 ms in each scan");
+            self.propose(Kind::ApScans, label, &[(&key, "20 ms")]);
+        }
+    }
+
+    /// Proposes a shaper below the rate of the policer.
+    pub(super) fn policer(&mut self) {
+        let aps = &self.plan.aps;
+        let policers = |ap: &Ap| {
+            let wan = ap.wan.as_ref();
+            [
+                ("down", wan.and_then(|wan| wan.policer_down)),
+                ("up", wan.and_then(|wan| wan.policer_up)),
+            ]
+        };
+        let each = aps
+            .iter()
+            .flat_map(|ap| policers(ap).map(|(way, policer)| Some((ap.name.clone(), way, policer?))));
+        let each: Vec<(String, &str, Policer)> = each.flatten().collect();
+        for (name, way, policer) in each {
+            self.shaper(Kind::Policer, &name, way, below(policer.rate));
+        }
+    }
+
+    /// Proposes a shaper at 90 % of the lowest rate of the lines.
+    pub(super) fn wrong_shaper(&mut self) {
+        let lines: Vec<String> = self
+            .plan
+            .aps
+            .iter()
+            .filter(|ap| ap.wan.is_some())
+            .map(|ap| ap.name.clone())
+            .collect();
+        for name in lines {
+            for (way, direction) in [("down", Direction::Down), ("up", Direction::Up)] {
+                let capacity = self.plan.capacity(&name, direction);
+                let capacity = capacity.filter(|capacity| capacity.shaper().is_some());
+                if let Some(lowest) = capacity.and_then(|capacity| capacity.lowest_of_line(self.plan.duration)) {
+                    self.shaper(Kind::Shaper, &name, way, below(lowest));
+                }
+            }
+        }
+    }
+
+    fn shaper(&mut self, cause: Kind, ap: &str, way: &str, rate: BitRate) {
+        let rate = written(rate.as_bps());
+        let key = |name: &str| format!("ap.{ap}.wan.{name}_{way}");
+        let label = format!("{ap}'s router limits the {way}link to {rate} with CAKE (SQM)");
+        self.propose(cause, label, &[(&key("discipline"), "cake"), (&key("shaper"), &rate)]);
+    }
+
+    pub(super) fn router(&mut self) {
+        let limited: Vec<(String, BitRate)> = self
+            .plan
+            .aps
+            .iter()
+            .filter_map(|ap| Some((ap.name.clone(), ap.forwarding?)))
+            .collect();
+        for (name, rate) in limited {
+            let faster = written(rate.as_bps().saturating_mul(FORWARDING_FACTOR));
+            let key = format!("ap.{name}.forwarding");
+            self.propose(Kind::Router, format!("{name} forwards {faster}"), &[(&key, &faster)]);
+        }
+    }
+
+    pub(super) fn own_channel(&mut self, cause: &Cause) {
+        self.free_channels(Kind::OwnChannel, &cause.stations);
+        for name in &cause.by {
+            self.other_radio(Kind::OwnChannel, name);
+        }
+    }
+
+    /// Proposes fewer connections, shares by host, and a limit of each transfer.
+    pub(super) fn fair_share(&mut self, cause: &Cause) {
+        for name in &cause.by {
+            let Some(station) = self.plan.station(name) else {
+                continue;
+            };
+            let several = station.workloads.iter().filter(|workload| workload.config.streams > 1);
+            let several: Vec<String> = several.map(|workload| workload.name.clone()).collect();
+            for workload in several {
+                let key = format!("workload.{workload}.streams");
+                self.propose(
+                    Kind::FairShare,
+                    format!("{workload} uses one connection"),
+                    &[(&key, "1")],
+                );
+            }
+            if let Some(ap) = self.line_of(name) {
+                self.isolation(ap);
+            }
+            let uploads = station
+                .workloads
+                .iter()
+                .any(|workload| workload.config.kind == Use::Upload);
+            if uploads {
+                self.capped_up(Kind::FairShare, name, None);
+            } else {
+                self.capped(Kind::FairShare, name, None);
+            }
+        }
+    }
+
+    /// Proposes shares by host on a line.
+    fn isolation(&mut self, ap: &Ap) {
+        if ap.wan.is_none() {
+            return;
+        }
+        let key = |name: &str| format!("ap.{}.wan.{name}", ap.name);
+        let label = format!(
+            "{}'s router shares the line by host, with CAKE at 90 % of its rate",
+            ap.name
+        );
+        self.propose(
+            Kind::FairShare,
+            label,
+            &[
+                (&key("discipline"), "cake"),
+                (&key("shaper_down"), "90 %"),
+                (&key("shaper_up"), "90 %"),
+                (&key("cake.isolation_down"), "dual-dsthost"),
+                (&key("cake.isolation_up"), "dual-srchost"),
+            ],
+        );
+    }
+
+    pub(super) fn traffic(&mut self, cause: &Cause) {
+        for name in cause.by.iter().chain(&cause.stations) {
+            self.other_radio(Kind::Traffic, name);
+        }
+        self.slow_line(Kind::Traffic, cause);
+    }
+}
+
+fn below(rate: BitRate) -> BitRate {
+    BitRate::from_bps(rate.as_bps() / 100 * BELOW_PERCENT)
+}
