@@ -66,14 +66,14 @@ fn cause(plan: &Plan, found: &Found, rules: &Explanation) -> Cause {
         .find(|cause| cause.kind == found.kind && cause.stations.iter().any(|affected| stations.contains(affected)));
     let mut evidence = effect(plan, found);
     if let Some(rule) = rule {
-        evidence = format!("{evidence} {}", rule.evidence);
+        evidence = format!("{} {evidence}", rule.evidence);
     }
     Cause {
         kind: found.kind,
         severity: if serious { Severity::Serious } else { Severity::Notable },
         title: found.title.clone(),
         evidence,
-        advice: found.advice.clone(),
+        advice: rule.map_or_else(|| found.advice.clone(), |rule| rule.advice.clone()),
         stations,
         by: found.by.iter().copied().map(name).collect(),
     }

@@ -1,7 +1,8 @@
 //! The queue of an access point, and that of its hardware.
 
 use super::Family;
-use crate::causes::factor::{Factor, Part, Rank};
+use super::slow_station::is_slow;
+use crate::causes::factor::{Class, Factor, Part, Rank};
 use crate::causes::scene::Scene;
 use netburn_analysis::explain::Kind;
 use netburn_medium::config::{Aql, HardwareQueue, QueueKind};
@@ -40,25 +41,37 @@ fn is_changed(plan: &Plan, ap: &Ap) -> bool {
 }
 
 fn factor(scene: &Scene<'_>, ap: &Ap) -> Factor {
-    let by = scene.elastic(&scene.on_ap(&ap.name), Direction::Down);
-    let kind = if by.is_empty() {
-        Kind::WifiDelay
-    } else {
-        Kind::DownloadBloat
-    };
+    let loaders = scene.elastic(&scene.on_ap(&ap.name), Direction::Down);
+    let slow: Vec<usize> = loaders
+        .iter()
+        .copied()
+        .filter(|station| is_slow(scene, *station))
+        .collect();
+    let by = if slow.is_empty() { loaders.clone() } else { slow.clone() };
     let (name, edited) = (ap.name.clone(), ap.name.clone());
     let origin = scene.names(&by);
     let title = {
         let name = name.clone();
-        move |names: &str| match origin.as_str() {
-            "" => format!("Packets of {names} wait in the queue of the access point {name}"),
+        move |kind, names: &str| match kind {
+            Kind::SlowNeighbour => format!("{origin} is slow and uses too much airtime, which delays {names}"),
+            Kind::WifiDelay => format!("Packets of {names} wait in the queue of the access point {name}"),
             _ => format!("Bufferbloat: {origin}'s download fills the queue of {name}, which delays {names}"),
         }
     };
-    Factor::new(Part::Air, kind, Rank::Queue)
+    // A slow station fills the queue with long transmissions.
+    let class = move |victim: usize| {
+        let (kind, rank) = match (loaders.is_empty(), slow.is_empty() || slow.contains(&victim)) {
+            (true, _) => (Kind::WifiDelay, Rank::Queue),
+            (false, true) => (Kind::DownloadBloat, Rank::Queue),
+            (false, false) => (Kind::SlowNeighbour, Rank::SlowStation),
+        };
+        Some(Class { kind, rank })
+    };
+    Factor::new(Part::Air, Kind::DownloadBloat, Rank::Queue)
         .by(by)
+        .class(class)
         .edit(move |plan| fair(plan, &edited))
-        .words(
+        .words_by_kind(
             title,
             format!("with a queue for each flow and a fair share of the airtime at {name}"),
             advice(ap),

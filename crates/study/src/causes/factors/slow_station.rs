@@ -30,7 +30,7 @@ fn find(scene: &Scene<'_>) -> Vec<Factor> {
 }
 
 /// True if the link is slow at its start or may become so.
-fn is_slow(scene: &Scene<'_>, station: usize) -> bool {
+pub(super) fn is_slow(scene: &Scene<'_>, station: usize) -> bool {
     let air = &scene.plan.stations[station].air;
     let name = scene.name(station);
     let weak = scene.signals[station].is_some_and(|dbm| dbm <= SLOW_DBM);
