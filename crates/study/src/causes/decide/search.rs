@@ -10,6 +10,8 @@ type Set = Vec<usize>;
 const PARTNERS: usize = 8;
 /// Number of candidates of a workload that are confirmed.
 const CANDIDATES: usize = 3;
+/// Part of the loss that another factor of a set must take away, if the set is not enough.
+const MORE: f64 = 0.2;
 /// Minimum number of seeds in which the goal must be missed for a comparison, if more seeds can show it.
 const MISSES: usize = 3;
 
@@ -255,6 +257,7 @@ impl<'a> Search<'a> {
                 .filter_map(|factor| Some(self.class(*factor, victim)?.rank))
                 .max()
         };
+        let score = |set: &Set, effect: &Effect| effect.mean - MORE * (set.len() as f64 - 1.0);
         helpful.sort_by(|(a, one), (b, other)| {
             let enough = other.is_enough().cmp(&one.is_enough());
             let order = if one.is_enough() && other.is_enough() {
@@ -262,7 +265,10 @@ impl<'a> Search<'a> {
             } else {
                 std::cmp::Ordering::Equal
             };
-            enough.then(order).then(other.mean.total_cmp(&one.mean)).then(a.cmp(b))
+            enough
+                .then(order)
+                .then(score(b, other).total_cmp(&score(a, one)))
+                .then(a.cmp(b))
         });
         helpful
     }
