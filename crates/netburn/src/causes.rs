@@ -47,7 +47,7 @@ pub(crate) fn simulated(run: &Run, rules: &Explanation, threads: usize) -> Resul
     Ok(Some(explanation))
 }
 
-/// What the causes do not cover.
+/// Note on the workloads that the causes do not cover.
 fn note(diagnosis: &Diagnosis) -> Option<String> {
     if diagnosis.interrupted {
         return Some("stopped: the causes are those that were found so far".to_owned());

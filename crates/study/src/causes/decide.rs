@@ -1,4 +1,4 @@
-//! Which factors are causes: those without which missed goals are met, or clearly better.
+//! Choice of the factors that are causes: those without which missed goals are met, or clearly better.
 //!
 //! 1. *Screening*, with one seed: the plan without all factors of a part, then without each factor of the parts that help.
 //! 2. *Combinations*, where no single factor is enough: the best one with each other one that helps.
@@ -64,7 +64,7 @@ pub struct Found {
     pub kind: Kind,
     /// One line.
     pub title: String,
-    /// What the simulation had instead.
+    /// The simulated replacement.
     pub without: String,
     /// Suggested remedy.
     pub advice: String,
@@ -72,7 +72,7 @@ pub struct Found {
     pub by: Vec<usize>,
     /// Missed workloads that it explains, with and without it.
     pub findings: Vec<Finding>,
-    /// What was taken away together with it, if it is not enough alone.
+    /// Further factors that were taken away together with it, if it is not enough alone.
     pub together: Vec<String>,
 }
 
@@ -94,7 +94,7 @@ const HELPS: f64 = 0.15;
 /// Relative decrease of a loss that is clearly better.
 pub(super) const CLEARLY: f64 = 0.35;
 /// Relative decrease of a loss after which little is left to explain.
-pub(super) const ENOUGH: f64 = 0.8;
+pub(super) const MIN_ENOUGH: f64 = 0.8;
 
 /// Decides which factors of a plan are causes of the missed goals of `victims`.
 #[must_use]

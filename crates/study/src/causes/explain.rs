@@ -115,7 +115,7 @@ fn effect(plan: &Plan, found: &Found) -> String {
     format!("Simulated {without}, {changed}.")
 }
 
-/// What the simulations take away, by family, for the manual.
+/// Texts of what the simulations have instead, by family, for the manual.
 #[must_use]
 pub fn removals() -> Vec<&'static str> {
     super::factors::FAMILIES.iter().map(|family| family.without).collect()

@@ -66,7 +66,7 @@ pub(super) struct Factor {
     pub(super) part: Part,
     /// Stations that it names as the origin, by number.
     pub(super) by: Vec<usize>,
-    /// What the simulation had instead, after `Simulated`: `with a queue for each flow on the uplink`.
+    /// The simulated replacement, after `Simulated`: `with a queue for each flow on the uplink`.
     pub(super) without: String,
     /// Suggested remedy.
     pub(super) advice: String,

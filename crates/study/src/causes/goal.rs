@@ -1,4 +1,4 @@
-//! How far each workload is from its goals, as one number that can be compared between runs.
+//! Distance of each workload from its goals, as one number that can be compared between runs.
 
 use netburn_record::GoalKind;
 use netburn_record::Summary;

@@ -41,7 +41,7 @@ struct Effect {
 impl Effect {
     /// True if little is left to explain.
     fn is_enough(self) -> bool {
-        self.always && (self.mean >= ENOUGH || self.met > 0.5 && self.mean >= CLEARLY)
+        self.always && (self.mean >= MIN_ENOUGH || self.met > 0.5 && self.mean >= CLEARLY)
     }
 
     fn is_clear(self) -> bool {

@@ -28,7 +28,7 @@ use super::scene::Scene;
 
 /// A family of factors.
 pub(super) struct Family {
-    /// What a simulation has instead of the factor, for the manual.
+    /// Replacement of the factor in a simulation, for the manual.
     pub(super) without: &'static str,
     /// Factors of this family in a plan.
     pub(super) find: fn(&Scene<'_>) -> Vec<Factor>,
