@@ -123,6 +123,10 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
 
     fn set_queue(&mut self, now: Instant, node: usize, kind: QueueKind) {
         let config = &mut self.queues[node];
+        // A queue that is replaced drops its packets.
+        if config.kind == kind {
+            return;
+        }
         // A limit that was the discipline's default becomes the new discipline's default; an
         // explicit limit stays.
         if config.limit == config.kind.default_limit() {
@@ -184,8 +188,10 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             StationSetting::Quality(quality) => {
                 self.roaming.fix_quality(station, quality);
                 let was_mcs = matches!(wifi_station.quality, LinkQuality::Mcs(_));
+                let is_new = wifi_station.quality != quality;
                 wifi_station.quality = quality;
-                if was_mcs || matches!(quality, LinkQuality::Mcs(_)) {
+                // A rate control that is replaced loses its statistics.
+                if is_new && (was_mcs || matches!(quality, LinkQuality::Mcs(_))) {
                     self.set_rate(station);
                 }
                 self.set_signal(station);
@@ -195,8 +201,10 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                 self.set_signal(station);
             }
             StationSetting::RateControl(control) => {
-                wifi_station.control = control;
-                self.set_rate(station);
+                if wifi_station.control != control {
+                    wifi_station.control = control;
+                    self.set_rate(station);
+                }
             }
             StationSetting::AdapterRate(limit) => {
                 let node = wifi_station.node;

@@ -179,6 +179,9 @@ impl<P: std::fmt::Debug + Send + 'static> WiredStations<P> {
     }
 
     fn set_queue(&mut self, now: Instant, host: usize, kind: QueueKind) {
+        if self.hosts[host].queue.kind == kind {
+            return;
+        }
         let queue = QueueConfig::for_station(kind);
         let Some(discipline) = queue.discipline() else { return };
         let entry = &mut self.hosts[host];

@@ -2,9 +2,9 @@
 //! time.
 
 use house::{HOUSE, packet, plan};
-use netburn_medium::config::{Band, QueueKind};
+use netburn_medium::config::{Band, LinkQuality, QueueKind, RateControl};
 use netburn_network::{DropSite, Endpoint, Network, Output};
-use netburn_scenario::plan::{ApSetting, RadioName, RadioRef, RadioSetting, Setting};
+use netburn_scenario::plan::{ApSetting, RadioName, RadioRef, RadioSetting, Setting, StationSetting};
 use netburn_units::{Duration, Instant, Probability};
 
 mod house;
@@ -374,4 +374,45 @@ fn frames_on_the_air_have_not_left_the_hardware() {
         delivered(&run(&mut network, Instant::from_secs(1))).len(),
         1 + 63 + 1 + 4 + 1
     );
+}
+
+/// A change to the value that a setting has already changes nothing: no packet is dropped, and rate control keeps its statistics.
+#[test]
+fn a_setting_keeps_its_value() {
+    let text = HOUSE
+        .replace("mcs = 0", "signal = \"-75 dBm\"\nrate_control = \"minstrel\"")
+        .replace("\"10 Mbit/s\"", "\"1 Gbit/s\"")
+        .replace("\"100 Mbit/s\"", "\"1 Gbit/s\"");
+    let text = format!("{text}[station.w]\nlink = {{ rate = \"10 Mbit/s\" }}\n");
+    let stations = [Endpoint::Station(0), Endpoint::Station(1), Endpoint::Station(2)];
+    let with = |setting: Option<Setting>| {
+        let mut network = Network::new(&plan(&text)).unwrap();
+        for number in 0..300 {
+            for station in stations {
+                network.handle_packet(Instant::ZERO, Endpoint::Server, station, packet(1_500, number));
+                network.handle_packet(Instant::ZERO, station, Endpoint::Server, packet(1_500, number));
+            }
+        }
+        let mut all = delivered(&run(&mut network, Instant::from_millis(60)));
+        if let Some(setting) = setting {
+            network.set(Instant::from_millis(60), &setting);
+        }
+        all.extend(delivered(&run(&mut network, Instant::from_secs(20))));
+        all
+    };
+    let unchanged = with(None);
+    let station = |name: &str, setting| Setting::Station(name.to_owned(), setting);
+    for same in [
+        Setting::Ap("home".to_owned(), ApSetting::Queue(QueueKind::Fifo)),
+        station("a", StationSetting::Queue(QueueKind::FqCodel)),
+        station("w", StationSetting::Queue(QueueKind::FqCodel)),
+        station("a", StationSetting::Quality(LinkQuality::Mcs(7))),
+        station("b", StationSetting::RateControl(RateControl::Minstrel)),
+        station("a", StationSetting::Weight(256)),
+    ] {
+        assert_eq!(with(Some(same.clone())), unchanged, "{same:?}");
+    }
+    // Another discipline drops what is queued.
+    let other = Setting::Ap("home".to_owned(), ApSetting::Queue(QueueKind::FqCodel));
+    assert!(with(Some(other)).len() < unchanged.len());
 }
