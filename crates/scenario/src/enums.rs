@@ -10,8 +10,8 @@ use crate::section_macro::section;
 use crate::suggest::list;
 use crate::value::{PlanValue, from_section};
 use netburn_medium::config::{
-    Aql, Band, Guard, HardwareQueue, PowerSave, PowerSaveMode, QueueKind, QueueLimit, RadioSelection, RateControl,
-    Rating, Roaming, RoamingPolicy, Security, Standard, Steering, SteeringPolicy, TransitionAnswer, Width,
+    Aql, Band, Composition, Guard, HardwareQueue, PowerSave, PowerSaveMode, QueueKind, QueueLimit, RadioSelection,
+    RateControl, Rating, Roaming, RoamingPolicy, Security, Standard, Steering, SteeringPolicy, TransitionAnswer, Width,
 };
 use netburn_medium::fading::FadingModel;
 use netburn_medium::geometry::BuildingModel;
@@ -123,6 +123,9 @@ words!(QueueKind, QUEUES, [
 ]);
 /// Queue disciplines for wired hosts: those that do not distinguish stations.
 pub const WIRED_QUEUES: &[QueueKind] = &[QueueKind::Fifo, QueueKind::PfifoFast, QueueKind::FqCodel];
+words!(Composition, COMPOSITIONS, [
+    Composition::Txop.name() => Composition::Txop, Composition::Driver.name() => Composition::Driver,
+]);
 words!(RateControl, RATE_CONTROLS, [
     "fixed" => RateControl::Fixed, "ideal" => RateControl::Ideal, "minstrel" => RateControl::Minstrel,
 ]);

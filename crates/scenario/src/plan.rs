@@ -1,8 +1,8 @@
 //! Resolved scenario: checked, with every default filled in.
 
 use netburn_medium::config::{
-    AdapterRate, Aggregation, Aql, Band, Guard, HardwareQueue, LinkQuality, PowerSave, QueueKind, QueueLimit,
-    RadioConfig, RadioSelection, RateControl, Rating, Roaming, Security, Standard, Steering, Width,
+    AdapterRate, Aggregation, Aql, Band, Composition, Guard, HardwareQueue, LinkQuality, PowerSave, QueueKind,
+    QueueLimit, RadioConfig, RadioSelection, RateControl, Rating, Roaming, Security, Standard, Steering, Width,
 };
 use netburn_medium::fading::FadingModel;
 use netburn_medium::geometry::{self, Position};
@@ -247,6 +247,8 @@ pub struct Ap {
     pub slow_stations: bool,
     /// Depth of the driver and hardware queue, per access category.
     pub hardware_queue: HardwareQueue,
+    /// When the frames of an aggregate are chosen.
+    pub composition: Composition,
     /// Capacity of the driver's lists in packets, below a queue that does not distinguish stations; at least 1.
     pub driver_queue: u16,
     /// Airtime queue limits; `None`: unlimited.
@@ -451,6 +453,8 @@ pub struct StationAir {
     pub queue: QueueKind,
     /// Depth of the driver and hardware queue, per access category.
     pub hardware_queue: HardwareQueue,
+    /// When the frames of an aggregate are chosen.
+    pub composition: Composition,
     /// Capacity of the driver's lists in packets, below a queue that does not distinguish receivers; at least 1.
     pub driver_queue: u16,
     /// Airtime weight; 1 to 65 535. Default: 256, as in Linux.
@@ -582,6 +586,7 @@ impl Ap {
             ecn: true,
             slow_stations: false,
             hardware_queue: HardwareQueue::default(),
+            composition: Composition::default(),
             driver_queue: ATH9K_DEPTH,
             aql: None,
             rx_interrupt_delay: Duration::ZERO,
@@ -678,6 +683,7 @@ impl Default for StationAir {
             adapter_rate: AdapterRate::default(),
             queue: QueueKind::FqCodel,
             hardware_queue: HardwareQueue::default(),
+            composition: Composition::default(),
             driver_queue: ATH9K_DEPTH,
             weight: 256,
             dscp_mapping: DscpMapping::default(),

@@ -28,6 +28,8 @@ pub enum Reason {
     /// Only the airtime queue limits bound a station's data in the hardware, and they are the same for all stations
     /// (as in Linux).
     LimitedAlike,
+    /// The hardware accepts all packets at once, so that the scheduler has none to choose from.
+    NothingWaits,
     /// The access point's forwarding rate is unlimited.
     ForwardsAll,
 }
@@ -52,6 +54,9 @@ impl Reason {
             Reason::NotByAirtime => "its access point does not schedule by airtime (`queue = \"airtime\"`)",
             Reason::LimitedAlike => {
                 "with `hardware_queue = \"unlimited\"`, only the airtime queue limits apply, and they are the same for all stations"
+            }
+            Reason::NothingWaits => {
+                "with `hardware_queue = \"unlimited\"`, all packets enter the hardware at once, so the scheduler has no choice"
             }
             Reason::ForwardsAll => "without `forwarding` no packet is queued there",
         }

@@ -22,8 +22,8 @@ use crate::signals::Signals;
 use crate::streams::StreamSection;
 use crate::value::{PlanValue, from_section, section_values};
 use netburn_medium::config::{
-    Band, Guard, HardwareQueue, LinkQuality, QueueKind, QueueLimit, RadioSelection, RateControl, Rating, Security,
-    Standard, Width,
+    Band, Composition, Guard, HardwareQueue, LinkQuality, QueueKind, QueueLimit, RadioSelection, RateControl, Rating,
+    Security, Standard, Width,
 };
 use netburn_medium::fading::FadingModel;
 use netburn_medium::geometry::BuildingModel;
@@ -133,6 +133,8 @@ section! {
         slow_stations: Flag => slow_stations;
         /// Depth of the driver and hardware queue, per access category of a radio: aggregates, frames, a time, or `unlimited`. ath9k uses two aggregates.
         hardware_queue: HardwareQueue => hardware_queue;
+        /// When the frames of an aggregate are chosen. `txop`: by the radio, at its transmit opportunity; an aggregate that waits for the channel takes the packets that arrive meanwhile. Nearly all radios work like this, those of 802.11n included. `driver`: by the driver, when the aggregate enters the hardware queue, as in ath9k.
+        aggregate_composition: Composition => composition;
         /// Mapping from the DSCP of a packet to its access category on the air. `rfc8325`: RFC 8325, as Linux since 6.8; other code points by their upper three bits. `upper-three-bits`: as Linux before 6.8 and many access points; EF is then video, and AF1x, AF2x and CS2 are background.
         dscp_mapping: DscpMapping => dscp_mapping;
         /// Capacity of the driver's own lists, in packets, between `fifo`, `pfifo-fast` or `fq-codel` and the hardware. ath9k held 123 before Linux 4.11. Use 1 for a driver without such lists, whose firmware takes packets directly from the queue.
@@ -313,6 +315,8 @@ section! {
         queue: QueueKind => air.queue, changes |value| (StationSetting::Queue(value)), on MODELLED else RealAir;
         /// Depth of the driver and hardware queue: aggregates, frames, a time, or `unlimited`.
         hardware_queue(wifi): HardwareQueue => air.hardware_queue;
+        /// When the frames of an aggregate are chosen: `txop` or `driver`, as of an access point.
+        aggregate_composition(wifi): Composition => air.composition;
         /// Capacity of the driver's own lists, in packets, as of an access point.
         driver_queue(wifi): Whole<1, 65535> => air.driver_queue;
         /// Airtime weight of the station; 256 in Linux.

@@ -2,7 +2,7 @@
 
 use crate::decode::{Context, FromNode, List, Section};
 use crate::node::{Node, Place};
-use netburn_medium::config::{HardwareQueue, QueueKind, RateControl};
+use netburn_medium::config::{Composition, HardwareQueue, QueueKind, RateControl};
 use netburn_workload::Priority;
 use serde_json::Value;
 
@@ -24,7 +24,7 @@ macro_rules! key_values {
         })+
     };
 }
-key_values!(HardwareQueue, Priority, QueueKind, RateControl);
+key_values!(Composition, HardwareQueue, Priority, QueueKind, RateControl);
 
 fn read<T: FromNode>(text: &str) -> Result<T, String> {
     let mut cx = Context::default();

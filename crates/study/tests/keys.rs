@@ -396,31 +396,32 @@ fn keys_without_effect_have_a_note() {
     }
 }
 
-/// With only airtime queue limits a weight has no effect, as in Linux, and a note reports this.
+/// Hardware that accepts all packets leaves no choice to the scheduler: a weight has no effect, with airtime queue limits
+/// (as in Linux) and without. A note reports this.
 #[test]
-fn airtime_queue_limits_ignore_weights() {
-    let airtime = "ap.x.queue=airtime";
-    let set = [
-        airtime,
-        "ap.x.aql=true",
-        "ap.x.hardware_queue=unlimited",
-        "station.t.mcs=7",
-        "station.s.weight=1024",
-    ];
-    let share = measure(table().text("pair"), &set, "station.s.airtime_share");
-    assert!((share - 0.5).abs() < 0.05, "{share}");
-    let mut document = Document::from_toml("keys.toml", table().text("pair")).unwrap();
-    for change in set {
-        let (path, value) = change.split_once('=').unwrap();
-        document.set(path, value).unwrap();
+fn unlimited_hardware_ignores_weights() {
+    for (aql, reason) in [("true", Reason::LimitedAlike), ("false", Reason::NothingWaits)] {
+        let aql = format!("ap.x.aql={aql}");
+        let set = [
+            "ap.x.queue=airtime",
+            &aql,
+            "ap.x.hardware_queue=unlimited",
+            "station.t.mcs=7",
+            "station.t.streams=2",
+            "station.s.weight=1024",
+        ];
+        let share = measure(table().text("pair"), &set, "station.s.airtime_share");
+        assert!((share - 0.5).abs() < 0.05, "{share}");
+        let mut document = Document::from_toml("keys.toml", table().text("pair")).unwrap();
+        for change in set {
+            let (path, value) = change.split_once('=').unwrap();
+            document.set(path, value).unwrap();
+        }
+        let plan = document.resolve_for(Environment::Simulate).unwrap().0;
+        let found = plan.ineffective_on(Environment::Simulate);
+        assert_eq!(found[0].reason, reason);
+        assert_eq!(found[0].keys, ["station.s.weight"]);
     }
-    let found = document
-        .resolve_for(Environment::Simulate)
-        .unwrap()
-        .0
-        .ineffective_on(Environment::Simulate);
-    assert_eq!(found[0].reason, Reason::LimitedAlike);
-    assert_eq!(found[0].keys, ["station.s.weight"]);
 }
 
 /// The same seed gives the same results, and another seed gives different ones.

@@ -303,6 +303,7 @@ fn air(
     };
     let of_radio = |(index, radio): (usize, &PlacedRadio)| NodeConfig {
         hardware: plan.aps[radio.ap].hardware_queue,
+        composition: plan.aps[radio.ap].composition,
         rts_threshold: radio.config.rts.map(|size| size.as_bytes()),
         ..NodeConfig::for_standard(
             channel_of[index],
@@ -321,6 +322,7 @@ fn air(
         NodeConfig {
             edca: EdcaParameters::default_set(wifi_station.link.standard.cw_min()),
             hardware: station.air.hardware_queue,
+            composition: station.air.composition,
             rts_threshold: radio.config.rts.map(|size| size.as_bytes()),
             limit: station.air.adapter_rate,
             // RTS and CTS use a basic rate that all stations on the channel support.

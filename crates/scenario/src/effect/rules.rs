@@ -103,12 +103,18 @@ impl Plan {
             let aps = self.aps_of(station);
             let weighted = station.air.weight != StationAir::default().weight && !aps.is_empty();
             let by_airtime = |ap: &&Ap| self.queues_of(ap).any(|kind| kind == QueueKind::Airtime);
-            let alike = |ap: &&Ap| ap.aql.is_some() && ap.hardware_queue == HardwareQueue::Unlimited;
+            let unlimited = |ap: &&Ap| ap.hardware_queue == HardwareQueue::Unlimited;
+            let limited = aps.iter().any(|ap| ap.aql.is_some());
             let key = || format!("station.{}.weight", station.name);
             if !aps.iter().any(by_airtime) {
                 found.add(weighted, Reason::NotByAirtime, key);
-            } else if aps.iter().all(alike) {
-                found.add(weighted, Reason::LimitedAlike, key);
+            } else if aps.iter().all(unlimited) {
+                let reason = if limited {
+                    Reason::LimitedAlike
+                } else {
+                    Reason::NothingWaits
+                };
+                found.add(weighted, reason, key);
             }
         }
     }

@@ -16,7 +16,7 @@ fn unknown_keys_suggest_the_nearest() {
             "3:1: station.tv: unknown key `workloads`; did you mean `workload`?",
             "4:1: station.tv: unknown key `frobnicate`; expected one of `joins`, `link`, `radio_selection`, `standard`, `streams`, `signal`, \
              `distance`, `position`, `path`, `speed`, `signals`, `roaming`, `power_save`, `mcs`, `signal_up`, `hidden_from`, `rate_control`, `adapter_rate`, `workload`, `start`, `stop`, `cc`, `ecn`, \
-             `tsq`, `gso`, `gro`, `tx_completion_delay`, `rx_interrupt_delay`, `queue`, `hardware_queue`, `driver_queue`, `weight`, `dscp_mapping`, `agent`, `label`",
+             `tsq`, `gso`, `gro`, `tx_completion_delay`, `rx_interrupt_delay`, `queue`, `hardware_queue`, `aggregate_composition`, `driver_queue`, `weight`, `dscp_mapping`, `agent`, `label`",
         ],
     );
     station(

@@ -1,8 +1,8 @@
 //! Strategies for servers, access points and their lines, and stations.
 
 use netburn_medium::config::{
-    AdapterRate, Aggregation, Aql, Band, HardwareQueue, LinkQuality, PowerSave, PowerSaveMode, QueueKind, QueueLimit,
-    RadioConfig, RadioSelection, RateControl, Standard, Width,
+    AdapterRate, Aggregation, Aql, Band, Composition, HardwareQueue, LinkQuality, PowerSave, PowerSaveMode, QueueKind,
+    QueueLimit, RadioConfig, RadioSelection, RateControl, Standard, Width,
 };
 use netburn_scenario::plan::{
     Ap, Backhaul, Cake, Framing, Hop, Http, Isolation, Joins, LineQueue, Outage, Policer, Radio, RadioName, RadioRef,
@@ -239,6 +239,7 @@ pub(crate) fn ap(name: &'static str) -> impl Strategy<Value = Ap> {
             ecn,
             slow_stations,
             hardware_queue,
+            composition: if rated { Composition::Driver } else { Composition::Txop },
             driver_queue: if rated { 1 } else { 123 },
             aql,
             rx_interrupt_delay: Duration::from_micros(if rated { 500 } else { 0 }),
@@ -307,6 +308,11 @@ pub(crate) fn air() -> impl Strategy<Value = StationAir> {
             adapter_rate,
             queue,
             hardware_queue,
+            composition: if weight % 2 == 0 {
+                Composition::Driver
+            } else {
+                Composition::Txop
+            },
             driver_queue: weight,
             weight,
             dscp_mapping: if weight % 3 == 0 {

@@ -2,7 +2,7 @@
 
 use super::super::phy::{Phy, optional, time};
 use crate::validate::quantity::parse;
-use netburn_medium::config::{HardwareQueue, QueueKind, RateControl};
+use netburn_medium::config::{Composition, HardwareQueue, QueueKind, RateControl};
 use netburn_scenario::KeyValue;
 use netburn_units::{BitRate, Duration};
 use netburn_workload::Priority;
@@ -56,6 +56,8 @@ pub(super) struct Fields {
     pub(super) queue_limit: Option<u32>,
     #[serde(default, deserialize_with = "key")]
     pub(super) hardware: HardwareQueue,
+    #[serde(default, deserialize_with = "key")]
+    pub(super) composition: Composition,
     /// Airtime queue limits, if the queue supports them.
     #[serde(default)]
     pub(super) aql: bool,

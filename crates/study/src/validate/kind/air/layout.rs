@@ -149,6 +149,7 @@ fn node(fields: &Fields, vector: &TxVector, links: Vec<LinkConfig>) -> NodeConfi
     }
     NodeConfig {
         hardware: fields.hardware,
+        composition: fields.composition,
         rts_threshold: fields.rts,
         rts_rate: control(fields.rts_rate, node.rts_rate),
         framing: framing(fields),

@@ -68,6 +68,10 @@ impl<P, Q: TransmitQueue<P>> TransmitQueue<P> for Watched<Q> {
         self.queue.set_unsent(now, tin, unsent);
     }
 
+    fn may_push(&self, tin: Tin) -> bool {
+        self.queue.may_push(tin)
+    }
+
     fn on_pushed_to_hw(&mut self, tin: Tin, airtime: Duration) {
         let total: Duration = self.pending.values().copied().sum();
         let own = self.pending.entry((tin.to, tin.category())).or_default();
