@@ -119,7 +119,10 @@ fn a_longer_outage_is_worse() {
     };
     let (none, short, long) = (at(0), at(160), at(860));
     for (found, lost) in [(short, 160), (long, 860)] {
-        assert_eq!((found.delay, found.late, found.lost), (Duration::from_millis(40), 0, lost));
+        assert_eq!(
+            (found.delay, found.late, found.lost),
+            (Duration::from_millis(40), 0, lost)
+        );
     }
     assert!((none.rating - short.rating - 58.4).abs() < 0.2, "{}", short.rating);
     assert!((none.rating - long.rating - 74.8).abs() < 0.2, "{}", long.rating);
