@@ -167,11 +167,13 @@ impl Browser {
         std::fs::write(path, base64(text.as_str().unwrap())).unwrap();
     }
 
-    /// Error messages on the browser's console.
+    /// Error messages on the browser's console. Those of the browser's own first page, which is slow on a busy machine, are
+    /// left out.
     pub(crate) fn console_errors(&self) -> Vec<String> {
         let list = self.ask("POST", "/se/log", &json!({ "type": "browser" }));
         let list = list.as_array().unwrap().iter();
         list.map(|entry| entry["message"].as_str().unwrap_or_default().to_owned())
+            .filter(|message| !message.starts_with("chrome://new-tab-page"))
             .collect()
     }
 
