@@ -168,3 +168,9 @@ def test_a_forked_process_simulates_again():
     if child == 0:
         os._exit(0 if nb.simulate("slow-neighbour", seed=2).throughput_mbps == expected else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_the_names_of_the_module_are_complete():
+    # Names whose modules are imported later included.
+    assert set(nb.__all__) <= set(dir(nb))
+    assert {"lab", "run", "Lab", "LabError", "Node", "Process"} <= set(dir(nb))

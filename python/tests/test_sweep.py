@@ -352,6 +352,22 @@ def test_invalid_arguments_are_rejected(tmp_path):
         sweep.run(threads=0)
 
 
+@pytest.mark.parametrize(
+    ("values", "help"),
+    [
+        ("1..50", "range(1, 51)"),
+        ("-82 dBm..-62 dBm..5", "nb.steps('-82 dBm', '-62 dBm', '5')"),
+        ("0.1..0.3..0.1", "nb.steps('0.1', '0.3', '0.1')"),
+        ("fifo,airtime", "['fifo', 'airtime']"),
+        ("fifo", "['fifo']"),
+    ],
+)
+def test_the_notation_of_the_command_has_a_correction(values, help):
+    with pytest.raises(TypeError) as error:
+        nb.sweep("slow-neighbour", {"seed": values})
+    assert str(error.value).endswith(f"\nhelp: write it as {help}")
+
+
 def test_the_folder_of_another_sweep_is_rejected(tmp_path):
     scenario = nb.scenario("slow-neighbour", BASE)
     nb.sweep(scenario, {"seed": [1]}, out=tmp_path / "sweep").run()

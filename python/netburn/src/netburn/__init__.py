@@ -87,3 +87,7 @@ def __getattr__(name: str) -> object:
     import importlib
 
     return getattr(importlib.import_module(f".{_LATER[name]}", __name__), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

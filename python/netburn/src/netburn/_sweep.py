@@ -176,6 +176,21 @@ class Sweep:
         return f"<Sweep of {', '.join(self.keys)}: {self.cells} cells, {self.runs} runs>"
 
 
+def _listed(text: str) -> str:
+    """The list that was probably meant by a value in the notation of `--vary`."""
+    import re
+
+    part = r"\s*([-+\u2212]?[0-9]+(?:\.[0-9]+)?)\s*([^.]*?)\s*"
+    found = re.fullmatch(rf"{part}\.\.{part}(?:\.\.{part})?", text)
+    if not found:
+        return f"write it as [{text!r}]" if "," not in text else f"write it as {[value.strip() for value in text.split(',')]!r}"
+    first, unit, last, _, step, step_unit = found.groups()
+    if not unit and step is None and all(re.fullmatch(r"[-+]?[0-9]+", end) for end in (first, last)):
+        return f"write it as range({int(first)}, {int(last) + 1})"
+    ends = [f"{value} {of}".strip() if of else value for value, of in ((first, unit), (last, unit), (step or "1", step_unit or ""))]
+    return f"write it as nb.steps({', '.join(map(repr, ends))})"
+
+
 def sweep(
     of: Scenario | str | os.PathLike[str],
     vary: Mapping[str, Values],
@@ -205,7 +220,7 @@ def sweep(
     varied = []
     for key, values in vary.items():
         if isinstance(values, (str, bytes)):
-            raise TypeError(f"{key}: found one value, expected a list of values")
+            raise TypeError(f"{key}: found one value, `{values!s}`, expected a list of values\nhelp: {_listed(str(values))}")
         varied.append((key, [_values.text(value) for value in values]))
     with Reporter("checking", progress) as reporter:
         return Sweep(native.Sweep(of._native, varied, repeat, skip_impossible, reporter.report), out)
