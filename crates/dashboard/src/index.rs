@@ -319,11 +319,7 @@ fn inspect_folder(path: &Path, known: Option<&Entry>) -> Found {
         let Some(listed) = inspect(path) else {
             return Found::NoRun;
         };
-        let folder = || std::fs::metadata(path).ok();
-        let at_ms = match listed.started {
-            Some(started) => started.0 / 1_000_000,
-            None => folder().map_or(0, |metadata| FileStamp::from_metadata(&metadata).modified / 1_000_000),
-        };
+        let at_ms = listed.at.map_or(0, |at| at.0 / 1_000_000);
         let state = RunState::Open(Box::new(listed));
         return Found::Run(Box::new(Entry { at_ms, state }));
     };

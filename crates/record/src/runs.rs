@@ -22,8 +22,10 @@ pub struct RunEntry {
     pub path: PathBuf,
     /// Name of the folder itself.
     pub name: String,
-    /// Start time, if the record has one.
+    /// Start time, if the record has one. A simulated run has none.
     pub started: Option<UnixTime>,
+    /// Start time, or the time at which the record was last written.
+    pub at: Option<UnixTime>,
     /// Name of the scenario; `None` if the folder cannot be read.
     pub scenario: Option<String>,
     /// Title of the scenario, for an unfinished run.
@@ -66,9 +68,13 @@ pub fn list(folder: &Path) -> Result<Vec<RunEntry>, Error> {
             None => listed.extend(group(&path).iter().filter_map(|member| inspect(member))),
         }
     }
-    // Names begin with the time, so they order runs without a recorded start time.
-    listed.sort_by(|a, b| (a.started, &a.path).cmp(&(b.started, &b.path)));
+    listed.sort_by(|a, b| (a.at, &a.path).cmp(&(b.at, &b.path)));
     Ok(listed)
+}
+
+/// Time at which a file or folder was last written.
+fn modified(path: &Path) -> Option<UnixTime> {
+    Some(path.metadata().ok()?.modified().ok()?.into())
 }
 
 /// Maximum number of runs of a group.
@@ -95,10 +101,22 @@ pub fn group(folder: &Path) -> Vec<PathBuf> {
 /// stay unfinished.
 #[must_use]
 pub fn inspect(path: &Path) -> Option<RunEntry> {
+    let mut listed = state(path)?;
+    let document = path.join(FILE);
+    listed.at = listed
+        .started
+        .or_else(|| modified(&document))
+        .or_else(|| modified(path));
+    Some(listed)
+}
+
+/// Entry for one folder, without the time of its files.
+fn state(path: &Path) -> Option<RunEntry> {
     let mut listed = RunEntry {
         path: path.to_owned(),
         name: path.file_name()?.to_string_lossy().into_owned(),
         started: None,
+        at: None,
         scenario: None,
         title: None,
         environment: None,

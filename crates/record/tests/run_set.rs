@@ -261,26 +261,55 @@ fn run_folders_are_listed_with_their_state() {
     assert_eq!(
         names,
         [
-            ("e-fifth", "unreadable"),
             ("c-first", "pass"),
             ("b-second", "inconclusive"),
             ("a-third", "live"),
-            ("d-fourth", "left")
+            ("d-fourth", "left"),
+            ("e-fifth", "unreadable")
         ]
     );
-    assert_eq!(listed[1].scenario.as_deref(), Some("again"));
-    let short = read_listing(&listed[2].path.join("run.json")).unwrap();
+    assert_eq!(listed[0].scenario.as_deref(), Some("again"));
+    let short = read_listing(&listed[1].path.join("run.json")).unwrap();
     assert_eq!(
         (short.scenario.as_str(), short.environment),
         ("again", Environment::Lab)
     );
     assert_eq!(
         (short.verdict, short.started),
-        (Verdict::Inconclusive, listed[2].started)
+        (Verdict::Inconclusive, listed[1].started)
     );
     assert_eq!(short.repeats, 0);
     assert!(!short.stations.is_empty() && short.stations.iter().all(|station| !station.name.is_empty()));
-    assert!(read_listing(&listed[0].path.join("run.json")).is_err());
-    assert_eq!(listed[4].environment, Some(Environment::Lab));
+    assert!(read_listing(&listed[4].path.join("run.json")).is_err());
+    assert_eq!(listed[3].environment, Some(Environment::Lab));
     drop(live);
+}
+
+/// Simulated runs have no start time. The names are in the opposite order of the times at which the records were written.
+#[test]
+fn simulated_runs_are_listed_in_the_order_in_which_they_were_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let simulated = || Header {
+        started: None,
+        environment: Environment::Simulate,
+        ..header(plan(1))
+    };
+    let minute = std::time::Duration::from_secs(60);
+    for (age, name) in [(4, "z-first"), (3, "demo/before"), (2, "demo/after"), (1, "a-last")] {
+        let path = dir.path().join(name);
+        make_folder(path.parent().unwrap()).unwrap();
+        drop(record(&path, simulated(), 100, &RunStatus::Complete));
+        let file = std::fs::File::options()
+            .write(true)
+            .open(path.join("run.json"))
+            .unwrap();
+        file.set_modified(std::time::SystemTime::now() - age * minute).unwrap();
+    }
+    let listed = list(dir.path()).unwrap();
+    let paths: Vec<&Path> = listed
+        .iter()
+        .map(|run| run.path.strip_prefix(dir.path()).unwrap())
+        .collect();
+    assert_eq!(paths, ["z-first", "demo/before", "demo/after", "a-last"].map(Path::new));
+    assert!(listed.iter().all(|run| run.started.is_none() && run.at.is_some()));
 }

@@ -22,17 +22,11 @@ pub fn text(listed: &[RunEntry], width: usize, colour: bool) -> String {
                 },
                 run.environment.map_or("–", Environment::name).to_owned().into(),
                 sanitise(run.scenario.as_deref().unwrap_or("–")).into(),
-                run.started.map_or_else(|| "–".to_owned(), UnixTime::rfc3339).into(),
+                run.at.map_or_else(|| "–".to_owned(), UnixTime::rfc3339).into(),
             ]
         })
         .collect();
-    let columns = [
-        left("RUN"),
-        left("VERDICT"),
-        left("ON"),
-        left("SCENARIO"),
-        left("STARTED"),
-    ];
+    let columns = [left("RUN"), left("VERDICT"), left("ON"), left("SCENARIO"), left("TIME")];
     let mut lines = render(&columns, &rows, 1, width, colour);
     for run in listed {
         let path = sanitise(&run.path.display().to_string());

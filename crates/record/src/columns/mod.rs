@@ -20,6 +20,7 @@ pub(crate) mod tables;
 pub(crate) mod write;
 
 use parquet::basic::{Encoding, LogicalType, Repetition, Type as Physical};
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesPtr};
 use parquet::schema::types::{ColumnPath, Type, TypePtr};
 use std::sync::Arc;
@@ -126,7 +127,8 @@ pub(crate) fn properties(columns: &[Column]) -> WriterPropertiesPtr {
         .set_statistics_enabled(EnabledStatistics::Chunk)
         .set_offset_index_disabled(true)
         .set_data_page_row_count_limit(1 << 16)
-        .set_write_batch_size(1 << 13);
+        .set_write_batch_size(1 << 13)
+        .set_key_value_metadata(Some(vec![KeyValue::new("pandas".to_owned(), pandas(columns))]));
     for column in columns {
         let path = ColumnPath::from(column.name);
         properties = match column.values {
@@ -138,6 +140,32 @@ pub(crate) fn properties(columns: &[Column]) -> WriterPropertiesPtr {
         };
     }
     Arc::new(properties.build())
+}
+
+/// Metadata for pandas ("Storing pandas DataFrame objects in Apache Parquet format", pandas' developer guide). Integers that
+/// can be missing become pandas' nullable integers. Without the metadata they become floats.
+fn pandas(columns: &[Column]) -> String {
+    let whole = columns.iter().filter_map(|column| {
+        let (kind, nullable) = match column.values {
+            Values::Signed => ("int64", "Int64"),
+            Values::Unsigned => ("uint64", "UInt64"),
+            Values::Name | Values::Text => return None,
+        };
+        Some(serde_json::json!({
+            "name": column.name,
+            "field_name": column.name,
+            "pandas_type": kind,
+            "numpy_type": if column.optional { nullable } else { kind },
+            "metadata": null,
+        }))
+    });
+    serde_json::json!({
+        "index_columns": [],
+        "column_indexes": [],
+        "columns": whole.collect::<Vec<_>>(),
+        "creator": { "library": "netburn", "version": env!("CARGO_PKG_VERSION") },
+    })
+    .to_string()
 }
 
 #[cfg(test)]
