@@ -32,6 +32,14 @@ impl Side {
         }
     }
 
+    /// Seeds of its runs, in order.
+    #[must_use]
+    pub fn seeds(&self) -> Vec<u64> {
+        let mut seeds: Vec<u64> = self.runs.iter().map(|run| run.seed).collect();
+        seeds.sort_unstable();
+        seeds
+    }
+
     /// Adds a run folder. Each of its repeats is a run.
     pub fn add(&mut self, run: &Run) {
         let plan = seedless(run.header().plan.to_json());

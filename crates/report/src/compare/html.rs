@@ -217,13 +217,15 @@ fn picture(metric: &MetricComparison) -> String {
         Unit::Points => 100.0,
         _ => contrast.medians[0].abs(),
     };
-    let place = |difference: f64| {
-        let share = match difference / base {
+    // From `never` to a value, or back, is a change beyond every scale. It is no share of the baseline, which may be infinite.
+    let of_base = |difference: f64| match difference {
+        difference if difference.is_infinite() => difference,
+        difference => match difference / base {
             share if share.is_nan() => 0.0,
             share => share,
-        };
-        WIDE / 2.0 + HALF * (share / FAR).clamp(-1.0, 1.0)
+        },
     };
+    let place = |difference: f64| WIDE / 2.0 + HALF * (of_base(difference) / FAR).clamp(-1.0, 1.0);
     let class = match metric.answer.judgement {
         Judgement::Better => "pass",
         Judgement::Worse => "fail",
@@ -251,7 +253,7 @@ fn picture(metric: &MetricComparison) -> String {
         );
     }
     let at = place(contrast.difference);
-    let _ = if (contrast.difference / base).abs() > FAR {
+    let _ = if of_base(contrast.difference).abs() > FAR {
         let (from, to) = if contrast.difference > 0.0 {
             (at - 8.0, at)
         } else {

@@ -417,3 +417,48 @@ fn identical_runs_are_reported() {
     let some = Comparison::new(others, side("a", runs()), Options::default());
     assert!(text::comparison(&some, 200, false).contains("Both sides contain 2 identical runs"));
 }
+
+/// One run of each side, measured in another environment than the simulator, so that seeds make no pairs.
+fn measured(name: &str, seed: u64, verdicts: [netburn_workload::Verdict; 2]) -> Side {
+    let mut run = Summary {
+        environment: netburn_record::Environment::Fleet,
+        seed,
+        verdict: verdicts[0],
+        ..run("home", "simulate", 100.0 + seed as f64, Some(200.0), 0.9996)
+    };
+    run.stations[0].verdict = verdicts[1];
+    let mut side = Side::new(name);
+    side.add_summary(Path::new(name), &run, Some(json!({ "a": 1 })));
+    side
+}
+
+#[test]
+fn seeds_are_different_if_they_differ() {
+    use netburn_workload::Verdict::Pass;
+    let side = |seed| measured("side", seed, [Pass, Pass]);
+    let text = |one, other| text::comparison(&Comparison::new(side(one), side(other), Options::default()), 200, false);
+    // Without pairs, which measured runs do not have.
+    let mut other = side(1);
+    other.runs[0].totals.throughput_mbps = 51.0;
+    let same = text::comparison(&Comparison::new(other, side(1), Options::default()), 200, false);
+    assert!(
+        same.contains("Same scenario and seeds.") && !same.contains("different seeds"),
+        "{same}"
+    );
+    assert!(text(1, 2).contains("Same scenario, different seeds."));
+}
+
+/// From `never` to a value is a change beyond the scale: an arrow, and not the dot of a difference of 0.
+#[test]
+fn a_change_from_never_is_drawn_as_an_arrow() {
+    let never = || side("never", (0..8).map(|_| run("home", "simulate", 100.0, None, 0.9)));
+    for (these, against) in [(around("x", 100.0, 8), never()), (never(), around("x", 100.0, 8))] {
+        let page = html::comparison(&Comparison::new(these, against, Options::default()), &[], &[]);
+        let row = page
+            .split("<tr>")
+            .find(|row| row.contains("p95 ms") && row.contains('∞'))
+            .expect("a row");
+        let picture = row.split("<svg").nth(1).unwrap();
+        assert!(!picture.contains("<circle") && picture.contains("Z\"/>"), "{picture}");
+    }
+}

@@ -119,11 +119,13 @@ pub(super) fn premises(comparison: &Comparison) -> Vec<String> {
     }
     lines.extend(together(comparison));
     match &comparison.changed_keys {
-        Some(changed_keys) if changed_keys.is_empty() && !comparison.pairing.pairs.is_empty() => {
-            lines.push("Same scenario and seeds.".to_owned());
-        }
         Some(changed_keys) if changed_keys.is_empty() => {
-            lines.push("Same scenario, different seeds.".to_owned());
+            let seeds = [&comparison.these, &comparison.against].map(Side::seeds);
+            let text = match seeds {
+                [these, against] if these == against => "Same scenario and seeds.",
+                _ => "Same scenario, different seeds.",
+            };
+            lines.push(text.to_owned());
         }
         Some(changed_keys) => {
             let each = changed_keys.iter().take(DIFFERING);
