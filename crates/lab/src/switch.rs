@@ -306,7 +306,7 @@ impl Switch {
             return Err(RejectReason::Spoofed);
         }
         if let (Endpoint::Station(station), Some(reflector)) = (from, burst.reflector())
-            && self.network.joined(station).is_some()
+            && self.network.has_reflectors(station)
         {
             return Ok((Endpoint::Server, Some(reflector)));
         }

@@ -51,6 +51,11 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                     });
                 }
             }
+            Setting::Router(setting) => {
+                if let Some(router) = self.wiring.router() {
+                    self.set_ap(now, router, *setting);
+                }
+            }
             Setting::Ap(name, setting) => {
                 if let Some(ap) = self.changes.aps.iter().position(|ap| ap == name) {
                     self.set_ap(now, ap, *setting);

@@ -47,6 +47,7 @@ impl ChangeSchedule {
         for setting in changes.due.iter().flat_map(|changed| &changed.settings) {
             let there = match setting {
                 Setting::Link(_) => true,
+                Setting::Router(_) => plan.router.is_some(),
                 Setting::Ap(name, _) => changes.aps.contains(name),
                 Setting::Radio(name, _) => layout.radios.iter().any(|radio| radio.name == *name),
                 Setting::Station(name, _) => changes.stations.contains(name),
@@ -54,6 +55,7 @@ impl ChangeSchedule {
             if !there {
                 let what = match setting {
                     Setting::Link(_) => "server.link".to_owned(),
+                    Setting::Router(_) => "router".to_owned(),
                     Setting::Ap(name, _) => format!("ap.{name}"),
                     Setting::Radio(name, _) => format!("ap.{}.radio.{}", name.ap, name.radio),
                     Setting::Station(name, _) => format!("station.{name}"),

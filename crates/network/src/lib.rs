@@ -76,6 +76,7 @@ mod small_queues;
 mod steer;
 mod steering;
 mod wired_stations;
+mod wiring;
 
 pub use broadcasts::BroadcastStats;
 pub use change_schedule::AppliedChange;

@@ -1,6 +1,7 @@
 //! A plan's network, from the server to the stations and back.
 
 mod forwarding;
+mod next_hop;
 mod reflect;
 
 use crate::backhaul::{Backhaul, HopId};
@@ -19,10 +20,11 @@ use crate::roaming::Roaming;
 use crate::small_queues::SmallQueues;
 use crate::steering::Steering;
 use crate::wired_stations::WiredStations;
+use crate::wiring::Wiring;
 use netburn_medium::air::{Account, Air, Transmission, Wake as AirWake};
 use netburn_medium::geometry::Position;
 use netburn_medium::packet::{NodeId, Packet};
-use netburn_scenario::Plan;
+use netburn_scenario::{Associations, Plan};
 use netburn_units::{BitRate, Instant};
 use std::collections::VecDeque;
 
@@ -42,6 +44,7 @@ pub struct Network<P> {
     pub(crate) steering: Steering,
     pub(crate) power_saves: PowerSaves,
     pub(crate) relays: Relays<P>,
+    pub(crate) wiring: Wiring,
     pub(crate) meshes: Meshes<P>,
     pub(crate) broadcasts: Broadcasts,
     /// Station of each node after the radios.
@@ -134,6 +137,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         }
         let power_saves = PowerSaves::new(plan, &layout, begin)?;
         let relays = Relays::new(plan, &layout);
+        let wiring = Wiring::new(plan, &layout, &relays);
         for link in &relays.links {
             air.set_extra_header(link.own, link.parent, FOURTH_ADDRESS);
             air.set_extra_header(link.parent, link.own, FOURTH_ADDRESS);
@@ -158,6 +162,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             steering,
             power_saves,
             relays,
+            wiring,
             meshes,
             broadcasts,
             station_of_node: layout.station_of_node,
@@ -341,6 +346,33 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
     pub fn joined(&self, station: u16) -> Option<String> {
         let wifi_station = self.wifi_station(station)?;
         Some(self.radios[wifi_station.radio.index()].name.to_string())
+    }
+
+    /// Radios and parents at this time, for a description of the plan.
+    #[must_use]
+    pub fn associations(&self) -> Associations {
+        let radio = |attachment: &Attachment| match *attachment {
+            Attachment::Air(index) => {
+                let radio = self.wifi_stations[index].radio;
+                Some(self.radios[radio.index()].name.clone())
+            }
+            Attachment::Wire(_) => None,
+        };
+        let mut parents = vec![None; self.changes.aps.len()];
+        for link in &self.relays.links {
+            parents[link.ap] = Some(link.parent_ap);
+        }
+        Associations {
+            radios: self.attachments.iter().map(radio).collect(),
+            parents,
+        }
+    }
+
+    /// True if hosts between a station and the server return its probes (`Reflector`): it has joined an access point, or
+    /// has a cable to one or to a router.
+    #[must_use]
+    pub fn has_reflectors(&self, station: u16) -> bool {
+        self.box_of(Endpoint::Station(station)).is_some()
     }
 
     /// Statistics of a station.

@@ -81,7 +81,7 @@ pub struct Headers {
 /// A host between station and server that returns a packet to its sender, as it answers an ICMP echo request (RFC 792).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Reflector {
-    /// The access point that receives the packet from the air.
+    /// The access point that receives the packet from the air, or the device to whose port the station has a cable.
     AccessPoint,
     /// The first hop beyond the router: the provider end of the WAN link.
     LineEnd,
@@ -117,7 +117,7 @@ impl Headers {
         }
     }
 
-    /// The same for a packet of a Wi-Fi station that does not reach the server: this host returns it to the station.
+    /// The same for a packet of a station behind a line that does not reach the server: this host returns it to the station.
     /// It is then delivered to the station, with the server as its source.
     #[must_use]
     pub const fn returned_by(self, host: Reflector) -> Self {

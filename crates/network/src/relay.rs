@@ -19,7 +19,7 @@ const SPREAD: u64 = 7;
 #[derive(Debug)]
 pub(crate) struct Relays<P> {
     pub(crate) links: Vec<UnitLink>,
-    /// By access point: its place in `links`.
+    /// By access point, and for the router: its place in `links`.
     parents: Vec<Option<usize>>,
     /// By access point: the root of its mesh.
     mesh_roots: Vec<Option<usize>>,
@@ -44,13 +44,15 @@ pub(crate) enum Step {
     Air(NodeId, NodeId),
     /// Over the mesh, to another member.
     Mesh(usize),
-    /// Over the wire, to the root of another tree.
+    /// Over the wire, to the root of another tree, or to the router.
     Wire(usize),
 }
 
 impl<P> Relays<P> {
     pub(crate) fn new(plan: &Plan, layout: &Layout) -> Self {
         let links = layout.units.clone();
+        // The router follows the access points.
+        let boxes = layout.paths.len();
         let place = |ap: usize| links.iter().position(|link| link.ap == ap);
         let relay = |(index, ap): (usize, &netburn_scenario::plan::Ap)| Relay {
             delay: ap.relay_delay,
@@ -62,11 +64,11 @@ impl<P> Relays<P> {
             let mesh = meshes.find(|mesh| mesh.members.iter().any(|(member, _)| *member == ap))?;
             Some(mesh.members[mesh.root].0)
         };
-        let mesh_roots: Vec<Option<usize>> = (0..plan.aps.len()).map(mesh_root).collect();
+        let mesh_roots: Vec<Option<usize>> = (0..boxes).map(mesh_root).collect();
         Relays {
             is_empty: links.is_empty() && mesh_roots.iter().all(Option::is_none),
             mesh_roots,
-            parents: (0..plan.aps.len()).map(place).collect(),
+            parents: (0..boxes).map(place).collect(),
             relays: plan.aps.iter().enumerate().map(relay).collect(),
             links,
         }

@@ -63,7 +63,7 @@ impl<P: std::fmt::Debug + Send + 'static> WiredStations<P> {
     pub(crate) fn new(plan: &Plan) -> Result<Self, NetworkError> {
         let mut hosts = Vec::new();
         for (station, number) in plan.stations.iter().zip(0_u16..) {
-            let Some(link) = station.link else { continue };
+            let Some(link) = station.link.clone() else { continue };
             let queue = QueueConfig::for_station(station.air.queue);
             let discipline = queue.discipline().ok_or_else(|| NetworkError::WiredQueue {
                 station: station.name.clone(),
@@ -74,7 +74,6 @@ impl<P: std::fmt::Debug + Send + 'static> WiredStations<P> {
             device.report_sent();
             hosts.push(Host {
                 station: number,
-                link,
                 queue,
                 discipline,
                 ring: VecDeque::new(),
@@ -85,6 +84,7 @@ impl<P: std::fmt::Debug + Send + 'static> WiredStations<P> {
                     link_config(&link, link.down).with_interrupt_interval(DEFAULT_INTERRUPT_INTERVAL),
                     "station-down",
                 ),
+                link,
             });
         }
         Ok(WiredStations {
@@ -100,8 +100,8 @@ impl<P: std::fmt::Debug + Send + 'static> WiredStations<P> {
     }
 
     /// Current link of a host.
-    pub(crate) fn link(&self, host: usize) -> StationLink {
-        self.hosts[host].link
+    pub(crate) fn link(&self, host: usize) -> &StationLink {
+        &self.hosts[host].link
     }
 
     /// Sends a packet of a station.

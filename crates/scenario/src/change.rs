@@ -4,8 +4,9 @@ use crate::decode::{Context, FromNode, KeyChange, Section, Spanned};
 use crate::node::{Entry, Node, Place};
 use crate::path::check_path;
 use crate::plan::{RadioName, RadioRef, Setting};
-use crate::sections::{ApSection, LinkSection, RadioSection, StationLinkSection, StationSection, WanSection};
+use crate::sections::{ApSection, LinkSection, RadioSection, RouterSection, StationSection, WanSection};
 use crate::suggest::list;
+use crate::wires::StationLinkSection;
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde_json::Value;
 use std::sync::LazyLock;
@@ -35,6 +36,13 @@ pub(crate) static CHANGEABLE: LazyLock<Vec<Changeable>> = LazyLock::new(|| {
         |_, new| Some(Setting::Link(new)),
         link,
     );
+    let router = |setting: &Setting| match setting {
+        Setting::Router(router) => Some(*router),
+        _ => None,
+    };
+    let of_router = |_: &[&str], new| Some(Setting::Router(new));
+    add(&mut all, "router", RouterSection::changes(), of_router, router);
+    add(&mut all, "router.wan", WanSection::changes(), of_router, router);
     let ap = |setting: &Setting| match setting {
         Setting::Ap(_, ap) => Some(*ap),
         _ => None,
@@ -103,7 +111,7 @@ pub(crate) fn is_of_link(setting: &Setting) -> bool {
 pub(crate) fn format_setting(setting: &Setting) -> (String, Value) {
     let (pattern, value) = pattern_of(setting);
     let path = match setting {
-        Setting::Link(_) => pattern.to_owned(),
+        Setting::Link(_) | Setting::Router(_) => pattern.to_owned(),
         Setting::Ap(name, _) | Setting::Station(name, _) => pattern.replacen('*', name, 1),
         Setting::Radio(radio, _) => {
             let path = pattern.replacen("radio.*", &format!("radio.{}", radio.radio), 1);

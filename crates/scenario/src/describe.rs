@@ -1,9 +1,10 @@
 //! Readable summary of a plan.
 
 use crate::environment::Environment;
-use crate::plan::{Ap, Joins, LineQueue, Plan, RadioName, Station, StationLink, Trace, Wan};
+use crate::house::{Associations, wan_rates};
+use crate::plan::{Ap, Joins, LineQueue, Plan, Port, RadioName, Router, Station, StationLink, Wan};
 use netburn_medium::config::{LinkQuality, RadioConfig};
-use netburn_units::{BitRate, ByteSize, Duration};
+use netburn_units::{ByteSize, Duration};
 use netburn_workload::config::{Activity, Dash, GAP};
 use netburn_workload::{Adaptation, Config, Direction, Goal, Kind, ProbeTarget};
 
@@ -12,6 +13,12 @@ impl Plan {
     /// assumptions.
     #[must_use]
     pub fn describe(&self, environment: Environment) -> Vec<String> {
+        self.describe_with(environment, &Associations::default())
+    }
+
+    /// Returns the same lines with what the network of the plan selects: radios and parents.
+    #[must_use]
+    pub fn describe_with(&self, environment: Environment, found: &Associations) -> Vec<String> {
         let mut lines = vec![match &self.title {
             Some(title) => format!("{}: {title}", self.name),
             None => self.name.clone(),
@@ -30,6 +37,14 @@ impl Plan {
             for network in &self.networks {
                 let radios: Vec<String> = network.radios.iter().map(ToString::to_string).collect();
                 lines.push(format!("network {}: {}", network.name, radios.join(", ")));
+            }
+            if let Some(router) = &self.router {
+                lines.extend(self::router(router));
+            }
+            let house = self.house(found);
+            if !house.is_empty() {
+                lines.push(String::new());
+                lines.extend(house);
             }
         }
         lines.push(String::new());
@@ -137,14 +152,16 @@ fn radio(name: RadioName, config: &RadioConfig) -> String {
     text
 }
 
+fn router(router: &Router) -> Vec<String> {
+    let mut line = "router".to_owned();
+    if let Some(rate) = router.forwarding {
+        line.push_str(&format!(": forwards up to {rate}"));
+    }
+    std::iter::once(line).chain(router.wan.as_ref().map(wan)).collect()
+}
+
 fn wan(wan: &Wan) -> String {
-    let rate = |rate: Option<BitRate>, trace: &Option<Trace>| match (rate, trace) {
-        (_, Some(trace)) => format!("a trace of {} on average", trace.mean_rate()),
-        (Some(rate), None) => rate.to_string(),
-        (None, None) => "unlimited".to_owned(),
-    };
-    let (down, up) = (rate(wan.down, &wan.trace_down), rate(wan.up, &wan.trace_up));
-    let mut text = format!("  WAN link: {down} down, {up} up");
+    let mut text = format!("  WAN link:{}", wan_rates(wan));
     if !wan.delay.is_zero() {
         text.push_str(&format!(", {} one-way delay", wan.delay));
     }
@@ -205,7 +222,15 @@ fn station(station: &Station, environment: Environment) -> Vec<String> {
     }
     let mut lines = vec![line];
     for workload in &station.workloads {
-        lines.push(format!("  {}: {}", workload.name, workload_summary(&workload.config)));
+        let server = workload
+            .server
+            .as_ref()
+            .map_or_else(String::new, |server| format!(", served by {server}"));
+        lines.push(format!(
+            "  {}: {}{server}",
+            workload.name,
+            workload_summary(&workload.config)
+        ));
     }
     if station.workloads.is_empty() {
         lines.push("  no workload".to_owned());
@@ -219,6 +244,11 @@ fn on_wire(link: &StationLink) -> String {
     } else {
         format!(" on a wired link of {} down, {} up", link.down, link.up)
     };
+    match &link.to {
+        Port::Server => {}
+        Port::Router => text.push_str(" to the router"),
+        Port::Ap(ap) => text.push_str(&format!(" to {ap}")),
+    }
     if !link.delay.is_zero() {
         text.push_str(&format!(", {} one-way delay", link.delay));
     }

@@ -399,17 +399,18 @@ impl PlanValue<RoamingChoice> for Roaming {
     }
 }
 
-/// Backhaul: `wired`, a radio of another access point, or an own radio.
+/// Backhaul: `wired`, another access point or a radio of it, or an own radio.
 #[derive(Debug, Clone)]
 pub(crate) struct BackhaulChoice(pub(crate) Backhaul);
 
 impl FromNode for BackhaulChoice {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
-        let wanted = "`wired`, an access point and a radio, such as `main.5g`, or an own radio, such as `5g`";
+        let wanted = "`wired`, another access point, such as `main`, a radio of it, such as `main.5g`, or an own radio, such as `5g`";
         parsed(node, cx, wanted, |text| match text {
             "wired" => Some(BackhaulChoice(Backhaul::Wired)),
             _ => Some(BackhaulChoice(match RadioName::parse(text) {
                 Some(own) => Backhaul::Best(own),
+                None if is_name(text) => Backhaul::Port(text.to_owned()),
                 None => Backhaul::Radio(RadioRef::parse(text)?),
             })),
         })
@@ -418,8 +419,8 @@ impl FromNode for BackhaulChoice {
     fn schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
             "type": "string",
-            "pattern": "^(wired|([A-Za-z0-9-]{1,63}\\.)?(2g|5g|6g)(-[234])?)$",
-            "x-value": "`wired`, an access point and a radio, or an own radio",
+            "pattern": "^([A-Za-z0-9-]{1,63}|[A-Za-z0-9-]{1,63}\\.(2g|5g|6g)(-[234])?)$",
+            "x-value": "`wired`, another access point or a radio of it, or an own radio",
         })
     }
 }
@@ -432,6 +433,7 @@ impl PlanValue<BackhaulChoice> for Backhaul {
     fn to_json(&self) -> serde_json::Value {
         match self {
             Backhaul::Wired => "wired".into(),
+            Backhaul::Port(ap) => ap.as_str().into(),
             Backhaul::Radio(radio) => radio.to_string().into(),
             Backhaul::Best(own) => own.to_string().into(),
         }

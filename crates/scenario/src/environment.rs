@@ -1,7 +1,7 @@
 //! Environments, and the keys that each of them needs.
 
 use crate::node::Place;
-use crate::plan::{Joins, Plan, Station};
+use crate::plan::{Device, Joins, Plan, Port, Station};
 use crate::problem::{Problem, ScenarioError};
 use netburn_tcp::config::CongestionControl;
 use serde::{Deserialize, Serialize};
@@ -110,6 +110,9 @@ impl Plan {
             self.missing_air(environment, &mut problems);
         }
         self.unanswered_probes(environment, &mut problems);
+        if environment != Environment::Simulate {
+            self.missing_servers(environment, &mut problems);
+        }
         if environment == Environment::Simulate {
             for (path, cc) in self.congestion_controls() {
                 if let CongestionControl::System(name) = cc {
@@ -130,6 +133,25 @@ impl Plan {
         let workloads = workloads.map(|workload| (format!("workload.{}.cc", workload.name), &workload.cc));
         let all = server.chain(stations).chain(workloads);
         all.filter_map(|(path, cc)| Some((path, cc.as_ref()?)))
+    }
+
+    /// Reports workloads whose server is a station, where stations have no server.
+    fn missing_servers(&self, environment: Environment, problems: &mut Vec<Problem>) {
+        for station in &self.stations {
+            for workload in &station.workloads {
+                let Some(server) = &workload.server else { continue };
+                let message = format!(
+                    "`{}` has the server `{server}`, and {environment} has no servers at stations",
+                    workload.name
+                );
+                let help = format!(
+                    "remove `server` from `[workload.{}]`, or use `--on simulate`",
+                    workload.name
+                );
+                let path = format!("station.{}.workload", station.name);
+                problems.push(Problem::new(Place::Whole, &path, message, Some(help)));
+            }
+        }
     }
 
     fn missing_air(&self, environment: Environment, problems: &mut Vec<Problem>) {
@@ -179,7 +201,47 @@ impl Plan {
         if self.stations.iter().all(|station| station.workloads.is_empty()) {
             notes.push("no station has a workload: the run has no traffic".to_owned());
         }
+        if environment.models_air() {
+            notes.extend(self.bypasses());
+        }
         notes.extend(self.ineffective_on(environment).iter().map(ToString::to_string));
+        notes
+    }
+
+    /// Stations and access points that are next to the server's link although the plan has a line.
+    fn bypasses(&self) -> Vec<String> {
+        let lines = self.lines();
+        let Some(line) = lines.first() else {
+            return Vec::new();
+        };
+        let to_server = |station: &&Station| station.link.as_ref().is_some_and(|link| link.to == Port::Server);
+        let stations: Vec<&str> = self
+            .stations
+            .iter()
+            .filter(to_server)
+            .map(|station| station.name.as_str())
+            .collect();
+        let aps: Vec<&str> = self
+            .edges()
+            .filter(|ap| self.router.is_none() && ap.wan.is_none())
+            .map(|ap| ap.name.as_str())
+            .collect();
+        let note = |names: &[&str], what: &str, correction: String| {
+            let (verb, names) = (if names.len() == 1 { "bypasses" } else { "bypass" }, names.join(", "));
+            format!(
+                "{names} {verb} the line `{}`: {what} leads to the server; {correction}",
+                line.key
+            )
+        };
+        let mut notes = Vec::new();
+        if !stations.is_empty() {
+            let correction = "use `wired = true` instead for a cable to the router".to_owned();
+            notes.push(note(&stations, "a `link` without `to`", correction));
+        }
+        if let (false, Device::Ap(ap)) = (aps.is_empty(), line.router) {
+            let correction = format!("use `backhaul = \"{}\"` for a cable to the router", self.aps[ap].name);
+            notes.push(note(&aps, "the cable of an access point", correction));
+        }
         notes
     }
 

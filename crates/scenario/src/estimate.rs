@@ -93,7 +93,7 @@ impl Plan {
                 }
             }
             // A wired link limits its station only where links are modelled.
-            if let Some(link) = station.link.filter(|_| environment.models_air()) {
+            if let Some(link) = station.link.as_ref().filter(|_| environment.models_air()) {
                 let span = span + self.drain;
                 to.bound(bytes_at_rate(link.down, span));
                 from.bound(bytes_at_rate(link.max_up(), span));

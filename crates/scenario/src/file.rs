@@ -14,9 +14,10 @@ use crate::scalars::{Name, ShortSpan, SomeTime, Span, Text, Whole};
 use crate::section_macro::section;
 use crate::sections::{
     AdaptationSection, ApSection, BuildingSection, DashSection, LinkSection, MeshSection, NetworkSection,
-    PlayerSection, RadioSection, ServerSection, StationLinkSection, StationSection, WanSection, WorkloadSection,
+    PlayerSection, RadioSection, RouterSection, ServerSection, StationSection, WanSection, WorkloadSection,
 };
 use crate::streams::StreamSection;
+use crate::wires::StationLinkSection;
 
 section! {
     /// Settings of the whole run, and the sections below it. Every quantity carries its unit: `"60 s"`, `"25 Mbit/s"`, `"128 KiB"`, `"-62 dBm"`, `"1 %"`.
@@ -47,6 +48,8 @@ section! {
         server: ServerSection => server;
         /// Building, for positions.
         building: BuildingSection => building, default "none: positions without walls", on MODELLED else RealAir;
+        /// Router of the house.
+        router: RouterSection => router, default "none: each access point with `wan` is a router", on MODELLED else RealAir;
         /// Networks: one SSID over one or more radios.
         network: Named<NetworkSection>, on MODELLED else RealAir;
         /// Access points.
@@ -102,6 +105,7 @@ pub(crate) fn all() -> Vec<SectionEntry> {
         entry::<ServerSection>("[server]", ALL),
         entry::<LinkSection>("[server.link]", ALL),
         entry::<BuildingSection>("[building]", MODELLED),
+        entry::<RouterSection>("[router]", MODELLED),
         entry::<NetworkSection>("[network.NAME]", MODELLED),
         entry::<SteeringSection>("[network.NAME.steering]", MODELLED),
         entry::<ApSection>("[ap.NAME]", MODELLED),

@@ -9,17 +9,19 @@ use crate::node::{Entry, Node, Place, Table, Value};
 use crate::places;
 use crate::plan::{Ap, RadioName, RadioRef};
 use crate::section_macro::section;
-use crate::sections::ApSection;
+use crate::sections::{ApSection, WanSection};
 use netburn_medium::config::Band;
 
 section! {
-    /// A kit of access points with the same settings, such as the units of a mesh kit. Each unit is an access point `[ap.UNIT]`, and the kit is a network `[network.NAME]` over their radios. Keys in these sections override the kit.
+    /// A kit of access points with the same settings, such as the units of a mesh kit. The first unit is the router, unless the scenario has a `[router]`: all units share its line. Each unit is an access point `[ap.UNIT]`, and the kit is a network `[network.NAME]` over their radios. Keys in these sections override the kit.
     KitSection(() = ()) {
-        /// Units with their positions: `{ main = "0 m, 0 m", study = "12 m, 0 m" }`. The first one has the wire to the server.
+        /// Units with their positions: `{ main = "0 m, 0 m", study = "12 m, 0 m" }`. The first one has the cable to the line or to the `[router]`.
         units(required): Named<places::Place>;
         /// Settings of each unit, as in `[ap.NAME]`: its rating or its radios.
         ap(required): ApSection;
-        /// Backhaul of the other units. `shared`: by the first radio above 2.4 GHz, which also serves stations. `dedicated`: by the last radio, which serves no stations. `wired`: all units have a wire. With `shared` and `dedicated`, each unit selects the unit over which a bit needs the shortest airtime up to the wire.
+        /// Line of the kit: the WAN link of its first unit. `[kit.NAME.ap.wan]` is the same.
+        wan: WanSection, default "none: the kit is behind the `[router]`, or next to the server's link";
+        /// Backhaul of the other units. `shared`: by the first radio above 2.4 GHz, which also serves stations. `dedicated`: by the last radio, which serves no stations. `wired`: by a cable to the first unit, or to the `[router]`. With `shared` and `dedicated`, each unit selects the unit over which a bit needs the shortest airtime up to the wire.
         backhaul: KitBackhaul, default "`shared`";
     }
 }
@@ -34,8 +36,9 @@ pub(crate) fn expand(root: &Node, cx: &mut Context) -> Option<Node> {
     }
     let mut root = root.clone();
     for (name, kit) in &kits.0 {
-        let settings = node.table()?.get(&name.value)?.table()?.get("ap");
-        let added = settings.and_then(|settings| sections(name, kit, settings, cx));
+        let section = node.table()?.get(&name.value)?.table()?;
+        let has_router = root.table()?.get("router").is_some();
+        let added = sections(name, kit, section, has_router, cx);
         if let (Some(added), Value::Table(top)) = (added, &mut root.value) {
             merge(top, added);
         }
@@ -59,10 +62,18 @@ fn merge(table: &mut Table, added: Table) {
 }
 
 /// Access points and network of a kit, as sections of a document.
-fn sections(name: &Spanned<String>, kit: &KitSection, settings: &Node, cx: &mut Context) -> Option<Table> {
+fn sections(
+    name: &Spanned<String>,
+    kit: &KitSection,
+    section: &Table,
+    has_router: bool,
+    cx: &mut Context,
+) -> Option<Table> {
     let (Some(units), Some(ap)) = (&kit.units, &kit.ap) else {
         return None;
     };
+    let settings = section.get("ap")?;
+    let line = line(kit, section, settings, cx)?;
     if units.0.len() < 2 {
         let help = "name at least two: `units = { main = \"0 m, 0 m\", study = \"12 m, 0 m\" }`";
         cx.problem_at(units, "a kit has two or more units", help.to_owned());
@@ -90,26 +101,28 @@ fn sections(name: &Spanned<String>, kit: &KitSection, settings: &Node, cx: &mut 
         }
     };
     let serves = |radio: &RadioName| choice != KitBackhaul::Dedicated || Some(*radio) != backhaul;
+    let first = units.0[0].0.value.clone();
     let mut aps = Table::default();
     let mut serving = Vec::new();
     for (index, (unit, position)) in units.0.iter().enumerate() {
         let mut section = settings.table()?.clone();
         section
             .entries
-            .retain(|entry| !matches!(entry.key.as_str(), "position" | "backhaul"));
+            .retain(|entry| !matches!(entry.key.as_str(), "position" | "backhaul" | "wan"));
         put(
             &mut section,
             "position",
             &unit.place,
             text(&position.place, position.0.to_string()),
         );
-        if let (Some(own), true) = (backhaul, index > 0) {
-            put(
-                &mut section,
-                "backhaul",
-                &unit.place,
-                text(&unit.place, own.to_string()),
-            );
+        let above = match backhaul {
+            Some(own) => Some(own.to_string()),
+            None => (!has_router).then(|| first.clone()),
+        };
+        match (above, line) {
+            (Some(above), _) if index > 0 => put(&mut section, "backhaul", &unit.place, text(&unit.place, above)),
+            (_, Some(line)) if index == 0 => put(&mut section, "wan", &line.place, line.clone()),
+            _ => {}
         }
         for radio in radios.iter().filter(|radio| serves(radio)) {
             let (ap, radio) = (unit.value.clone(), *radio);
@@ -131,6 +144,21 @@ fn sections(name: &Spanned<String>, kit: &KitSection, settings: &Node, cx: &mut 
     put(&mut added, "ap", place, table(place, aps));
     put(&mut added, "network", place, table(place, networks));
     Some(added)
+}
+
+/// The line of a kit, which is a key of the kit or of its units; inner `None`: it has none.
+fn line<'n>(kit: &KitSection, section: &'n Table, settings: &'n Node, cx: &mut Context) -> Option<Option<&'n Node>> {
+    let of_units = settings.table()?.get("wan");
+    if let (Some(at), Some(_)) = (&kit.wan, of_units) {
+        let help = "remove one of them".to_owned();
+        cx.problem_at(
+            at,
+            "the kit and its units both have `wan`, and a kit has one line",
+            help,
+        );
+        return None;
+    }
+    Some(section.get("wan").or(of_units))
 }
 
 /// Names of the radios that a unit has, in order.

@@ -46,6 +46,7 @@ mod file;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
 mod goals;
+mod house;
 mod keys;
 mod kit;
 mod known;
@@ -70,6 +71,7 @@ mod suggest;
 mod toml_text;
 mod trace;
 mod value;
+mod wires;
 
 pub use built_in::{MAX_FILE_SIZE, built_in_scenario, built_in_scenarios, load};
 pub use describe::decimal;
@@ -77,6 +79,7 @@ pub use document::Document;
 pub use enums::WIRED_QUEUES;
 pub use environment::{Environment, ParseEnvironmentError};
 pub use estimate::ByteEstimate;
+pub use house::Associations;
 pub use plan::{Plan, Station, StationWorkload};
 pub use problem::{Problem, ScenarioError};
 pub use resolve::{MAX_CHANGES, MAX_SECTIONS, MAX_STATIONS, SCHEMA, built_in_workload, is_reserved_station_name};

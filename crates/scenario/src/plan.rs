@@ -18,6 +18,7 @@ mod line;
 mod radios;
 mod rename;
 mod signals;
+mod topology;
 mod trace;
 mod wire;
 
@@ -27,6 +28,7 @@ pub use line::{Cake, Framing, Isolation, LineQueue, Outage, Policer, ShaperRate,
 pub use radios::RadiosError;
 pub use rename::NameKind;
 pub use signals::{RadioSignal, SignalPoint};
+pub use topology::{Device, Line, Port, Router};
 pub use trace::{Trace, TraceError};
 pub use wire::StationLink;
 
@@ -57,6 +59,8 @@ pub struct Plan {
     pub server: Server,
     /// Building in which access points and stations have positions; `None`: without walls.
     pub building: Option<Building>,
+    /// Router behind which all wired access points are; `None`: each access point is a router itself.
+    pub router: Option<Router>,
     /// Networks (SSIDs), in the file's order.
     pub networks: Vec<Network>,
     /// Access points, in the file's order.
@@ -235,7 +239,7 @@ pub struct Ap {
     pub name: String,
     /// Speed rating from which radios are derived. Settings in `radios` override them.
     pub rating: Option<Rating>,
-    /// Radios; at least one if there is no rating.
+    /// Radios; at least one if there is neither a rating nor a WAN link.
     pub radios: Vec<Radio>,
     /// Queue discipline for transmission.
     pub queue: QueueKind,
@@ -260,7 +264,7 @@ pub struct Ap {
     pub forwarding: Option<BitRate>,
     /// Capacity of the forwarding queue; `None`: [`DEFAULT_QUEUE_TIME`] at the rate.
     pub forwarding_queue: Option<ByteSize>,
-    /// WAN link; `None`: the access point is next to the server's link.
+    /// WAN link, with which the access point is a router; `None`: it is behind one, or next to the server's link.
     pub wan: Option<Wan>,
     /// Mapping from the DSCP of the packets that it sends over the air to their user priority.
     pub dscp_mapping: DscpMapping,
@@ -281,9 +285,11 @@ pub struct Ap {
 /// Connection of an access point to the server.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Backhaul {
-    /// Over a wire.
+    /// Over a wire to the `[router]`, or to the server's link if there is none.
     #[default]
     Wired,
+    /// Over a wire to a port of the access point of this name.
+    Port(String),
     /// Over the air, to this radio of another access point.
     Radio(RadioRef),
     /// Over the air, by the own radio of this name, to the access point over which the path to the wire is best.
@@ -294,15 +300,25 @@ impl Backhaul {
     /// True if the backhaul is over the air.
     #[must_use]
     pub const fn is_wireless(&self) -> bool {
-        !matches!(self, Backhaul::Wired)
+        !matches!(self, Backhaul::Wired | Backhaul::Port(_))
     }
 
     /// Radio of the other access point, if the scenario names it.
     #[must_use]
     pub const fn parent(&self) -> Option<&RadioRef> {
         match self {
-            Backhaul::Wired | Backhaul::Best(_) => None,
+            Backhaul::Wired | Backhaul::Port(_) | Backhaul::Best(_) => None,
             Backhaul::Radio(radio) => Some(radio),
+        }
+    }
+
+    /// Name of the next access point on the way to the server, if the scenario names it.
+    #[must_use]
+    pub fn above(&self) -> Option<&str> {
+        match self {
+            Backhaul::Wired | Backhaul::Best(_) => None,
+            Backhaul::Port(ap) => Some(ap),
+            Backhaul::Radio(radio) => Some(&radio.ap),
         }
     }
 }
@@ -492,16 +508,19 @@ pub struct StationWorkload {
     pub config: Config,
     /// Congestion control in both directions; `None`: the station's and the server's.
     pub cc: Option<CongestionControl>,
+    /// Station that is the server of the workload, such as a NAS; `None`: the plan's server.
+    pub server: Option<String>,
 }
 
 impl StationWorkload {
-    /// Creates a workload without its own congestion control.
+    /// Creates a workload without its own congestion control, with the plan's server.
     #[must_use]
     pub fn new(name: impl Into<String>, config: Config) -> Self {
         StationWorkload {
             name: name.into(),
             config,
             cc: None,
+            server: None,
         }
     }
 }
@@ -525,6 +544,13 @@ impl Plan {
     #[must_use]
     pub fn settled(&self) -> Duration {
         self.duration + self.drain
+    }
+
+    /// Returns the number of the station that is the server of a workload; `None`: the plan's server.
+    #[must_use]
+    pub fn server_of(&self, workload: &StationWorkload) -> Option<usize> {
+        let name = workload.server.as_ref()?;
+        self.stations.iter().position(|station| station.name == *name)
     }
 
     /// Returns the station with this name.
@@ -738,6 +764,7 @@ impl Plan {
             repeat: 1,
             server: Server::default(),
             building: None,
+            router: None,
             networks: Vec::new(),
             aps: Vec::new(),
             meshes: Vec::new(),

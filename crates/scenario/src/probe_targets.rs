@@ -2,7 +2,7 @@
 
 use crate::environment::Environment;
 use crate::node::Place;
-use crate::plan::{Ap, Backhaul, Plan, Station};
+use crate::plan::{Device, Plan, Port, RadioRef, Station};
 use crate::problem::Problem;
 use netburn_workload::{Kind, ProbeTarget};
 
@@ -48,56 +48,42 @@ impl Plan {
                 if !environment.models_air() {
                     continue;
                 }
-                if station.link.is_some() {
-                    let message = "a station with a `link` has no access point".to_owned();
-                    report(name, target, message, format!("{correction}, or remove `link`"));
+                let on_wire = station.link.as_ref();
+                if on_wire.is_some_and(|link| link.to == Port::Server) {
+                    let message = "a station with a `link` to the server has no access point".to_owned();
+                    let help = format!("{correction}, or use `wired` instead of `link`");
+                    report(name, target, message, help);
                 } else if target == ProbeTarget::Line
-                    && let Some(ap) = self.joined_without_line(station)
+                    && let Some((router, what)) = self.without_line(station)
                 {
-                    let message = format!("access point `{}` has no WAN link", ap.name);
-                    report(
-                        name,
-                        target,
-                        message,
-                        format!("add `[ap.{}.wan]`, or {correction}", ap.name),
-                    );
+                    let message = format!("{what} has no WAN link");
+                    report(name, target, message, format!("add `[{router}.wan]`, or {correction}"));
                 }
             }
         }
     }
 
-    /// First access point that a station can join and whose path to the server has no WAN link.
-    fn joined_without_line(&self, station: &Station) -> Option<&Ap> {
-        let radios = self.radios_of(station.air.joins.as_ref()?);
-        let mut aps = radios.into_iter().filter_map(|radio| self.ap(&radio.ap));
-        aps.find(|ap| !self.has_line(ap))
-    }
-
-    /// Returns true if the packets of an access point's stations pass a WAN link.
-    fn has_line(&self, ap: &Ap) -> bool {
-        let mut at = ap;
-        // A path visits each access point once at most.
-        for _ in 0..self.aps.len() {
-            let mesh = self
-                .meshes
-                .iter()
-                .find(|mesh| mesh.radios.iter().any(|radio| radio.ap == at.name));
-            let next = match (&at.backhaul, mesh) {
-                (Backhaul::Radio(parent), _) => &parent.ap,
-                // The parent is chosen when the network is built.
-                (Backhaul::Best(_), _) => return self.aps.iter().any(|ap| ap.wan.is_some()),
-                (Backhaul::Wired, Some(mesh)) if mesh.root != at.name => &mesh.root,
-                (Backhaul::Wired, _) => break,
-            };
-            match self.ap(next) {
-                Some(next) => at = next,
-                None => break,
+    /// First router without a WAN link that a station's packets can pass: its key, and its description.
+    fn without_line(&self, station: &Station) -> Option<(String, String)> {
+        let devices: Vec<Device> = match &station.link {
+            Some(link) => self.device_at(&link.to).into_iter().collect(),
+            None => {
+                let radios = self.radios_of(station.air.joins.as_ref()?);
+                let ap = |radio: &RadioRef| self.aps.iter().position(|ap| ap.name == radio.ap);
+                radios.into_iter().filter_map(ap).map(Device::Ap).collect()
             }
-        }
-        at.wan.is_some()
-    }
-
-    fn ap(&self, name: &str) -> Option<&Ap> {
-        self.aps.iter().find(|ap| ap.name == name)
+        };
+        let without = devices.into_iter().find_map(|device| {
+            let Some(router) = self.router_behind(device) else {
+                // The parent is chosen when the network is built.
+                return self.lines().is_empty().then_some(device);
+            };
+            self.wan(router).is_none().then_some(router)
+        })?;
+        let what = match without {
+            Device::Router => "the router".to_owned(),
+            Device::Ap(ap) => format!("access point `{}`", self.aps[ap].name),
+        };
+        Some((self.key_of(without), what))
     }
 }

@@ -2,8 +2,10 @@
 
 mod air;
 mod change;
+mod line;
 mod mesh;
 mod reach;
+mod router;
 mod signals;
 mod station;
 mod streams;
@@ -103,7 +105,10 @@ fn plan(root: &Node, file: &Scenario, name: &str, cx: &mut Context) -> Plan {
         for at in aps.0.iter().filter_map(|(_, ap)| ap.position.as_ref()) {
             check_floor(at, plan.building.as_ref(), cx);
         }
+        router::router(file, &mut plan, cx);
         air::check_backhauls(aps, &plan, &names, cx);
+    } else {
+        router::router(file, &mut plan, cx);
     }
     if let Some(meshes) = &file.mesh
         && !too_many(meshes, MAX_SECTIONS, "meshes", cx)
@@ -124,7 +129,7 @@ fn plan(root: &Node, file: &Scenario, name: &str, cx: &mut Context) -> Plan {
     }
     let defined = file.workload.as_ref();
     let defined = defined.filter(|defined| !too_many(defined, MAX_SECTIONS, "workloads", cx));
-    let own = workload::definitions(defined, plan.duration, cx);
+    let own = workload::definitions(defined, plan.duration, &names, cx);
     if let Some(stations) = &file.station
         && !too_many(stations, MAX_STATIONS, "stations", cx)
     {

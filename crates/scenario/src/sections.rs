@@ -1,7 +1,7 @@
 //! Sections of a scenario file: keys, descriptions and defaults. The JSON Schema and the manual are generated from
 //! them.
 
-use crate::decode::{FromNode, List, Named, OneOrMany, Section};
+use crate::decode::{FromNode, List, Named, OneOrMany};
 use crate::enums::{AqlChoice, BackhaulChoice, PowerSaveChoice, RoamingChoice, SteeringChoice};
 use crate::environment::{FLEET, MODELLED, SIMULATE};
 use crate::goals::{Goals, Rates};
@@ -9,9 +9,9 @@ use crate::line::{CakeSection, OutageSection, PolicerSection};
 use crate::path::is_name;
 use crate::places::{FloorsText, Place, WallText};
 use crate::plan::{
-    Ap, ApSetting, Building, DEFAULT_QUEUE_TIME, Framing, Hop, Http, LineQueue, LinkSetting, MIN_DEFAULT_QUEUE, Mesh,
-    MeshRoot, MeshTimers, Network, Radio, RadioName, RadioRef, RadioSetting, Server, ShaperRate, Station, StationLink,
-    StationSetting, StationWorkload, Trace, Wan,
+    Ap, ApSetting, Building, Framing, Hop, Http, LineQueue, LinkSetting, Mesh, MeshRoot, MeshTimers, Network, Radio,
+    RadioName, RadioRef, RadioSetting, Router, Server, ShaperRate, Station, StationSetting, StationWorkload, Trace,
+    Wan,
 };
 use crate::scalars::{
     Delay, Flag, Name, ObjectSize, Power, QueueBytes, Range, Rate, Ratio, Share, Signal, SizeOrOff, SomeTime, Span,
@@ -20,7 +20,8 @@ use crate::scalars::{
 use crate::section_macro::section;
 use crate::signals::Signals;
 use crate::streams::StreamSection;
-use crate::value::{PlanValue, from_section, section_values};
+use crate::value::{PlanValue, section_values};
+use crate::wires::{StationLinkSection, WiredChoice, wired_queue};
 use netburn_medium::config::{
     Band, Composition, Guard, HardwareQueue, LinkQuality, QueueKind, QueueLimit, RadioSelection, RateControl, Rating,
     Security, Standard, Width,
@@ -153,7 +154,7 @@ section! {
         scan_interval: SomeTime => scan_interval, default "none: it does not scan";
         /// Duration of such an absence. The stations get no notification, so some of their frames are lost.
         scan_away: SomeTime => scan_away, default "100 ms";
-        /// Connection to the server: `wired`, or a radio of another access point, such as `main.5g`. The access point then uses its own radio with the same band and channel for the link. If that radio also serves stations, they share its airtime with the backhaul. With an own radio, such as `5g`, it selects the other access point by itself: the one over which a bit needs the shortest airtime up to the wire.
+        /// Connection to the server: `wired`, another access point, or a radio of it, such as `main.5g`. `wired`: a cable to the `[router]`, or to the server's link if there is none. Another access point, such as `main`: a cable to one of its ports, so that both share the line of that access point. The cables have no limit. With a radio, the access point uses its own radio with the same band and channel for the link. If that radio also serves stations, they share its airtime with the backhaul. With an own radio, such as `5g`, it selects the other access point by itself: the one over which a bit needs the shortest airtime up to the wire.
         backhaul: BackhaulChoice => backhaul, default "wired";
         /// Received power on a wireless backhaul, equal at both ends.
         backhaul_signal: Signal, default "from the positions";
@@ -161,8 +162,8 @@ section! {
         backhaul_mcs: Whole<0, 13>, default "from the signal";
         /// Mean forwarding delay of a frame that is received by radio and transmitted by radio, with a wireless backhaul. Each delay is between 6/7 and 8/7 of this value.
         relay_delay: Span => relay_delay;
-        /// WAN link of the access point.
-        wan: WanSection => wan, default "none: the access point is next to the server's link";
+        /// WAN link. The access point is then the router of its line: stations with `wired`, and access points whose `backhaul` leads to it, share the line. It needs no radio.
+        wan: WanSection => wan, default "none: the access point is behind a router, or next to the server's link";
     }
 }
 
@@ -183,7 +184,19 @@ section! {
 }
 
 section! {
-    /// WAN link between an access point and the server's link.
+    /// The router of the house, without radios. Every access point with a wire, every kit and every station with `wired` is behind it, and they share its line. Packets between its ports pass neither its line nor its forwarding. A scenario whose router has radios uses `[ap.NAME.wan]` instead.
+    RouterSection(Router = Router::default()) changes ApSetting {
+        /// Line of the house: its WAN link.
+        wan: WanSection => wan, default "none: the router is next to the server's link";
+        /// Maximum forwarding rate between the line and the ports, sum of both directions.
+        forwarding: Rate => forwarding, default "unlimited", changes |value| (ApSetting::Forwarding(value));
+        /// Capacity of the forwarding queue, shared by both directions.
+        forwarding_queue: QueueBytes => forwarding_queue, default wired_queue("`forwarding`");
+    }
+}
+
+section! {
+    /// WAN link between a router and the server's link: `[router.wan]`, or `[ap.NAME.wan]` if an access point is the router. All devices behind the router share it.
     WanSection(Wan = Wan::default()) changes ApSetting {
         /// Downlink rate.
         down: Rate => down, default "unlimited", changes |value| (ApSetting::WanDown(value));
@@ -255,9 +268,11 @@ section! {
 section! {
     /// A station and its workloads.
     StationSection(Station = Station::new("")) changes StationSetting {
-        /// Network, or one radio such as `c7.5g`. Simulate and lab need `joins` or `link`.
+        /// Network, or one radio such as `c7.5g`. Simulate and lab need `joins`, `wired` or `link`.
         joins: JoinsText, on MODELLED else RealAir;
-        /// Wired link of the station, instead of Wi-Fi: Ethernet, or a modem. Wi-Fi keys (`signal`, `adapter_rate`, `weight`, `hardware_queue` and others) cannot be combined with it.
+        /// Cable to a router, instead of Wi-Fi: `true`, its rate, the access point to whose port it leads, or a section with the keys of `link`. It leads to the `[router]`. Without one, it leads to the only access point that has a line or a wire. `wired = true` is the same as `link = { to = "router" }`.
+        wired: WiredChoice, default "`false`: the station uses Wi-Fi", on MODELLED else RealAir;
+        /// Wired link of the station, instead of Wi-Fi: Ethernet, or a modem. Without `to` it leads to the server's link, so that it bypasses the lines of all routers. Wi-Fi keys (`signal`, `adapter_rate`, `weight`, `hardware_queue` and others) cannot be combined with it.
         link: StationLinkSection => link, default "none: the station uses Wi-Fi", on MODELLED else RealAir;
         /// Selection among the radios of a network: `highest-band`, `strongest`, or a band (`2g`, `5g`, `6g`).
         radio_selection(wifi): RadioSelection => air.radio_selection;
@@ -331,30 +346,6 @@ section! {
 }
 
 section! {
-    /// A station's wired link, instead of Wi-Fi. An outgoing packet waits in the station's `queue`, then in the ring of the network device, which sends it.
-    StationLinkSection(StationLink = StationLink::default()) changes StationSetting {
-        /// Rate in both directions.
-        rate: Rate, default "1 Gbit/s", changes |value| (StationSetting::LinkRate(value));
-        /// Downlink rate.
-        down: Rate => down, default "`rate`", changes |value| (StationSetting::LinkDown(value));
-        /// Uplink rate.
-        up: Rate => up, default "`rate`", changes |value| (StationSetting::LinkUp(value));
-        /// One-way delay.
-        delay: Delay => delay, changes |value| (StationSetting::LinkDelay(value));
-        /// Share of packets lost in each direction.
-        loss: Share => loss, changes |value| (StationSetting::LinkLoss(value));
-        /// Capacity of the link's queue in each direction. Uplink it applies only with `device`; without `device` packets wait in the host.
-        queue: QueueBytes => queue, default wired_queue("the direction's rate");
-        /// Rate from the host's network device to the link, for a modem behind USB or Ethernet. Packets that wait for the link have then left the host, and TCP Small Queues do not count them.
-        device: Rate => device, default "none: the device is the end of the link";
-        /// Capacity of the device's ring, in packets. Many Ethernet drivers use 256.
-        ring: Whole<1, 65_535> => ring;
-        /// Byte queue limit (BQL): the ring accepts no packets while it holds more bytes than this; `off`: no limit. Linux adapts the limit; this one is fixed.
-        bql: SizeOrOff => bql;
-    }
-}
-
-section! {
     /// Your own workload. It starts from the built-in workload of its kind (`pages` from `browsing`, `stream` from `4kstream`, `calls` from `voip`), and its keys override that.
     WorkloadSection(StationWorkload = StationWorkload::new("", Config::browsing())) {
         /// Traffic pattern: `pages`, `stream`, `calls`, `download`, `upload`, `probe`, `voice`, `datagrams`, `game`, `cloud-gaming`, `video-call`, `responsiveness` or `dash`. `pages`: several objects in parallel, at regular intervals with jitter. `stream`: objects one after another; a late object delays the next. `calls`: objects at fixed intervals. `download`, `upload`: large objects one after another. `probe`: datagrams that the server returns. `voice`: a stream of datagrams in each direction. `datagrams`: the streams `up` and `down`. `game`: inputs up, updates down. `cloud-gaming`: inputs up, frames of a video down. `video-call`: frames of a video in both directions, whose rate adapts to the path. `responsiveness`: small requests beside and on connections with load, for the score RPM. `dash`: adaptive streaming: segments of a video, whose bit rate follows the buffer of the player.
@@ -397,6 +388,8 @@ section! {
         dscp: Dscp => config.dscp, default "that of `priority`";
         /// Host that returns the datagrams (`probe`). `near`: the access point that the station has joined; on real devices the default gateway. `line`: the first hop beyond the router, which is the provider's end of the access point's WAN link. `server`: the server. On real devices `near` and `line` use ICMP.
         target: ProbeTarget => config.target, default "`server`", kinds [Probe];
+        /// Station of the scenario that is the server of the workload, such as a NAS. Traffic within the house does not pass the line. Only simulate has such servers.
+        server: Name => server, default "the server";
         /// TCP congestion control of the workload in both directions: `reno`, `cubic`, `bbr`, or another one of the operating system. Not for workloads of datagrams.
         cc: CongestionControl => cc, default "`station.*.cc` and `server.cc`", kinds [Pages, Stream, Calls, Download, Upload, Responsiveness, Dash];
         /// Video player that consumes the data (`stream`).
@@ -468,11 +461,6 @@ impl FromNode for JoinsText {
     }
 }
 
-/// Default capacity of a wired queue, in words. `rate` names the rate of the link.
-fn wired_queue(rate: &str) -> String {
-    format!("{DEFAULT_QUEUE_TIME} at {rate}, at least {MIN_DEFAULT_QUEUE}")
-}
-
 /// Default limits of the queue disciplines, in words.
 fn queue_limits() -> String {
     let mut limits: Vec<(QueueLimit, Vec<String>)> = Vec::new();
@@ -492,27 +480,11 @@ fn queue_limits() -> String {
 
 section_values! {
     ServerSection => Server,
+    RouterSection => Router,
     LinkSection => Hop,
     WanSection => Wan,
     BuildingSection => Building,
     PlayerSection => PlayerConfig,
     AdaptationSection => Adaptation,
     DashSection => Dash,
-}
-
-impl PlanValue<StationLinkSection> for StationLink {
-    /// `rate` is the default of `down` and `up`.
-    fn from_key(section: &StationLinkSection) -> Self {
-        let both = section.rate.clone();
-        let section = StationLinkSection {
-            down: section.down.clone().or(both.clone()),
-            up: section.up.clone().or(both),
-            ..section.clone()
-        };
-        from_section(&section)
-    }
-
-    fn to_json(&self) -> serde_json::Value {
-        StationLinkSection::encode(self).into_json()
-    }
 }

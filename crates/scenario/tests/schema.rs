@@ -306,7 +306,7 @@ fn the_scenario_with_every_key_is_valid_and_complete() {
             || text.contains(&format!("[{key}"));
         let other = matches!(
             key.as_str(),
-            "signal" | "backhaul_signal" | "position" | "objects" | "low" | "high" | "total"
+            "router" | "signal" | "backhaul_signal" | "position" | "objects" | "low" | "high" | "total"
         );
         assert!(present || other, "{key}");
     }

@@ -40,6 +40,7 @@ pub(crate) fn run(folder: &Path) {
         workloads: vec![StationWorkload {
             name: "voip".to_owned(),
             cc: None,
+            server: None,
             config: Config::voip(),
         }],
         ..Station::new(name)

@@ -38,9 +38,9 @@ use netburn_medium::config::{LinkQuality, RadioConfig, RateControl};
 use netburn_medium::edca::EdcaParameters;
 use netburn_medium::packet::NodeId;
 use netburn_medium::rate::RateChoice;
-use netburn_scenario::plan::{Ap, Isolation, LineQueue, RadioRef, Trace};
+use netburn_scenario::plan::{Ap, Isolation, LineQueue, RadioRef, Router, Trace, Wan};
 use netburn_scenario::{Plan, plan};
-use netburn_units::{BitRate, Dbm};
+use netburn_units::{BitRate, ByteSize, Dbm};
 
 /// A radio of the plan.
 #[derive(Debug, Clone)]
@@ -91,7 +91,7 @@ pub(crate) struct MobileStation {
     pub(crate) first: usize,
 }
 
-/// Wired part of an access point.
+/// Wired part of an access point or of the router.
 #[derive(Debug, Clone)]
 pub(crate) struct PathConfig {
     pub(crate) wan_down: HopConfig,
@@ -127,6 +127,7 @@ pub(crate) struct Layout {
     /// By station.
     pub(crate) attachments: Vec<Attachment>,
     pub(crate) link: HopConfig,
+    /// By access point, then that of the router.
     pub(crate) paths: Vec<PathConfig>,
 }
 
@@ -182,7 +183,7 @@ impl Layout {
             air,
             queues,
             link: hop(&plan.server.link),
-            paths: plan.aps.iter().map(path).collect(),
+            paths: paths(plan),
             radios,
             wifi_stations,
             mobile,
@@ -374,8 +375,20 @@ fn hop(hop: &plan::Hop) -> HopConfig {
     }
 }
 
-fn path(ap: &Ap) -> PathConfig {
-    let wan = ap.wan.clone().unwrap_or_default();
+fn paths(plan: &Plan) -> Vec<PathConfig> {
+    let of_ap = |ap: &Ap| path(ap.wan.as_ref(), forwarding(ap.forwarding, ap.forwarding_queue));
+    let of_router = |router: &Router| {
+        path(
+            router.wan.as_ref(),
+            forwarding(router.forwarding, router.forwarding_queue),
+        )
+    };
+    let aps = plan.aps.iter().map(of_ap);
+    aps.chain(plan.router.as_ref().map(of_router)).collect()
+}
+
+fn path(wan: Option<&Wan>, forwarding: HopConfig) -> PathConfig {
+    let wan = wan.cloned().unwrap_or_default();
     let usual = HopConfig::default();
     let framing = wan.framing.map_or(usual.framing, HopFraming::Line);
     let way = |rate: Option<BitRate>, trace: Option<&Trace>| HopConfig {
@@ -409,7 +422,7 @@ fn path(ap: &Ap) -> PathConfig {
     PathConfig {
         wan_down: way(wan.down, wan.trace_down.as_ref()),
         wan_up: way(wan.up, wan.trace_up.as_ref()),
-        forwarding: forwarding(ap),
+        forwarding,
         queue_down: queue(
             wan.queue_down(),
             wan.shaped_down(),
@@ -428,14 +441,12 @@ fn path(ap: &Ap) -> PathConfig {
     }
 }
 
-/// Forwarding capacity of an access point's processor. Packets that exceed it are queued in the
+/// Forwarding capacity of a device's processor. Packets that exceed it are queued in the
 /// ring of the Ethernet adapter or of the radio.
-fn forwarding(ap: &Ap) -> HopConfig {
+fn forwarding(rate: Option<BitRate>, queue: Option<ByteSize>) -> HopConfig {
     HopConfig {
-        rate: ap.forwarding,
-        queue: ap
-            .forwarding_queue
-            .unwrap_or_else(|| HopConfig::default_queue(ap.forwarding)),
+        rate,
+        queue: queue.unwrap_or_else(|| HopConfig::default_queue(rate)),
         framing: HopFraming::Fixed(0),
         ..HopConfig::default()
     }

@@ -66,7 +66,7 @@ fn hops(plan: &Plan, radios: &[PlacedRadio]) -> Result<Vec<Hop>, NetworkError> {
     for (child, config) in plan.aps.iter().enumerate() {
         for (index, theirs) in radios.iter().enumerate().filter(|(_, radio)| radio.ap != child) {
             let own = match &config.backhaul {
-                Backhaul::Wired => continue,
+                Backhaul::Wired | Backhaul::Port(_) => continue,
                 Backhaul::Radio(parent) if *parent != theirs.name => continue,
                 Backhaul::Best(own) if *own != theirs.name.radio => continue,
                 Backhaul::Radio(_) => None,

@@ -5,9 +5,9 @@ use crate::backhaul::HopId;
 use crate::hop::HopEvent;
 use crate::layout::Attachment;
 use crate::observe::Traffic;
-use crate::output::{DropSite, Endpoint, NetPacket, Output, unwrap};
-use crate::relay::Step;
+use crate::output::{DropSite, Endpoint, NetPacket, Output, Reflector, unwrap};
 use crate::wired_stations::WiredEvent;
+use crate::wiring::Next;
 use netburn_medium::air::Output as AirOutput;
 use netburn_medium::packet::{DropReason, Ecn, MANAGEMENT, NodeId};
 use netburn_units::Instant;
@@ -133,10 +133,10 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         }
         let relayed = !self.relays.is_empty() && {
             let came_from_unit = self.station(from).is_none();
-            match self.next_step(ap, &packet) {
-                Some(Step::Air(..) | Step::Mesh(_)) => true,
-                Some(Step::Here) => came_from_unit,
-                Some(Step::Wire(_)) | None => false,
+            match self.next_hop(ap, &packet) {
+                Next::Air(..) | Next::Mesh(_) => true,
+                Next::Station(_) => came_from_unit && !self.is_for_port(ap, &packet),
+                Next::Port(_) | Next::Line => false,
             }
         };
         if relayed {
@@ -156,20 +156,6 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                 self.forward(now, ap, packet);
             }
         }
-    }
-
-    /// Next hop of a packet at an access point; `None`: over the wire, to the server or to a wired
-    /// station.
-    fn next_step(&self, ap: usize, packet: &NetPacket<P>) -> Option<Step> {
-        let Endpoint::Station(station) = packet.payload.to else {
-            return self.relays.up(ap);
-        };
-        let Attachment::Air(index) = self.attachments[usize::from(station)] else {
-            return self.relays.up(ap);
-        };
-        // When a station joins, its access point sends a frame in its name (hostapd's
-        // `l2_packet` update), from which the bridges learn the new way at once.
-        Some(self.relays.step(ap, self.wifi_stations[index].ap))
     }
 
     /// Forwards the packets that left the wired hops by `now`.
@@ -249,20 +235,40 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             }
             WiredEvent::Dropped(by, packet) => self.drop_packet(now, by, packet),
             WiredEvent::Down(packet) => self.deliver(now, packet),
-            WiredEvent::Up(packet) => match packet.payload.to {
-                Endpoint::Server => self.forward_to(now, HopId::LinkUp, packet),
-                Endpoint::Station(station) => {
-                    // A packet to another station does not leave the local network.
-                    match self.wifi_station(station) {
-                        Some(wifi_station) => {
-                            let ap = self.relays.root(wifi_station.ap);
-                            self.forward(now, ap, packet);
-                        }
-                        None => self.send_to_station(now, None, station, packet),
-                    }
-                    self.drain_air();
+            WiredEvent::Up(packet) => {
+                match self.wiring.port(host) {
+                    Some(port) => self.receive_at_port(now, port, packet),
+                    None => self.receive_outside(now, packet),
                 }
-            },
+                self.drain_air();
+            }
+        }
+    }
+
+    /// Processes a packet that a box received from the cable of a station. It is switched to another port, or forwarded.
+    fn receive_at_port(&mut self, now: Instant, port: usize, packet: NetPacket<P>) {
+        if packet.payload.headers.reflector() == Some(Reflector::AccessPoint) {
+            self.forward(now, port, packet);
+            return;
+        }
+        match self.next_hop(port, &packet) {
+            Next::Station(station) if self.is_for_port(port, &packet) => {
+                self.send_to_station(now, port, station, packet);
+            }
+            Next::Port(other) => self.switch_to(now, other, packet),
+            Next::Station(_) | Next::Air(..) | Next::Mesh(_) | Next::Line => self.forward(now, port, packet),
+        }
+    }
+
+    /// Processes a packet outside of all houses: between their lines and the server's link.
+    fn receive_outside(&mut self, now: Instant, packet: NetPacket<P>) {
+        match (packet.payload.to, self.box_of(packet.payload.to)) {
+            (Endpoint::Server, _) => self.forward_to(now, HopId::LinkUp, packet),
+            (Endpoint::Station(_), Some(target)) => {
+                let edge = self.wiring.edge(target) as u16;
+                self.forward_to(now, HopId::WanDown(edge), packet);
+            }
+            (Endpoint::Station(station), None) => self.send_on_wire(now, station, packet),
         }
     }
 
@@ -287,75 +293,80 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         };
         match (hop, packet.payload.to) {
             (HopId::LinkUp, _) => self.deliver(now, packet),
-            (HopId::LinkDown, Endpoint::Station(station)) => match self.wifi_station(station) {
-                Some(wifi_station) => {
-                    let own = wifi_station.ap;
-                    let ap = if self.relays.is_empty() {
-                        own
-                    } else {
-                        self.relays.root(own)
-                    };
-                    self.forward_to(now, HopId::WanDown(ap as u16), packet);
-                }
-                None => self.send_to_station(now, None, station, packet),
-            },
             (HopId::LinkDown, Endpoint::Server) => self.deliver(now, packet),
+            (HopId::LinkDown, Endpoint::Station(_)) | (HopId::WanUp(_), _) => self.receive_outside(now, packet),
             (HopId::WanDown(ap), _) if self.backhaul.has(HopId::ShaperDown(ap)) => {
                 self.forward_to(now, HopId::ShaperDown(ap), packet);
             }
             (HopId::WanDown(ap) | HopId::ShaperDown(ap), _) => self.forward_to(now, HopId::Forwarding(ap), packet),
             (HopId::ShaperUp(ap), _) => self.forward_to(now, HopId::WanUp(ap), packet),
-            (HopId::WanUp(_), _) => self.forward_to(now, HopId::LinkUp, packet),
-            (HopId::Forwarding(ap), _) if !self.relays.is_empty() => self.send_from(now, ap, packet),
-            (HopId::Forwarding(ap), Endpoint::Server) => self.forward_up(now, ap, packet),
-            (HopId::Forwarding(ap), Endpoint::Station(station)) => self.send_to_station(now, Some(ap), station, packet),
+            (HopId::Forwarding(at), _) => self.send_from(now, usize::from(at), packet),
         }
     }
 
-    /// Sends a packet from an access point to the next one, to its station, or to the server.
-    fn send_from(&mut self, now: Instant, ap: u16, mut packet: NetPacket<P>) {
+    /// Sends a packet from a box to the next one, to its station, or over the line.
+    fn send_from(&mut self, now: Instant, at: usize, mut packet: NetPacket<P>) {
+        let next = self.next_hop(at, &packet);
+        if let (Some(mappings), Next::Air(..) | Next::Mesh(_)) = (&self.mappings, next) {
+            mappings.at_ap(at, &mut packet);
+        }
+        match next {
+            Next::Station(station) => self.send_to_station(now, at, station, packet),
+            Next::Air(from, to) => self.air.handle_packet(now, from, to, packet),
+            Next::Mesh(member) => self.send_in_mesh(now, at, member, packet),
+            Next::Port(other) => self.switch_to(now, other, packet),
+            Next::Line => self.send_on_line(now, at as u16, packet),
+        }
+    }
+
+    /// Processes a packet that a box received over the wire from another box.
+    fn switch_to(&mut self, now: Instant, at: usize, packet: NetPacket<P>) {
+        match self.next_hop(at, &packet) {
+            Next::Station(station) if self.is_for_port(at, &packet) => self.send_to_station(now, at, station, packet),
+            _ => self.forward(now, at, packet),
+        }
+    }
+
+    /// Last hop to a station, from the box that the packet has reached: over the air or over its cable.
+    fn send_to_station(&mut self, now: Instant, at: usize, station: u16, mut packet: NetPacket<P>) {
+        let Attachment::Air(index) = self.attachments[usize::from(station)] else {
+            self.send_on_wire(now, station, packet);
+            return;
+        };
+        let joined = &self.wifi_stations[index];
+        let (mut radio, mut node, ap) = (joined.radio, joined.node, joined.ap);
+        if self.has_timers {
+            match self.roaming.route(index, at, &self.air) {
+                Some(way) => (radio, node) = way,
+                None if ap == at => {}
+                // It has moved to another house.
+                None => {
+                    self.drop_packet(now, DropSite::Air(DropReason::NoLink), packet);
+                    return;
+                }
+            }
+            self.count_waiting(node);
+        }
         if let Some(mappings) = &self.mappings {
-            mappings.at_ap(usize::from(ap), &mut packet);
+            mappings.at_ap(at, &mut packet);
         }
-        match (self.next_step(usize::from(ap), &packet), packet.payload.to) {
-            (Some(Step::Air(from, to)), _) => self.air.handle_packet(now, from, to, packet),
-            (Some(Step::Mesh(target)), _) => self.send_in_mesh(now, usize::from(ap), target, packet),
-            (Some(Step::Wire(root)), _) => self.send_from(now, root as u16, packet),
-            (Some(Step::Here) | None, Endpoint::Station(station)) => {
-                self.send_to_station(now, Some(ap), station, packet);
-            }
-            (Some(Step::Here) | None, Endpoint::Server) => self.forward_up(now, ap, packet),
+        self.air.handle_packet(now, radio, node, packet);
+    }
+
+    /// Sends a packet over the cable of a wired station.
+    fn send_on_wire(&mut self, now: Instant, station: u16, packet: NetPacket<P>) {
+        if let Attachment::Wire(host) = self.attachments[usize::from(station)] {
+            self.wired.deliver(now, host, packet);
         }
     }
 
-    /// Last hop to a station: over the air or over its wire.
-    /// `ap`: access point that the packet has reached.
-    fn send_to_station(&mut self, now: Instant, ap: Option<u16>, station: u16, mut packet: NetPacket<P>) {
-        match self.attachments[usize::from(station)] {
-            Attachment::Air(index) => {
-                let at = &self.wifi_stations[index];
-                let (mut radio, mut node) = (at.radio, at.node);
-                let ap = ap.map_or(at.ap, usize::from);
-                if let Some(mappings) = &self.mappings {
-                    mappings.at_ap(ap, &mut packet);
-                }
-                if self.has_timers {
-                    (radio, node) = self.roaming.route(index, ap, &self.air).unwrap_or((radio, node));
-                    self.count_waiting(node);
-                }
-                self.air.handle_packet(now, radio, node, packet);
-            }
-            Attachment::Wire(host) => self.wired.deliver(now, host, packet),
-        }
-    }
-
-    /// Forwards a packet that an access point received from the air.
+    /// Forwards a packet of a box between its radios, its ports and its line.
     fn forward(&mut self, now: Instant, ap: usize, packet: NetPacket<P>) {
         self.forward_to(now, HopId::Forwarding(ap as u16), packet);
     }
 
-    /// Sends a packet of an access point to the server: first to the shaper of its WAN link, if there is one.
-    fn forward_up(&mut self, now: Instant, ap: u16, packet: NetPacket<P>) {
+    /// Sends a packet out of a house: first to the shaper of its WAN link, if there is one.
+    fn send_on_line(&mut self, now: Instant, ap: u16, packet: NetPacket<P>) {
         let shaper = HopId::ShaperUp(ap);
         let first = if self.backhaul.has(shaper) {
             shaper

@@ -14,6 +14,7 @@ fn plan() -> Plan {
         name: name.into(),
         config,
         cc: None,
+        server: None,
     };
     Plan {
         duration: Duration::from_secs(8),

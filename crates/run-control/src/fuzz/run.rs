@@ -328,6 +328,7 @@ fn talking(name: &str) -> Station {
         workloads: vec![StationWorkload {
             name: "voip".to_owned(),
             cc: None,
+            server: None,
             config: Config::voip(),
         }],
         ..Station::new(name)

@@ -19,6 +19,8 @@ pub struct Change {
 pub enum Setting {
     /// `server.link.*`
     Link(LinkSetting),
+    /// `router.*`; not every setting of an access point applies to it.
+    Router(ApSetting),
     /// `ap.NAME.*`
     Ap(String, ApSetting),
     /// `ap.NAME.radio.RADIO.*`
@@ -40,7 +42,7 @@ pub enum LinkSetting {
     Queue(ByteSize),
 }
 
-/// Changeable settings of an access point.
+/// Changeable settings of an access point or of the router.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ApSetting {
     /// Queue discipline for transmission. Packets in the old queue are dropped.

@@ -31,7 +31,7 @@ impl Ap {
     ///
     /// # Errors
     /// If the rating has no known combination of radios, if the settings of a radio are incomplete, or if there is no
-    /// radio.
+    /// radio and no WAN link. With a WAN link and without radios the access point is a router only.
     pub fn all_radios(&self) -> Result<Vec<(RadioName, RadioConfig)>, RadiosError> {
         let rated = self.rating.map(rated).transpose()?.unwrap_or_default();
         let mut radios: Vec<(RadioName, RadioConfig)> = Vec::new();
@@ -57,7 +57,7 @@ impl Ap {
                 radios.push((name, config));
             }
         }
-        if radios.is_empty() {
+        if radios.is_empty() && self.wan.is_none() {
             return Err(RadiosError::Missing);
         }
         radios.sort_by_key(|(name, _)| *name);

@@ -1,6 +1,6 @@
 //! Replacement of the names in a plan.
 
-use super::{Backhaul, Joins, Plan, RadioRef, Setting};
+use super::{Backhaul, Joins, Plan, Port, RadioRef, Setting};
 
 /// Kinds of names in a [`Plan`]. Names of different kinds are independent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -38,6 +38,7 @@ impl Plan {
             put(NameKind::Ap, &mut ap.name);
             match &mut ap.backhaul {
                 Backhaul::Radio(radio) => radio_ref(&mut put, radio),
+                Backhaul::Port(other) => put(NameKind::Ap, other),
                 Backhaul::Wired | Backhaul::Best(_) => {}
             }
         }
@@ -50,6 +51,9 @@ impl Plan {
             put(NameKind::Station, &mut station.name);
             for workload in &mut station.workloads {
                 put(NameKind::Workload, &mut workload.name);
+                if let Some(server) = &mut workload.server {
+                    put(NameKind::Station, server);
+                }
             }
             if let Some(agent) = &mut station.agent {
                 put(NameKind::Agent, agent);
@@ -58,6 +62,9 @@ impl Plan {
                 Some(Joins::Network(network)) => put(NameKind::Network, network),
                 Some(Joins::Radio(radio)) => radio_ref(&mut put, radio),
                 None => {}
+            }
+            if let Some(Port::Ap(ap)) = station.link.as_mut().map(|link| &mut link.to) {
+                put(NameKind::Ap, ap);
             }
             for other in &mut station.air.hidden_from {
                 put(NameKind::Station, other);
@@ -68,7 +75,7 @@ impl Plan {
         }
         for setting in self.changes.iter_mut().flat_map(|change| &mut change.settings) {
             match setting {
-                Setting::Link(_) => {}
+                Setting::Link(_) | Setting::Router(_) => {}
                 Setting::Ap(ap, _) => put(NameKind::Ap, ap),
                 Setting::Radio(radio, _) => radio_ref(&mut put, radio),
                 Setting::Station(station, _) => put(NameKind::Station, station),

@@ -1,13 +1,16 @@
 //! Wired link of a station, instead of Wi-Fi.
 
+use super::Port;
 use netburn_units::{BitRate, ByteSize, Duration, Probability};
 
-/// Link between a station and the server's link: Ethernet, or a modem.
+/// Cable of a station to a router, to an access point, or to the server's link: Ethernet, or a modem.
 ///
 /// An outgoing packet passes the queue (`station.N.queue`), the device's ring, then the link. With a
 /// [`device`](Self::device), the ring empties at that rate into a separate queue of the link, which the host cannot see.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StationLink {
+    /// Other end of the cable.
+    pub to: Port,
     /// Downlink rate.
     pub down: BitRate,
     /// Uplink rate.
@@ -30,6 +33,7 @@ pub struct StationLink {
 impl Default for StationLink {
     fn default() -> Self {
         StationLink {
+            to: Port::default(),
             down: BitRate::from_mbps(1_000),
             up: BitRate::from_mbps(1_000),
             delay: Duration::ZERO,

@@ -2,9 +2,9 @@
 
 use super::Names;
 use crate::decode::{Context, Named, Section, Spanned};
-use crate::plan::{Ap, Backhaul, DEFAULT_SCAN_AWAY, Network, Plan, Radio, RadioName, RadioRef, ShaperRate, Wan};
+use crate::plan::{Ap, Backhaul, DEFAULT_SCAN_AWAY, Network, Plan, Radio, RadioName, RadioRef};
 use crate::scalars::SizeOrOff;
-use crate::sections::{ApSection, NetworkSection, RadioSection, WanSection};
+use crate::sections::{ApSection, NetworkSection, RadioSection};
 use crate::suggest::list;
 use netburn_medium::config::{Band, LinkQuality, RadioConfig, Security, Standard, Steering, SteeringPolicy};
 use netburn_units::{ByteSize, Duration};
@@ -29,7 +29,7 @@ pub(super) fn ap(name: &Spanned<String>, section: &Spanned<ApSection>, cx: &mut 
         .problems
         .iter()
         .any(|problem| problem.path.starts_with(&format!("{}.r", name.path)));
-    if rating.is_none() && !any && !reported {
+    if rating.is_none() && !any && !reported && section.wan.is_none() {
         let help = format!("add `rating = \"AC1750\"`, or a radio: `[ap.{}.radio.5g]`", name.value);
         cx.problem_at(name, "the access point has no radios", help);
     }
@@ -42,49 +42,9 @@ pub(super) fn ap(name: &Spanned<String>, section: &Spanned<ApSection>, cx: &mut 
     }
     backhaul_quality(&mut ap, section, cx);
     if let (Some(wan), Some(at)) = (&ap.wan, &section.wan) {
-        check_shapers(wan, &at.value, cx);
-        check_traces(&at.value, cx);
+        super::line::check(wan, &at.value, cx);
     }
     ap
-}
-
-/// Checks that a shaper with a share of the link's rate has a rate.
-fn check_shapers(wan: &Wan, section: &WanSection, cx: &mut Context) {
-    let keys = [
-        (&section.shaper, "down", wan.down.or(wan.up)),
-        (&section.shaper_down, "down", wan.down),
-        (&section.shaper_up, "up", wan.up),
-    ];
-    for (at, direction, rate) in keys {
-        let share = at.as_ref().filter(|at| matches!(at.value, ShaperRate::Share(_)));
-        if let (Some(at), None) = (share, rate) {
-            let message = format!("found {} of the link's rate, which is unlimited", found(at.value));
-            let help = format!("add `{direction} = \"50 Mbit/s\"`, or use a rate instead of a share");
-            cx.problem_at(at, message, help);
-        }
-    }
-}
-
-/// Checks that a direction has a rate or a trace, and not both.
-fn check_traces(section: &WanSection, cx: &mut Context) {
-    let ways = [
-        (&section.trace_down, section.down.is_some(), "down"),
-        (&section.trace_up, section.up.is_some(), "up"),
-    ];
-    for (trace, rate, way) in ways {
-        if let (Some(at), true) = (trace, rate) {
-            let message = format!("`trace_{way}` and `{way}` exclude each other");
-            cx.problem_at(at, message, "remove one of them".to_owned());
-        }
-    }
-}
-
-/// A shaper's rate as it is written.
-fn found(rate: ShaperRate) -> String {
-    match rate {
-        ShaperRate::Share(share) => share.to_string(),
-        ShaperRate::Rate(rate) => rate.to_string(),
-    }
 }
 
 /// Checks the scans of an access point.
@@ -114,7 +74,7 @@ fn backhaul_quality(ap: &mut Ap, section: &ApSection, cx: &mut Context) {
     let quality = signal.map(|at| LinkQuality::Signal(at.0));
     ap.backhaul_quality = quality.or(mcs.map(|at| LinkQuality::Mcs(to_u8(at.0))));
     if let (true, Some(wan)) = (ap.backhaul.is_wireless(), &section.wan) {
-        let help = "remove `wan`, or use `backhaul = \"wired\"`";
+        let help = "move `wan` to the access point with the wire, or to `[router]`";
         let message = "an access point with a wireless backhaul has no WAN link";
         cx.problem_at(wan, message, help.to_owned());
     }
@@ -130,6 +90,11 @@ pub(super) fn check_backhauls(sections: &Named<ApSection>, plan: &Plan, names: &
         };
         let parent = match &at.value.0 {
             Backhaul::Wired => continue,
+            Backhaul::Port(other) => {
+                super::router::check_port(at, ap, other, sections, (plan, names), cx);
+                check_loop(at, ap, aps, cx);
+                continue;
+            }
             Backhaul::Best(own) => {
                 check_parents(at, ap, *own, aps, cx);
                 continue;
@@ -147,10 +112,7 @@ pub(super) fn check_backhauls(sections: &Named<ApSection>, plan: &Plan, names: &
         let (Some(other), true) = (other, cx.problems.len() == before) else {
             continue;
         };
-        if let Some(chain) = parent_loop(ap, aps) {
-            let help = "let one of them use `backhaul = \"wired\"`";
-            let message = format!("the parents form a loop: {}", chain.join(" → "));
-            cx.problem_at(at, message, help.to_owned());
+        if check_loop(at, ap, aps, cx) {
             continue;
         }
         check_own_radio(at, ap, other, parent, cx);
@@ -221,13 +183,24 @@ fn check_own_radio<T>(at: &Spanned<T>, ap: &Ap, other: &Ap, parent: &RadioRef, c
     cx.problem_at(at, message, help);
 }
 
+/// Reports a loop of parents that contains `ap`. Returns true if there is one.
+fn check_loop<T>(at: &Spanned<T>, ap: &Ap, aps: &[Ap], cx: &mut Context) -> bool {
+    let Some(chain) = parent_loop(ap, aps) else {
+        return false;
+    };
+    let help = "let one of them use `backhaul = \"wired\"`";
+    let message = format!("the parents form a loop: {}", chain.join(" → "));
+    cx.problem_at(at, message, help.to_owned());
+    true
+}
+
 /// Returns the access points of a loop of parents that contains `ap`.
 fn parent_loop(ap: &Ap, aps: &[Ap]) -> Option<Vec<String>> {
     let mut chain = vec![ap.name.clone()];
     let mut at = ap;
     for _ in aps {
-        let parent = at.backhaul.parent()?;
-        at = aps.iter().find(|other| other.name == parent.ap)?;
+        let parent = at.backhaul.above()?;
+        at = aps.iter().find(|other| other.name == parent)?;
         chain.push(at.name.clone());
         if at.name == ap.name {
             return Some(chain);

@@ -42,6 +42,11 @@ pub(super) fn changes(read: &Spanned<List<AtSection>>, plan: &Plan, names: &Name
 fn check(setting: &Spanned<Setting>, plan: &Plan, names: &Names, cx: &mut Context) {
     match &setting.value {
         Setting::Link(_) => {}
+        Setting::Router(_) if plan.router.is_some() => {}
+        Setting::Router(_) => {
+            let help = "add `[router]`, or change the keys of an access point";
+            cx.problem_at(setting, "the scenario has no `[router]`", help.to_owned());
+        }
         Setting::Ap(name, _) => check_name(setting, "access point", name, &names.aps, cx),
         Setting::Radio(radio, _) => check_radio(setting, radio, &plan.aps, names, cx),
         Setting::Station(name, station) => {

@@ -5,7 +5,7 @@ use super::air::{check_radio, to_u8};
 use super::workload::Definitions;
 use crate::decode::{Context, Section, Spanned};
 use crate::places::check_floor;
-use crate::plan::{Http, Joins, Plan, Radio, RadioRef, Station, StationAir, StationWorkload};
+use crate::plan::{Ap, Http, Joins, Plan, Radio, RadioRef, Station, StationAir, StationWorkload};
 use crate::problem::Problem;
 use crate::sections::StationSection;
 use crate::suggest::list;
@@ -42,7 +42,7 @@ pub(super) fn station(
         cx.problem_at(name, format!("reserved name `{reserved}`: it means {meaning}"), help);
     }
     let mut station = Station::new(name);
-    station.workloads = workloads(section, own, names, cx);
+    station.workloads = workloads(name, section, own, names, cx);
     section.apply(&mut station);
     if let Some(start) = section.start.as_ref().filter(|at| at.0 >= plan.duration) {
         let message = format!("`start` is not before the end of the load: found {}", start.0);
@@ -63,8 +63,9 @@ pub(super) fn station(
             "remove one of them".to_owned(),
         );
     }
-    if section.link.is_some() {
-        super::wire::check(section, cx);
+    let cable = super::router::cable(&mut station.link, name, section, (plan, names), cx);
+    if let Some(key) = cable {
+        super::wire::check(section, key, cx);
         // Only the queue applies: the checks report all Wi-Fi keys.
         station.air = StationAir {
             queue: station.air.queue,
@@ -115,7 +116,13 @@ fn check_windows(station: &Station, section: &StationSection, plan: &Plan, cx: &
 /// Word for the workloads of a station that has none.
 const NO_WORKLOAD: &str = "none";
 
-fn workloads(section: &StationSection, own: &Definitions, names: &Names, cx: &mut Context) -> Vec<StationWorkload> {
+fn workloads(
+    station: &str,
+    section: &StationSection,
+    own: &Definitions,
+    names: &Names,
+    cx: &mut Context,
+) -> Vec<StationWorkload> {
     let mut read: Vec<StationWorkload> = Vec::new();
     let Some(list_of) = &section.workload else {
         return read;
@@ -140,10 +147,11 @@ fn workloads(section: &StationSection, own: &Definitions, names: &Names, cx: &mu
             continue;
         }
         match own.get(name) {
-            Some((config, cc)) => read.push(StationWorkload {
-                cc,
-                ..StationWorkload::new(name, config)
-            }),
+            Some(workload) if workload.server.as_deref() == Some(station) => {
+                let help = "let another station use it, or change its `server`".to_owned();
+                cx.problem_at(at, format!("the station is the server of `{name}` itself"), help);
+            }
+            Some(workload) => read.push(workload),
             // An invalid definition was reported already.
             None if names.workloads.contains(name) => {}
             None => {
@@ -285,7 +293,8 @@ fn position(air: &mut StationAir, section: &StationSection, plan: &Plan, cx: &mu
         let message = format!("`{key}` has no effect: the signal follows from the position");
         cx.problems.push(Problem::new(place.clone(), path, message, Some(help)));
     }
-    let without = plan.aps.iter().find(|ap| ap.position.is_none());
+    let has_radios = |ap: &&Ap| ap.rating.is_some() || !ap.radios.is_empty();
+    let without = plan.aps.iter().filter(has_radios).find(|ap| ap.position.is_none());
     let placed = section.path.as_ref().map(|at| (&at.place, &at.path));
     let placed = placed.or(section.position.as_ref().map(|at| (&at.place, &at.path)));
     if let (Some((place, path)), Some(ap)) = (placed, without) {

@@ -7,11 +7,11 @@ use crate::sections::StationSection;
 use crate::suggest::list;
 use netburn_medium::config::QueueKind;
 
-/// Checks the keys of a station with a wired link.
-pub(super) fn check(section: &StationSection, cx: &mut Context) {
-    reject_wifi_keys(section, cx);
+/// Checks the keys of a station with a wired link, which the key `wire` describes.
+pub(super) fn check(section: &StationSection, wire: &str, cx: &mut Context) {
+    reject_wifi_keys(section, wire, cx);
     if let Some(at) = section.queue.as_ref().filter(|at| !WIRED_QUEUES.contains(&at.value)) {
-        let message = format!("`{}` needs Wi-Fi, and the station has a `link`", at.value.name());
+        let message = format!("`{}` needs Wi-Fi, and the station has a `{wire}`", at.value.name());
         cx.problem_at(at, message, format!("expected one of {}", wired_queues()));
     }
 }
@@ -22,16 +22,17 @@ pub(super) fn wired_queues() -> String {
 }
 
 /// Reports every Wi-Fi key of a station with a wired link.
-fn reject_wifi_keys(section: &StationSection, cx: &mut Context) {
+fn reject_wifi_keys(section: &StationSection, wire: &str, cx: &mut Context) {
     if let Some(joins) = &section.joins {
         let help = "remove one of them";
-        cx.problem_at(joins, "`joins` and `link` exclude each other", help.to_owned());
+        let message = format!("`joins` and `{wire}` exclude each other");
+        cx.problem_at(joins, message, help.to_owned());
     }
     let keys = StationSection::keys();
     for (name, place, path) in section.present() {
         if keys.iter().any(|key| key.wifi && key.name == name) {
-            let message = format!("`{name}` needs Wi-Fi, and the station has a `link`");
-            let help = "remove it, or use `joins` instead of `link`".to_owned();
+            let message = format!("`{name}` needs Wi-Fi, and the station has a `{wire}`");
+            let help = format!("remove it, or use `joins` instead of `{wire}`");
             cx.problems.push(Problem::new(place.clone(), path, message, Some(help)));
         }
     }

@@ -1,32 +1,36 @@
 //! Resolution of workloads: the built-in ones, and those of the file.
 
+use super::Names;
 use crate::decode::{Context, Named, Section, Spanned};
 use crate::plan::StationWorkload;
 use crate::problem::Problem;
 use crate::scalars::SomeTime;
 use crate::sections::{DashSection, PlayerSection, WorkloadSection};
 use crate::suggest::list;
-use netburn_tcp::config::CongestionControl;
 use netburn_units::{BitRate, ByteSize, Duration};
 use netburn_workload::config::{
     Activity, Dash, MAX_PROBE_INTERVAL, MAX_VOICE_INTERVAL, MIN_PROBE_INTERVAL, MIN_REPEAT, MIN_VOICE_INTERVAL,
     MIN_WINDOW,
 };
-use netburn_workload::{Config, Goal, Kind, PlayerConfig};
+use netburn_workload::{Config, Goal, Kind, PlayerConfig, ProbeTarget};
 
 /// Workloads that a station can use.
 #[derive(Debug, Default)]
 pub(super) struct Definitions {
-    own: std::collections::BTreeMap<String, (Config, Option<CongestionControl>)>,
+    own: std::collections::BTreeMap<String, StationWorkload>,
 }
 
 impl Definitions {
     /// Names of the built-in workloads.
     pub(super) const BUILT_IN: &'static [&'static str] = &netburn_workload::config::PRESETS;
 
-    pub(super) fn get(&self, name: &str) -> Option<(Config, Option<CongestionControl>)> {
-        let own = self.own.get(name).cloned();
-        own.or_else(|| built_in_workload(name).map(|config| (config, None)))
+    /// Returns the workload with this name; with the name of a definition, if it is one of the file.
+    pub(super) fn get(&self, name: &str) -> Option<StationWorkload> {
+        let own = self.own.get(name).map(|own| StationWorkload {
+            name: name.to_owned(),
+            ..own.clone()
+        });
+        own.or_else(|| built_in_workload(name).map(|config| StationWorkload::new(name, config)))
     }
 }
 
@@ -55,9 +59,27 @@ pub(crate) fn preset(kind: Kind) -> Config {
     }
 }
 
+/// Reports a server that is not a station, and the target of a probe that no server answers.
+fn check_server(section: &WorkloadSection, names: &Names, cx: &mut Context) {
+    let Some(server) = &section.server else { return };
+    if !names.stations.contains(&server.0) {
+        let known = || names.stations.iter().map(String::as_str);
+        let help = match cx.nearest(&server.0, known()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("expected one of {}", list(known())),
+        };
+        cx.problem_at(server, format!("unknown station `{}`", server.0), help);
+    }
+    if let Some(at) = section.target.as_ref().filter(|at| at.value != ProbeTarget::Server) {
+        let message = format!("the target `{}` is not a server", at.value);
+        cx.problem_at(at, message, "remove `server`, or use `target = \"server\"`".to_owned());
+    }
+}
+
 pub(super) fn definitions(
     section: Option<&Spanned<Named<WorkloadSection>>>,
     duration: Duration,
+    names: &Names,
     cx: &mut Context,
 ) -> Definitions {
     let mut definitions = Definitions::default();
@@ -72,9 +94,8 @@ pub(super) fn definitions(
             continue;
         }
         if let Some(workload) = workload(section, duration, cx) {
-            definitions
-                .own
-                .insert(name.value.clone(), (workload.config, workload.cc));
+            check_server(section, names, cx);
+            definitions.own.insert(name.value.clone(), workload);
         }
     }
     definitions

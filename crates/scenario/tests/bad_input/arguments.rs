@@ -72,7 +72,7 @@ fn arguments_are_checked_like_keys() {
         (
             "",
             "5",
-            "a scenario has no key ``; expected one of `schema`, `name`, `title`, `question`, `assumptions`, `duration`, `warmup`, `baseline`, `drain`, `seed`, `repeat`, `server`, `building`, `network`, `ap`, `kit`, `mesh`, `station`, `workload`, `at`",
+            "a scenario has no key ``; expected one of `schema`, `name`, `title`, `question`, `assumptions`, `duration`, `warmup`, `baseline`, `drain`, `seed`, `repeat`, `server`, `building`, `router`, `network`, `ap`, `kit`, `mesh`, `station`, `workload`, `at`",
         ),
     ] {
         assert_eq!(set(key, value), Err(format!("--set {key}={value}: {expected}")));
@@ -166,8 +166,8 @@ fn a_probe_needs_a_host_that_answers() {
     let wired = format!("[station.tv]\nworkload = \"near\"\nlink = {{ rate = \"1 Gbit/s\" }}\n{probes}");
     assert_eq!(
         errors(&wired, Environment::Simulate).unwrap_err(),
-        "x.toml:2:1: station.tv.workload: `near` has the target `near`, and a station with a `link` has no access point; \
-         set `target = \"server\"`, or remove `link`"
+        "x.toml:2:1: station.tv.workload: `near` has the target `near`, and a station with a `link` to the server has no \
+         access point; set `target = \"server\"`, or use `wired` instead of `link`"
     );
     let local = format!("[station.tv]\nworkload = \"near\"\n{probes}");
     assert_eq!(

@@ -22,8 +22,8 @@ fn the_parent_of_an_access_point() {
             "6:12: ap.unit.backhaul: `main` has no radio `2g`; expected one of `main.5g`",
         ),
         (
-            "backhaul = \"main\"",
-            "6:12: ap.unit.backhaul: invalid value `main`; expected `wired`, an access point and a radio, such as `main.5g`, or an own radio, such as `5g`",
+            "backhaul = \"main.7g\"",
+            "6:12: ap.unit.backhaul: invalid value `main.7g`; expected `wired`, another access point, such as `main`, a radio of it, such as `main.5g`, or an own radio, such as `5g`",
         ),
         (
             "backhaul = \"unit.5g\"",
@@ -70,7 +70,7 @@ fn the_link_needs_a_radio_and_a_signal() {
             "",
         ),
         &[
-            "8:7: ap.unit.wan: an access point with a wireless backhaul has no WAN link; remove `wan`, or use `backhaul = \"wired\"`",
+            "8:7: ap.unit.wan: an access point with a wireless backhaul has no WAN link; move `wan` to the access point with the wire, or to `[router]`",
         ],
     );
 }

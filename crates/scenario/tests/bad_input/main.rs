@@ -5,6 +5,7 @@ mod backhaul;
 mod lines;
 mod network;
 mod places;
+mod router;
 mod text;
 mod values;
 mod workloads;

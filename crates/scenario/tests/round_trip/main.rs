@@ -10,13 +10,13 @@ use netburn_medium::config::{
 use netburn_medium::fading::FadingModel;
 use netburn_medium::geometry::{self, BuildingModel, Position, Wall};
 use netburn_scenario::plan::{
-    ApSetting, Backhaul, Building, Change, Floors, Http, Joins, LinkSetting, Mesh, MeshRoot, MeshTimers, Network,
-    RadioName, RadioRef, RadioSetting, RadioSignal, Setting, SignalPoint, StationSetting,
+    ApSetting, Backhaul, Building, Change, Floors, Http, Joins, LinkSetting, Mesh, MeshRoot, MeshTimers, Network, Port,
+    RadioName, RadioRef, RadioSetting, RadioSignal, Router, Setting, SignalPoint, StationSetting,
 };
 use netburn_scenario::{Plan, Station, StationWorkload, json_schema};
 use netburn_units::{Db, Dbm, Distance, Duration, Instant, Probability, Seed, Speed};
-use netburn_workload::Config;
 use netburn_workload::config::Activity;
+use netburn_workload::{Config, ProbeTarget};
 use proptest::option;
 use proptest::prelude::*;
 
@@ -233,8 +233,26 @@ fn plan() -> impl Strategy<Value = Plan> {
             plan.stations.push(station);
         }
         let mut wired = Station::new("w");
-        (wired.link, wired.air) = (Some(wire.0), wire.1);
+        let mut link = wire.0;
+        match times.4 % 3 {
+            0 => {
+                // Behind the router no access point has a line.
+                let wan = plan.aps.iter_mut().filter_map(|ap| ap.wan.take()).last();
+                plan.router = Some(Router {
+                    wan,
+                    forwarding: Some(link.down),
+                    ..Router::default()
+                });
+                link.to = Port::Router;
+            }
+            1 => link.to = Port::Ap(plan.aps[0].name.clone()),
+            _ => {}
+        }
+        (wired.link, wired.air) = (Some(link), wire.1);
         plan.stations.push(wired);
+        if let Some(workload) = plan.stations[0].workloads.first_mut() {
+            workload.server = (workload.config.target == ProbeTarget::Server).then(|| "w".to_owned());
+        }
         // Self probes share a connection with load.
         let mut workloads = plan.stations.iter().flat_map(|station| &station.workloads);
         if workloads.any(|workload| workload.config.load.count() > 0) {

@@ -5,8 +5,8 @@ use netburn_medium::config::{
     QueueLimit, RadioConfig, RadioSelection, RateControl, Standard, Width,
 };
 use netburn_scenario::plan::{
-    Ap, Backhaul, Cake, Framing, Hop, Http, Isolation, Joins, LineQueue, Outage, Policer, Radio, RadioName, RadioRef,
-    Server, ShaperRate, StationAir, StationLink, Tins, Trace, Wan,
+    Ap, Backhaul, Cake, Framing, Hop, Http, Isolation, Joins, LineQueue, Outage, Policer, Port, Radio, RadioName,
+    RadioRef, Server, ShaperRate, StationAir, StationLink, Tins, Trace, Wan,
 };
 use netburn_tcp::config::{CongestionControl, Tsq, TsqPreset, TsqSettings};
 use netburn_units::{ByteSize, Dbm, Distance, DscpMapping, Duration, Probability};
@@ -365,6 +365,7 @@ pub(crate) fn link() -> impl Strategy<Value = (StationLink, StationAir)> {
     let queue = select(vec![QueueKind::Fifo, QueueKind::PfifoFast, QueueKind::FqCodel]);
     (line, device, queue).prop_map(|((down, up, delay, loss, queue), (device, ring, bql), qdisc)| {
         let link = StationLink {
+            to: Port::Server,
             down,
             up,
             delay,

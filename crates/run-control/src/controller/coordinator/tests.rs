@@ -58,6 +58,7 @@ fn calling(name: &str) -> Station {
         workloads: vec![StationWorkload {
             name: "voip".to_owned(),
             cc: None,
+            server: None,
             config: Config::voip(),
         }],
         ..Station::new(name)

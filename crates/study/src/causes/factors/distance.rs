@@ -22,7 +22,10 @@ const FAR: Duration = Duration::from_millis(10);
 fn find(scene: &Scene<'_>) -> Vec<Factor> {
     let plan = scene.plan;
     let wans = plan.aps.iter().filter_map(|ap| Some(ap.wan.as_ref()?.delay));
-    let wires = plan.stations.iter().filter_map(|station| Some(station.link?.delay));
+    let wires = plan
+        .stations
+        .iter()
+        .filter_map(|station| Some(station.link.as_ref()?.delay));
     let changed = plan
         .changes
         .iter()

@@ -145,7 +145,7 @@ fn usual_shaper(plan: &mut Plan, ap: &str, direction: Direction) {
 /// Wires of stations.
 fn wires(scene: &Scene<'_>) -> Vec<Factor> {
     let stations = scene.plan.stations.iter().enumerate();
-    let wired = stations.filter_map(|(station, planned)| Some((station, planned.name.clone(), planned.link?)));
+    let wired = stations.filter_map(|(station, planned)| Some((station, planned.name.clone(), planned.link.clone()?)));
     wired
         .map(|(station, name, link)| {
             let edited = name.clone();
