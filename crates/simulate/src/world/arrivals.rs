@@ -1,6 +1,7 @@
 //! Interface to the network: arriving and departing packets.
 
 use super::World;
+use super::clients::Client;
 use super::gro::MergedSegment;
 use super::payload::{End, Payload, TCP_HEADERS, UDP_HEADERS, length};
 use super::payload_pool::PayloadId;
@@ -53,10 +54,12 @@ impl World {
             } => {
                 let Some(slot) = self.slot_of(connection) else { return };
                 let whose = (slot, to, packet.ecn == Ecn::Ce);
-                let joins = to == End::Server
-                    || self.connections[slot]
-                        .as_ref()
-                        .is_none_or(|of| self.gro[usize::from(of.station)]);
+                let joins = self.connections[slot].as_ref().is_none_or(|of| {
+                    match to.place(of.station, self.clients[of.client].peer) {
+                        Place::Server => true,
+                        Place::Station(station) => self.gro[usize::from(station)],
+                    }
+                });
                 let last = self.received.back_mut().filter(|_| joins && self.may_merge);
                 if !last.is_some_and(|last| last.try_merge(whose, &segment.segment)) {
                     self.received.push_back(MergedSegment::new(whose, &segment.segment));
@@ -85,7 +88,7 @@ impl World {
         }
     }
 
-    /// Sends a packet of a call from its station, or from the server to its station.
+    /// Sends a packet of a call from its station, or from its server to the station.
     pub(super) fn send_one_way(&mut self, client: usize, id: RequestId, size: ByteSize, direction: Direction) {
         let payload = Payload::OneWay {
             client: client as u32,
@@ -94,8 +97,8 @@ impl World {
         };
         let station = Place::Station(self.clients[client].watched.station());
         let (from, to) = match direction {
-            Direction::Up => (station, Place::Server),
-            Direction::Down => (Place::Server, station),
+            Direction::Up => (station, self.clients[client].peer),
+            Direction::Down => (self.clients[client].peer, station),
         };
         self.send_datagram(client, size, payload, (from, to), None);
     }
@@ -160,7 +163,8 @@ impl World {
 
     /// Echoes a probe at the server, without delay.
     fn echo(&mut self, client: u32, id: RequestId, packet: &Packet<PayloadId>) {
-        let station = self.clients[client as usize].watched.station();
+        let Client { watched, peer, .. } = &self.clients[client as usize];
+        let (station, peer) = (watched.station(), *peer);
         let echoed = Some(self.now);
         let back = Packet {
             ecn: Ecn::NotEct,
@@ -169,11 +173,10 @@ impl World {
         };
         self.counters.packets += 1;
         let to = Place::Station(station);
-        self.capture(self.now, Place::Server, to, &back, false);
+        self.capture(self.now, peer, to, &back, false);
         let dscp = self.clients[client as usize].watched.machine().config().marking().dscp;
         let headers = Headers::new(dscp);
-        self.network
-            .handle_packet_with(self.now, Place::Server, to, headers, back);
+        self.network.handle_packet_with(self.now, peer, to, headers, back);
     }
 
     /// Sends a probe from its station.
@@ -189,7 +192,8 @@ impl World {
             ProbeTarget::Line => Some(Reflector::LineEnd),
             ProbeTarget::Server => None,
         };
-        self.send_datagram(client, size, payload, (from, Place::Server), reflector);
+        let to = self.clients[client].peer;
+        self.send_datagram(client, size, payload, (from, to), reflector);
     }
 
     /// Host that answers the probes of a client.
@@ -248,6 +252,7 @@ impl World {
             return;
         };
         let (serial, marking, station) = (connection.serial, connection.marking, connection.station);
+        let peer = self.clients[connection.client].peer;
         let ecn = if transmit.ect { Ecn::Ect0 } else { Ecn::NotEct };
         for index in 0..transmit.packets {
             let segment = transmit.packet(index);
@@ -267,7 +272,7 @@ impl World {
                     segment,
                 }),
             };
-            let (from, to) = (end.place(station), end.other().place(station));
+            let (from, to) = (end.place(station, peer), end.other().place(station, peer));
             self.capture(self.now, from, to, &packet, false);
             let headers = headers(marking.dscp, &segment.segment);
             self.network.handle_packet_with(self.now, from, to, headers, packet);

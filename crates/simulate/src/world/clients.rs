@@ -1,10 +1,11 @@
 //! Clients of the network, and the configuration of their TCP.
 
 use super::video::VideoCall;
+use netburn_network::Endpoint as Place;
 use netburn_record::recorded_workload::RecordedWorkload;
 use netburn_record::row::baseline;
 use netburn_scenario::Plan;
-use netburn_scenario::plan::Station;
+use netburn_scenario::plan::{Station, StationWorkload};
 use netburn_tcp::EndpointConfig;
 use netburn_tcp::config::{CongestionControl, Gso, Tsq, TsqSettings};
 use netburn_units::{ByteSize, Instant};
@@ -19,6 +20,8 @@ pub(crate) struct Client {
     pub(crate) kept: BTreeMap<u32, usize>,
     /// Slots of requests in flight.
     pub(crate) requests: BTreeMap<RequestId, usize>,
+    /// Host that is the server of the workload.
+    pub(crate) peer: Place,
     /// Congestion control of its connections, if it has its own.
     pub(crate) cc: Option<CongestionControl>,
     /// Ends of a video call.
@@ -30,8 +33,9 @@ pub(crate) fn from_plan(plan: &Plan) -> (Vec<Client>, Instant) {
     let earliest = Instant::ZERO - plan.baseline;
     let mut clients = Vec::new();
     for (station, number) in plan.stations.iter().zip(0_u16..) {
-        let mut add = |workload: u16, config: Config, cc: Option<&CongestionControl>, load: [Instant; 3]| {
+        let mut add = |workload: u16, config: Config, own: Option<&StationWorkload>, load: [Instant; 3]| {
             let [start, end, settle] = load;
+            let peer = own.and_then(|own| plan.server_of(own));
             // The same indices as in the other environments, so that due times are equal.
             let index = u64::from(number) << 16 | u64::from(workload);
             let video = VideoCall::new(&config);
@@ -40,7 +44,8 @@ pub(crate) fn from_plan(plan: &Plan) -> (Vec<Client>, Instant) {
                 watched: RecordedWorkload::new(number, workload, machine),
                 kept: BTreeMap::new(),
                 requests: BTreeMap::new(),
-                cc: cc.cloned(),
+                peer: peer.map_or(Place::Server, |number| Place::Station(number as u16)),
+                cc: own.and_then(|own| own.cc.clone()),
                 video,
             });
         };
@@ -57,7 +62,7 @@ pub(crate) fn from_plan(plan: &Plan) -> (Vec<Client>, Instant) {
         let end = (Instant::ZERO + station.end(plan.duration)).max(start);
         for (workload, of_station) in station.workloads.iter().zip(0_u16..) {
             let load = [start, end, end + plan.drain];
-            add(of_station, workload.config.clone(), workload.cc.as_ref(), load);
+            add(of_station, workload.config.clone(), Some(workload), load);
         }
     }
     (clients, earliest)

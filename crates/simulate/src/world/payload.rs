@@ -29,11 +29,11 @@ impl End {
         }
     }
 
-    /// Network endpoint, for a connection of that station.
-    pub(crate) const fn place(self, station: u16) -> Place {
+    /// Network endpoint, for a connection of that station with that host.
+    pub(crate) const fn place(self, station: u16, peer: Place) -> Place {
         match self {
             End::Client => Place::Station(station),
-            End::Server => Place::Server,
+            End::Server => peer,
         }
     }
 }

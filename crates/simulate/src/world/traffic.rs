@@ -8,6 +8,7 @@ use super::lane::{CONNECTION, Key, Lane};
 use super::payload::End;
 use super::unsent::UnsentLimit;
 use super::video::VideoCall;
+use netburn_network::Endpoint as Place;
 use netburn_tcp::{Endpoint, EndpointConfig, Event};
 use netburn_units::earlier;
 use netburn_workload::responsiveness::LOAD_FRAME;
@@ -73,7 +74,10 @@ impl World {
             ..config.clone()
         };
         let client_config = random(&self.stations[usize::from(station)]);
-        let server_config = random(&self.server);
+        let server_config = match self.clients[client].peer {
+            Place::Server => random(&self.server),
+            Place::Station(peer) => random(&self.stations[usize::from(peer)]),
+        };
         // Connections with load have self probes, which wait behind what is buffered.
         let has_probes = kept.is_some() && self.kind(client) == Kind::Responsiveness;
         let framing = if has_probes {

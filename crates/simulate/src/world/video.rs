@@ -116,9 +116,10 @@ impl World {
     /// Sends the datagrams of an end.
     fn send_video(&mut self, client: usize, end: End) {
         let station = Place::Station(self.clients[client].watched.station());
+        let peer = self.clients[client].peer;
         let places = match end {
-            End::Client => (station, Place::Server),
-            End::Server => (Place::Server, station),
+            End::Client => (station, peer),
+            End::Server => (peer, station),
         };
         while let Some(video) = &mut self.clients[client].video
             && let Some(transmit) = video.ends[end.index()].poll_transmit()
