@@ -9,6 +9,7 @@ use crate::terminal::{TerminalStyle, document, eprint_message, print_stdout, std
 use netburn_analysis::floor_plan::{FloorPlan, NoFloorPlan};
 use netburn_lab::Lab;
 use netburn_medium::config::Band;
+use netburn_network::Network;
 use netburn_report::chart::Theme;
 use netburn_report::floor_plan::{Drawing, svg};
 use netburn_report::sanitise::{sanitise, wrap};
@@ -65,7 +66,10 @@ const fn band(band: BandArg) -> Band {
 /// The plan as text.
 fn described(plan: &Plan, environment: Environment, width: usize) -> String {
     let mut text = format!("Nothing was run. On {environment}, this would be:\n\n");
-    for line in plan.describe(environment) {
+    // A network that can't be built is reported by a run.
+    let network = Network::<()>::new(plan).ok().filter(|_| environment.models_air());
+    let found = network.map(|network| network.associations()).unwrap_or_default();
+    for line in plan.describe_with(environment, &found) {
         let line = sanitise(&line);
         let indent = &line[..line.len() - line.trim_start().len()];
         for wrapped in wrap(&line, width, &format!("{indent}  ")) {
