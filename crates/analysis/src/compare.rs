@@ -15,7 +15,7 @@ mod side;
 pub use matrix::{Cell, Matrix, Row};
 pub use metric::{Key, Quantity, Unit, metrics};
 pub use pairing::Pairing;
-pub use pairwise::{Comparison, MetricComparison, Options, Undecided, judge_together};
+pub use pairwise::{Comparison, MetricComparison, Options, Undecided, VerdictChange, judge_together};
 pub use ranking::{Ranked, Ranking, Standing};
 pub use scenario_diff::{ChangedKey, changed_keys};
 pub use side::{Side, name};

@@ -57,6 +57,17 @@ pub struct Comparison {
     pub options: Options,
 }
 
+/// Verdicts of both sides of a comparison.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VerdictChange {
+    /// Worst verdict of the baseline's runs.
+    pub baseline: Verdict,
+    /// Worst verdict of the candidate's runs.
+    pub candidate: Verdict,
+    /// Stations of both sides: name, worst verdict in the baseline, and worst verdict in the candidate.
+    pub stations: Vec<(String, [Verdict; 2])>,
+}
+
 /// A metric of both sides.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MetricComparison {
@@ -219,6 +230,32 @@ impl Comparison {
             Some(Undecided::TooFew(needed)) => Some(needed),
             _ => None,
         })
+    }
+
+    /// The worst verdicts of both sides: of their runs, and of each station that both have.
+    #[must_use]
+    pub fn verdict_change(&self) -> VerdictChange {
+        let sides = [&self.against, &self.these];
+        let [baseline, candidate] = sides.map(|side| worst(side.runs.iter().map(|run| run.verdict)));
+        let mut names: Vec<&str> = Vec::new();
+        for station in self.these.runs.iter().flat_map(|run| &run.stations) {
+            if !names.contains(&station.name.as_str()) {
+                names.push(&station.name);
+            }
+        }
+        let stations = names.into_iter().filter_map(|name| {
+            let of = |side: &Side| {
+                let stations = side.runs.iter().flat_map(|run| &run.stations);
+                let verdicts: Vec<Verdict> = stations.filter(|s| s.name == name).map(|s| s.verdict).collect();
+                (!verdicts.is_empty()).then(|| worst(verdicts))
+            };
+            Some((name.to_owned(), [of(sides[0])?, of(sides[1])?]))
+        });
+        VerdictChange {
+            baseline,
+            candidate,
+            stations: stations.collect(),
+        }
     }
 
     /// The worst verdict among the runs of each side, `these` first.

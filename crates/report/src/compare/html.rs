@@ -12,7 +12,7 @@ pub use ranking::ranking;
 
 use super::format::{counts, effect, interval, metric_name, probability, share, signed, value};
 use super::overlay::{Variant, overlays};
-use super::text::{heading, method, premises, remarks, several_goals};
+use super::text::{heading, method, premises, remarks, several_goals, verdict_change};
 use crate::chart::Chart;
 use crate::environment::sentence;
 use crate::html::{cell_text, document, escaped, figure, section, with_code};
@@ -45,6 +45,9 @@ pub fn comparison(comparison: &Comparison, these: &[View], against: &[View]) -> 
     let title = format!("{} against {}", comparison.these.name, comparison.against.name);
     let mut body = head(&title, &comparison.these);
     let _ = writeln!(body, "<p class=\"verdict\">{}</p>", verdict(comparison));
+    if let Some(change) = verdict_change(comparison) {
+        let _ = writeln!(body, "<p class=\"question\">{}</p>", escaped(&change));
+    }
     for line in premises(comparison) {
         let _ = writeln!(body, "<p class=\"facts\">{}</p>", escaped(&line));
     }

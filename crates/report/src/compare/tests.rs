@@ -433,6 +433,25 @@ fn measured(name: &str, seed: u64, verdicts: [netburn_workload::Verdict; 2]) -> 
 }
 
 #[test]
+fn the_verdicts_of_both_sides_come_first() {
+    use netburn_workload::Verdict::{Marginal, None, Pass};
+    let (before, after) = (
+        measured("before", 1, [Marginal, Marginal]),
+        measured("after", 1, [Pass, Pass]),
+    );
+    let comparison = Comparison::new(after, before.clone(), Options::default());
+    let sentence = "Verdict: marginal → pass (before → after). Stations: laptop marginal → pass.";
+    let printed = text::comparison(&comparison, 200, false);
+    assert_eq!(printed.lines().nth(3).map(str::trim_start), Some(sentence), "{printed}");
+    assert!(html::comparison(&comparison, &[], &[]).contains(sentence));
+    let same = Comparison::new(before.clone(), before, Options::default());
+    assert!(text::comparison(&same, 200, false).contains("Verdict: marginal in both."));
+    let without = || measured("x", 1, [None, None]);
+    let without = Comparison::new(without(), without(), Options::default());
+    assert!(!text::comparison(&without, 200, false).contains("Verdict:"));
+}
+
+#[test]
 fn seeds_are_different_if_they_differ() {
     use netburn_workload::Verdict::Pass;
     let side = |seed| measured("side", seed, [Pass, Pass]);

@@ -14,8 +14,10 @@ use crate::sanitise::{sanitise, truncate, wrap};
 use crate::style::{Tone, paint};
 use crate::table::{Cell, left, render, right};
 use netburn_analysis::compare::{ChangedKey, Comparison, MetricComparison, Pairing, Quantity, Side};
+use netburn_record::summary::verdict_name;
 use netburn_stats::contrast::{LEVEL, Test};
 use netburn_stats::metric_change::MIN_RUNS;
+use netburn_workload::Verdict;
 
 /// The widest name of a side in a heading.
 const NAME: usize = 18;
@@ -42,6 +44,9 @@ pub fn comparison(comparison: &Comparison, width: usize, colour: bool) -> String
 #[must_use]
 pub fn comparison_lines(comparison: &Comparison, width: usize, colour: bool) -> Vec<String> {
     let mut lines = wrap(&top(comparison, colour), width, "  ");
+    if let Some(change) = verdict_change(comparison) {
+        lines.extend(wrap(&format!("  {change}"), width, "    "));
+    }
     for line in premises(comparison) {
         lines.extend(wrap(&format!("  {line}"), width, "    "));
     }
@@ -83,6 +88,44 @@ fn top(comparison: &Comparison, colour: bool) -> String {
             colour
         ),
     )
+}
+
+/// The verdicts of both sides, and the stations whose verdict differs; `None` if neither side has goals.
+pub(super) fn verdict_change(comparison: &Comparison) -> Option<String> {
+    let change = comparison.verdict_change();
+    if [change.baseline, change.candidate] == [Verdict::None; 2] {
+        return None;
+    }
+    let names = [&comparison.against.name, &comparison.these.name].map(|name| sanitise(name));
+    let words = [change.baseline, change.candidate].map(verdict_name);
+    let worst = match comparison.these.runs.len().max(comparison.against.runs.len()) {
+        0 | 1 => "Verdict",
+        _ => "Worst verdict",
+    };
+    let mut text = if change.baseline == change.candidate {
+        format!("{worst}: {} in both.", words[0])
+    } else {
+        format!("{worst}: {} → {} ({} → {}).", words[0], words[1], names[0], names[1])
+    };
+    let changed = change
+        .stations
+        .iter()
+        .filter(|(_, verdicts)| verdicts[0] != verdicts[1]);
+    let mut stations: Vec<String> = changed
+        .map(|(name, verdicts)| {
+            let [before, after] = verdicts.map(verdict_name);
+            format!("{} {before} → {after}", sanitise(name))
+        })
+        .collect();
+    let more = stations.len().saturating_sub(DIFFERING);
+    stations.truncate(DIFFERING);
+    if more > 0 {
+        stations.push(format!("and {more} more stations"));
+    }
+    if !stations.is_empty() {
+        text.push_str(&format!(" Stations: {}.", stations.join(", ")));
+    }
+    Some(text)
 }
 
 /// Compared runs, and known differences between them.
