@@ -59,7 +59,7 @@ fn quality_issues_make_a_verdict_inconclusive() {
     // The server affects the results of all stations.
     let mut busy = good.clone();
     busy.push(changed_health(&health("server", Role::Server, &[]), |health| {
-        health.cpu = 0.99
+        health.cpu = Some(0.99);
     }));
     assert_eq!(
         verdicts(&run(&busy, &RunStatus::Complete)),

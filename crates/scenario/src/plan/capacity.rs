@@ -247,16 +247,16 @@ mod tests {
         assert!(capacity.is_variable());
     }
 
-    /// One opportunity of 1500 B per 3 ms: 4 Mbit/s, however often the trace repeats.
+    /// One opportunity of 1500 B per 4 ms: 3 Mbit/s, however often the trace repeats.
     #[test]
     fn a_trace() {
         let wan = Wan {
-            trace_down: Some(Trace::parse("3\n6\n9\n12\n").unwrap()),
+            trace_down: Some(Trace::parse("4\n").unwrap()),
             ..Wan::default()
         };
         let capacity = down(&plan(wan, &[]));
-        assert_eq!(mbps(capacity.between(seconds(1), seconds(13))), Some(4));
-        assert_eq!(mbps(capacity.lowest_of_line(seconds(13))), Some(4));
+        assert_eq!(mbps(capacity.between(seconds(1), seconds(13))), Some(3));
+        assert_eq!(mbps(capacity.lowest_of_line(seconds(13))), Some(3));
     }
 
     /// The lowest of the line (40), a shaper at half of it, and a policer.
