@@ -48,7 +48,10 @@ pub(crate) fn serve(config: ServerConfig) -> Served {
     let (tell, told) = std::sync::mpsc::channel();
     let (stop, stopped) = oneshot::channel();
     let thread = std::thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build()
+            .unwrap();
         runtime.block_on(async {
             let server = Server::bind(config).await.unwrap();
             tell.send((server.addresses().clone(), server.handle())).unwrap();
