@@ -10,7 +10,7 @@ use crate::exit::{self, CliError, ExitStatus};
 use crate::page;
 use crate::plan::{self, Chosen};
 use crate::program::program;
-use crate::record::{causes, written};
+use crate::record::{causes, grades, written};
 use crate::signals;
 use crate::terminal::{eprint_message, print_stdout};
 use netburn_analysis::View;
@@ -47,7 +47,12 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitStatus, CliError> {
                 eprint_message(&format!("the page is {}", path.display()));
             }
             if args.format == Format::Text {
+<<<<<<< HEAD
                 print_result(&causes(&view))?;
+=======
+                text.push_str(&causes(&view));
+                text.push_str(&grades(&view, false));
+>>>>>>> 7b802cfd (netburn: grades below the causes, the width of the terminal, man pages and completions)
             }
         }
         Err(error) => eprint_message(&format!("there is no page: {}", sanitise(&error.to_string()))),
