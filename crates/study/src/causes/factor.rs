@@ -79,7 +79,7 @@ pub(super) struct Factor {
 
 impl Factor {
     /// A factor with the same kind and order for all stations.
-    pub(super) fn new(part: Part, kind: Kind, rank: Rank) -> FactorBuilder {
+    pub(super) fn builder(part: Part, kind: Kind, rank: Rank) -> FactorBuilder {
         FactorBuilder(Factor {
             part,
             by: Vec::new(),

@@ -197,7 +197,7 @@ fn slow_probe(workload: &WorkloadSummary) -> GoalState {
             0.0
         },
         met: None,
-        goal: level.map_or_else(String::new, |level| netburn_analysis::format::span(level)),
+        goal: level.map_or_else(String::new, netburn_analysis::format::span),
         has_goal: false,
     }
 }

@@ -186,7 +186,7 @@ impl<'a> Search<'a> {
             if all.is_empty() {
                 continue;
             }
-            self.simulate(&[all.clone()], 0..1)?;
+            self.simulate(std::slice::from_ref(&all), 0..1)?;
             if !self.is_enough(&all, &victim) {
                 continue;
             }
@@ -340,8 +340,9 @@ impl<'a> Search<'a> {
 
     /// The causes, the one that explains most first.
     pub(super) fn found(&self, scene: &Scene<'_>) -> Vec<Found> {
-        // By factor, kind and, for factors of a single station, the station.
-        let mut causes: BTreeMap<(usize, Kind, Option<usize>), (f64, Vec<Finding>, Set)> = BTreeMap::new();
+        /// Factor, kind and, for factors of a single station, the station.
+        type Key = (usize, Kind, Option<usize>);
+        let mut causes: BTreeMap<Key, (f64, Vec<Finding>, Set)> = BTreeMap::new();
         for victim in &self.victims {
             let Some((set, effect)) = self.chosen(victim) else {
                 continue;

@@ -67,7 +67,7 @@ fn factor(scene: &Scene<'_>, ap: &Ap) -> Factor {
         };
         Some(Class { kind, rank })
     };
-    Factor::new(Part::Air, Kind::DownloadBloat, Rank::Queue)
+    Factor::builder(Part::Air, Kind::DownloadBloat, Rank::Queue)
         .by(by)
         .class(class)
         .edit(move |plan| fair(plan, &edited))

@@ -23,7 +23,7 @@ fn find(scene: &Scene<'_>) -> Vec<Factor> {
         return Vec::new();
     };
     let names = list(&scanning.iter().map(|(ap, _)| ap.name.as_str()).collect::<Vec<_>>());
-    let factor = Factor::new(Part::Air, Kind::ApScans, Rank::Disturbance).edit(|plan| {
+    let factor = Factor::builder(Part::Air, Kind::ApScans, Rank::Disturbance).edit(|plan| {
         for ap in &mut plan.aps {
             ap.scan_interval = None;
         }

@@ -26,7 +26,7 @@ fn find(scene: &Scene<'_>) -> Vec<Factor> {
     if limited.is_empty() {
         return Vec::new();
     }
-    let factor = Factor::new(Part::Station, Kind::Adapter, Rank::Disturbance)
+    let factor = Factor::builder(Part::Station, Kind::Adapter, Rank::Disturbance)
         .only(limited)
         .edit(|plan| {
             for station in &mut plan.stations {

@@ -27,7 +27,7 @@ fn find(scene: &Scene<'_>) -> Vec<Factor> {
     let names = list(&units.iter().map(String::as_str).collect::<Vec<_>>());
     let roots: Vec<String> = units.iter().map(|unit| scene.root_of(unit).to_owned()).collect();
     let edits: Vec<(String, String)> = units.into_iter().zip(roots).collect();
-    let factor = Factor::new(Part::Air, Kind::Backhaul, Rank::Place).edit(move |plan| {
+    let factor = Factor::builder(Part::Air, Kind::Backhaul, Rank::Place).edit(move |plan| {
         for (unit, root) in &edits {
             wire(plan, unit, root);
         }

@@ -35,7 +35,7 @@ fn find(scene: &Scene<'_>) -> Vec<Factor> {
     if farthest < FAR {
         return Vec::new();
     }
-    let factor = Factor::new(Part::Server, Kind::DistantServer, Rank::Place).edit(near);
+    let factor = Factor::builder(Part::Server, Kind::DistantServer, Rank::Place).edit(near);
     vec![factor.words(
         |names| format!("The server is too far away for {names}"),
         "with a server in the same city",

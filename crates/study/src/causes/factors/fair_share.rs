@@ -40,7 +40,7 @@ fn fewer_connections(scene: &Scene<'_>, station: usize, workload: &StationWorklo
         return None;
     }
     let (name, transfer) = (scene.name(station).to_owned(), workload.name.clone());
-    let factor = Factor::new(Part::Load, Kind::FairShare, Rank::Share)
+    let factor = Factor::builder(Part::Load, Kind::FairShare, Rank::Share)
         .by(vec![station])
         .edit({
             let (name, transfer) = (name.clone(), transfer.clone());
@@ -80,7 +80,7 @@ fn without(scene: &Scene<'_>, transfers: &[(usize, &StationWorkload)]) -> Factor
     } else {
         "take their shares"
     };
-    let factor = Factor::new(Part::Load, Kind::FairShare, Rank::Share)
+    let factor = Factor::builder(Part::Load, Kind::FairShare, Rank::Share)
         .by(by)
         .edit(move |plan| {
             for station in &mut plan.stations {

@@ -32,7 +32,7 @@ fn find(scene: &Scene<'_>) -> Vec<Factor> {
         .iter()
         .any(|network| network.steering != Steering::default())
     {
-        let factor = Factor::new(Part::Station, Kind::Roaming, Rank::Disturbance)
+        let factor = Factor::builder(Part::Station, Kind::Roaming, Rank::Disturbance)
             .only(roams.clone())
             .edit(|plan| {
                 plan.networks
@@ -45,7 +45,7 @@ fn find(scene: &Scene<'_>) -> Vec<Factor> {
             "Set the steering so that it does not disconnect clients that reject a request, or switch it off.",
         ));
     }
-    let factor = Factor::new(Part::Station, Kind::Roaming, Rank::Disturbance)
+    let factor = Factor::builder(Part::Station, Kind::Roaming, Rank::Disturbance)
         .only(roams)
         .edit(fast);
     factors.push(factor.words(

@@ -31,7 +31,7 @@ fn find(scene: &Scene<'_>) -> Vec<Factor> {
         "Check the wired links: cables, ports and error counters. Until they are fixed, a congestion control that does not treat \
          loss as congestion (BBR) reaches a higher rate."
     };
-    let factor = Factor::new(Part::Line, Kind::LossyLine, Rank::Disturbance).edit(lossless);
+    let factor = Factor::builder(Part::Line, Kind::LossyLine, Rank::Disturbance).edit(lossless);
     vec![factor.words(
         |names| format!("Packets of {names} are lost on a link, not in a queue"),
         "without loss on the wired links",

@@ -47,7 +47,7 @@ fn factor(scene: &Scene<'_>, line: &Line, direction: Direction) -> Option<Factor
         (_, false, Direction::Up) => Kind::UploadBloat,
     };
     let ap = line.ap.clone();
-    let builder = Factor::new(Part::Line, kind, Rank::Queue)
+    let builder = Factor::builder(Part::Line, kind, Rank::Queue)
         .by(by.clone())
         .edit(move |plan| short_queue(plan, &ap, direction));
     let (way, transfer) = words(direction);

@@ -43,7 +43,7 @@ fn of_line(scene: &Scene<'_>, line: &Line, direction: Direction) -> Option<Vec<F
         let ap = line.ap.clone();
         let name = line.name.clone();
         factors.push(
-            Factor::new(Part::Line, Kind::Shaper, Rank::Place)
+            Factor::builder(Part::Line, Kind::Shaper, Rank::Place)
                 .edit(move |plan| usual_shaper(plan, &ap, direction))
                 .words(
                     move |names| format!("The shaper limits {name} far below its rate {way}, which is too slow for {names}"),
@@ -58,7 +58,7 @@ fn of_line(scene: &Scene<'_>, line: &Line, direction: Direction) -> Option<Vec<F
     }
     let (ap, name) = (line.ap.clone(), line.name.clone());
     factors.push(
-        Factor::new(Part::Line, Kind::SlowLine, Rank::Capacity)
+        Factor::builder(Part::Line, Kind::SlowLine, Rank::Capacity)
             .edit(move |plan| faster(plan, &ap, direction))
             .words(
                 move |names| format!("{} is too slow {way} for {names}", capital(&name)),
@@ -149,7 +149,7 @@ fn wires(scene: &Scene<'_>) -> Vec<Factor> {
     wired
         .map(|(station, name, link)| {
             let edited = name.clone();
-            Factor::new(Part::Line, Kind::SlowLine, Rank::Capacity)
+            Factor::builder(Part::Line, Kind::SlowLine, Rank::Capacity)
                 .only(vec![station])
                 .edit(move |plan| faster_wire(plan, &edited))
                 .words(

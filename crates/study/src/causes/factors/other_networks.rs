@@ -52,7 +52,7 @@ fn factor(scene: &Scene<'_>, radio: RadioRef, busy: Probability) -> Option<Facto
         rank: Rank::Place,
     };
     let (edited, name) = (radio.clone(), radio.to_string());
-    let factor = Factor::new(Part::Air, Kind::FullBand, Rank::Place)
+    let factor = Factor::builder(Part::Air, Kind::FullBand, Rank::Place)
         .class(move |station| of.get(station).copied().unwrap_or(false).then_some(class))
         .edit(move |plan| {
             for change in &mut plan.changes {

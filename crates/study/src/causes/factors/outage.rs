@@ -20,7 +20,7 @@ fn find(scene: &Scene<'_>) -> Vec<Factor> {
     if outages.is_empty() {
         return Vec::new();
     }
-    let factor = Factor::new(Part::Line, Kind::Outage, Rank::Disturbance).edit(|plan| {
+    let factor = Factor::builder(Part::Line, Kind::Outage, Rank::Disturbance).edit(|plan| {
         for wan in plan.aps.iter_mut().filter_map(|ap| ap.wan.as_mut()) {
             wan.outages.clear();
         }

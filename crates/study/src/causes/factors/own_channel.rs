@@ -60,7 +60,7 @@ fn factor(scene: &Scene<'_>, radio: &RadioRef) -> Option<Factor> {
     };
     let (edited, name) = (radio.clone(), radio.to_string());
     let origin = scene.names(&by);
-    let factor = Factor::new(Part::Air, Kind::OwnChannel, Rank::Place)
+    let factor = Factor::builder(Part::Air, Kind::OwnChannel, Rank::Place)
         .by(by)
         .class(move |station| own.get(station).copied().unwrap_or(false).then_some(class))
         .edit(move |plan| move_to(plan, &edited, free));

@@ -21,7 +21,7 @@ fn find(scene: &Scene<'_>) -> Vec<Factor> {
     let Some(rate) = policers.iter().map(|policer| policer.rate).min() else {
         return Vec::new();
     };
-    let factor = Factor::new(Part::Line, Kind::Policer, Rank::Disturbance).edit(|plan| {
+    let factor = Factor::builder(Part::Line, Kind::Policer, Rank::Disturbance).edit(|plan| {
         for wan in plan.aps.iter_mut().filter_map(|ap| ap.wan.as_mut()) {
             (wan.policer_down, wan.policer_up) = (None, None);
         }

@@ -22,7 +22,7 @@ fn find(scene: &Scene<'_>) -> Vec<Factor> {
     if dozing.is_empty() {
         return Vec::new();
     }
-    let factor = Factor::new(Part::Station, Kind::PowerSave, Rank::Disturbance)
+    let factor = Factor::builder(Part::Station, Kind::PowerSave, Rank::Disturbance)
         .only(dozing)
         .edit(|plan| {
             for station in &mut plan.stations {

@@ -21,7 +21,7 @@ fn find(scene: &Scene<'_>) -> Vec<Factor> {
     limited
         .map(|(name, rate)| {
             let edited = name.clone();
-            Factor::new(Part::Line, Kind::Router, Rank::Place)
+            Factor::builder(Part::Line, Kind::Router, Rank::Place)
                 .edit(move |plan| {
                     for ap in plan.aps.iter_mut().filter(|ap| ap.name == edited) {
                         ap.forwarding = None;

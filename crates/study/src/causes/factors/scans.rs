@@ -24,7 +24,7 @@ fn find(scene: &Scene<'_>) -> Vec<Factor> {
         .iter()
         .filter_map(|station| Some((*station, scene.joined[*station].clone()?)))
         .collect();
-    let factor = Factor::new(Part::Station, Kind::Scans, Rank::Disturbance)
+    let factor = Factor::builder(Part::Station, Kind::Scans, Rank::Disturbance)
         .only(resting)
         .edit(move |plan| {
             for (station, radio) in &radios {

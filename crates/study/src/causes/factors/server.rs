@@ -20,7 +20,7 @@ const DEFAULT: BitRate = BitRate::from_mbps(1_000);
 
 fn find(scene: &Scene<'_>) -> Vec<Factor> {
     let rate = scene.plan.server.link.rate.unwrap_or(DEFAULT);
-    let factor = Factor::new(Part::Server, Kind::Server, Rank::Place).edit(move |plan| {
+    let factor = Factor::builder(Part::Server, Kind::Server, Rank::Place).edit(move |plan| {
         plan.server.link.rate = Some(BitRate::from_bps(rate.as_bps().saturating_mul(TIMES)));
         plan.server.link.queue = None;
         for change in &mut plan.changes {

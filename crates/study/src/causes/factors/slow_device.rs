@@ -22,7 +22,7 @@ fn find(scene: &Scene<'_>) -> Vec<Factor> {
     if slow.is_empty() {
         return Vec::new();
     }
-    let factor = Factor::new(Part::Station, Kind::Device, Rank::Disturbance)
+    let factor = Factor::builder(Part::Station, Kind::Device, Rank::Disturbance)
         .only(slow)
         .edit(|plan| {
             for station in &mut plan.stations {

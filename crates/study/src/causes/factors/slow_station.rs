@@ -90,7 +90,7 @@ fn factor(scene: &Scene<'_>, station: usize, radio: RadioRef) -> Factor {
         }
     };
     let edited = name.clone();
-    Factor::new(Part::Air, Kind::SlowNeighbour, Rank::SlowStation)
+    Factor::builder(Part::Air, Kind::SlowNeighbour, Rank::SlowStation)
         .by(vec![station])
         .class(class)
         .edit(move |plan| strengthen(plan, &edited, &radio))

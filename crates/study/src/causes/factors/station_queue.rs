@@ -21,7 +21,7 @@ fn find(scene: &Scene<'_>) -> Vec<Factor> {
     if poor.is_empty() {
         return Vec::new();
     }
-    let factor = Factor::new(Part::Station, Kind::Device, Rank::Queue)
+    let factor = Factor::builder(Part::Station, Kind::Device, Rank::Queue)
         .only(poor)
         .edit(|plan| {
             let usual = StationAir::default();

@@ -44,7 +44,7 @@ fn factor(scene: &Scene<'_>, station: usize) -> Factor {
         kind: Kind::Traffic,
         rank: Rank::Traffic,
     };
-    let factor = Factor::new(Part::Load, Kind::Traffic, Rank::Traffic)
+    let factor = Factor::builder(Part::Load, Kind::Traffic, Rank::Traffic)
         .by(vec![station])
         .class(move |victim| (victim != station).then_some(class))
         .edit({
