@@ -41,10 +41,13 @@ impl Signals {
     /// Waits for the next signal and returns it.
     pub(crate) async fn next_kind(&mut self) -> Asked {
         tokio::select! {
-            _ = self.interrupt.recv() => match interrupts::is_from_process() {
-                true => Asked::SentInterrupt,
-                false => Asked::Interrupt,
-            },
+            _ = self.interrupt.recv() => {
+                if interrupts::is_from_process() {
+                    Asked::SentInterrupt
+                } else {
+                    Asked::Interrupt
+                }
+            }
             _ = self.terminate.recv() => Asked::Terminate,
             _ = self.hangup.recv() => Asked::Hangup,
         }
