@@ -107,7 +107,10 @@ pub(crate) enum StartTime {
 }
 
 /// Result of waiting for the connection.
-#[expect(clippy::large_enum_variant, reason = "one value exists at a time, until it is handled")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "one value exists at a time, until it is handled"
+)]
 pub(crate) enum News {
     /// A message was received.
     Message(ToAgent),
