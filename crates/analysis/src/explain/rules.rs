@@ -21,32 +21,36 @@ mod weak_signal;
 use super::analysis::{Analysis, Direction};
 use super::{Cause, Kind, Severity};
 
-/// A rule. It returns the causes that it finds, and receives those found before.
-type Rule = fn(&Analysis<'_>, &[Cause]) -> Vec<Cause>;
+/// Returns the causes that a rule finds. It receives those found before.
+type Find = fn(&Analysis<'_>, &[Cause]) -> Vec<Cause>;
+/// Returns the condition of a rule as text.
+type Criterion = fn() -> String;
 
 /// The rule for a kind of cause; `None` if only a simulation without the cause shows it.
-const fn rule(kind: Kind) -> Option<Rule> {
+fn rule(kind: Kind) -> Option<(Find, Criterion)> {
     Some(match kind {
-        Kind::Generator => generator::find,
-        Kind::Server => server::find,
-        Kind::Adapter => adapter::find,
-        Kind::SlowCochannel => slow_cochannel::find,
-        Kind::FullBand => full_band::find,
-        Kind::Backhaul => backhaul::find,
-        Kind::SlowNeighbour => slow_neighbour::find,
-        Kind::UploadBloat => upload_bloat::find,
-        Kind::DownloadBloat => download_bloat::find,
-        Kind::SmallQueues => small_queues::find,
-        Kind::Roaming => roaming::find,
-        Kind::WeakSignal => weak_signal::find,
-        Kind::SlowLine => slow_line::find,
-        Kind::LossyLine => lossy_line::find,
-        Kind::DistantServer => distant_server::find,
-        Kind::WifiDelay => delayed_part::wifi,
-        Kind::LineDown => delayed_part::line_down,
-        Kind::LineUp => delayed_part::line_up,
-        Kind::RemoteServer => delayed_part::remote_server,
-        Kind::Device => delayed_part::device,
+        Kind::Generator => (generator::find, generator::criterion),
+        Kind::Server => (server::find, server::criterion),
+        Kind::Adapter => (adapter::find, adapter::criterion),
+        Kind::SlowCochannel => (slow_cochannel::find, slow_cochannel::criterion),
+        Kind::FullBand => (full_band::find, full_band::criterion),
+        Kind::Backhaul => (backhaul::find, backhaul::criterion),
+        Kind::SlowNeighbour => (slow_neighbour::find, slow_neighbour::criterion),
+        Kind::UploadBloat => (upload_bloat::find, upload_bloat::criterion),
+        Kind::DownloadBloat => (download_bloat::find, download_bloat::criterion),
+        Kind::SmallQueues => (small_queues::find, small_queues::criterion),
+        Kind::Roaming => (roaming::find, roaming::criterion),
+        Kind::WeakSignal => (weak_signal::find, weak_signal::criterion),
+        Kind::SlowLine => (slow_line::find, slow_line::criterion),
+        Kind::LossyLine => (lossy_line::find, lossy_line::criterion),
+        Kind::DistantServer => (distant_server::find, distant_server::criterion),
+        Kind::WifiDelay => (delayed_part::wifi, delayed_part::wifi_criterion),
+        Kind::LineDown => (delayed_part::line_down, || {
+            delayed_part::line_criterion(Direction::Down)
+        }),
+        Kind::LineUp => (delayed_part::line_up, || delayed_part::line_criterion(Direction::Up)),
+        Kind::RemoteServer => (delayed_part::remote_server, delayed_part::server_criterion),
+        Kind::Device => (delayed_part::device, delayed_part::device_criterion),
         Kind::Policer
         | Kind::Outage
         | Kind::Shaper
@@ -63,46 +67,18 @@ const fn rule(kind: Kind) -> Option<Rule> {
 /// Condition under which a report names a cause, as sentences with the limits of its rule.
 #[must_use]
 pub fn criterion(kind: Kind) -> String {
-    match kind {
-        Kind::Generator => generator::criterion(),
-        Kind::Server => server::criterion(),
-        Kind::Adapter => adapter::criterion(),
-        Kind::SlowCochannel => slow_cochannel::criterion(),
-        Kind::FullBand => full_band::criterion(),
-        Kind::Backhaul => backhaul::criterion(),
-        Kind::SlowNeighbour => slow_neighbour::criterion(),
-        Kind::UploadBloat => upload_bloat::criterion(),
-        Kind::DownloadBloat => download_bloat::criterion(),
-        Kind::SmallQueues => small_queues::criterion(),
-        Kind::Roaming => roaming::criterion(),
-        Kind::WeakSignal => weak_signal::criterion(),
-        Kind::SlowLine => slow_line::criterion(),
-        Kind::LossyLine => lossy_line::criterion(),
-        Kind::DistantServer => distant_server::criterion(),
-        Kind::WifiDelay => delayed_part::wifi_criterion(),
-        Kind::LineDown => delayed_part::line_criterion(Direction::Down),
-        Kind::LineUp => delayed_part::line_criterion(Direction::Up),
-        Kind::RemoteServer => delayed_part::server_criterion(),
-        Kind::Device => delayed_part::device_criterion(),
-        Kind::Policer
-        | Kind::Outage
-        | Kind::Shaper
-        | Kind::Router
-        | Kind::PowerSave
-        | Kind::Scans
-        | Kind::ApScans
-        | Kind::OwnChannel
-        | Kind::FairShare
-        | Kind::Traffic => "simulate, lab: no rule. A simulation without the cause shows it.".to_owned(),
-    }
+    rule(kind).map_or_else(
+        || "simulate, lab: no rule. A simulation without the cause shows it.".to_owned(),
+        |(_, criterion)| criterion(),
+    )
 }
 
 /// All causes, the most severe first.
 pub(super) fn causes(analysis: &Analysis<'_>) -> Vec<Cause> {
     let mut found = Vec::new();
     for kind in Kind::ALL {
-        if let Some(rule) = rule(kind) {
-            let causes = rule(analysis, &found);
+        if let Some((find, _)) = rule(kind) {
+            let causes = find(analysis, &found);
             found.extend(causes);
         }
     }
