@@ -5,7 +5,7 @@ use crate::signals;
 use crate::terminal::{eprint_message, overwrite_line, stderr_is_terminal};
 use netburn_analysis::explain::{Explanation, store};
 use netburn_record::Run;
-use netburn_study::causes::{Diagnosis, Options, Simulator, diagnose, explain, plan_of};
+use netburn_study::causes::{self, Diagnosis, Simulator};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -15,9 +15,6 @@ const INTERVAL: Duration = Duration::from_millis(200);
 /// Causes of a run whose missed goals a simulation can explain: without one part of the scenario at a time, on `threads`
 /// threads. `None` for other runs. `rules` are the causes by the rules.
 pub(crate) fn simulated(run: &Run, rules: &Explanation, threads: usize) -> Result<Option<Explanation>, CliError> {
-    let Some(plan) = plan_of(run) else {
-        return Ok(None);
-    };
     let cancel = signals::cancel_or_exit()?;
     let shown = Mutex::new((Instant::now(), 0));
     let progress = |done: u64| {
@@ -28,17 +25,14 @@ pub(crate) fn simulated(run: &Run, rules: &Explanation, threads: usize) -> Resul
             overwrite_line(&format!("looking for the cause: {done} simulations"), &mut shown.1);
         }
     };
-    let diagnosis = diagnose(
-        run,
-        &plan,
-        &Simulator::new(threads, &cancel, &progress),
-        Options::default(),
-    );
+    let simulated = causes::simulated(run, rules, &Simulator::new(threads, &cancel, &progress));
     overwrite_line("", &mut shown.lock().unwrap_or_else(PoisonError::into_inner).1);
+    let Some((explanation, diagnosis)) = simulated else {
+        return Ok(None);
+    };
     if let Some(note) = note(&diagnosis) {
         eprint_message(&note);
     }
-    let explanation = explain(&plan, rules, &diagnosis);
     if !diagnosis.interrupted
         && let Err(error) = store(run.path(), &explanation)
     {

@@ -40,7 +40,10 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitStatus, CliError> {
     print_result(&written(done.run.summary(), args.format))?;
     match View::open(done.run.path()) {
         Ok(mut view) => {
-            if let Some(explanation) = crate::causes::simulated(&done.run, &view.explanation, processors())? {
+            // Programs read the other formats, which have no causes.
+            if args.format == Format::Text
+                && let Some(explanation) = crate::causes::simulated(&done.run, &view.explanation, processors())?
+            {
                 view.explanation = explanation;
             }
             if let Some(path) = page::keep(done.run.path(), &view) {

@@ -9,6 +9,7 @@ use netburn_record::{Header, MemoryRecorder, Recorder, RunTable, Sink as _};
 use netburn_runner::pool::processors;
 use netburn_runner::{Cancel, Event, RunControl, RunEnvironment as _, RunError, Simulation};
 use netburn_scenario::{Environment, Plan};
+use netburn_study::causes::{Simulator, simulated};
 use netburn_study::whatif::{Interventions, answer, json, propose};
 use netburn_units::Instant;
 use pyo3::exceptions::PyValueError;
@@ -78,10 +79,12 @@ impl Run {
         let (shown, stop, run) = (share.clone(), cancel.clone(), Arc::clone(&self.run));
         let threads = threads.unwrap_or_else(processors).max(1);
         let explained = perform(py, progress, &share, &cancel, move || {
-            let explanation = explain(&run).map_err(Unexplained::Record)?;
+            let rules = explain(&run).map_err(Unexplained::Record)?;
             if runs == 0 {
-                return Ok((run, explanation, Interventions::default(), None));
+                return Ok((run, rules, Interventions::default(), None));
             }
+            let simulated = simulated(&run, &rules, &Simulator::new(threads, &stop, &|_| ()));
+            let explanation = simulated.map_or(rules, |(explanation, _)| explanation);
             let proposed = propose(&run, &explanation.causes, duration.as_deref()).map_err(Unexplained::Scenario)?;
             let Some(plan) = &proposed.plan else {
                 return Ok((run, explanation, proposed.changes, None));

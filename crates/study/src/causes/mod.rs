@@ -21,4 +21,4 @@ pub use decide::{Diagnosis, Finding, Found, Options, decide};
 pub use explain::{explain, removals};
 pub use goal::{GoalState, Outcome, Victim, missed};
 pub use model::{Model, ModelStopped, Simulator};
-pub use of_run::{diagnose, plan_of};
+pub use of_run::{diagnose, plan_of, simulated};

@@ -1,8 +1,10 @@
 //! Causes of a recorded run.
 
 use super::decide::{Diagnosis, Options, decide};
+use super::explain::explain;
 use super::goal::missed;
 use super::model::Model;
+use netburn_analysis::explain::Explanation;
 use netburn_record::{Environment, Run};
 use netburn_scenario::{Document, Plan};
 
@@ -23,4 +25,12 @@ pub fn plan_of(run: &Run) -> Option<Plan> {
 #[must_use]
 pub fn diagnose(run: &Run, plan: &Plan, model: &dyn Model, options: Options) -> Diagnosis {
     decide(plan, &missed(plan, run.summary()), model, options)
+}
+
+/// Causes of a run by simulation, merged with those of the rules; `None` for a run without a [plan](plan_of).
+#[must_use]
+pub fn simulated(run: &Run, rules: &Explanation, model: &dyn Model) -> Option<(Explanation, Diagnosis)> {
+    let plan = plan_of(run)?;
+    let diagnosis = diagnose(run, &plan, model, Options::default());
+    Some((explain(&plan, rules, &diagnosis), diagnosis))
 }
