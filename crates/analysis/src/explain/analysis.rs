@@ -15,7 +15,7 @@ use crate::format::{percent, span};
 use netburn_network::Network;
 use netburn_record::summary::{StationSummary, WorkloadSummary};
 use netburn_record::{Health, Summary};
-use netburn_scenario::plan::{Ap, Capacity, RadioSetting, Setting};
+use netburn_scenario::plan::{Ap, Capacity, Device, RadioSetting, Setting};
 use netburn_scenario::{Environment, Plan};
 use netburn_units::{BitRate, Duration};
 pub(super) use netburn_workload::Direction;
@@ -264,6 +264,25 @@ impl<'a> Analysis<'a> {
             .iter()
             .filter(|group| self.ap_of(group).is_some_and(|known| known.name == ap));
         groups.flat_map(|group| group.members.iter().copied()).collect()
+    }
+
+    /// The device at the edge of the house through which a station's packets reach the server; `None` if its access point is
+    /// not modelled, or if it is next to the server's link.
+    pub(super) fn router_of(&self, station: usize) -> Option<Device> {
+        let Some(group) = self.group_of(station) else {
+            return self.plan.router_of(&self.plan.stations[station]);
+        };
+        let ap = self.ap_of(group)?;
+        let number = self.plan.aps.iter().position(|known| known.name == ap.name)?;
+        self.plan.router_behind(Device::Ap(number))
+    }
+
+    /// The stations behind a router.
+    pub(super) fn behind(&self, router: Device) -> Vec<usize> {
+        let stations = 0..self.plan.stations.len();
+        stations
+            .filter(|station| self.router_of(*station) == Some(router))
+            .collect()
     }
 
     /// Number of frames that fit into one aggregate of a group's radio, at this frame rate.

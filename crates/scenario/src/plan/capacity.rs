@@ -1,6 +1,6 @@
 //! Capacity of a line over time: rate or trace, timed changes, outages, shaper and policer.
 
-use super::{Ap, ApSetting, Change, Plan, Policer, Setting, Trace, Wan};
+use super::{ApSetting, Device, Plan, Policer, Trace};
 use netburn_units::{BitRate, Duration};
 use netburn_workload::Direction;
 
@@ -24,31 +24,26 @@ pub struct Capacity {
 }
 
 impl Plan {
-    /// Capacity of the WAN link of an access point in one direction; `None` without such a link, or if nothing limits it.
+    /// Capacity of a device's WAN link in one direction; `None` without such a link, or if nothing limits it.
     #[must_use]
-    pub fn capacity(&self, ap: &str, direction: Direction) -> Option<Capacity> {
-        let ap = self.aps.iter().find(|known| known.name == ap)?;
-        Capacity::of_wan(ap.wan.as_ref()?, ap, &self.changes, direction)
-    }
-}
-
-impl Capacity {
-    fn of_wan(wan: &Wan, ap: &Ap, changes: &[Change], direction: Direction) -> Option<Self> {
+    pub fn capacity(&self, device: Device, direction: Direction) -> Option<Capacity> {
+        let wan = self.wan(device)?;
         let (rate, trace, shaper, policer) = match direction {
             Direction::Down => (wan.down, &wan.trace_down, wan.shaped_down(), wan.policer_down),
             Direction::Up => (wan.up, &wan.trace_up, wan.shaped_up(), wan.policer_up),
         };
         let mut rates: Vec<(Duration, BitRate)> = rate.map(|rate| (Duration::ZERO, rate)).into_iter().collect();
-        for change in changes {
-            let new = change.settings.iter().filter_map(|setting| match (setting, direction) {
-                (Setting::Ap(name, ApSetting::WanDown(rate)), Direction::Down)
-                | (Setting::Ap(name, ApSetting::WanUp(rate)), Direction::Up)
-                    if *name == ap.name =>
-                {
-                    Some((change.time, *rate))
-                }
-                _ => None,
-            });
+        for change in &self.changes {
+            let new =
+                change
+                    .settings
+                    .iter()
+                    .filter_map(|setting| match (self.setting_of(device, setting)?, direction) {
+                        (ApSetting::WanDown(rate), Direction::Down) | (ApSetting::WanUp(rate), Direction::Up) => {
+                            Some((change.time, *rate))
+                        }
+                        _ => None,
+                    });
             rates.extend(new);
         }
         rates.sort_by_key(|(time, _)| *time);
@@ -64,7 +59,9 @@ impl Capacity {
             content: f64::from(SEGMENT) / f64::from(bytes),
         })
     }
+}
 
+impl Capacity {
     /// A constant rate with the framing of Ethernet, such as that of a wire.
     #[must_use]
     pub fn constant(rate: BitRate) -> Self {
@@ -200,7 +197,7 @@ fn trace_rate(trace: &Trace, from: Duration, to: Duration) -> BitRate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Framing, Outage, ShaperRate};
+    use crate::plan::{Ap, Change, Framing, Outage, Router, Setting, ShaperRate, Wan};
     use netburn_units::ByteSize;
 
     fn plan(wan: Wan, changes: &[(u64, u64)]) -> Plan {
@@ -219,8 +216,36 @@ mod tests {
         plan
     }
 
+    /// The line of the `[router]` has its own changes.
+    #[test]
+    fn a_router() {
+        let wan = Wan {
+            up: Some(BitRate::from_mbps(40)),
+            ..Wan::default()
+        };
+        let mut plan = plan(wan.clone(), &[]);
+        plan.router = Some(Router {
+            wan: Some(wan),
+            ..Router::default()
+        });
+        plan.changes.push(Change {
+            time: seconds(10),
+            settings: vec![Setting::Router(ApSetting::WanUp(BitRate::from_mbps(4)))],
+        });
+        let lowest = |device| {
+            mbps(
+                plan.capacity(device, Direction::Up)
+                    .unwrap()
+                    .lowest_of_line(seconds(20)),
+            )
+        };
+        assert_eq!(lowest(Device::Router), Some(4));
+        assert_eq!(lowest(Device::Ap(0)), Some(40));
+        assert_eq!(plan.capacity(Device::Router, Direction::Down), None);
+    }
+
     fn down(plan: &Plan) -> Capacity {
-        plan.capacity("home", Direction::Down).unwrap()
+        plan.capacity(Device::Ap(0), Direction::Down).unwrap()
     }
 
     fn mbps(rate: Option<BitRate>) -> Option<u64> {
@@ -299,6 +324,6 @@ mod tests {
         let share = |framing| down(&plan(wan(framing), &[])).content_share();
         assert!((share(None) - 1_448.0 / 1_538.0).abs() < 1e-12);
         assert!((share(Some(Framing::PppoeLlcsnap)) - 1_448.0 / 1_749.0).abs() < 1e-12);
-        assert_eq!(plan(Wan::default(), &[]).capacity("home", Direction::Down), None);
+        assert_eq!(plan(Wan::default(), &[]).capacity(Device::Ap(0), Direction::Down), None);
     }
 }

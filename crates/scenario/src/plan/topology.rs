@@ -4,7 +4,7 @@
 //! stations behind one router share its line, over any number of cables and wireless backhauls between them. A device
 //! that is behind no router is next to the server's link.
 
-use super::{Ap, Backhaul, Plan, Station, Wan};
+use super::{Ap, ApSetting, Backhaul, Plan, Setting, Station, Wan};
 use netburn_units::{BitRate, ByteSize};
 
 /// A router without radios.
@@ -56,8 +56,6 @@ impl Plan {
     /// Returns the plan's WAN links: that of the `[router]`, or those of the access points in the plan's order.
     #[must_use]
     pub fn lines(&self) -> Vec<Line<'_>> {
-        let aps = (0..self.aps.len()).map(Device::Ap);
-        let devices = std::iter::once(Device::Router).chain(aps);
         let line = |router: Device| {
             let of_line = |station: &usize| self.router_of(&self.stations[*station]) == Some(router);
             Some(Line {
@@ -67,7 +65,7 @@ impl Plan {
                 stations: (0..self.stations.len()).filter(of_line).collect(),
             })
         };
-        devices.filter_map(line).collect()
+        self.devices().filter_map(line).collect()
     }
 
     /// Returns the WAN link between a station and the server. `None`: there is none, or it depends on where the station or
@@ -84,6 +82,69 @@ impl Plan {
         match device {
             Device::Router => self.router.as_ref()?.wan.as_ref(),
             Device::Ap(ap) => self.aps.get(ap)?.wan.as_ref(),
+        }
+    }
+
+    /// Returns the devices that can be routers: the `[router]` and the access points.
+    pub fn devices(&self) -> impl Iterator<Item = Device> + use<> {
+        let router = self.router.as_ref().map(|_| Device::Router);
+        router.into_iter().chain((0..self.aps.len()).map(Device::Ap))
+    }
+
+    /// Name of a device in messages: that of the access point, or `the router`.
+    #[must_use]
+    pub fn name_of(&self, device: Device) -> &str {
+        match device {
+            Device::Router => "the router",
+            Device::Ap(ap) => &self.aps[ap].name,
+        }
+    }
+
+    /// Returns the maximum forwarding rate of a device.
+    #[must_use]
+    pub fn forwarding_of(&self, device: Device) -> Option<BitRate> {
+        match device {
+            Device::Router => self.router.as_ref()?.forwarding,
+            Device::Ap(ap) => self.aps.get(ap)?.forwarding,
+        }
+    }
+
+    /// WAN link of a device to change it, if the device has one itself.
+    pub fn wan_mut(&mut self, device: Device) -> Option<&mut Wan> {
+        match device {
+            Device::Router => self.router.as_mut()?.wan.as_mut(),
+            Device::Ap(ap) => self.aps.get_mut(ap)?.wan.as_mut(),
+        }
+    }
+
+    /// Returns the WAN links of all devices.
+    pub fn wans(&self) -> impl Iterator<Item = &Wan> {
+        let of_router = self.router.iter().filter_map(|router| router.wan.as_ref());
+        of_router.chain(self.aps.iter().filter_map(|ap| ap.wan.as_ref()))
+    }
+
+    /// WAN links of all devices, to change them.
+    pub fn wans_mut(&mut self) -> impl Iterator<Item = &mut Wan> {
+        let of_router = self.router.iter_mut().filter_map(|router| router.wan.as_mut());
+        of_router.chain(self.aps.iter_mut().filter_map(|ap| ap.wan.as_mut()))
+    }
+
+    /// Returns the new value if a setting is one of this device.
+    #[must_use]
+    pub fn setting_of<'s>(&self, device: Device, setting: &'s Setting) -> Option<&'s ApSetting> {
+        match (setting, device) {
+            (Setting::Router(new), Device::Router) => Some(new),
+            (Setting::Ap(name, new), Device::Ap(ap)) if self.aps.get(ap)?.name == *name => Some(new),
+            _ => None,
+        }
+    }
+
+    /// As [`setting_of`](Self::setting_of), to change the value.
+    pub fn setting_of_mut<'s>(&self, device: Device, setting: &'s mut Setting) -> Option<&'s mut ApSetting> {
+        self.setting_of(device, setting)?;
+        match setting {
+            Setting::Router(new) | Setting::Ap(_, new) => Some(new),
+            _ => None,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use netburn_network::Network;
 use netburn_scenario::Plan;
-use netburn_scenario::plan::{Ap, Backhaul, RadioName, RadioRef, Wan};
+use netburn_scenario::plan::{Ap, Device, RadioName, RadioRef};
 use netburn_workload::{Config, Direction, Kind};
 
 /// A plan with the facts that its network determines.
@@ -21,8 +21,8 @@ pub(super) struct Scene<'a> {
 /// An internet line with the stations behind it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Line {
-    /// Access point whose WAN link it is.
-    pub(super) ap: String,
+    /// Device whose WAN link it is.
+    pub(super) router: Device,
     /// The line in words.
     pub(super) name: String,
     /// Stations whose packets pass it.
@@ -90,24 +90,31 @@ impl<'a> Scene<'a> {
 
     /// The internet lines.
     pub(super) fn lines(&self) -> Vec<Line> {
-        let lines: Vec<&Ap> = self.plan.aps.iter().filter(|ap| ap.wan.is_some()).collect();
-        let line = |ap: &&Ap| Line {
-            ap: ap.name.clone(),
-            name: match lines.len() {
-                1 => "the internet line".to_owned(),
-                _ => format!("the internet line of {}", ap.name),
-            },
-            stations: self.behind(&ap.name),
+        let lines = self.plan.lines();
+        let name = |router: Device| match (router, lines.len()) {
+            (router, 2..) => format!("the internet line of {}", self.plan.name_of(router)),
+            _ => "the internet line".to_owned(),
         };
-        lines.iter().map(line).collect()
+        let line = |router: Device| Line {
+            router,
+            name: name(router),
+            stations: self.behind(router),
+        };
+        lines.iter().map(|line_of| line(line_of.router)).collect()
     }
 
-    /// Stations whose packets pass the wire of an access point.
-    fn behind(&self, ap: &str) -> Vec<usize> {
-        let stations = self.joined.iter().enumerate();
-        let passes = |radio: &RadioRef| self.root_of(&radio.ap) == ap;
-        let found = stations.filter(|(_, radio)| radio.as_ref().is_some_and(passes));
-        found.map(|(station, _)| station).collect()
+    /// Stations behind a router.
+    fn behind(&self, router: Device) -> Vec<usize> {
+        let of = |station: &usize| match &self.joined[*station] {
+            Some(radio) => {
+                let root = self.root_of(&radio.ap);
+                let number = self.plan.aps.iter().position(|ap| ap.name == root)?;
+                self.plan.router_behind(Device::Ap(number))
+            }
+            None => self.plan.router_of(&self.plan.stations[*station]),
+        };
+        let stations = 0..self.plan.stations.len();
+        stations.filter(|station| of(station) == Some(router)).collect()
     }
 
     /// Stations on the radios of an access point.
@@ -146,11 +153,6 @@ pub(super) fn is_elastic(config: &Config, direction: Direction) -> bool {
     }
 }
 
-/// The WAN link of an access point.
-pub(super) fn wan<'p>(plan: &'p mut Plan, ap: &str) -> Option<&'p mut Wan> {
-    plan.aps.iter_mut().find(|known| known.name == ap)?.wan.as_mut()
-}
-
 /// `a`, `a and b`, `a, b and c`.
 pub(super) fn list(names: &[&str]) -> String {
     match names {
@@ -162,7 +164,7 @@ pub(super) fn list(names: &[&str]) -> String {
 
 /// True if the backhaul of an access point is over the air.
 pub(super) fn is_wireless(ap: &Ap) -> bool {
-    !matches!(ap.backhaul, Backhaul::Wired)
+    ap.backhaul.is_wireless()
 }
 
 /// Reads `home.5g-2`.

@@ -11,7 +11,7 @@ use netburn_analysis::explain::{Cause, Kind};
 use netburn_medium::config::{LinkQuality, QueueKind, QueueLimit};
 use netburn_network::Network;
 use netburn_record::Summary;
-use netburn_scenario::plan::{Ap, Joins};
+use netburn_scenario::plan::{Ap, Device, Joins, Line};
 use netburn_scenario::{Document, Environment, Plan, Station};
 use netburn_units::BitRate;
 use netburn_workload::Kind as Use;
@@ -203,19 +203,17 @@ impl<'a> InterventionBuilder<'a> {
             let Some(station) = self.plan.station(name) else {
                 continue;
             };
-            let link = match (&station.link, self.line_of(name)) {
-                (Some(link), _) => Some((format!("station.{name}.link.queue"), link.up)),
-                (None, Some(ap)) => ap
-                    .wan
-                    .as_ref()
-                    .and_then(|wan| Some((format!("ap.{}.wan.queue", ap.name), wan.up?))),
+            let line = self.line_of(name);
+            let link = match (&line, &station.link) {
+                (Some(line), _) => line.wan.up.map(|rate| (format!("{}.queue", line.key), rate)),
+                (None, Some(link)) => Some((format!("station.{name}.link.queue"), link.up)),
                 (None, None) => None,
             };
             if let Some((key, rate)) = &link {
                 self.short_queue(Kind::UploadBloat, key, *rate);
             }
-            if let (None, Some(ap)) = (&station.link, self.line_of(name)) {
-                self.sqm(Kind::UploadBloat, ap);
+            if let Some(line) = &line {
+                self.sqm(Kind::UploadBloat, line);
             }
             if station.link.is_none() {
                 let max = link.map(|(_, rate)| rate.as_bps() * CAP_PERCENT / 100 / uploads.max(1));
@@ -233,12 +231,12 @@ impl<'a> InterventionBuilder<'a> {
         for name in &cause.by {
             let Some((ap, _)) = self.place(name) else { continue };
             let at_line = self.line_of(name);
-            let line = at_line.and_then(|ap| ap.wan.as_ref()?.down);
-            if let Some((ap, rate)) = at_line.zip(line) {
-                self.short_queue(Kind::DownloadBloat, &format!("ap.{}.wan.queue", ap.name), rate);
-            }
-            if let Some(ap) = at_line {
-                self.sqm(Kind::DownloadBloat, ap);
+            let line = at_line.as_ref().and_then(|line| line.wan.down);
+            if let Some(at_line) = &at_line {
+                if let Some(rate) = line {
+                    self.short_queue(Kind::DownloadBloat, &format!("{}.queue", at_line.key), rate);
+                }
+                self.sqm(Kind::DownloadBloat, at_line);
             }
             self.queue(Kind::DownloadBloat, ap);
             self.other_radio(Kind::DownloadBloat, name);
@@ -388,10 +386,11 @@ impl<'a> InterventionBuilder<'a> {
         Some((ap, radio.to_owned()))
     }
 
-    /// Returns the access point whose WAN link the packets of a station on the air pass: its own, or the one at the wire to
-    /// which its own is connected over the air.
-    fn line_of(&self, name: &str) -> Option<&'a Ap> {
-        let (ap, _) = self.place(name)?;
+    /// Returns the WAN link that the packets of a station pass: that of the router behind the access point at the wire.
+    fn line_of(&self, name: &str) -> Option<Line<'a>> {
+        let Some((ap, _)) = self.place(name) else {
+            return self.plan.line_of(self.plan.station(name)?);
+        };
         let mut number = self.plan.aps.iter().position(|known| known.name == ap.name)?;
         for _ in 0..self.plan.aps.len() {
             match self.parents.iter().find(|(unit, _)| *unit == number) {
@@ -399,7 +398,8 @@ impl<'a> InterventionBuilder<'a> {
                 None => break,
             }
         }
-        self.plan.aps.get(number).filter(|ap| ap.wan.is_some())
+        let router = self.plan.router_behind(Device::Ap(number))?;
+        self.plan.lines().into_iter().find(|line| line.router == router)
     }
 
     fn propose(&mut self, cause: Kind, label: String, set: &[(&str, &str)]) {

@@ -77,23 +77,19 @@ impl Analysis<'_> {
         (airtime.used() >= BUSY_CHANNEL).then_some(Part::Wifi)
     }
 
-    /// Capacity of a station's line in a direction, and the stations that share it: the WAN link of its access point, or its
+    /// Capacity of a station's line in a direction, and the stations that share it: the WAN link of its router, or else its
     /// own wire. `None` if it is unlimited or unknown.
     pub(in crate::explain) fn line_of(&self, station: usize, direction: Direction) -> Option<(Vec<usize>, Capacity)> {
-        match self.group_of(station) {
-            Some(group) => {
-                let ap = self.ap_of(group)?;
-                Some((self.stations_of(&ap.name), self.plan.capacity(&ap.name, direction)?))
-            }
-            None => {
-                let link = self.plan.stations[station].link.as_ref()?;
-                let rate = match direction {
-                    Direction::Down => link.down,
-                    Direction::Up => link.up,
-                };
-                Some((vec![station], Capacity::constant(rate)))
-            }
-        }
+        let router = self.router_of(station);
+        let line = router.and_then(|router| Some((self.behind(router), self.plan.capacity(router, direction)?)));
+        line.or_else(|| {
+            let link = self.plan.stations[station].link.as_ref()?;
+            let rate = match direction {
+                Direction::Down => link.down,
+                Direction::Up => link.up,
+            };
+            Some((vec![station], Capacity::constant(rate)))
+        })
     }
 
     /// Sentence on the measurement of a station's delay.

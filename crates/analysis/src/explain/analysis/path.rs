@@ -35,13 +35,15 @@ impl Analysis<'_> {
     /// Direction of the WAN link that is full, or that transfers load.
     fn loaded_direction(&self, station: usize) -> Option<Direction> {
         let stations = self.behind_the_line_of(station);
-        let ap = self.group_of(station).and_then(|group| self.ap_of(group));
-        let full = |ap: &str, direction| {
-            let capacity = self.plan.capacity(ap, direction);
+        let router = self
+            .router_of(station)
+            .filter(|router| self.plan.wan(*router).is_some());
+        let full = |router, direction| {
+            let capacity = self.plan.capacity(router, direction);
             capacity.is_some_and(|capacity| self.line(&stations, direction, &capacity, FULL).full >= FULL_SHARE)
         };
-        let [down, up] = match ap.filter(|ap| ap.wan.is_some()) {
-            Some(ap) => [full(&ap.name, Direction::Down), full(&ap.name, Direction::Up)],
+        let [down, up] = match router {
+            Some(router) => [full(router, Direction::Down), full(router, Direction::Up)],
             None => [Kind::Download, Kind::Upload].map(|kind| stations.iter().any(|other| self.moves(*other, kind))),
         };
         match (down, up) {
@@ -51,11 +53,11 @@ impl Analysis<'_> {
         }
     }
 
-    /// Stations whose packets pass the same WAN link as those of `station`: all on its access point, or all on air if
-    /// access points are unknown.
+    /// Stations whose packets pass the same WAN link as those of `station`: all behind its router, or all if access points
+    /// are unknown.
     pub(in crate::explain) fn behind_the_line_of(&self, station: usize) -> Vec<usize> {
-        match self.group_of(station).and_then(|group| self.ap_of(group)) {
-            Some(ap) => self.stations_of(&ap.name),
+        match self.router_of(station) {
+            Some(router) => self.behind(router),
             None => (0..self.plan.stations.len()).collect(),
         }
     }

@@ -105,9 +105,11 @@ struct Place {
 }
 
 fn place(analysis: &Analysis<'_>, group: &Group, affected: &[usize]) -> Option<Place> {
-    let ap = analysis.ap_of(group);
-    if let Some((ap, capacity)) = ap.and_then(|ap| Some((ap, analysis.plan.capacity(&ap.name, Direction::Down)?))) {
-        let line = analysis.line(&analysis.stations_of(&ap.name), Direction::Down, &capacity, FULL);
+    let router = group.members.first().and_then(|station| analysis.router_of(*station));
+    if let Some((router, capacity)) =
+        router.and_then(|router| Some((router, analysis.plan.capacity(router, Direction::Down)?)))
+    {
+        let line = analysis.line(&analysis.behind(router), Direction::Down, &capacity, FULL);
         if line.full >= FULL_SHARE {
             return Some(Place {
                 evidence: format!(
@@ -129,7 +131,7 @@ fn place(analysis: &Analysis<'_>, group: &Group, affected: &[usize]) -> Option<P
             "The channel was busy for {} of the time.",
             percent(airtime.used().min(1.0))
         ),
-        advice: advice(ap.map(|ap| ap.queue)),
+        advice: advice(analysis.ap_of(group).map(|ap| ap.queue)),
     })
 }
 

@@ -86,19 +86,19 @@ fn is_full(analysis: &Analysis<'_>, station: usize) -> bool {
         capacity.is_some_and(|capacity| analysis.line(stations, direction, &capacity, FULL).full >= FULL_SHARE)
     };
     let ways = [Direction::Down, Direction::Up];
+    let is_line_full = analysis.router_of(station).is_some_and(|router| {
+        let stations = analysis.behind(router);
+        ways.into_iter()
+            .any(|direction| full(&stations, direction, analysis.plan.capacity(router, direction)))
+    });
     if let Some(link) = &analysis.plan.stations[station].link {
         let mut rates = ways.into_iter().zip([link.down, link.up]);
-        return rates.any(|(direction, rate)| full(&[station], direction, Some(Capacity::constant(rate))));
+        return is_line_full
+            || rates.any(|(direction, rate)| full(&[station], direction, Some(Capacity::constant(rate))));
     }
     let Some(group) = analysis.group_of(station) else {
         return false;
     };
     let airtime = analysis.airtime(group, &analysis.bad_bins(&[station]));
-    let wan = analysis.ap_of(group).map(|ap| ap.name.as_str());
-    airtime.is_some_and(|airtime| airtime.used() >= BUSY_CHANNEL)
-        || wan.is_some_and(|ap| {
-            let stations = analysis.stations_of(ap);
-            ways.into_iter()
-                .any(|direction| full(&stations, direction, analysis.plan.capacity(ap, direction)))
-        })
+    airtime.is_some_and(|airtime| airtime.used() >= BUSY_CHANNEL) || is_line_full
 }

@@ -49,13 +49,10 @@ fn lines(analysis: &Analysis<'_>) -> Vec<StationsBehind> {
             }));
         }
     };
-    for ap in &analysis.plan.aps {
-        let capacities = [Direction::Down, Direction::Up].map(|direction| analysis.plan.capacity(&ap.name, direction));
-        add(
-            format!("{}'s link", ap.name),
-            &analysis.stations_of(&ap.name),
-            capacities,
-        );
+    for line in analysis.plan.lines() {
+        let (router, name) = (line.router, analysis.plan.name_of(line.router));
+        let capacities = [Direction::Down, Direction::Up].map(|direction| analysis.plan.capacity(router, direction));
+        add(format!("{name}'s link"), &analysis.behind(router), capacities);
     }
     for (place, station) in analysis.plan.stations.iter().enumerate() {
         if let Some(link) = &station.link {

@@ -113,12 +113,20 @@ fn waits(analysis: &Analysis<'_>, station: usize, by: &[usize]) -> bool {
             }))
 }
 
-/// Returns true if packets of two stations can share a queue. They have the same access point, or
-/// the same channel if access points are unknown. Without any information this is assumed.
+/// Returns true if packets of two stations can share a queue. They have the same line, the same access
+/// point, or the same channel if access points are unknown. Without any information this is assumed.
 fn share_a_queue(analysis: &Analysis<'_>, one: usize, other: usize) -> bool {
+    let line = |station: usize| {
+        analysis
+            .router_of(station)
+            .filter(|router| analysis.plan.wan(*router).is_some())
+    };
+    if one == other || line(one).is_some() && line(one) == line(other) {
+        return true;
+    }
     let wired = |station: usize| analysis.plan.stations[station].link.is_some();
-    if one == other || wired(one) || wired(other) {
-        return one == other;
+    if wired(one) || wired(other) {
+        return false;
     }
     match (analysis.group_of(one), analysis.group_of(other)) {
         (Some(one), Some(other)) => match (analysis.ap_of(one), analysis.ap_of(other)) {

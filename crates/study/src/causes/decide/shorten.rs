@@ -24,8 +24,9 @@ pub(super) fn shorter(plan: &Plan) -> Option<Plan> {
 }
 
 fn depends_on_time(plan: &Plan) -> bool {
-    let wans = || plan.aps.iter().filter_map(|ap| ap.wan.as_ref());
-    let varies = wans().any(|wan| wan.trace_down.is_some() || wan.trace_up.is_some() || !wan.outages.is_empty());
+    let varies = plan
+        .wans()
+        .any(|wan| wan.trace_down.is_some() || wan.trace_up.is_some() || !wan.outages.is_empty());
     let scans = plan
         .aps
         .iter()

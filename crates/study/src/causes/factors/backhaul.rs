@@ -44,14 +44,12 @@ fn find(scene: &Scene<'_>) -> Vec<Factor> {
     )]
 }
 
-/// Connects a unit by a wire, over the line of the access point that has one, and moves its radios to free channels.
+/// Connects a unit by a cable to the access point at the wire, and moves its radios to free channels.
 fn wire(plan: &mut Plan, unit: &str, root: &str) {
-    let line = plan.aps.iter().find(|ap| ap.name == root).and_then(|ap| ap.wan.clone());
     let Some(ap) = plan.aps.iter_mut().find(|ap| ap.name == unit) else {
         return;
     };
-    (ap.backhaul, ap.backhaul_quality) = (Backhaul::Wired, None);
-    ap.wan = ap.wan.take().or(line);
+    (ap.backhaul, ap.backhaul_quality) = (Backhaul::Port(root.to_owned()), None);
     let radios = ap.all_radios().unwrap_or_default();
     for (radio, _) in radios {
         let radio = RadioRef {

@@ -21,7 +21,7 @@ const FAR: Duration = Duration::from_millis(10);
 
 fn find(scene: &Scene<'_>) -> Vec<Factor> {
     let plan = scene.plan;
-    let wans = plan.aps.iter().filter_map(|ap| Some(ap.wan.as_ref()?.delay));
+    let wans = plan.wans().map(|wan| wan.delay);
     let wires = plan
         .stations
         .iter()
@@ -51,6 +51,7 @@ fn delay(setting: &Setting) -> Option<Duration> {
     match setting {
         Setting::Link(LinkSetting::Delay(delay))
         | Setting::Ap(_, ApSetting::WanDelay(delay))
+        | Setting::Router(ApSetting::WanDelay(delay))
         | Setting::Station(_, StationSetting::LinkDelay(delay)) => Some(*delay),
         _ => None,
     }
@@ -58,7 +59,7 @@ fn delay(setting: &Setting) -> Option<Duration> {
 
 fn near(plan: &mut Plan) {
     plan.server.link.delay = plan.server.link.delay.min(NEAR);
-    for wan in plan.aps.iter_mut().filter_map(|ap| ap.wan.as_mut()) {
+    for wan in plan.wans_mut() {
         wan.delay = wan.delay.min(NEAR);
     }
     for link in plan.stations.iter_mut().filter_map(|station| station.link.as_mut()) {

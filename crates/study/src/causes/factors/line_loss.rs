@@ -19,11 +19,7 @@ fn find(scene: &Scene<'_>) -> Vec<Factor> {
     if without == *scene.plan {
         return Vec::new();
     }
-    let at_home = scene
-        .plan
-        .aps
-        .iter()
-        .any(|ap| ap.wan.as_ref().is_some_and(|wan| wan.loss.as_ppb() > 0));
+    let at_home = scene.plan.wans().any(|wan| wan.loss.as_ppb() > 0);
     let advice = if at_home {
         "Check the line: cables, the modem's error counters, and the provider. Until it is fixed, a congestion control that does \
          not treat loss as congestion (BBR) reaches a higher rate."
@@ -41,7 +37,7 @@ fn find(scene: &Scene<'_>) -> Vec<Factor> {
 
 fn lossless(plan: &mut Plan) {
     plan.server.link.loss = Probability::ZERO;
-    for wan in plan.aps.iter_mut().filter_map(|ap| ap.wan.as_mut()) {
+    for wan in plan.wans_mut() {
         wan.loss = Probability::ZERO;
     }
     for link in plan.stations.iter_mut().filter_map(|station| station.link.as_mut()) {
@@ -53,6 +49,7 @@ fn lossless(plan: &mut Plan) {
                 setting,
                 Setting::Link(LinkSetting::Loss(_))
                     | Setting::Ap(_, ApSetting::WanLoss(_))
+                    | Setting::Router(ApSetting::WanLoss(_))
                     | Setting::Station(_, StationSetting::LinkLoss(_))
             )
         });

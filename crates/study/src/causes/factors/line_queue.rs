@@ -2,11 +2,11 @@
 
 use super::Family;
 use crate::causes::factor::{Factor, Part, Rank};
-use crate::causes::scene::{Line, Scene, wan};
+use crate::causes::scene::{Line, Scene};
 use netburn_analysis::explain::Kind;
 use netburn_analysis::format::mbps;
 use netburn_scenario::Plan;
-use netburn_scenario::plan::{Capacity, LineQueue};
+use netburn_scenario::plan::{Capacity, Device, LineQueue};
 use netburn_workload::Direction;
 
 pub(super) const FAMILY: Family = Family {
@@ -24,13 +24,12 @@ fn find(scene: &Scene<'_>) -> Vec<Factor> {
 }
 
 fn factor(scene: &Scene<'_>, line: &Line, direction: Direction) -> Option<Factor> {
-    let capacity = scene.plan.capacity(&line.ap, direction)?;
+    let capacity = scene.plan.capacity(line.router, direction)?;
     let lowest = capacity.lowest_of_line(scene.plan.duration)?;
-    let ap = scene.ap(&line.ap)?;
-    let wan_link = ap.wan.as_ref()?;
+    let wan = scene.plan.wan(line.router)?;
     let discipline = match direction {
-        Direction::Down => wan_link.queue_down(),
-        Direction::Up => wan_link.queue_up(),
+        Direction::Down => wan.queue_down(),
+        Direction::Up => wan.queue_up(),
     };
     let too_high = capacity
         .shaper()
@@ -46,10 +45,10 @@ fn factor(scene: &Scene<'_>, line: &Line, direction: Direction) -> Option<Factor
         (_, false, Direction::Down) => Kind::DownloadBloat,
         (_, false, Direction::Up) => Kind::UploadBloat,
     };
-    let ap = line.ap.clone();
+    let router = line.router;
     let builder = Factor::builder(Part::Line, kind, Rank::Queue)
         .by(by.clone())
-        .edit(move |plan| short_queue(plan, &ap, direction));
+        .edit(move |plan| short_queue(plan, router, direction));
     let (way, transfer) = words(direction);
     let (name, origin) = (line.name.clone(), scene.names(&by));
     let title = title(origin, name.clone(), transfer, way, too_high.is_some());
@@ -106,8 +105,8 @@ const fn words(direction: Direction) -> (&'static str, &'static str) {
 }
 
 /// Puts a queue for each flow in front of the line itself, and removes the shaper of this direction.
-fn short_queue(plan: &mut Plan, ap: &str, direction: Direction) {
-    let Some(wan) = wan(plan, ap) else { return };
+fn short_queue(plan: &mut Plan, router: Device, direction: Direction) {
+    let Some(wan) = plan.wan_mut(router) else { return };
     let shaper = wan.shaper.take();
     let (down, up) = (wan.shaper_down.or(shaper), wan.shaper_up.or(shaper));
     match direction {

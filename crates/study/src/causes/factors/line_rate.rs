@@ -2,11 +2,11 @@
 
 use super::Family;
 use crate::causes::factor::{Factor, Part, Rank};
-use crate::causes::scene::{Line, Scene, wan};
+use crate::causes::scene::{Line, Scene};
 use netburn_analysis::explain::Kind;
 use netburn_analysis::format::mbps;
 use netburn_scenario::Plan;
-use netburn_scenario::plan::{ApSetting, Capacity, Setting, ShaperRate, StationSetting};
+use netburn_scenario::plan::{ApSetting, Capacity, Device, Setting, ShaperRate, StationSetting};
 use netburn_units::{BitRate, Probability};
 use netburn_workload::Direction;
 
@@ -32,19 +32,18 @@ fn find(scene: &Scene<'_>) -> Vec<Factor> {
 }
 
 fn of_line(scene: &Scene<'_>, line: &Line, direction: Direction) -> Option<Vec<Factor>> {
-    let capacity = scene.plan.capacity(&line.ap, direction)?;
+    let capacity = scene.plan.capacity(line.router, direction)?;
     let lowest = capacity.lowest_of_line(scene.plan.duration)?;
-    let way = way(direction);
+    let (router, way) = (line.router, way(direction));
     let mut factors = Vec::new();
     if let Some(shaper) = capacity
         .shaper()
         .filter(|rate| (rate.as_bps() as f64) < LOW * lowest.as_bps() as f64)
     {
-        let ap = line.ap.clone();
         let name = line.name.clone();
         factors.push(
             Factor::builder(Part::Line, Kind::Shaper, Rank::Place)
-                .edit(move |plan| usual_shaper(plan, &ap, direction))
+                .edit(move |plan| usual_shaper(plan, router, direction))
                 .words(
                     move |names| format!("The shaper limits {name} far below its rate {way}, which is too slow for {names}"),
                     format!("with the shaper at 95 % of the line, {way}"),
@@ -56,10 +55,10 @@ fn of_line(scene: &Scene<'_>, line: &Line, direction: Direction) -> Option<Vec<F
                 ),
         );
     }
-    let (ap, name) = (line.ap.clone(), line.name.clone());
+    let name = line.name.clone();
     factors.push(
         Factor::builder(Part::Line, Kind::SlowLine, Rank::Capacity)
-            .edit(move |plan| faster(plan, &ap, direction))
+            .edit(move |plan| faster(plan, router, direction))
             .words(
                 move |names| format!("{} is too slow {way} for {names}", capital(&name)),
                 format!("with a much faster line, {way}"),
@@ -107,19 +106,18 @@ fn more(rate: BitRate) -> BitRate {
 }
 
 /// Raises the rate of the line at all times, and that of a shaper with it. A trace is replaced by a constant rate.
-fn faster(plan: &mut Plan, ap: &str, direction: Direction) {
-    for setting in plan.changes.iter_mut().flat_map(|change| &mut change.settings) {
-        match (setting, direction) {
-            (Setting::Ap(name, ApSetting::WanDown(rate)), Direction::Down)
-            | (Setting::Ap(name, ApSetting::WanUp(rate)), Direction::Up)
-                if name.as_str() == ap =>
-            {
+fn faster(plan: &mut Plan, router: Device, direction: Direction) {
+    let mut changes = std::mem::take(&mut plan.changes);
+    for setting in changes.iter_mut().flat_map(|change| &mut change.settings) {
+        match (plan.setting_of_mut(router, setting), direction) {
+            (Some(ApSetting::WanDown(rate)), Direction::Down) | (Some(ApSetting::WanUp(rate)), Direction::Up) => {
                 *rate = more(*rate);
             }
             _ => {}
         }
     }
-    let Some(wan) = wan(plan, ap) else { return };
+    plan.changes = changes;
+    let Some(wan) = plan.wan_mut(router) else { return };
     let shaper = wan.shaper.take();
     wan.shaper_down = wan.shaper_down.or(shaper);
     wan.shaper_up = wan.shaper_up.or(shaper);
@@ -133,8 +131,8 @@ fn faster(plan: &mut Plan, ap: &str, direction: Direction) {
     }
 }
 
-fn usual_shaper(plan: &mut Plan, ap: &str, direction: Direction) {
-    let Some(wan) = wan(plan, ap) else { return };
+fn usual_shaper(plan: &mut Plan, router: Device, direction: Direction) {
+    let Some(wan) = plan.wan_mut(router) else { return };
     let usual = USUAL.map(ShaperRate::Share);
     match direction {
         Direction::Down => wan.shaper_down = usual,

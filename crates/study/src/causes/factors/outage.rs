@@ -11,8 +11,9 @@ pub(super) const FAMILY: Family = Family {
 };
 
 fn find(scene: &Scene<'_>) -> Vec<Factor> {
-    let wans = scene.plan.aps.iter().filter_map(|ap| ap.wan.as_ref());
-    let outages: Vec<f64> = wans
+    let outages: Vec<f64> = scene
+        .plan
+        .wans()
         .flat_map(|wan| &wan.outages)
         .filter(|outage| outage.start < scene.plan.duration)
         .map(|outage| outage.length.as_secs_f64())
@@ -21,7 +22,7 @@ fn find(scene: &Scene<'_>) -> Vec<Factor> {
         return Vec::new();
     }
     let factor = Factor::builder(Part::Line, Kind::Outage, Rank::Disturbance).edit(|plan| {
-        for wan in plan.aps.iter_mut().filter_map(|ap| ap.wan.as_mut()) {
+        for wan in plan.wans_mut() {
             wan.outages.clear();
         }
     });

@@ -13,8 +13,9 @@ pub(super) const FAMILY: Family = Family {
 };
 
 fn find(scene: &Scene<'_>) -> Vec<Factor> {
-    let wans = scene.plan.aps.iter().filter_map(|ap| ap.wan.as_ref());
-    let policers: Vec<Policer> = wans
+    let policers: Vec<Policer> = scene
+        .plan
+        .wans()
         .flat_map(|wan| [wan.policer_down, wan.policer_up])
         .flatten()
         .collect();
@@ -22,7 +23,7 @@ fn find(scene: &Scene<'_>) -> Vec<Factor> {
         return Vec::new();
     };
     let factor = Factor::builder(Part::Line, Kind::Policer, Rank::Disturbance).edit(|plan| {
-        for wan in plan.aps.iter_mut().filter_map(|ap| ap.wan.as_mut()) {
+        for wan in plan.wans_mut() {
             (wan.policer_down, wan.policer_up) = (None, None);
         }
     });

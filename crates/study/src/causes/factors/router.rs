@@ -5,7 +5,8 @@ use crate::causes::factor::{Factor, Part, Rank};
 use crate::causes::scene::Scene;
 use netburn_analysis::explain::Kind;
 use netburn_analysis::format::mbps;
-use netburn_scenario::plan::{ApSetting, Setting};
+use netburn_scenario::Plan;
+use netburn_scenario::plan::{ApSetting, Device};
 
 pub(super) const FAMILY: Family = Family {
     without: "no limit of the forwarding",
@@ -13,25 +14,14 @@ pub(super) const FAMILY: Family = Family {
 };
 
 fn find(scene: &Scene<'_>) -> Vec<Factor> {
-    let limited = scene
-        .plan
-        .aps
-        .iter()
-        .filter_map(|ap| Some((ap.name.clone(), ap.forwarding?)));
+    let plan = scene.plan;
+    let limited = plan
+        .devices()
+        .filter_map(|device| Some((device, plan.name_of(device).to_owned(), plan.forwarding_of(device)?)));
     limited
-        .map(|(name, rate)| {
-            let edited = name.clone();
+        .map(|(device, name, rate)| {
             Factor::builder(Part::Line, Kind::Router, Rank::Place)
-                .edit(move |plan| {
-                    for ap in plan.aps.iter_mut().filter(|ap| ap.name == edited) {
-                        ap.forwarding = None;
-                    }
-                    for change in &mut plan.changes {
-                        change.settings.retain(
-                            |setting| !matches!(setting, Setting::Ap(of, ApSetting::Forwarding(_)) if *of == edited),
-                        );
-                    }
-                })
+                .edit(move |plan| unlimited(plan, device))
                 .words(
                     {
                         let name = name.clone();
@@ -45,4 +35,19 @@ fn find(scene: &Scene<'_>) -> Vec<Factor> {
                 )
         })
         .collect()
+}
+
+/// Removes the limit of a device's forwarding.
+fn unlimited(plan: &mut Plan, device: Device) {
+    match device {
+        Device::Router => plan.router.iter_mut().for_each(|router| router.forwarding = None),
+        Device::Ap(ap) => plan.aps[ap].forwarding = None,
+    }
+    let mut changes = std::mem::take(&mut plan.changes);
+    for change in &mut changes {
+        change
+            .settings
+            .retain(|setting| !matches!(plan.setting_of(device, setting), Some(ApSetting::Forwarding(_))));
+    }
+    plan.changes = changes;
 }

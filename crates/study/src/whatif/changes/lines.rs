@@ -2,7 +2,7 @@
 
 use super::{InterventionBuilder, written};
 use netburn_analysis::explain::{Cause, Kind};
-use netburn_scenario::plan::Ap;
+use netburn_scenario::plan::{Device, Line};
 use netburn_units::{BitRate, Duration};
 
 /// Factors by which a slow link's rate is increased.
@@ -14,9 +14,9 @@ const NEAR_SERVER_DELAY: Duration = Duration::from_millis(5);
 const SQM_SHARE: &str = "90 %";
 
 impl InterventionBuilder<'_> {
-    /// Proposes a shaper with CAKE below the rate of an access point's WAN link (SQM), in the direction of the cause.
-    pub(super) fn sqm(&mut self, cause: Kind, ap: &Ap) {
-        let Some(wan) = &ap.wan else { return };
+    /// Proposes a shaper with CAKE below the rate of a WAN link (SQM), in the direction of the cause.
+    pub(super) fn sqm(&mut self, cause: Kind, line: &Line<'_>) {
+        let wan = line.wan;
         let (direction, rate, isolation) = match cause {
             Kind::UploadBloat | Kind::LineUp => ("up", wan.up, "dual-srchost"),
             _ => ("down", wan.down, "dual-dsthost"),
@@ -24,10 +24,10 @@ impl InterventionBuilder<'_> {
         if rate.is_none() {
             return;
         }
-        let key = |name: &str| format!("ap.{}.wan.{name}_{direction}", ap.name);
+        let key = |name: &str| format!("{}.{name}_{direction}", line.key);
         let label = format!(
-            "{}'s router limits the {direction}link to {SQM_SHARE} of its rate with CAKE (SQM)",
-            ap.name
+            "{} limits the {direction}link to {SQM_SHARE} of its rate with CAKE (SQM)",
+            self.router_at(line)
         );
         self.propose(
             cause,
@@ -40,18 +40,26 @@ impl InterventionBuilder<'_> {
         );
     }
 
+    /// The router of a line in a sentence: `home's router`.
+    pub(super) fn router_at(&self, line: &Line<'_>) -> String {
+        match line.router {
+            Device::Router => "the router".to_owned(),
+            Device::Ap(_) => format!("{}'s router", self.plan.name_of(line.router)),
+        }
+    }
+
     /// Proposes a short queue, and SQM, for the WAN links that delay stations.
     pub(super) fn delayed_line(&mut self, cause: &Cause) {
         for name in &cause.stations {
-            let Some(ap) = self.line_of(name) else { continue };
-            let rate = ap.wan.as_ref().and_then(|wan| match cause.kind {
-                Kind::LineUp => wan.up,
-                _ => wan.down,
-            });
+            let Some(line) = self.line_of(name) else { continue };
+            let rate = match cause.kind {
+                Kind::LineUp => line.wan.up,
+                _ => line.wan.down,
+            };
             if let Some(rate) = rate {
-                self.short_queue(cause.kind, &format!("ap.{}.wan.queue", ap.name), rate);
+                self.short_queue(cause.kind, &format!("{}.queue", line.key), rate);
             }
-            self.sqm(cause.kind, ap);
+            self.sqm(cause.kind, &line);
         }
     }
 
@@ -80,17 +88,16 @@ impl InterventionBuilder<'_> {
             let Some(station) = self.plan.station(name) else {
                 continue;
             };
-            let (of, rates) = match (&station.link, self.line_of(name)) {
-                (Some(link), _) => (name, vec![("down", Some(link.down)), ("up", Some(link.up))]),
-                (None, Some(ap)) => match &ap.wan {
-                    Some(wan) => (&ap.name, vec![("down", wan.down), ("up", wan.up)]),
-                    None => continue,
-                },
+            let (of, key, rates) = match (self.line_of(name), &station.link) {
+                (Some(line), _) => {
+                    let rates = vec![("down", line.wan.down), ("up", line.wan.up)];
+                    (self.plan.name_of(line.router), line.key, rates)
+                }
+                (None, Some(link)) => {
+                    let rates = vec![("down", Some(link.down)), ("up", Some(link.up))];
+                    (name.as_str(), format!("station.{name}.link"), rates)
+                }
                 (None, None) => continue,
-            };
-            let key = match station.link {
-                Some(_) => format!("station.{of}.link"),
-                None => format!("ap.{of}.wan"),
             };
             let rates = rates
                 .into_iter()
@@ -166,24 +173,20 @@ impl InterventionBuilder<'_> {
             let Some(station) = self.plan.station(name) else {
                 continue;
             };
-            let hop = match (&station.link, self.line_of(name)) {
-                (Some(link), _) => Hop {
-                    key: format!("station.{name}.link"),
-                    delay: link.delay,
-                    loss: link.loss.as_ppb() > 0,
-                },
-                (None, Some(ap)) => match &ap.wan {
-                    Some(wan) => Hop {
-                        key: format!("ap.{}.wan", ap.name),
-                        delay: wan.delay,
-                        loss: wan.loss.as_ppb() > 0,
-                    },
-                    None => continue,
-                },
-                (None, None) => continue,
-            };
-            if !hops.iter().any(|known| known.key == hop.key) {
-                hops.push(hop);
+            let of_link = station.link.as_ref().map(|link| Hop {
+                key: format!("station.{name}.link"),
+                delay: link.delay,
+                loss: link.loss.as_ppb() > 0,
+            });
+            let of_line = self.line_of(name).map(|line| Hop {
+                key: line.key,
+                delay: line.wan.delay,
+                loss: line.wan.loss.as_ppb() > 0,
+            });
+            for hop in of_link.into_iter().chain(of_line) {
+                if !hops.iter().any(|known| known.key == hop.key) {
+                    hops.push(hop);
+                }
             }
         }
         hops

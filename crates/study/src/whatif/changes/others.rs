@@ -2,7 +2,7 @@
 
 use super::{InterventionBuilder, written};
 use netburn_analysis::explain::{Cause, Kind};
-use netburn_scenario::plan::{Ap, Policer};
+use netburn_scenario::plan::Line;
 use netburn_units::BitRate;
 use netburn_workload::{Direction, Kind as Use};
 
@@ -45,61 +45,47 @@ impl InterventionBuilder<'_> {
 
     /// Proposes a shaper below the rate of the policer.
     pub(super) fn policer(&mut self) {
-        let aps = &self.plan.aps;
-        let policers = |ap: &Ap| {
-            let wan = ap.wan.as_ref();
-            [
-                ("down", wan.and_then(|wan| wan.policer_down)),
-                ("up", wan.and_then(|wan| wan.policer_up)),
-            ]
-        };
-        let each = aps
-            .iter()
-            .flat_map(|ap| policers(ap).map(|(way, policer)| Some((ap.name.clone(), way, policer?))));
-        let each: Vec<(String, &str, Policer)> = each.flatten().collect();
-        for (name, way, policer) in each {
-            self.shaper(Kind::Policer, &name, way, below(policer.rate));
-        }
-    }
-
-    /// Proposes a shaper at 90 % of the lowest rate of the lines.
-    pub(super) fn wrong_shaper(&mut self) {
-        let lines: Vec<String> = self
-            .plan
-            .aps
-            .iter()
-            .filter(|ap| ap.wan.is_some())
-            .map(|ap| ap.name.clone())
-            .collect();
-        for name in lines {
-            for (way, direction) in [("down", Direction::Down), ("up", Direction::Up)] {
-                let capacity = self.plan.capacity(&name, direction);
-                let capacity = capacity.filter(|capacity| capacity.shaper().is_some());
-                if let Some(lowest) = capacity.and_then(|capacity| capacity.lowest_of_line(self.plan.duration)) {
-                    self.shaper(Kind::Shaper, &name, way, below(lowest));
+        for line in self.plan.lines() {
+            for (way, policer) in [("down", line.wan.policer_down), ("up", line.wan.policer_up)] {
+                if let Some(policer) = policer {
+                    self.shaper(Kind::Policer, &line, way, below(policer.rate));
                 }
             }
         }
     }
 
-    fn shaper(&mut self, cause: Kind, ap: &str, way: &str, rate: BitRate) {
+    /// Proposes a shaper at 90 % of the lowest rate of the lines.
+    pub(super) fn wrong_shaper(&mut self) {
+        for line in self.plan.lines() {
+            for (way, direction) in [("down", Direction::Down), ("up", Direction::Up)] {
+                let capacity = self.plan.capacity(line.router, direction);
+                let capacity = capacity.filter(|capacity| capacity.shaper().is_some());
+                if let Some(lowest) = capacity.and_then(|capacity| capacity.lowest_of_line(self.plan.duration)) {
+                    self.shaper(Kind::Shaper, &line, way, below(lowest));
+                }
+            }
+        }
+    }
+
+    fn shaper(&mut self, cause: Kind, line: &Line<'_>, way: &str, rate: BitRate) {
         let rate = written(rate.as_bps());
-        let key = |name: &str| format!("ap.{ap}.wan.{name}_{way}");
-        let label = format!("{ap}'s router limits the {way}link to {rate} with CAKE (SQM)");
+        let key = |name: &str| format!("{}.{name}_{way}", line.key);
+        let label = format!(
+            "{} limits the {way}link to {rate} with CAKE (SQM)",
+            self.router_at(line)
+        );
         self.propose(cause, label, &[(&key("discipline"), "cake"), (&key("shaper"), &rate)]);
     }
 
     pub(super) fn router(&mut self) {
-        let limited: Vec<(String, BitRate)> = self
-            .plan
-            .aps
-            .iter()
-            .filter_map(|ap| Some((ap.name.clone(), ap.forwarding?)))
-            .collect();
-        for (name, rate) in limited {
+        for device in self.plan.devices() {
+            let Some(rate) = self.plan.forwarding_of(device) else {
+                continue;
+            };
             let faster = written(rate.as_bps().saturating_mul(FORWARDING_FACTOR));
-            let key = format!("ap.{name}.forwarding");
-            self.propose(Kind::Router, format!("{name} forwards {faster}"), &[(&key, &faster)]);
+            let key = format!("{}.forwarding", self.plan.key_of(device));
+            let label = format!("{} forwards {faster}", self.plan.name_of(device));
+            self.propose(Kind::Router, label, &[(&key, &faster)]);
         }
     }
 
@@ -126,8 +112,8 @@ impl InterventionBuilder<'_> {
                     &[(&key, "1")],
                 );
             }
-            if let Some(ap) = self.line_of(name) {
-                self.isolation(ap);
+            if let Some(line) = self.line_of(name) {
+                self.isolation(&line);
             }
             let uploads = station
                 .workloads
@@ -142,14 +128,11 @@ impl InterventionBuilder<'_> {
     }
 
     /// Proposes shares by host on a line.
-    fn isolation(&mut self, ap: &Ap) {
-        if ap.wan.is_none() {
-            return;
-        }
-        let key = |name: &str| format!("ap.{}.wan.{name}", ap.name);
+    fn isolation(&mut self, line: &Line<'_>) {
+        let key = |name: &str| format!("{}.{name}", line.key);
         let label = format!(
-            "{}'s router shares the line by host, with CAKE at 90 % of its rate",
-            ap.name
+            "{} shares the line by host, with CAKE at 90 % of its rate",
+            self.router_at(line)
         );
         self.propose(
             Kind::FairShare,
