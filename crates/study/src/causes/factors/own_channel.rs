@@ -26,10 +26,14 @@ const fn channels(band: Band) -> &'static [u16] {
 fn find(scene: &Scene<'_>) -> Vec<Factor> {
     let served = scene.radios.iter().map(|(radio, _)| radio);
     let served = served.filter(|radio| scene.joined.iter().flatten().any(|joined| joined == *radio));
-    served.filter_map(|radio| factor(scene, radio)).collect()
+    let found = served.enumerate();
+    found
+        .filter_map(|(number, radio)| factor(scene, radio, number))
+        .collect()
 }
 
-fn factor(scene: &Scene<'_>, radio: &RadioRef) -> Option<Factor> {
+/// `number`: number of the radio, so that the replacements of several radios are on different channels.
+fn factor(scene: &Scene<'_>, radio: &RadioRef, number: usize) -> Option<Factor> {
     let channel = scene.channel(radio)?;
     // A unit with a wireless backhaul must be on the channel of its parent.
     let tied = |name: &str| {
@@ -48,7 +52,8 @@ fn factor(scene: &Scene<'_>, radio: &RadioRef) -> Option<Factor> {
     if by.is_empty() {
         return None;
     }
-    let free = free_channel(scene.plan, radio)?;
+    let free = free_channels(scene.plan, radio);
+    let free = *free.get(number % free.len().max(1))?;
     let own: Vec<bool> = scene
         .joined
         .iter()
@@ -89,8 +94,13 @@ pub(super) fn move_to(plan: &mut Plan, radio: &RadioRef, channel: u16) {
 
 /// A channel on which no other radio of the plan is.
 pub(super) fn free_channel(plan: &Plan, radio: &RadioRef) -> Option<u16> {
-    let mut all = channels(radio.radio.band).iter().copied();
-    all.find(|channel| is_free(plan, radio, *channel))
+    free_channels(plan, radio).first().copied()
+}
+
+/// Channels on which no other radio of the plan is.
+fn free_channels(plan: &Plan, radio: &RadioRef) -> Vec<u16> {
+    let all = channels(radio.radio.band).iter().copied();
+    all.filter(|channel| is_free(plan, radio, *channel)).collect()
 }
 
 fn is_free(plan: &Plan, radio: &RadioRef, channel: u16) -> bool {
