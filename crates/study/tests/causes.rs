@@ -104,15 +104,8 @@ const VARIANTS: [Variant; 50] = [
         ],
         Some(Kind::Roaming),
     ),
+    ("roaming", &[("network.home.security", "psk")], None),
     // One roam with a short gap delays at most one operation.
-    (
-        "roaming",
-        &[
-            ("network.home.security", "psk"),
-            ("station.phone.path", "[\"2 m, 0 m\", \"22 m, 0 m\"]"),
-        ],
-        None,
-    ),
     (
         "roaming",
         &[
