@@ -442,7 +442,7 @@ fn a_browser_and_an_agent_have_video_calls() {
          [workload.meeting]\nkind = \"video-call\"\nup = {frames}\ndown = {frames}\n\
          adaptation = {{ min_rate = \"100 kbit/s\", start_rate = \"400 kbit/s\" }}\n"
     ));
-    browser.wait_for("frames lost");
+    browser.wait_for("frames as lost");
     browser.wait_for("Done");
     let summary = ended(run).json();
     for name in ["alpha", "phone"] {
