@@ -26,14 +26,17 @@ const fn channels(band: Band) -> &'static [u16] {
 fn find(scene: &Scene<'_>) -> Vec<Factor> {
     let served = scene.radios.iter().map(|(radio, _)| radio);
     let served = served.filter(|radio| scene.joined.iter().flatten().any(|joined| joined == *radio));
-    let found = served.enumerate();
-    found
-        .filter_map(|(number, radio)| factor(scene, radio, number))
-        .collect()
+    let mut factors: Vec<(Band, Factor)> = Vec::new();
+    for radio in served {
+        // The search also moves all radios at once: then they must not meet again on one free channel.
+        let moved = factors.iter().filter(|(band, _)| *band == radio.radio.band).count();
+        factors.extend(factor(scene, radio, moved).map(|factor| (radio.radio.band, factor)));
+    }
+    factors.into_iter().map(|(_, factor)| factor).collect()
 }
 
-/// `number`: number of the radio, so that the replacements of several radios are on different channels.
-fn factor(scene: &Scene<'_>, radio: &RadioRef, number: usize) -> Option<Factor> {
+/// `moved` radios of the same band have a free channel already.
+fn factor(scene: &Scene<'_>, radio: &RadioRef, moved: usize) -> Option<Factor> {
     let channel = scene.channel(radio)?;
     // A unit with a wireless backhaul must be on the channel of its parent.
     let tied = |name: &str| {
@@ -53,7 +56,7 @@ fn factor(scene: &Scene<'_>, radio: &RadioRef, number: usize) -> Option<Factor> 
         return None;
     }
     let free = free_channels(scene.plan, radio);
-    let free = *free.get(number % free.len().max(1))?;
+    let free = *free.get(moved % free.len().max(1))?;
     let own: Vec<bool> = scene
         .joined
         .iter()
@@ -116,4 +119,37 @@ fn is_free(plan: &Plan, radio: &RadioRef, channel: u16) -> bool {
         .find(|known| known.name == name)
         .map(|known| known.channel);
     radios.iter().filter(|known| Some(known.channel) == own).count() == 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netburn_scenario::Document;
+    use std::collections::BTreeSet;
+
+    /// Three access points with two radios on the same channels. 5 GHz has three other channels and 2.4 GHz two: moved together,
+    /// the radios use all of them.
+    #[test]
+    fn radios_that_move_together_use_all_free_channels() {
+        let mut text = String::new();
+        for name in ["left", "middle", "right"] {
+            text += &format!("[ap.{name}.radio.2g]\nchannel = 6\n[ap.{name}.radio.5g]\nchannel = 36\n");
+            for band in ["2g", "5g"] {
+                text += &format!(
+                    "[station.{name}-{band}]\njoins = \"{name}.{band}\"\nsignal = \"-50 dBm\"\nworkload = \"download\"\n"
+                );
+            }
+        }
+        let mut plan = Document::from_toml("house.toml", &text).unwrap().resolve().unwrap();
+        let factors = find(&Scene::new(&plan).unwrap());
+        assert_eq!(factors.len(), 6);
+        factors.iter().for_each(|factor| (factor.edit)(&mut plan));
+        let channels = |band: Band| -> BTreeSet<u16> {
+            let radios = plan.aps.iter().flat_map(|ap| &ap.radios);
+            let of_band = radios.filter(|radio| radio.name.band == band);
+            of_band.map(|radio| radio.channel).collect()
+        };
+        assert_eq!(channels(Band::Ghz5), [52, 100, 149].into());
+        assert_eq!(channels(Band::Ghz2_4), [1, 11].into());
+    }
 }
