@@ -180,6 +180,45 @@ fn lines_channels_and_distances_have_changes() {
     assert_eq!(of(Kind::SlowCochannel)[0], "ap.home.radio.2g.channel=11");
 }
 
+/// The line of a `[router]` has the changes of the line of an access point, for stations on the air and on a cable.
+#[test]
+fn the_line_of_a_router_has_the_same_changes() {
+    let wan = "down = \"20 Mbit/s\"\nup = \"5 Mbit/s\"\ndelay = \"30 ms\"\nloss = \"2 %\"\n";
+    let stations = "[station.tv]\njoins = \"home.2g\"\nsignal = \"-60 dBm\"\nworkload = [\"4kstream\", \"upload\"]\n\
+                    [station.pc]\nwired = \"100 Mbit/s\"\nworkload = [\"download\", \"upload\"]\n";
+    let of_ap = format!("[ap.home.wan]\n{wan}[ap.home.radio.2g]\nchannel = 6\n{stations}").replace(
+        "wired = \"100 Mbit/s\"",
+        "link = { to = \"home\", rate = \"100 Mbit/s\" }",
+    );
+    let of_router = format!("[router.wan]\n{wan}[ap.home.radio.2g]\nchannel = 6\n{stations}");
+    let of_line = |text: &str, kind, by| -> Vec<String> {
+        let mut found = proposed(text, kind, by);
+        found.retain(|change| change.contains(".wan."));
+        found
+    };
+    for kind in [
+        Kind::UploadBloat,
+        Kind::DownloadBloat,
+        Kind::LineDown,
+        Kind::LineUp,
+        Kind::SlowLine,
+        Kind::LossyLine,
+        Kind::FairShare,
+    ] {
+        for by in ["tv", "pc"] {
+            let wanted = of_line(&of_ap, kind, by).into_iter();
+            let wanted: Vec<String> = wanted
+                .map(|change| change.replace("ap.home.wan", "router.wan"))
+                .collect();
+            assert_eq!(of_line(&of_router, kind, by), wanted, "{kind:?}, {by}");
+            assert!(
+                !wanted.is_empty() || kind == Kind::DownloadBloat && by == "pc",
+                "{kind:?}, {by}"
+            );
+        }
+    }
+}
+
 /// A name that is not in the plan, as in a modified record, causes no change.
 #[test]
 fn unknown_names_cause_no_change() {
