@@ -76,8 +76,8 @@ fn captures_on_a_full_disk_print_a_warning() {
 fn captures_that_cannot_start_end_the_lab_before_commands_run() {
     let bench = Bench::new();
     bench.write("small.toml", SMALL);
-    let script =
-        "mkdir full && mount -t tmpfs -o size=4k tmpfs full && head -c 4096 /dev/zero >full/rest && exec \"$@\"";
+    // The only inode is that of the folder itself, which is empty, so that no other folder is taken instead.
+    let script = "mkdir full && mount -t tmpfs -o nr_inodes=1 tmpfs full && exec \"$@\"";
     let args = [
         "lab",
         "small.toml",
