@@ -20,12 +20,23 @@ const OTHER: NodeId = NodeId(2);
 
 /// An access point that sends by 802.11n at 65 Mbit/s to stations with these SNRs, without backoff slots.
 fn air(composition: Composition, hardware: HardwareQueue, snrs: &[Option<f64>], queue: Queue) -> Air<u64> {
+    air_with(ampdu(Limits::PPDU), composition, hardware, snrs, queue)
+}
+
+/// The same with these limits of an aggregate.
+fn air_with(
+    limits: Limits,
+    composition: Composition,
+    hardware: HardwareQueue,
+    snrs: &[Option<f64>],
+    queue: Queue,
+) -> Air<u64> {
     let link = |(to, snr_db): (usize, Option<f64>)| LinkConfig {
         to,
         vector: ht20(7, 1, Guard::Ns800),
         rate: RateChoice::Fixed,
         snr_db,
-        limits: ampdu(Limits::PPDU),
+        limits,
     };
     let node = |links| NodeConfig {
         edca: EdcaParameters::default_set(15).map(|parameters| EdcaParameters {
@@ -202,4 +213,55 @@ fn retransmissions_take_no_places_of_other_stations() {
         let (lossy, clean) = (lossy.len(), clean.len());
         assert!(lossy.abs_diff(clean) <= clean / 20, "{lossy} and {clean} aggregates");
     }
+}
+
+/// Two stations that always have packets in the hardware get the same number of aggregates, whatever limits the hardware: a
+/// packet that did not fit into an aggregate adds no turn.
+#[test]
+fn packets_that_did_not_fit_add_no_turns() {
+    for hardware in [
+        HardwareQueue::Aggregates(2),
+        HardwareQueue::Frames(500),
+        HardwareQueue::Unlimited,
+        HardwareQueue::Time(Duration::from_millis(10)),
+    ] {
+        let queue = Box::new(FqMac::new(FqParameters::MAC80211, CodelParameters::MAC80211));
+        let mut air = air(Composition::Txop, hardware, &[None, None], queue);
+        let mut counts = [0_usize; 2];
+        for (ms, number) in (0..2_000).zip((0..).step_by(6)) {
+            let now = us(ms * 1_000);
+            offer(&mut air, now, STATION, number..number + 6);
+            offer(&mut air, now, OTHER, number..number + 6);
+            run(&mut air, us(ms * 1_000 + 999));
+            for transmission in std::iter::from_fn(|| air.poll_transmission()) {
+                counts[transmission.to.index() - 1] += 1;
+            }
+        }
+        let [first, second] = counts;
+        assert!(
+            first > 150 && first.abs_diff(second) <= first / 10,
+            "{hardware:?}: {first} and {second} aggregates"
+        );
+    }
+}
+
+/// Without A-MPDU, an A-MSDU of up to 7935 bytes takes five packets: 5 · 1524 bytes with headers of subframes and padding. The
+/// first packet is sent alone, and 40 more in eight transmissions.
+#[test]
+fn an_amsdu_takes_all_packets_that_fit() {
+    let limits = Limits {
+        ampdu: false,
+        amsdu: 7_935,
+        ..ampdu(Limits::PPDU)
+    };
+    let mut air = air_with(
+        limits,
+        Composition::Txop,
+        HardwareQueue::Aggregates(2),
+        &[None],
+        fifo(1_000),
+    );
+    offer(&mut air, us(0), STATION, 0..41);
+    assert_eq!(run(&mut air, us(100_000)), Vec::from_iter(0..41));
+    assert_eq!(sent(&mut air).len(), 9);
 }

@@ -11,5 +11,5 @@ pub mod sending;
 
 pub use mpdu::{Aggregate, Framing, Limits, Mpdu};
 pub use reorder::Reorder;
-pub use sender::Sender;
+pub use sender::{Fit, Sender};
 pub use sending::Sending;

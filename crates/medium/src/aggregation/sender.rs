@@ -38,6 +38,19 @@ impl<P> Default for Sender<P> {
     }
 }
 
+/// Handling of packets that exceed the limits of an aggregate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fit {
+    /// The first packet is sent nevertheless. A later one becomes an MPDU that waits for the next aggregate.
+    Keep,
+    /// As `Keep`, but the first packet is not taken.
+    KeepButFirst,
+    /// The first packet is sent nevertheless. Later ones are not taken.
+    AllButFirst,
+    /// No such packet is taken.
+    All,
+}
+
 impl<P> Sender<P> {
     /// Returns true if packets wait here, ahead of the queue.
     #[must_use]
@@ -105,9 +118,9 @@ impl<P> Sender<P> {
     }
 
     /// Builds an aggregate: waiting MPDUs first, then packets from `more`, within `limits` and with
-    /// at most `most` MPDUs. The first packet is sent even if it exceeds the limits, unless it
-    /// `must_fit`. `more` receives the number of bytes with room and may keep a longer packet; a
-    /// longer packet that it returns waits here. `mpdus` is an empty vector to be filled.
+    /// at most `most` MPDUs. `fit` is the handling of packets that exceed the limits. `more`
+    /// receives the number of bytes with room and may keep a longer packet; a longer packet that
+    /// it returns waits here. `mpdus` is an empty vector to be filled.
     #[expect(
         clippy::too_many_arguments,
         reason = "one call site; a struct would only rename the arguments"
@@ -120,7 +133,7 @@ impl<P> Sender<P> {
         limits: &Limits,
         framing: &Framing,
         most: u32,
-        must_fit: bool,
+        fit: Fit,
         mut mpdus: Vec<Mpdu<P>>,
         mut more: impl FnMut(u32) -> Option<Queued<P>>,
     ) -> Option<Aggregate<P>> {
@@ -151,11 +164,15 @@ impl<P> Sender<P> {
                 None if self.next >= window_end && !self.unsettled.is_empty() => break,
                 None => {
                     let first = mpdus.is_empty();
-                    let most = if must_fit && first {
-                        alone.saturating_sub(framing.mpdu(0))
-                    } else {
-                        u32::MAX
+                    let rest =
+                        u32::try_from(room.saturating_sub(length + mpdu::last_in_aggregate(0))).unwrap_or(u32::MAX);
+                    // Maximum length of the MPDU.
+                    let longest = match (fit, first) {
+                        (Fit::KeepButFirst | Fit::All, true) => alone,
+                        (Fit::AllButFirst | Fit::All, false) => rest,
+                        (Fit::Keep, _) | (Fit::KeepButFirst, false) | (Fit::AllButFirst, true) => u32::MAX,
                     };
+                    let most = longest.saturating_sub(framing.mpdu(0));
                     let Some(packet) = self.held.pop_front().or_else(|| more(most)) else {
                         break;
                     };
@@ -164,17 +181,14 @@ impl<P> Sender<P> {
                         break;
                     }
                     // An A-MSDU at the start of a PPDU must not exceed the PPDU's limit.
-                    let amsdu = if first {
-                        limits.amsdu.min(alone.saturating_sub(framing.around(0)))
-                    } else {
-                        limits.amsdu
-                    };
+                    let longest = if first { alone } else { longest };
+                    let amsdu = limits.amsdu.min(longest.saturating_sub(framing.around(0)));
                     self.frame(packet, amsdu, framing, &mut more)
                 }
             };
             // The last one isn't padded.
             let too_long = if mpdus.is_empty() {
-                must_fit && mpdu.length > alone
+                matches!(fit, Fit::KeepButFirst | Fit::All) && mpdu.length > alone
             } else {
                 length + mpdu::last_in_aggregate(mpdu.length) > room
             };

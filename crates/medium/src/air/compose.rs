@@ -4,7 +4,7 @@
 use super::hardware::{Fill, Place};
 use super::link::Link;
 use super::node::{Category, Crossing, Node, limits_in_txop};
-use crate::aggregation::{Aggregate, Framing, Limits, mpdu};
+use crate::aggregation::{Aggregate, Fit, Framing, Limits, mpdu};
 use crate::edca::AccessCategory;
 use crate::queue::{Readiness, StationState, Tin, Unsent};
 use netburn_units::{Duration, Instant};
@@ -135,7 +135,7 @@ impl<P> Node<P> {
             (place.fill, place.full) = (Fill::default(), place.closed);
             while let Some(queued) = packets.peek().filter(|_| place.fill.packets < most) {
                 let length = queued.packet.length;
-                if !capacity.left(&place.fill, waiting).fits(&capacity, length) {
+                if !capacity.fits(&place.fill, waiting, length) {
                     place.full = true;
                     break;
                 }
@@ -350,6 +350,13 @@ impl<P> Node<P> {
             let response = if limits.ampdu { sending.block_ack } else { sending.ack };
             limits.time = limits.time.min(left.saturating_sub(response));
         }
+        // A radio that composes leaves what does not fit in the hardware, at its place in the order.
+        let fit = match (hardware.composes(), attempt.left) {
+            (false, None) => Fit::Keep,
+            (false, Some(_)) => Fit::KeepButFirst,
+            (true, None) => Fit::AllButFirst,
+            (true, Some(_)) => Fit::All,
+        };
         let mut estimated_airtime = Duration::ZERO;
         let sender = &mut link.senders[usize::from(tin.tid)];
         let mut take = |most: u32| {
@@ -364,8 +371,7 @@ impl<P> Node<P> {
                 .then(|| queue.dequeue(now, tin, drops))
                 .flatten()
         };
-        let must_fit = attempt.left.is_some();
-        let mut aggregate = sender.build(now, tin, &sending, &limits, &framing, most, must_fit, spare, &mut take);
+        let mut aggregate = sender.build(now, tin, &sending, &limits, &framing, most, fit, spare, &mut take);
         queue.set_unsent(now, tin, sender.unsent());
         match &mut aggregate {
             Some(aggregate) if origin != Origin::Queue => aggregate.estimated_airtime = estimated_airtime,
@@ -385,8 +391,7 @@ impl<P> Category<P> {
         let Some((place, waiting)) = self.open_place_of(link, framing, tin) else {
             return false;
         };
-        let left = self.capacity(link, framing, sifs).left(&place.fill, waiting);
-        left.mpdus > 0 && left.bytes > 0 || left.is_empty
+        self.capacity(link, framing, sifs).fits(&place.fill, waiting, 0)
     }
 
     /// Adds a packet of the hardware to the last place of its tin. Returns false if it doesn't fit:
@@ -394,7 +399,7 @@ impl<P> Category<P> {
     fn add_to_place(&mut self, link: &Link<P>, framing: &Framing, sifs: Duration, tin: Tin, length: u32) -> bool {
         let capacity = self.capacity(link, framing, sifs);
         let open = self.open_place_of(link, framing, tin);
-        let fits = open.is_some_and(|(place, waiting)| capacity.left(&place.fill, waiting).fits(&capacity, length));
+        let fits = open.is_some_and(|(place, waiting)| capacity.fits(&place.fill, waiting, length));
         if let Some(place) = self.hardware.last_place_mut(tin) {
             place.full = !fits;
             if fits {
@@ -437,42 +442,25 @@ struct Capacity {
     framing: Framing,
 }
 
-/// Space in a place.
-#[derive(Debug, Clone, Copy)]
-struct Left {
-    mpdus: u64,
-    bytes: u64,
-    /// True if it has nothing yet. The first packet may exceed the limits.
-    is_empty: bool,
-}
-
 impl Capacity {
-    /// Space beside these packets and MPDUs.
-    fn left(&self, fill: &Fill, (waiting, waiting_bytes): (u64, u64)) -> Left {
-        let (mpdus, bytes) = content(&self.limits, &self.framing, fill);
-        Left {
-            mpdus: self.mpdus.saturating_sub(waiting + mpdus),
-            bytes: self.bytes.saturating_sub(waiting_bytes + bytes),
-            is_empty: waiting + mpdus == 0,
+    /// Returns true if a packet fits beside the packets of a place and the MPDUs and bytes that wait ahead of them. The
+    /// first packet may exceed the limits.
+    fn fits(&self, fill: &Fill, (waiting, waiting_bytes): (u64, u64), length: u32) -> bool {
+        let (mpdus, bytes) = self.content_with(fill, length);
+        waiting + fill.packets == 0 || waiting + mpdus <= self.mpdus && waiting_bytes + bytes <= self.bytes
+    }
+
+    /// Number of MPDUs of the packets of a place and of one more, and their bytes in an aggregate; approximate with A-MSDU.
+    fn content_with(&self, fill: &Fill, length: u32) -> (u64, u64) {
+        let packets = fill.packets + 1;
+        if self.limits.amsdu == 0 {
+            let last = mpdu::last_in_aggregate(self.framing.mpdu(length));
+            return (packets, fill.psdu + last);
         }
+        let subframe = u64::from(Framing::subframe(0)).next_multiple_of(4);
+        let subframes = fill.bytes + u64::from(length) + packets * subframe;
+        let in_each = (u64::from(self.limits.amsdu) * packets / subframes).max(1);
+        let mpdus = packets.div_ceil(in_each);
+        (mpdus, subframes + mpdus * mpdu::in_aggregate(self.framing.mpdu(0)))
     }
-}
-
-impl Left {
-    fn fits(&self, capacity: &Capacity, length: u32) -> bool {
-        let needed = mpdu::last_in_aggregate(capacity.framing.mpdu(length));
-        self.is_empty || self.mpdus > 0 && self.bytes >= needed
-    }
-}
-
-/// Number of MPDUs of these packets, and their bytes in an aggregate; approximate with A-MSDU.
-fn content(limits: &Limits, framing: &Framing, fill: &Fill) -> (u64, u64) {
-    if limits.amsdu == 0 || fill.packets == 0 {
-        return (fill.packets, fill.psdu);
-    }
-    let subframe = u64::from(Framing::subframe(0)).next_multiple_of(4);
-    let subframes = fill.bytes + fill.packets * subframe;
-    let in_each = (u64::from(limits.amsdu) * fill.packets / subframes).max(1);
-    let mpdus = fill.packets.div_ceil(in_each);
-    (mpdus, subframes + mpdus * mpdu::in_aggregate(framing.mpdu(0)))
 }

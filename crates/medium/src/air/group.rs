@@ -7,7 +7,7 @@
 use super::channel::OnAir;
 use super::node::Exchange;
 use super::{Air, Output, Transmission};
-use crate::aggregation::{Framing, Limits, Sender};
+use crate::aggregation::{Fit, Framing, Limits, Sender};
 use crate::edca::AccessCategory;
 use crate::packet::{MANAGEMENT, NodeId, Packet, Queued};
 use crate::queue::{StationState, Tin};
@@ -52,7 +52,9 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         });
         let mpdus = node.spare.pop().unwrap_or_default();
         let limits = &Limits::NONE;
-        let frame = Sender::default().build(now, tin, &sending, limits, framing, 1, false, mpdus, |_| packet.take());
+        let frame = Sender::default().build(now, tin, &sending, limits, framing, 1, Fit::Keep, mpdus, |_| {
+            packet.take()
+        });
         if let Some(mut frame) = frame {
             frame.probe = false;
             node.categories[category.index()].hardware.push(frame);

@@ -5,7 +5,7 @@ use super::hardware::Hardware;
 use super::host_bus::{RxBus, Serializer};
 use super::link::Link;
 use super::output::Account;
-use crate::aggregation::{Aggregate, Framing, Limits, Mpdu, Sending};
+use crate::aggregation::{Aggregate, Fit, Framing, Limits, Mpdu, Sending};
 use crate::config::AdapterRate;
 use crate::edca::{AccessCategory, Contender, EdcaParameters, Window};
 use crate::packet::{MANAGEMENT, NodeId, Packet, Queued};
@@ -258,7 +258,7 @@ impl<P> Node<P> {
             &Limits::NONE,
             &Framing::PLAIN,
             1,
-            false,
+            Fit::Keep,
             mpdus,
             |_| packet.take(),
         );

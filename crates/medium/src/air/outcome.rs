@@ -10,6 +10,9 @@ use crate::queue::StationState;
 use netburn_units::Instant;
 use std::collections::VecDeque;
 
+/// Share of the MPDUs of an aggregate, as a divisor, below which the rate of the next attempt falls back.
+const HARDLY: usize = 8;
+
 impl<P: std::fmt::Debug + Send> Air<P> {
     /// Processes the received acknowledgement.
     pub(super) fn handle_success(&mut self, now: Instant, id: NodeId) {
@@ -70,6 +73,10 @@ impl<P: std::fmt::Debug + Send> Air<P> {
             let count = arrived.iter().filter(|arrived| **arrived).count() as u32;
             link.report(now, &aggregate, count, reserved);
         }
+        // A radio that composes falls back along its chain of rates if hardly any MPDU arrived, as if none had: otherwise a rate
+        // that hardly works would use up all tries before the rate control's next update.
+        let received = arrived.iter().filter(|arrived| **arrived).count();
+        let falls_back = node.categories[category].hardware.composes() && received * HARDLY < aggregate.mpdus.len();
         let sender = &mut link.senders[usize::from(tin.tid)];
         let (mut sent, mut given_up) = (Sent::new(now, id, to), false);
         let mut kept = node.spare.pop().unwrap_or_default();
@@ -116,13 +123,13 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         } else if kept.is_empty() {
             node.queue.on_completed(tin, estimated_airtime);
             node.recycle(aggregate.mpdus);
-        } else if acknowledged || given_up || aggregate.probe || link.state == StationState::Asleep {
+        } else if (acknowledged && !falls_back) || given_up || aggregate.probe || link.state == StationState::Asleep {
             sender.send_again(kept.drain(..));
             node.queue.on_completed(tin, estimated_airtime);
             node.set_unsent(now, tin);
             node.recycle(aggregate.mpdus);
         } else if slot.hardware.composes() {
-            // Nothing was acknowledged: the radio composes the next attempt at its TXOP.
+            // Hardly anything was acknowledged: the radio composes the next attempt at its TXOP.
             slot.hardware.put_place_first(Place {
                 tin,
                 failures: aggregate.failures + 1,
