@@ -16,6 +16,8 @@ use std::collections::BTreeMap;
 
 mod search;
 mod shorten;
+#[cfg(test)]
+mod tests;
 
 use search::Search;
 

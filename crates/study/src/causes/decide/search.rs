@@ -74,15 +74,20 @@ impl<'a> Search<'a> {
 
     /// Simulates the unchanged plan, shortened if it still misses the same goals.
     pub(super) fn begin(&mut self, may_shorten: bool) -> Result<(), ModelStopped> {
-        if let Some(short) = shorter(self.original).filter(|_| may_shorten) {
+        let shorter = if may_shorten {
+            shorter(self.original)
+        } else {
+            Vec::new()
+        };
+        for short in shorter {
             self.plan = short;
             self.simulate(&[Vec::new()], 0..1)?;
             if self.victims.iter().all(|victim| self.is_missed(victim, 0)) {
                 return Ok(());
             }
-            self.plan = self.original.clone();
             self.outcomes.clear();
         }
+        self.plan = self.original.clone();
         self.simulate(&[Vec::new()], 0..1)?;
         let (reproduced, missing) = self
             .victims

@@ -5,22 +5,21 @@ use netburn_units::Duration;
 use netburn_workload::Kind;
 use netburn_workload::config::Activity;
 
-/// Load after the warm-up. The windows of a call's goal are 10 s long.
-const LOAD: Duration = Duration::from_secs(12);
+/// Loads after the warm-up, the shortest first. The windows of a call's goal are 10 s long.
+const LOADS: [Duration; 2] = [Duration::from_secs(12), Duration::from_secs(48)];
 /// Load before the first load, in which the idle round trip is measured.
 const BASELINE: Duration = Duration::from_secs(1);
 
-/// The plan with less load; `None` if something in it depends on the time, or if it is short already.
-pub(super) fn shorter(plan: &Plan) -> Option<Plan> {
-    let duration = plan.warmup + LOAD;
-    if plan.duration <= duration + duration / 4 || depends_on_time(plan) {
-        return None;
-    }
-    Some(Plan {
+/// The plan with less load, the shortest first. Empty if something in it depends on the time, or if it is short already.
+pub(super) fn shorter(plan: &Plan) -> Vec<Plan> {
+    let durations = LOADS.map(|load| plan.warmup + load).into_iter();
+    let shorter = durations.filter(|duration| plan.duration > *duration + *duration / 4 && !depends_on_time(plan));
+    let shorten = |duration| Plan {
         duration,
         baseline: plan.baseline.min(BASELINE),
         ..plan.clone()
-    })
+    };
+    shorter.map(shorten).collect()
 }
 
 fn depends_on_time(plan: &Plan) -> bool {
@@ -30,7 +29,7 @@ fn depends_on_time(plan: &Plan) -> bool {
     let scans = plan
         .aps
         .iter()
-        .any(|ap| ap.scan_interval.is_some_and(|interval| interval > LOAD / 4));
+        .any(|ap| ap.scan_interval.is_some_and(|interval| interval > LOADS[0] / 4));
     let stations = plan.stations.iter().any(|station| {
         !station.start.is_zero()
             || station.stop.is_some()
