@@ -55,7 +55,17 @@ type Variant = (&'static str, &'static [(&'static str, &'static str)], Option<Ki
 
 /// Variants of the scenarios that the rules were not made with: other rates, losses, distances, workloads and queues.
 /// Each has its expected cause; none if all goals are met.
-const VARIANTS: [Variant; 50] = [
+const VARIANTS: [Variant; 51] = [
+    // The line limits the upload, and its queue is short.
+    (
+        "small-queues",
+        &[
+            ("ap.home.wan.down", "100 Mbit/s"),
+            ("ap.home.wan.up", "20 Mbit/s"),
+            ("ap.home.wan.discipline", "fq-codel"),
+        ],
+        None,
+    ),
     ("line-down", &[("ap.home.wan.down", "25 Mbit/s")], Some(Kind::LineDown)),
     ("line-down", &[("station.desktop.cc", "reno")], Some(Kind::LineDown)),
     // Without a probe to the line, the probe to the server replaces it.
@@ -104,8 +114,8 @@ const VARIANTS: [Variant; 50] = [
         ],
         Some(Kind::Roaming),
     ),
-    ("roaming", &[("network.home.security", "psk")], None),
     // One roam with a short gap delays at most one operation.
+    ("roaming", &[("network.home.security", "psk")], None),
     (
         "roaming",
         &[

@@ -1,7 +1,7 @@
 //! Small queues: an upload keeps so little data below TCP that aggregates stay small.
 
 use super::{is_named, severity};
-use crate::explain::analysis::Analysis;
+use crate::explain::analysis::{Analysis, Direction, FULL, FULL_SHARE};
 use crate::explain::evidence::Bin;
 use crate::explain::{Cause, Kind};
 use crate::format::{mbps, percent, short};
@@ -24,7 +24,8 @@ const ALONE: f64 = 0.8;
 pub(super) fn criterion() -> String {
     format!(
         "A station uploaded and used {} of the data airtime or more. Its aggregates had {} or less of the frames that fit. \
-         On average, at most {WAITING} times the frames that fit were queued, and at most {} packets.",
+         On average, at most {WAITING} times the frames that fit were queued, and at most {} packets. No line that carries \
+         the upload was full.",
         percent(ALONE),
         percent(SMALL),
         WAITING * MAX_FRAMES
@@ -45,7 +46,7 @@ fn find_for_station(analysis: &Analysis<'_>, station: usize, found: &[Cause]) ->
     let explained = found
         .iter()
         .any(|cause| cause.by.contains(&name) || cause.stations.contains(&name));
-    if explained || !analysis.moves(station, WorkloadKind::Upload) {
+    if explained || !analysis.moves(station, WorkloadKind::Upload) || is_behind_a_full_line(analysis, station) {
         return None;
     }
     let group = analysis.group_of(station)?;
@@ -79,5 +80,16 @@ fn find_for_station(analysis: &Analysis<'_>, station: usize, found: &[Cause]) ->
             .to_owned(),
         stations: vec![name.clone()],
         by: vec![name],
+    })
+}
+
+/// The line, not the limit, decides how much such an upload has below TCP.
+fn is_behind_a_full_line(analysis: &Analysis<'_>, station: usize) -> bool {
+    analysis.plan.lines().into_iter().any(|line| {
+        let behind = analysis.behind(line.router);
+        let Some(capacity) = analysis.plan.capacity(line.router, Direction::Up) else {
+            return false;
+        };
+        behind.contains(&station) && analysis.line(&behind, Direction::Up, &capacity, FULL).full >= FULL_SHARE
     })
 }
