@@ -215,33 +215,35 @@ fn retransmissions_take_no_places_of_other_stations() {
     }
 }
 
-/// Two stations that always have packets in the hardware get the same number of aggregates, whatever limits the hardware: a
-/// packet that did not fit into an aggregate adds no turn.
+/// Two stations that always have packets in the hardware get the same number of aggregates, whatever limits the hardware and
+/// composes: a packet that did not fit into an aggregate adds no turn.
 #[test]
 fn packets_that_did_not_fit_add_no_turns() {
-    for hardware in [
-        HardwareQueue::Aggregates(2),
-        HardwareQueue::Frames(500),
-        HardwareQueue::Unlimited,
-        HardwareQueue::Time(Duration::from_millis(10)),
-    ] {
-        let queue = Box::new(FqMac::new(FqParameters::MAC80211, CodelParameters::MAC80211));
-        let mut air = air(Composition::Txop, hardware, &[None, None], queue);
-        let mut counts = [0_usize; 2];
-        for (ms, number) in (0..2_000).zip((0..).step_by(6)) {
-            let now = us(ms * 1_000);
-            offer(&mut air, now, STATION, number..number + 6);
-            offer(&mut air, now, OTHER, number..number + 6);
-            run(&mut air, us(ms * 1_000 + 999));
-            for transmission in std::iter::from_fn(|| air.poll_transmission()) {
-                counts[transmission.to.index() - 1] += 1;
+    for composition in [Composition::Txop, Composition::Driver] {
+        for hardware in [
+            HardwareQueue::Aggregates(2),
+            HardwareQueue::Frames(500),
+            HardwareQueue::Unlimited,
+            HardwareQueue::Time(Duration::from_millis(10)),
+        ] {
+            let queue = Box::new(FqMac::new(FqParameters::MAC80211, CodelParameters::MAC80211));
+            let mut air = air(composition, hardware, &[None, None], queue);
+            let mut counts = [0_usize; 2];
+            for (ms, number) in (0..2_000).zip((0..).step_by(6)) {
+                let now = us(ms * 1_000);
+                offer(&mut air, now, STATION, number..number + 6);
+                offer(&mut air, now, OTHER, number..number + 6);
+                run(&mut air, us(ms * 1_000 + 999));
+                for transmission in std::iter::from_fn(|| air.poll_transmission()) {
+                    counts[transmission.to.index() - 1] += 1;
+                }
             }
+            let [first, second] = counts;
+            assert!(
+                first > 150 && first.abs_diff(second) <= first / 10,
+                "{composition:?}, {hardware:?}: {first} and {second} aggregates"
+            );
         }
-        let [first, second] = counts;
-        assert!(
-            first > 150 && first.abs_diff(second) <= first / 10,
-            "{hardware:?}: {first} and {second} aggregates"
-        );
     }
 }
 

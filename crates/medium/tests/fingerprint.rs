@@ -18,7 +18,7 @@ use netburn_units::{BitRate, Duration, Instant, Seed};
 use util::{Queue, ampdu, fifo, ht20};
 
 /// Digest of all transmissions and outputs.
-const FINGERPRINT: u64 = 4_687_500_788_065_363_728;
+const FINGERPRINT: u64 = 9_205_346_689_769_867_998;
 
 /// An access point with airtime fairness, CoDel and AQL, and three stations. One uses Minstrel on a
 /// noisy link. One uses the ideal rate and is hidden from the third. The third sends single frames

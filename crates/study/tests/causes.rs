@@ -115,7 +115,14 @@ const VARIANTS: [Variant; 51] = [
         Some(Kind::Roaming),
     ),
     // One roam with a short gap delays at most one operation.
-    ("roaming", &[("network.home.security", "psk")], None),
+    (
+        "roaming",
+        &[
+            ("network.home.security", "psk"),
+            ("station.phone.path", "[\"2 m, 0 m\", \"22 m, 0 m\"]"),
+        ],
+        None,
+    ),
     (
         "roaming",
         &[

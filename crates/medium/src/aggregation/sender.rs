@@ -43,8 +43,6 @@ impl<P> Default for Sender<P> {
 pub enum Fit {
     /// The first packet is sent nevertheless. A later one becomes an MPDU that waits for the next aggregate.
     Keep,
-    /// As `Keep`, but the first packet is not taken.
-    KeepButFirst,
     /// The first packet is sent nevertheless. Later ones are not taken.
     AllButFirst,
     /// No such packet is taken.
@@ -168,9 +166,9 @@ impl<P> Sender<P> {
                         u32::try_from(room.saturating_sub(length + mpdu::last_in_aggregate(0))).unwrap_or(u32::MAX);
                     // Maximum length of the MPDU.
                     let longest = match (fit, first) {
-                        (Fit::KeepButFirst | Fit::All, true) => alone,
+                        (Fit::All, true) => alone,
                         (Fit::AllButFirst | Fit::All, false) => rest,
-                        (Fit::Keep, _) | (Fit::KeepButFirst, false) | (Fit::AllButFirst, true) => u32::MAX,
+                        (Fit::Keep, _) | (Fit::AllButFirst, true) => u32::MAX,
                     };
                     let most = longest.saturating_sub(framing.mpdu(0));
                     let Some(packet) = self.held.pop_front().or_else(|| more(most)) else {
@@ -188,7 +186,7 @@ impl<P> Sender<P> {
             };
             // The last one isn't padded.
             let too_long = if mpdus.is_empty() {
-                matches!(fit, Fit::KeepButFirst | Fit::All) && mpdu.length > alone
+                fit == Fit::All && mpdu.length > alone
             } else {
                 length + mpdu::last_in_aggregate(mpdu.length) > room
             };

@@ -350,13 +350,6 @@ impl<P> Node<P> {
             let response = if limits.ampdu { sending.block_ack } else { sending.ack };
             limits.time = limits.time.min(left.saturating_sub(response));
         }
-        // A radio that composes leaves what does not fit in the hardware, at its place in the order.
-        let fit = match (hardware.composes(), attempt.left) {
-            (false, None) => Fit::Keep,
-            (false, Some(_)) => Fit::KeepButFirst,
-            (true, None) => Fit::AllButFirst,
-            (true, Some(_)) => Fit::All,
-        };
         let mut estimated_airtime = Duration::ZERO;
         let sender = &mut link.senders[usize::from(tin.tid)];
         let mut take = |most: u32| {
@@ -370,6 +363,12 @@ impl<P> Node<P> {
             (origin == Origin::Queue)
                 .then(|| queue.dequeue(now, tin, drops))
                 .flatten()
+        };
+        // What does not fit stays in the hardware, at its place in the order.
+        let fit = match (origin, attempt.left) {
+            (Origin::Queue, _) => Fit::Keep,
+            (Origin::Hardware, None) => Fit::AllButFirst,
+            (Origin::Hardware, Some(_)) => Fit::All,
         };
         let mut aggregate = sender.build(now, tin, &sending, &limits, &framing, most, fit, spare, &mut take);
         queue.set_unsent(now, tin, sender.unsent());

@@ -57,11 +57,11 @@ pub enum Composition {
     /// `agg_frame_cnt_limit` in `struct iwl_lq_cmd`). The firmware of ath10k fetches packets when a
     /// station's turn comes (`HTT_TX_MODE_SWITCH_PUSH_PULL`). In mt76 it is a block of the hardware
     /// (`MT_AGG_ARUCR` and its neighbours), already in the 802.11n radios of mt7603.
+    #[default]
     Txop,
     /// By the driver, when the aggregate enters the hardware queue: ath9k, an 802.11n driver
     /// (`ath_tx_form_aggr`). Packets that arrive later wait for the next aggregate. A failed
     /// aggregate without any acknowledgement is sent again as it is.
-    #[default]
     Driver,
 }
 
