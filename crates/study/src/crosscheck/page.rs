@@ -5,6 +5,7 @@ use super::known::CAUSES;
 use super::metric::Metric;
 use super::plan::{CrosscheckPlan, Transport};
 use super::results::PlanResult;
+use super::scenario::NEVER_DEFAULT;
 use netburn_medium::config::Standard;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -105,6 +106,7 @@ pub fn markdown(results: &[&PlanResult]) -> String {
     outcome(&mut text, results, &compared);
     groups(&mut text, &compared);
     let all = disagreements(results.iter().copied());
+    default_keys(&mut text, &compared);
     let _ = write!(text, "\n## The ten largest differences\n\n");
     for (rank, disagreement) in all.iter().take(10).enumerate() {
         let worst = &disagreement.worst;
@@ -172,6 +174,47 @@ tolerances, and what is not compared. A value is the median over the seeds. A ra
 and largest value.
 
 ";
+
+/// The plans with the default keys, each with its total, and the keys that are never at their default.
+fn default_keys(text: &mut String, compared: &[(CrosscheckPlan, Vec<Comparison>)]) {
+    let plans = || compared.iter().filter(|(plan, _)| plan.has_default_keys());
+    if plans().next().is_none() {
+        return;
+    }
+    let _ = write!(
+        text,
+        "\n## With the default keys of queues and hardware\n\nThese plans set no key of queues and hardware, except the \
+         discipline of the access point's queue.\n\n| plan | | ns-3, Mbit/s | netburn, Mbit/s | difference | outcome |\n\
+         |---|---|---|---|---|---|\n"
+    );
+    for (plan, values) in plans() {
+        let Some(total) = values.iter().find(|value| value.metric == Metric::Total) else {
+            continue;
+        };
+        let outcome = match (total.outcome, total.cause) {
+            (Outcome::Agrees, _) => "agrees",
+            (_, Some(cause)) => cause.name,
+            (Outcome::WithinSpread, None) => "within the spread",
+            (Outcome::Differs, None) => "not known",
+        };
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} | {} | {:+.1} % | {outcome} |",
+            plan.number,
+            plan.summary(),
+            range(total.ns3),
+            range(total.netburn),
+            total.relative() * 100.0,
+        );
+    }
+    let _ = write!(
+        text,
+        "\nNo plan has these keys at their default:\n\n| key | reason |\n|---|---|\n"
+    );
+    for (key, why) in NEVER_DEFAULT {
+        let _ = writeln!(text, "| `{key}` | {why} |");
+    }
+}
 
 fn outcome(text: &mut String, results: &[&PlanResult], compared: &[(CrosscheckPlan, Vec<Comparison>)]) {
     let values = || compared.iter().flat_map(|(_, values)| values);

@@ -77,6 +77,13 @@ pub const STATION_FIFO_LIMIT: u32 = 1_000;
 /// The same for FQ-CoDel.
 pub const STATION_FQ_CODEL_LIMIT: u32 = 10_240;
 
+/// Number of the first plan with the default keys of queues and hardware. Each later number is such a plan too.
+pub const DEFAULT_KEYS: u64 = 100_001;
+/// Aggregates in the hardware by default.
+const DEFAULT_AGGREGATES: u32 = 2;
+/// Capacity of a plan with default keys, at most: the run time of ns-3 grows with the number of packets.
+const MAX_DEFAULT_KBPS: u64 = 60_000;
+
 /// Times from a station's Ethernet side to the server and back in µs.
 const ROUND_TRIPS_US: [u64; 6] = [1_000, 2_000, 5_000, 10_000, 20_000, 50_000];
 /// Maximum [cycle](CrosscheckPlan::cycle_ms) of a connection, about the duration of the warm-up.
@@ -89,6 +96,9 @@ impl CrosscheckPlan {
     #[must_use]
     pub fn generate(number: u64) -> Self {
         let mut draw = Draw(Seed(number).stream("crosscheck plan", 0));
+        if number >= DEFAULT_KEYS {
+            return Self::with_default_keys(number, &mut draw);
+        }
         use Standard::{A, Ac, Ax, B, G, N};
         let standard = draw.choose(&[A, B, G, N, N, N, Ac, Ac, Ac, Ax, Ax, Ax]);
         let tcp = draw.below(2) == 0;
@@ -149,6 +159,76 @@ impl CrosscheckPlan {
         };
         plan.choose_load(tcp, &mut draw);
         plan
+    }
+
+    /// True if the scenario sets no key of queues and hardware, except the discipline of the access point's queue.
+    #[must_use]
+    pub const fn has_default_keys(&self) -> bool {
+        self.number >= DEFAULT_KEYS
+    }
+
+    /// TCP to and from the stations of a radio that aggregates, with the default keys. Other choices are as for other plans. Draws
+    /// again until queues and windows reach their steady state within the warm-up.
+    fn with_default_keys(number: u64, draw: &mut Draw) -> Self {
+        loop {
+            let standard = draw.choose(&[Standard::N, Standard::Ac, Standard::Ax]);
+            let band = if standard == Standard::Ac {
+                Band::Ghz5
+            } else {
+                draw.choose(&[Band::Ghz2_4, Band::Ghz5])
+            };
+            let width = draw.choose(&[Width::Mhz20, Width::Mhz40]);
+            let guards: Vec<Guard> = Guard::ALL.into_iter().filter(|g| standard.has_guard(*g)).collect();
+            let guard = draw.choose(&guards);
+            let streams = draw.choose(&[1, 2]);
+            let valid: Vec<u8> = (0..=standard.max_mcs())
+                .filter(|mcs| standard.has_mcs(*mcs, width, streams))
+                .collect();
+            let (common, first, direction) = (draw.below(2) == 0, draw.choose(&valid), draw.below(3));
+            let count = 1 + draw.below(10);
+            let mut station = || CrosscheckStation {
+                mcs: if common { first } else { draw.choose(&valid) },
+                up: direction == 1 || direction == 2 && draw.below(2) == 0,
+            };
+            let stations = (0..count).map(|_| station()).collect();
+            let fq_codel = draw.below(2) == 0;
+            let frames = DEFAULT_AGGREGATES * u32::from(standard.block_ack_window());
+            let mut plan = CrosscheckPlan {
+                number,
+                standard,
+                band,
+                width,
+                guard,
+                streams,
+                stations,
+                transport: Transport::Cubic,
+                ap: PlanQueue {
+                    fq_codel,
+                    limit: if fq_codel {
+                        STATION_FQ_CODEL_LIMIT
+                    } else {
+                        STATION_FIFO_LIMIT
+                    },
+                    frames: frames + u32::from(ATH9K_DEPTH),
+                },
+                station: PlanQueue {
+                    fq_codel: true,
+                    limit: STATION_FQ_CODEL_LIMIT,
+                    frames,
+                },
+                round_trip: Duration::from_micros(draw.choose(&ROUND_TRIPS_US)),
+                probe_period: Duration::from_millis(50),
+                warmup: Duration::from_millis(3_000),
+                measured: Duration::from_secs(4),
+            };
+            let capacity = plan.capacity_kbps();
+            plan.measured = Duration::from_millis((300_000_000 / capacity.max(1)).clamp(3_000, 4_000) / 100 * 100);
+            let round_trip = plan.round_trip.as_nanos() / 1_000;
+            let cycle = plan.cycle_ms(capacity, plan.ap.limit, plan.ap.frames, round_trip);
+            if cycle <= MAX_CYCLE_MS && plan.station_ms() <= 500 && capacity <= MAX_DEFAULT_KBPS {
+                return plan;
+            }
+        }
     }
 
     /// Chooses load and queues from the capacity, so that queues fill and empty and congestion windows rise and fall within
