@@ -1,7 +1,7 @@
 //! Delay of a station from the one-way delays of its packets (`voice`, `datagrams`, `game`, `cloud-gaming`), and from the
 //! frame delays of its video calls.
 
-use super::{ADDED_MS, Analysis, BUSY_CHANNEL, DelaySource, Direction, FULL, FULL_SHARE, Part, VictimDelay};
+use super::{ADDED_MS, Analysis, BUSY_CHANNEL, DelaySource, Direction, FULL, FULL_SHARE, LinkLoad, Part, VictimDelay};
 use crate::format::span;
 use netburn_record::summary::{LatencyMs, WorkloadSummary};
 use netburn_scenario::plan::Capacity;
@@ -65,9 +65,7 @@ impl Analysis<'_> {
     /// Part of a station's path that the load fills in a direction, where rates and airtime are modelled: the line if it is
     /// full, otherwise the Wi-Fi if its channel is busy.
     fn part_by_load(&self, station: usize, direction: Direction) -> Option<Part> {
-        if let Some((stations, capacity)) = self.line_of(station, direction)
-            && self.line(&stations, direction, &capacity, FULL).full >= FULL_SHARE
-        {
+        if self.full_line(station, direction).is_some() {
             return Some(Part::Line);
         }
         let group = self.group_of(station)?;
@@ -90,6 +88,13 @@ impl Analysis<'_> {
             };
             Some((vec![station], Capacity::constant(rate)))
         })
+    }
+
+    /// Load of a station's line in a direction, if the line was full for [`FULL_SHARE`] of the time in use or more.
+    pub(in crate::explain) fn full_line(&self, station: usize, direction: Direction) -> Option<LinkLoad> {
+        let (stations, capacity) = self.line_of(station, direction)?;
+        let line = self.line(&stations, direction, &capacity, FULL);
+        (line.full >= FULL_SHARE).then_some(line)
     }
 
     /// Sentence on the measurement of a station's delay.

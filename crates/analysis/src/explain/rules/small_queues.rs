@@ -1,7 +1,7 @@
 //! Small queues: an upload keeps so little data below TCP that aggregates stay small.
 
 use super::{is_named, severity};
-use crate::explain::analysis::{Analysis, Direction, FULL, FULL_SHARE};
+use crate::explain::analysis::{Analysis, Direction};
 use crate::explain::evidence::Bin;
 use crate::explain::{Cause, Kind};
 use crate::format::{mbps, percent, short};
@@ -46,7 +46,9 @@ fn find_for_station(analysis: &Analysis<'_>, station: usize, found: &[Cause]) ->
     let explained = found
         .iter()
         .any(|cause| cause.by.contains(&name) || cause.stations.contains(&name));
-    if explained || !analysis.moves(station, WorkloadKind::Upload) || is_behind_a_full_line(analysis, station) {
+    // If the line is full, it decides how much an upload has below TCP.
+    let is_line_full = || analysis.full_line(station, Direction::Up).is_some();
+    if explained || !analysis.moves(station, WorkloadKind::Upload) || is_line_full() {
         return None;
     }
     let group = analysis.group_of(station)?;
@@ -80,16 +82,5 @@ fn find_for_station(analysis: &Analysis<'_>, station: usize, found: &[Cause]) ->
             .to_owned(),
         stations: vec![name.clone()],
         by: vec![name],
-    })
-}
-
-/// The line, not the limit, decides how much such an upload has below TCP.
-fn is_behind_a_full_line(analysis: &Analysis<'_>, station: usize) -> bool {
-    analysis.plan.lines().into_iter().any(|line| {
-        let behind = analysis.behind(line.router);
-        let Some(capacity) = analysis.plan.capacity(line.router, Direction::Up) else {
-            return false;
-        };
-        behind.contains(&station) && analysis.line(&behind, Direction::Up, &capacity, FULL).full >= FULL_SHARE
     })
 }

@@ -1,7 +1,7 @@
 //! Upload bufferbloat: an upload fills a queue that other stations share.
 
 use super::{is_named, list, severity, share, worst_packets, worst_symptom};
-use crate::explain::analysis::{ADDED_MS, Analysis, BLOATED_FACTOR, BLOATED_MS, Direction, FULL, FULL_SHARE};
+use crate::explain::analysis::{ADDED_MS, Analysis, BLOATED_FACTOR, BLOATED_MS, Direction, FULL_SHARE};
 use crate::explain::{Cause, Kind};
 use crate::format::{mbps, percent, span};
 use netburn_record::aggregate::ByteSum;
@@ -140,9 +140,7 @@ fn share_a_queue(analysis: &Analysis<'_>, one: usize, other: usize) -> bool {
 
 /// Evidence that the uplink of a station's access point, or its own, is full.
 fn full_line(analysis: &Analysis<'_>, station: usize) -> Option<String> {
-    let (stations, capacity) = analysis.line_of(station, Direction::Up)?;
-    let line = analysis.line(&stations, Direction::Up, &capacity, FULL);
-    (line.full >= FULL_SHARE).then(|| {
+    analysis.full_line(station, Direction::Up).map(|line| {
         format!(
             "The uplink of {} Mbit/s carried {} Mbit/s and was full for {} of the time in use.",
             mbps(line.rate.as_mbps_f64()),
