@@ -48,7 +48,7 @@ pub const SLOW_UPLOADS: Cause = Cause {
 };
 
 /// Minimum time in ms to send the packets below a station's queue for a slow upload.
-const SLOW_MS: u64 = 500;
+pub(super) const SLOW_MS: u64 = 500;
 /// Goodput below which an upload starves, relative to the mean of all uploads.
 const STARVED: f64 = 0.1;
 

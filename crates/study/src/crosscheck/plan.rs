@@ -1,5 +1,6 @@
 //! Random plans from the space that both netburn and ns-3 model.
 
+use super::known::SLOW_MS;
 use netburn_medium::config::{Band, Guard, Standard, Width};
 use netburn_medium::phy::{Modulation, TxVector, dsss, ofdm};
 use netburn_medium::queue::driver::ATH9K_DEPTH;
@@ -102,63 +103,91 @@ impl CrosscheckPlan {
         use Standard::{A, Ac, Ax, B, G, N};
         let standard = draw.choose(&[A, B, G, N, N, N, Ac, Ac, Ac, Ax, Ax, Ax]);
         let tcp = draw.below(2) == 0;
+        // TCP on more than 40 MHz has too many events for a run of ns-3.
+        let mut plan = CrosscheckPlan::with_radio(
+            number,
+            standard,
+            if tcp { Width::Mhz40 } else { Width::Mhz80 },
+            &mut draw,
+        );
+        let max_stations = if standard == B { 4 } else { 10 };
+        let count = 1 + draw.below(max_stations);
+        let choice = plan.choose_stations(&mut draw);
+        plan.add_stations(count, choice, &mut draw);
+        plan.ap.fq_codel = draw.below(2) == 0;
+        plan.station.fq_codel = draw.below(2) == 0;
+        if !tcp {
+            plan.warmup = Duration::from_millis(1_500);
+        }
+        plan.choose_load(tcp, &mut draw);
+        plan
+    }
+
+    /// A plan of CUBIC without stations, with a radio of at most this width, and without queues and round trip.
+    fn with_radio(number: u64, standard: Standard, max_width: Width, draw: &mut Draw) -> Self {
         let band = match standard {
-            B | G => Band::Ghz2_4,
-            A | Ac => Band::Ghz5,
+            Standard::B | Standard::G => Band::Ghz2_4,
+            Standard::A | Standard::Ac => Band::Ghz5,
             _ => draw.choose(&[Band::Ghz2_4, Band::Ghz5]),
         };
-        // TCP on more than 40 MHz has too many events for a run of ns-3.
-        let widest = standard.widest(band).min(if tcp { Width::Mhz40 } else { Width::Mhz80 });
+        let widest = standard.widest(band).min(max_width);
         let widths: Vec<Width> = Width::ALL.into_iter().filter(|width| *width <= widest).collect();
         let width = draw.choose(&widths);
         let guards: Vec<Guard> = Guard::ALL.into_iter().filter(|g| standard.has_guard(*g)).collect();
         let guard = draw.choose(&guards);
         let streams = draw.choose(&[1, 2]).min(standard.max_streams());
-        let max_stations = if standard == B { 4 } else { 10 };
-        let stations = 1 + draw.below(max_stations);
-        let valid: Vec<u8> = (0..=standard.max_mcs())
-            .filter(|mcs| standard.has_mcs(*mcs, width, streams))
-            .collect();
-        let common = draw.below(2) == 0;
-        let first = draw.choose(&valid);
-        // All down, all up, or random per station.
-        let direction = draw.below(3);
-        let stations: Vec<CrosscheckStation> = (0..stations)
-            .map(|_| CrosscheckStation {
-                mcs: if common { first } else { draw.choose(&valid) },
-                up: match direction {
-                    0 => false,
-                    1 => true,
-                    _ => draw.below(2) == 0,
-                },
-            })
-            .collect();
-        let mut plan = CrosscheckPlan {
+        let empty = PlanQueue {
+            fq_codel: false,
+            limit: 0,
+            frames: 0,
+        };
+        CrosscheckPlan {
             number,
             standard,
             band,
             width,
             guard,
             streams,
-            stations,
+            stations: Vec::new(),
             transport: Transport::Cubic,
-            ap: PlanQueue {
-                fq_codel: draw.below(2) == 0,
-                limit: 0,
-                frames: 0,
-            },
-            station: PlanQueue {
-                fq_codel: draw.below(2) == 0,
-                limit: 0,
-                frames: 0,
-            },
+            ap: empty,
+            station: empty,
             round_trip: Duration::ZERO,
-            probe_period: Duration::from_millis(if standard == B { 100 } else { 50 }),
-            warmup: Duration::from_millis(if tcp { 3_000 } else { 1_500 }),
+            probe_period: Duration::from_millis(if standard == Standard::B { 100 } else { 50 }),
+            warmup: Duration::from_millis(3_000),
             measured: Duration::from_secs(4),
+        }
+    }
+
+    /// Chooses whether all stations have one MCS, which one, and the direction of the flows.
+    fn choose_stations(&self, draw: &mut Draw) -> StationChoice {
+        StationChoice {
+            common: draw.below(2) == 0,
+            first: draw.choose(&self.valid_mcs()),
+            direction: draw.below(3),
+        }
+    }
+
+    fn add_stations(&mut self, count: u64, choice: StationChoice, draw: &mut Draw) {
+        let valid = self.valid_mcs();
+        let mut station = || CrosscheckStation {
+            mcs: if choice.common {
+                choice.first
+            } else {
+                draw.choose(&valid)
+            },
+            up: match choice.direction {
+                0 => false,
+                1 => true,
+                _ => draw.below(2) == 0,
+            },
         };
-        plan.choose_load(tcp, &mut draw);
-        plan
+        self.stations = (0..count).map(|_| station()).collect();
+    }
+
+    fn valid_mcs(&self) -> Vec<u8> {
+        let has = |mcs: &u8| self.standard.has_mcs(*mcs, self.width, self.streams);
+        (0..=self.standard.max_mcs()).filter(has).collect()
     }
 
     /// True if the scenario sets no key of queues and hardware, except the discipline of the access point's queue.
@@ -172,62 +201,35 @@ impl CrosscheckPlan {
     fn with_default_keys(number: u64, draw: &mut Draw) -> Self {
         loop {
             let standard = draw.choose(&[Standard::N, Standard::Ac, Standard::Ax]);
-            let band = if standard == Standard::Ac {
-                Band::Ghz5
-            } else {
-                draw.choose(&[Band::Ghz2_4, Band::Ghz5])
-            };
-            let width = draw.choose(&[Width::Mhz20, Width::Mhz40]);
-            let guards: Vec<Guard> = Guard::ALL.into_iter().filter(|g| standard.has_guard(*g)).collect();
-            let guard = draw.choose(&guards);
-            let streams = draw.choose(&[1, 2]);
-            let valid: Vec<u8> = (0..=standard.max_mcs())
-                .filter(|mcs| standard.has_mcs(*mcs, width, streams))
-                .collect();
-            let (common, first, direction) = (draw.below(2) == 0, draw.choose(&valid), draw.below(3));
+            let mut plan = CrosscheckPlan::with_radio(number, standard, Width::Mhz40, draw);
+            let choice = plan.choose_stations(draw);
             let count = 1 + draw.below(10);
-            let mut station = || CrosscheckStation {
-                mcs: if common { first } else { draw.choose(&valid) },
-                up: direction == 1 || direction == 2 && draw.below(2) == 0,
-            };
-            let stations = (0..count).map(|_| station()).collect();
-            let fq_codel = draw.below(2) == 0;
+            plan.add_stations(count, choice, draw);
             let frames = DEFAULT_AGGREGATES * u32::from(standard.block_ack_window());
-            let mut plan = CrosscheckPlan {
-                number,
-                standard,
-                band,
-                width,
-                guard,
-                streams,
-                stations,
-                transport: Transport::Cubic,
-                ap: PlanQueue {
-                    fq_codel,
-                    limit: if fq_codel {
-                        STATION_FQ_CODEL_LIMIT
-                    } else {
-                        STATION_FIFO_LIMIT
-                    },
-                    frames: frames + u32::from(ATH9K_DEPTH),
-                },
-                station: PlanQueue {
-                    fq_codel: true,
-                    limit: STATION_FQ_CODEL_LIMIT,
-                    frames,
-                },
-                round_trip: Duration::from_micros(draw.choose(&ROUND_TRIPS_US)),
-                probe_period: Duration::from_millis(50),
-                warmup: Duration::from_millis(3_000),
-                measured: Duration::from_secs(4),
+            let queue = |fq_codel: bool| PlanQueue {
+                fq_codel,
+                limit: station_limit(fq_codel),
+                frames,
             };
+            plan.ap = queue(draw.below(2) == 0);
+            plan.station = queue(true);
+            plan.round_trip = Duration::from_micros(draw.choose(&ROUND_TRIPS_US));
             let capacity = plan.capacity_kbps();
-            plan.measured = Duration::from_millis((300_000_000 / capacity.max(1)).clamp(3_000, 4_000) / 100 * 100);
-            let round_trip = plan.round_trip.as_nanos() / 1_000;
-            let cycle = plan.cycle_ms(capacity, plan.ap.limit, plan.ap.frames, round_trip);
-            if cycle <= MAX_CYCLE_MS && plan.station_ms() <= 500 && capacity <= MAX_DEFAULT_KBPS {
+            plan.measured = measured(capacity, 3_000);
+            let frames = frames + plan.access_point_lists();
+            let cycle = plan.cycle_ms(capacity, plan.ap.limit, frames, plan.round_trip.as_nanos() / 1_000);
+            if cycle <= MAX_CYCLE_MS && plan.station_ms() <= SLOW_MS && capacity <= MAX_DEFAULT_KBPS {
                 return plan;
             }
+        }
+    }
+
+    /// Packets in the lists of the access point's driver, between the queue and the hardware.
+    pub(super) fn access_point_lists(&self) -> u32 {
+        if self.has_default_keys() {
+            u32::from(ATH9K_DEPTH)
+        } else {
+            0
         }
     }
 
@@ -285,15 +287,8 @@ impl CrosscheckPlan {
                 kbps: (share * percent / 100).max(50),
             };
         }
-        self.station.limit = if self.station.fq_codel {
-            STATION_FQ_CODEL_LIMIT
-        } else {
-            STATION_FIFO_LIMIT
-        };
-        // The run time of ns-3 grows with the number of packets: at most about 300 Mbit.
-        let longest = (300_000_000 / capacity.max(1)).clamp(if tcp { 3_000 } else { 1_500 }, 4_000);
-        // The intervals of a record are 100 ms long.
-        self.measured = Duration::from_millis(longest / 100 * 100);
+        self.station.limit = station_limit(self.station.fq_codel);
+        self.measured = measured(capacity, if tcp { 3_000 } else { 1_500 });
     }
 
     /// Estimated time in ms that a station needs to send the packets in its driver and hardware queues.
@@ -389,6 +384,32 @@ impl CrosscheckPlan {
             self.round_trip.as_millis(),
         )
     }
+}
+
+/// Choices for all stations of a plan.
+#[derive(Debug, Clone, Copy)]
+struct StationChoice {
+    /// True if all have the MCS `first`.
+    common: bool,
+    first: u8,
+    /// 0: all down; 1: all up; 2: each by chance.
+    direction: u64,
+}
+
+/// Default limit of a queue in packets.
+const fn station_limit(fq_codel: bool) -> u32 {
+    if fq_codel {
+        STATION_FQ_CODEL_LIMIT
+    } else {
+        STATION_FIFO_LIMIT
+    }
+}
+
+/// Measured time. The run time of ns-3 grows with the number of packets: at most about 300 Mbit.
+fn measured(capacity_kbps: u64, shortest_ms: u64) -> Duration {
+    let longest = (300_000_000 / capacity_kbps.max(1)).clamp(shortest_ms, 4_000);
+    // The intervals of a record are 100 ms long.
+    Duration::from_millis(longest / 100 * 100)
 }
 
 /// Packets sent in this number of ms, at least 8.

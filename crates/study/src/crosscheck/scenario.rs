@@ -187,7 +187,7 @@ gro = false
             "detectPreambles": true,
             "apQueue": queue(&self.ap),
             "apLimit": self.ap.limit,
-            "apFrames": self.ap.frames,
+            "apFrames": self.ap.frames + self.access_point_lists(),
             "stationQueue": queue(&self.station),
             "stationLimit": self.station.limit,
             // The driver's lists of a station hold further packets of the same receiver.
@@ -246,11 +246,18 @@ mod tests {
             let access_point = &resolved.aps[0];
             assert_eq!(access_point.queue_limit, QueueLimit::Packets(plan.ap.limit), "{number}");
             assert_eq!(access_point.composition, Composition::Txop);
-            assert_eq!(access_point.hardware_queue, HardwareQueue::Aggregates(2));
-            assert_eq!(
-                plan.ap.frames,
-                2 * u32::from(plan.standard.block_ack_window()) + u32::from(ATH9K_DEPTH)
-            );
+            let ns3 = plan.for_ns3();
+            let station = &resolved.stations[0].air;
+            for (hardware, lists, key) in [
+                (access_point.hardware_queue, access_point.driver_queue, "apFrames"),
+                (station.hardware_queue, station.driver_queue, "stationFrames"),
+            ] {
+                let HardwareQueue::Aggregates(aggregates) = hardware else {
+                    panic!("{hardware:?}");
+                };
+                let frames = u64::from(aggregates) * u64::from(plan.standard.block_ack_window());
+                assert_eq!(ns3[key], frames + u64::from(lists), "{number}: {key}");
+            }
         }
     }
 
