@@ -190,6 +190,22 @@ fn an_aggregate_that_waits_is_composed_at_the_new_rate() {
     );
 }
 
+/// Offers both stations six packets every millisecond for two seconds. Returns the aggregates of each: MPDUs, and those that
+/// arrived.
+fn two_busy_stations(air: &mut Air<u64>) -> [Vec<(u32, u32)>; 2] {
+    let mut aggregates = [Vec::new(), Vec::new()];
+    for (ms, number) in (0..2_000).zip((0..).step_by(6)) {
+        let now = us(ms * 1_000);
+        offer(air, now, STATION, number..number + 6);
+        offer(air, now, OTHER, number..number + 6);
+        run(air, us(ms * 1_000 + 999));
+        for transmission in std::iter::from_fn(|| air.poll_transmission()) {
+            aggregates[transmission.to.index() - 1].push((transmission.mpdus, transmission.arrived));
+        }
+    }
+    aggregates
+}
+
 /// A station that loses most of its MPDUs (SNR of 23 dB) has retransmissions after every aggregate. They don't take the places of
 /// another station: round robin by aggregate gives both the same number.
 #[test]
@@ -197,17 +213,7 @@ fn retransmissions_take_no_places_of_other_stations() {
     for hardware in [HardwareQueue::Aggregates(2), HardwareQueue::Aggregates(1)] {
         let queue = Box::new(FqMac::new(FqParameters::MAC80211, CodelParameters::MAC80211));
         let mut air = air(Composition::Txop, hardware, &[Some(23.0), None], queue);
-        let mut lengths = [Vec::new(), Vec::new()];
-        for (ms, number) in (0..2_000).zip((0..).step_by(6)) {
-            let now = us(ms * 1_000);
-            offer(&mut air, now, STATION, number..number + 6);
-            offer(&mut air, now, OTHER, number..number + 6);
-            run(&mut air, us(ms * 1_000 + 999));
-            for transmission in std::iter::from_fn(|| air.poll_transmission()) {
-                lengths[transmission.to.index() - 1].push((transmission.mpdus, transmission.arrived));
-            }
-        }
-        let [lossy, clean] = lengths;
+        let [lossy, clean] = two_busy_stations(&mut air);
         let (mpdus, arrived) = lossy.iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
         assert!(arrived * 2 < mpdus && arrived > 0, "{arrived} of {mpdus}");
         let (lossy, clean) = (lossy.len(), clean.len());
@@ -228,17 +234,7 @@ fn packets_that_did_not_fit_add_no_turns() {
         ] {
             let queue = Box::new(FqMac::new(FqParameters::MAC80211, CodelParameters::MAC80211));
             let mut air = air(composition, hardware, &[None, None], queue);
-            let mut counts = [0_usize; 2];
-            for (ms, number) in (0..2_000).zip((0..).step_by(6)) {
-                let now = us(ms * 1_000);
-                offer(&mut air, now, STATION, number..number + 6);
-                offer(&mut air, now, OTHER, number..number + 6);
-                run(&mut air, us(ms * 1_000 + 999));
-                for transmission in std::iter::from_fn(|| air.poll_transmission()) {
-                    counts[transmission.to.index() - 1] += 1;
-                }
-            }
-            let [first, second] = counts;
+            let [first, second] = two_busy_stations(&mut air).map(|aggregates| aggregates.len());
             assert!(
                 first > 150 && first.abs_diff(second) <= first / 10,
                 "{composition:?}, {hardware:?}: {first} and {second} aggregates"

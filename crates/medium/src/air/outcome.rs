@@ -10,8 +10,8 @@ use crate::queue::StationState;
 use netburn_units::Instant;
 use std::collections::VecDeque;
 
-/// Share of the MPDUs of an aggregate, as a divisor, below which the rate of the next attempt falls back.
-const HARDLY: usize = 8;
+/// A rate hardly works if less than one of this many MPDUs arrives. The number is an assumption.
+const HARDLY_WORKS: usize = 8;
 
 impl<P: std::fmt::Debug + Send> Air<P> {
     /// Processes the received acknowledgement.
@@ -76,7 +76,8 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         // A radio that composes falls back along its chain of rates if hardly any MPDU arrived, as if none had: otherwise a rate
         // that hardly works would use up all tries before the rate control's next update.
         let received = arrived.iter().filter(|arrived| **arrived).count();
-        let falls_back = node.categories[category].hardware.composes() && received * HARDLY < aggregate.mpdus.len();
+        let falls_back =
+            node.categories[category].hardware.composes() && received * HARDLY_WORKS < aggregate.mpdus.len();
         let sender = &mut link.senders[usize::from(tin.tid)];
         let (mut sent, mut given_up) = (Sent::new(now, id, to), false);
         let mut kept = node.spare.pop().unwrap_or_default();
