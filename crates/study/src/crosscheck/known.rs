@@ -1,7 +1,7 @@
 //! Known causes of disagreements.
 
 use super::metric::Metric;
-use super::plan::{CrosscheckPlan, Transport};
+use super::plan::{CrosscheckPlan, SLOW_MS, Transport};
 use super::results::PlanResult;
 use netburn_stats::bootstrap::median;
 
@@ -47,8 +47,6 @@ pub const SLOW_UPLOADS: Cause = Cause {
           Mbit/s again from the third second on. The difference is then within the tolerance.",
 };
 
-/// Minimum time in ms to send the packets below a station's queue for a slow upload.
-pub(super) const SLOW_MS: u64 = 500;
 /// Goodput below which an upload starves, relative to the mean of all uploads.
 const STARVED: f64 = 0.1;
 

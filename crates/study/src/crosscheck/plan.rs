@@ -1,6 +1,5 @@
 //! Random plans from the space that both netburn and ns-3 model.
 
-use super::known::SLOW_MS;
 use netburn_medium::config::{Band, Guard, Standard, Width};
 use netburn_medium::phy::{Modulation, TxVector, dsss, ofdm};
 use netburn_medium::queue::driver::ATH9K_DEPTH;
@@ -89,6 +88,8 @@ const MAX_DEFAULT_KBPS: u64 = 60_000;
 const ROUND_TRIPS_US: [u64; 6] = [1_000, 2_000, 5_000, 10_000, 20_000, 50_000];
 /// Maximum [cycle](CrosscheckPlan::cycle_ms) of a connection, about the duration of the warm-up.
 const MAX_CYCLE_MS: u64 = 2_500;
+/// Time in ms to send the packets below a station's queue, beyond which an upload is slow.
+pub(super) const SLOW_MS: u64 = 500;
 /// Bits of one packet.
 const PACKET_BITS: u64 = 12_000;
 
