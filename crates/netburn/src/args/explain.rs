@@ -14,8 +14,8 @@ use std::path::PathBuf;
 pub(crate) struct ExplainArgs {
     /// Folder of the run
     pub(crate) run: PathBuf,
-    /// Number of simulations of each change, each with another seed. More changes need more simulations. Fewer than 3
-    /// give no result; 0 disables the simulation
+    /// Number of simulations of each change, each with another seed. The more changes are compared, the more simulations
+    /// each needs. Fewer than 3 give no result; 0 disables the simulation
     #[arg(long, default_value_t = 8, value_name = "N", value_parser = value_parser!(u16).range(0..=1000))]
     pub(crate) runs: u16,
     /// Duration of each simulation [default: planned duration of the run]

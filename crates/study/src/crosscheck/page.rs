@@ -251,7 +251,8 @@ fn outcome(text: &mut String, results: &[&PlanResult], compared: &[(CrosscheckPl
     ];
     let _ = write!(
         text,
-        "ns-3 {}. A plan is in each row in which it has a value; a plan that agrees has no other.\n\n\
+        "ns-3 {}. A plan counts in every row that one of its values is in. It counts as *agree* only if all its \
+         values agree.\n\n\
          | | values | plans |\n|---|---|---|\n",
         versions.join(" and ")
     );
