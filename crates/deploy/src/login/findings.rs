@@ -73,40 +73,40 @@ fn explain(step: &Step, facts: &Facts) -> (String, String) {
     match step {
         Step::Lookup => match facts.client_hosts.as_deref().filter(|hosts| hosts.contains("mdns")) {
             Some(hosts) => (
-                format!("this machine asks the local network by mDNS for names (/etc/nsswitch.conf: `{}`)", hosts.trim()),
-                "take mdns4_minimal and the like out of the hosts line of /etc/nsswitch.conf, or put `dns` before them; or name \
-                 the host's address in ~/.ssh/config (HostName)"
+                format!("this machine looks up names by mDNS on the local network (/etc/nsswitch.conf: `{}`)", hosts.trim()),
+                "remove `mdns4_minimal` and similar words from the hosts line of /etc/nsswitch.conf, or put `dns` before them; or \
+                 set the host's address in ~/.ssh/config (`HostName`)"
                     .to_owned(),
             ),
             None => said(
-                "this machine's name server is slow to answer, or one of several doesn't",
-                "look at /etc/resolv.conf; name the host's address in ~/.ssh/config (HostName) or in /etc/hosts",
+                "this machine's name server answers slowly, or one of several name servers does not answer",
+                "check /etc/resolv.conf, or set the host's address in ~/.ssh/config (`HostName`) or in /etc/hosts",
             ),
         },
         Step::Connect => said(
-            "the network: TCP's handshake is one round trip",
-            "AddressFamily inet in ~/.ssh/config, where it is IPv6 that doesn't get there",
+            "the network: the TCP handshake needs one round trip",
+            "set `AddressFamily inet` for this host in ~/.ssh/config if IPv6 does not reach the host",
         ),
         Step::Banner => said(
-            "the server is slow to begin: it is busy, lets few logins begin at once (MaxStartups), or is started for each of them",
-            "look at the server's load, at MaxStartups in its sshd_config, and whether inetd or a socket unit starts sshd",
+            "the server starts the login slowly: it is busy, permits few logins at once (MaxStartups), or starts sshd for each login",
+            "check the server's load, `MaxStartups` in its sshd_config, and whether inetd or a socket unit starts sshd",
         ),
         Step::Keys => said(
             "key exchange: one of the two processors is slow or busy",
-            "reuse a connection (ControlMaster, ControlPersist), so that it is done once",
+            "reuse a connection (`ControlMaster`, `ControlPersist`), so that keys are exchanged once only",
         ),
         Step::User => match facts.use_dns {
             Some(true) => said(
-                "the server looks up the client's name by its address, and its name server doesn't answer (UseDNS yes)",
-                "`UseDNS no` in the server's sshd_config, or an entry for the client in the server's /etc/hosts",
+                "the server looks up the client's name by its address, and its name server does not answer (UseDNS yes)",
+                "set `UseDNS no` in the server's sshd_config, or add the client to the server's /etc/hosts",
             ),
             Some(false) => said(
-                "the server is slow to look up the user: a directory (LDAP, SSSD) that doesn't answer, or PAM",
-                "look at passwd and group in the server's /etc/nsswitch.conf, and at what its log says at that time",
+                "the server looks up the user slowly: a directory (LDAP, SSSD) does not answer, or PAM delays the lookup",
+                "check the lines passwd and group of the server's /etc/nsswitch.conf, and the server's log of that time",
             ),
             None => said(
-                "the server looks up who asks: likely the client's name by its address (reverse DNS), else the user in a directory",
-                "`UseDNS no` in the server's sshd_config; else look at the server's /etc/nsswitch.conf",
+                "the server looks up the client's name by its address (reverse DNS), or the user in a directory",
+                "set `UseDNS no` in the server's sshd_config; if that does not help, check the server's /etc/nsswitch.conf",
             ),
         },
         Step::Method(name, accepted) => method(name, *accepted),
@@ -121,51 +121,57 @@ fn explain(step: &Step, facts: &Facts) -> (String, String) {
                 (true, true) => "PAM session modules, such as pam_systemd, pam_ck_connector or pam_motd".to_owned(),
             };
             (
-                format!("the server is slow to open the session: {named}"),
-                "make optional modules `-session optional` or take them out in the server's /etc/pam.d/sshd and common-session, \
-                 one by one; look at systemd-logind, which pam_systemd waits for"
+                format!("the server opens the session slowly: {named}"),
+                "in the server's /etc/pam.d/sshd and common-session, mark optional modules as `-session optional` or remove them, \
+                 one at a time; check systemd-logind, because pam_systemd waits for it"
                     .to_owned(),
             )
         }
         Step::Command => said(
-            "the server is slow to start the command: it is busy",
-            "look at the server's load",
+            "the server starts the command slowly: it is busy",
+            "check the server's load",
         ),
         Step::Shell => said(
-            "the user's shell is slow to begin: its startup files, a forced command, or a home directory on a network",
-            "look at ~/.bashrc, ~/.ssh/rc and ForceCommand on the server; `bash -xc true` shows what takes the time",
+            "the user's shell starts slowly: its startup files, a forced command, or a home directory on a network",
+            "check ~/.bashrc, ~/.ssh/rc and `ForceCommand` on the server; `bash -xc true` prints what the shell executes",
         ),
     }
 }
 
 fn method(name: &str, accepted: bool) -> (String, String) {
     let result = if accepted { "and succeeds" } else { "and fails" };
-    let only = "or name what works alone: PreferredAuthentications publickey in ~/.ssh/config";
+    let only = "or try keys only: `PreferredAuthentications publickey` in ~/.ssh/config";
     match name {
         "gssapi-with-mic" | "gssapi-keyex" => (
-            format!("GSSAPI (Kerberos) is tried {result}: names are looked up and a key distribution centre is asked"),
-            format!("GSSAPIAuthentication no in ~/.ssh/config or the server's sshd_config, {only}"),
+            format!("GSSAPI (Kerberos) is tried {result}: it looks up names and sends requests to a key distribution centre"),
+            format!("set `GSSAPIAuthentication no` in ~/.ssh/config or in the server's sshd_config, {only}"),
         ),
         "keyboard-interactive" => (
-            format!("challenge-response is tried {result}: PAM asks, or delays who failed"),
-            format!("KbdInteractiveAuthentication no (ChallengeResponseAuthentication before 8.7) on the server, {only}"),
+            format!("challenge-response is tried {result}: PAM waits for an answer, or delays the result of a wrong one"),
+            format!(
+                "set `KbdInteractiveAuthentication no` on the server (`ChallengeResponseAuthentication` before 8.7), {only}"
+            ),
         ),
         "hostbased" => (
             format!("host-based authentication is tried {result}: the server looks up the client's name"),
-            format!("HostbasedAuthentication no, {only}"),
+            format!("set `HostbasedAuthentication no` in ~/.ssh/config, {only}"),
         ),
         "password" => (
             format!("the server asks for a password {result}: PAM delays failed logins, and typing takes time"),
-            "use a key: ssh-copy-id".to_owned(),
+            "use a key, which `ssh-copy-id` installs".to_owned(),
         ),
         "publickey" => (
-            format!("a key is tried {result}: an agent, a security key, or a server whose PAM account modules or AuthorizedKeysCommand take long"),
-            "offer one key alone (IdentitiesOnly yes); look at AuthorizedKeysCommand and the account modules in the server's /etc/pam.d/sshd"
+            format!(
+                "a key is tried {result}: an agent or a security key is slow, or PAM account modules or AuthorizedKeysCommand of \
+                 the server"
+            ),
+            "offer one key only (`IdentitiesOnly yes`); check `AuthorizedKeysCommand` and the account modules in the server's \
+             /etc/pam.d/sshd"
                 .to_owned(),
         ),
         other => (
             format!("{other} is tried {result}"),
-            "PreferredAuthentications publickey in ~/.ssh/config".to_owned(),
+            "set `PreferredAuthentications publickey` in ~/.ssh/config".to_owned(),
         ),
     }
 }

@@ -90,7 +90,7 @@ impl Checked {
             && reused * 3 < self.result.login.total()
         {
             text.push_str(
-                "  to reuse connections always, in ~/.ssh/config: ControlMaster auto, ControlPath ~/.ssh/%C, ControlPersist 10m\n",
+                "  to reuse connections, set in ~/.ssh/config: ControlMaster auto, ControlPath ~/.ssh/%C, ControlPersist 10m\n",
             );
         }
         text
