@@ -98,7 +98,8 @@ pub(crate) struct DoctorArgs {
 
 const EXAMPLES: &str = "Examples:
   netburn lab anomaly --at fast-1 -- iperf3 -c server
-  netburn lab anomaly --at fast-1 -- curl -o /dev/null http://server/bytes/100MiB --and --at slow -- ping -c 9 server
+  netburn lab anomaly --at fast-1 -- curl -o /dev/null http://server/bytes/100MiB \\
+    --and --at slow -- ping -c 9 server
   netburn lab anomaly --at server --service --ready 8080 -- python3 -m http.server 8080 \\
     --and --at slow -- curl http://server:8080/
   netburn lab archer-c7-split --serve

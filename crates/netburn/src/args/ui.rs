@@ -17,7 +17,7 @@ pub(crate) struct UiArgs {
     /// Address to listen on; port 0 selects a free port [default: 127.0.0.1:4486]
     #[arg(long, value_name = "ADDRESS[:PORT]")]
     pub(crate) listen: Option<Listen>,
-    /// Further host name of this machine that browsers may use; repeatable
+    /// Another name of this machine for which netburn accepts requests; repeatable
     #[arg(long, value_name = "NAME")]
     pub(crate) host: Vec<String>,
 }
