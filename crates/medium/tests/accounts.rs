@@ -2,11 +2,13 @@
 
 mod util;
 
-use netburn_medium::air::{Air, ChannelAccount, Output};
+use netburn_medium::air::{Air, ChannelAccount, ChannelConfig, Output};
+use netburn_medium::config::{Band, Guard};
 use netburn_medium::packet::NodeId;
+use netburn_medium::phy::{Modulation, TxVector, dsss};
 use netburn_units::{Duration, Instant};
 use proptest::prelude::*;
-use util::{Uplink, ampdu, packet};
+use util::{Uplink, ampdu, ht20, packet};
 
 const fn us(micros: u64) -> Duration {
     Duration::from_micros(micros)
@@ -63,6 +65,53 @@ fn with_rts() {
     assert_eq!(account.control, us(50 * 3 * 28));
     let slots = end.since(Instant::ZERO) - account.busy - us(50 * 3 * 16 + 49 * 43);
     assert_eq!(slots.as_nanos() % 9_000, 0);
+}
+
+/// Beside an 802.11b station, OFDM frames follow a CTS-to-self, or RTS and CTS, in DSSS (802.11-2020 clause 10.27.2): 192 µs of
+/// preamble and header, and 14 or 20 bytes at 11 Mbit/s. SIFS is 10, AIFS 70 and a slot 20 µs. A frame at 6.5 Mbit/s follows a
+/// CTS at 5.5 Mbit/s, which is the highest basic rate below, and a DSSS frame follows none.
+#[test]
+fn with_protection() {
+    let sent = |vector, rts_threshold, exchange: u64| {
+        let uplink = Uplink {
+            channel: ChannelConfig::for_band(Band::Ghz2_4, true),
+            vector,
+            rts_threshold,
+            ..Uplink::default()
+        };
+        let (end, account) = run(&mut uplink.open(), 1, 50);
+        let spaces = us(50 * exchange * 10 + 49 * 70);
+        let slots = end.since(Instant::ZERO) - account.busy - spaces;
+        assert_eq!(slots.as_nanos() % 20_000, 0);
+        (account.data, account.control)
+    };
+    let fast = ht20(7, 1, Guard::Ns800);
+    assert_eq!(sent(fast, None, 2), (us(50 * 228), us(50 * (203 + 28))));
+    assert_eq!(sent(fast, Some(0), 3), (us(50 * 228), us(50 * (207 + 203 + 28))));
+    let (_, control) = sent(ht20(0, 1, Guard::Ns800), None, 2);
+    assert_eq!(control, us(50 * (213 + 44)));
+    let dsss = TxVector {
+        modulation: Modulation::Dsss(dsss::Rate::M11),
+        ..fast
+    };
+    let (_, control) = sent(dsss, None, 1);
+    assert_eq!(control, us(50 * 203));
+}
+
+/// A CTS-to-self has no response, so data follow a collided one too. Two stations that start together both send their data.
+#[test]
+fn collided_protection_is_followed_by_data() {
+    let uplink = Uplink {
+        stations: 6,
+        channel: ChannelConfig::for_band(Band::Ghz2_4, true),
+        ..Uplink::default()
+    };
+    let mut air = uplink.open();
+    let (_, account) = run(&mut air, 6, 200);
+    let sent: u64 = (1..=6).map(|station| air.account(NodeId(station)).transmissions).sum();
+    assert!(sent > 1_200, "no collision");
+    assert!(account.overlapped_data > Duration::ZERO);
+    assert_eq!(account.data + account.overlapped_data, us(sent * 228));
 }
 
 proptest! {

@@ -38,6 +38,8 @@ pub(super) struct OnAir {
 pub(super) enum Kind {
     Rts,
     Cts,
+    /// A CTS to its own sender, which only reserves the medium.
+    CtsToSelf,
     Data,
     /// A group-addressed frame, which has no response.
     Group,
@@ -51,6 +53,7 @@ pub(super) struct Channel {
     /// EIFS − DIFS.
     eifs: Duration,
     pub(super) failures_known_at_once: bool,
+    pub(super) protection: bool,
     pub(super) contention: Contention,
     pub(super) owners: Vec<ContenderOwner>,
     /// Hearing groups that sense a node, one bit each; the last entry is for other networks, which
@@ -74,6 +77,7 @@ impl Channel {
             eifs,
             busy,
             failures_known_at_once,
+            protection,
         } = &config.channels[index];
         let (groups, group_of) = config.hearing_groups(index);
         assert!(
@@ -109,6 +113,7 @@ impl Channel {
             timing: *timing,
             eifs,
             failures_known_at_once: *failures_known_at_once,
+            protection: *protection,
             contention,
             owners: vec![ContenderOwner::Obss],
             sensed_by,
@@ -215,7 +220,7 @@ impl Channel {
             match &self.on_air[..] {
                 [(_, alone)] => match alone.kind {
                     Kind::Data | Kind::Group => account.data += span,
-                    Kind::Rts | Kind::Cts | Kind::Response => account.control += span,
+                    Kind::Rts | Kind::Cts | Kind::CtsToSelf | Kind::Response => account.control += span,
                     Kind::Obss => account.others += span,
                 },
                 several => {

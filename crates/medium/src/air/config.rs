@@ -66,6 +66,9 @@ pub struct ChannelConfig {
     /// like all others, for EIFS if it applies. Models of saturation assume this. By the standard
     /// they wait for the end of their ACK timeout and AIFS.
     pub failures_known_at_once: bool,
+    /// True if a node uses 802.11b, which can't decode OFDM (Use_Protection in the ERP element, clause 9.4.2.11). The others
+    /// then precede their OFDM frames by a CTS-to-self, and send RTS and CTS, with DSSS (clause 10.27.2).
+    pub protection: bool,
 }
 
 /// A station or an access point's radio.
@@ -148,6 +151,7 @@ impl ChannelConfig {
             eifs: Some(response::lowest(dsss)),
             busy: 0.0,
             failures_known_at_once: false,
+            protection: band == Band::Ghz2_4 && dsss,
         }
     }
 }

@@ -66,7 +66,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
                 Some(Kind::Data | Kind::Group) => Expected::Delivery.at(at),
                 // A packet that its sender gives up may release others at the receiver.
                 Some(Kind::Response) | None => Expected::Unlikely.at(at),
-                Some(Kind::Rts | Kind::Cts | Kind::Obss) => Expected::Possible.at(at + MIN_PPDU),
+                Some(Kind::Rts | Kind::Cts | Kind::CtsToSelf | Kind::Obss) => Expected::Possible.at(at + MIN_PPDU),
             },
             Event::Begin {
                 step: Step::Cts | Step::Response,

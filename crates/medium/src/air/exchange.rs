@@ -1,10 +1,11 @@
-//! Frame exchange on the air: [RTS, CTS,] data, acknowledgement, with SIFS between them, or the
-//! timeout for a missing response.
+//! Frame exchange on the air: [RTS, CTS or CTS-to-self,] data, acknowledgement, with SIFS between them, or the timeout for a
+//! missing response.
 
 use super::channel::{Kind, OnAir};
+use super::node::Node;
 use super::{Air, Event, Step};
 use crate::packet::{MANAGEMENT, NodeId};
-use crate::phy::response;
+use crate::phy::{TxVector, response};
 use netburn_units::{Duration, Instant};
 
 impl<P: std::fmt::Debug + Send> Air<P> {
@@ -51,6 +52,8 @@ impl<P: std::fmt::Debug + Send> Air<P> {
                 exchange.expect("CTS belongs to an exchange").reserved = true;
                 Some((Some(id), after(Step::Data)))
             }
+            // Its sender doesn't know whether it collided.
+            (Kind::CtsToSelf, _) => Some((frame.from, after(Step::Data))),
             (Kind::Data, lost) => {
                 let arrived = self.handle_data(now, frame, lost);
                 arrived.then_some((frame.from, after(Step::Response)))
@@ -87,7 +90,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
     pub(super) fn send_rts(&mut self, now: Instant, id: NodeId) {
         let node = &self.nodes[id.index()];
         let exchange = node.exchange.as_ref().expect("RTS belongs to an exchange");
-        let vector = response::legacy(node.rts_rate, &exchange.aggregate.sending.vector);
+        let vector = self.rts_vector(node, &exchange.aggregate.sending.vector);
         let channel = node.channel;
         let clock = self.channels[channel].timing.clock;
         let rts = response::duration(&vector, response::RTS) * clock;
@@ -103,12 +106,39 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         let node = &self.nodes[id.index()];
         let exchange = node.exchange.as_ref().expect("CTS belongs to an exchange");
         let to = exchange.aggregate.tin.to;
-        let vector = response::legacy(node.rts_rate, &exchange.aggregate.sending.vector);
+        let vector = self.rts_vector(node, &exchange.aggregate.sending.vector);
         let (duration, response) = (exchange.aggregate.duration, self.response(id));
         let channel = node.channel;
         let cts = response::duration(&vector, response::CTS) * self.channels[channel].timing.clock;
         let frame = OnAir::new(Kind::Cts, Some(to), Some(id), now, cts);
         self.transmit(frame.reserving(self.sifs(channel) * 2 + duration + response), channel);
+    }
+
+    /// Vector of RTS and CTS ahead of `data`.
+    fn rts_vector(&self, node: &Node<P>, data: &TxVector) -> TxVector {
+        self.protection(node, data)
+            .unwrap_or_else(|| response::legacy(node.rts_rate, data))
+    }
+
+    /// Vector of the frames that protect `data` from 802.11b stations; `None` if they need no protection.
+    pub(super) fn protection(&self, node: &Node<P>, data: &TxVector) -> Option<TxVector> {
+        let needed = self.channels[node.channel].protection;
+        needed.then(|| response::protection(data)).flatten()
+    }
+
+    /// Reserves the medium for the data of `id` and their acknowledgement.
+    pub(super) fn send_cts_to_self(&mut self, now: Instant, id: NodeId, vector: &TxVector) {
+        let node = &self.nodes[id.index()];
+        let exchange = node.exchange.as_ref().expect("CTS-to-self belongs to an exchange");
+        let aggregate = &exchange.aggregate;
+        let channel = node.channel;
+        let mut reserved = self.sifs(channel) + aggregate.duration;
+        if aggregate.tin.to != id {
+            reserved += self.sifs(channel) + self.response(id);
+        }
+        let cts = response::duration(vector, response::CTS) * self.channels[channel].timing.clock;
+        let frame = OnAir::new(Kind::CtsToSelf, Some(id), None, now, cts);
+        self.transmit(frame.reserving(reserved), channel);
     }
 
     pub(super) fn send_data(&mut self, now: Instant, id: NodeId) {

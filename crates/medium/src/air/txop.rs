@@ -32,10 +32,13 @@ impl<P: std::fmt::Debug + Send> Air<P> {
     ) {
         let node = &mut self.nodes[id.index()];
         let to_group = aggregate.tin.to == id;
-        let protected = !to_group && node.rts_threshold.is_some_and(|least| aggregate.length >= least);
+        let with_rts = !to_group && node.rts_threshold.is_some_and(|least| aggregate.length >= least);
+        let vector = aggregate.sending.vector;
         node.begin(category, aggregate, txop_end, false);
-        if protected {
+        if with_rts {
             self.send_rts(now, id);
+        } else if let Some(protection) = self.protection(&self.nodes[id.index()], &vector) {
+            self.send_cts_to_self(now, id, &protection);
         } else {
             self.send_data(now, id);
         }

@@ -244,6 +244,7 @@ fn layout(bytes: &mut Bytes) -> AirConfig {
         .map(|_| ChannelConfig {
             busy: bytes.one_of(&[0.0, 0.0, 0.0, 0.2, 0.7]),
             eifs: bytes.one_of(&[None, Some(Modulation::Ofdm(ofdm::Rate::M6))]),
+            protection: bytes.below(8) == 7,
             ..ChannelConfig::ofdm()
         })
         .collect();

@@ -49,6 +49,20 @@ pub fn legacy(modulation: Modulation, like: &TxVector) -> TxVector {
     }
 }
 
+/// Vector of the CTS-to-self, or of RTS and CTS, ahead of a PPDU that 802.11b stations can't decode; `None` if they can. The
+/// rate is the highest basic one that is not faster than the PPDU (clause 10.6.6.2; `rate_fixup_ratelist` of mac80211), with 1,
+/// 2, 5.5 and 11 Mbit/s as the basic rates, as hostapd sets them by default.
+#[must_use]
+pub fn protection(protected: &TxVector) -> Option<TxVector> {
+    if matches!(protected.modulation, Modulation::Dsss(_)) {
+        return None;
+    }
+    let rate = protected.rate().ok()?;
+    let mut basic = dsss::Rate::ALL.into_iter().rev();
+    let basic = basic.find(|basic| basic.rate() <= rate).unwrap_or(dsss::Rate::M1);
+    Some(legacy(Modulation::Dsss(basic), protected))
+}
+
 /// Duration of a control frame of `bytes`.
 #[must_use]
 pub fn duration(vector: &TxVector, bytes: u64) -> Duration {
