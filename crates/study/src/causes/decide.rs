@@ -1,25 +1,32 @@
 //! Choice of the factors that are causes: those without which missed goals are met, or clearly better.
 //!
+//! A plan that is the same at all times is shortened first. Workloads that miss their goals in the shorter plan are explained
+//! with it, and only the others with a longer one, in four steps:
+//!
 //! 1. *Screening*, with one seed: the plan without all factors of a part, then without each factor of the parts that help.
-//! 2. *Combinations*, where no single factor is enough: the best one with each other one that helps.
+//! 2. *Combinations*, where no single factor is enough: the queues on the path together, and the best factor with each other
+//!    one that helps.
 //! 3. *Confirmation*, with more seeds: each run without the factor is compared with the run of the same seed.
 //! 4. *Choice*, for each workload: of the factors that are enough alone, the one that explains most specifically (`Rank`).
 
-use super::factor::{Factor, Part};
+use super::factor::{Factor, Part, Rank};
 use super::factors;
 use super::goal::{GoalState, Outcome, Victim};
 use super::model::{Model, ModelStopped};
 use super::scene::Scene;
 use netburn_analysis::explain::Kind;
 use netburn_scenario::Plan;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+mod causes;
 mod search;
 mod shorten;
 #[cfg(test)]
 mod tests;
 
+use causes::Causes;
 use search::Search;
+use shorten::shorter;
 
 /// Size of an analysis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,20 +115,35 @@ pub fn decide(plan: &Plan, victims: &[Victim], model: &dyn Model, options: Optio
         };
     };
     let factors = factors::find(&scene);
-    let mut search = Search::new(plan, &factors, victims, model);
-    let interrupted = run(&mut search, options).is_err();
-    Diagnosis {
-        found: search.found(&scene),
-        not_reproduced: search.not_reproduced().to_vec(),
-        open: if interrupted { Vec::new() } else { search.open() },
-        runs: search.runs(),
-        interrupted,
+    let mut plans = if options.shorten { shorter(plan) } else { Vec::new() };
+    plans.push(plan.clone());
+    let mut diagnosis = Diagnosis::default();
+    let mut causes = Causes::default();
+    let mut helpful = BTreeSet::new();
+    let mut left = victims.to_vec();
+    for plan in plans {
+        if left.is_empty() || diagnosis.interrupted {
+            break;
+        }
+        let mut search = Search::new(plan, &factors, &left, model);
+        diagnosis.interrupted = run(&mut search, &helpful, options).is_err();
+        search.add_to(&mut causes);
+        helpful.extend(search.helpful());
+        diagnosis.open.extend(search.open());
+        diagnosis.runs += search.runs();
+        left = search.not_reproduced().to_vec();
     }
+    if diagnosis.interrupted {
+        diagnosis.open.clear();
+    }
+    diagnosis.found = causes.sorted(&factors, &scene);
+    diagnosis.not_reproduced = left;
+    diagnosis
 }
 
-fn run(search: &mut Search<'_>, options: Options) -> Result<(), ModelStopped> {
-    search.begin(options.shorten)?;
-    search.screen()?;
+fn run(search: &mut Search<'_>, helpful: &BTreeSet<usize>, options: Options) -> Result<(), ModelStopped> {
+    search.begin()?;
+    search.screen(helpful)?;
     search.confirm(options.seeds.max(1))?;
     search.combine()?;
     search.confirm(options.seeds.max(1))

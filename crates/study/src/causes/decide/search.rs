@@ -1,6 +1,5 @@
 //! The search: simulations without sets of factors, and what they show for each missed workload.
 
-use super::shorten::shorter;
 use super::*;
 
 /// Factors that are taken away together, by number, in order.
@@ -17,7 +16,6 @@ const MISSES: usize = 3;
 
 pub(super) struct Search<'a> {
     plan: Plan,
-    original: &'a Plan,
     factors: &'a [Factor],
     victims: Vec<Victim>,
     missing: Vec<Victim>,
@@ -50,13 +48,12 @@ impl Effect {
 }
 
 impl<'a> Search<'a> {
-    pub(super) fn new(plan: &'a Plan, factors: &'a [Factor], victims: &[Victim], model: &'a dyn Model) -> Self {
+    pub(super) fn new(plan: Plan, factors: &'a [Factor], victims: &[Victim], model: &'a dyn Model) -> Self {
         Search {
-            plan: plan.clone(),
-            original: plan,
+            plan,
             factors,
-            victims: victims.to_vec(),
-            missing: Vec::new(),
+            victims: Vec::new(),
+            missing: victims.to_vec(),
             model,
             outcomes: BTreeMap::new(),
             seeds: 1,
@@ -68,43 +65,43 @@ impl<'a> Search<'a> {
         self.runs
     }
 
+    /// Workloads that meet their goals in the unchanged plan, or that were not simulated.
     pub(super) fn not_reproduced(&self) -> &[Victim] {
         &self.missing
     }
 
-    /// Simulates the unchanged plan, shortened if it still misses the same goals.
-    pub(super) fn begin(&mut self, may_shorten: bool) -> Result<(), ModelStopped> {
-        let shorter = if may_shorten {
-            shorter(self.original)
-        } else {
-            Vec::new()
-        };
-        for short in shorter {
-            self.plan = short;
-            self.simulate(&[Vec::new()], 0..1)?;
-            if self.victims.iter().all(|victim| self.is_missed(victim, 0)) {
-                return Ok(());
-            }
-            self.outcomes.clear();
-        }
-        self.plan = self.original.clone();
+    /// Simulates the unchanged plan.
+    pub(super) fn begin(&mut self) -> Result<(), ModelStopped> {
         self.simulate(&[Vec::new()], 0..1)?;
-        let (reproduced, missing) = self
-            .victims
-            .iter()
-            .cloned()
-            .partition(|victim| self.is_missed(victim, 0));
-        (self.victims, self.missing) = (reproduced, missing);
+        let victims = std::mem::take(&mut self.missing).into_iter();
+        (self.victims, self.missing) = victims.partition(|victim| self.is_missed(victim, 0));
         Ok(())
+    }
+
+    /// Factors that help a workload alone.
+    pub(super) fn helpful(&self) -> Vec<usize> {
+        let helps = |factor: &usize| self.helps(&vec![*factor]);
+        (0..self.factors.len()).filter(helps).collect()
+    }
+
+    fn helps(&self, set: &Set) -> bool {
+        let mut victims = self.victims.iter();
+        victims.any(|victim| self.effect(set, 1, victim).is_some_and(|effect| effect.mean >= HELPS))
     }
 
     fn is_missed(&self, victim: &Victim, seed: usize) -> bool {
         self.state(&[], seed, victim).is_some_and(|state| !state.is_met())
     }
 
-    /// Parts together, then the members of those that help.
-    pub(super) fn screen(&mut self) -> Result<(), ModelStopped> {
+    /// The factors that are known to help other workloads, if one of them is enough for each workload. Otherwise parts together,
+    /// then the members of those that help.
+    pub(super) fn screen(&mut self, known: &BTreeSet<usize>) -> Result<(), ModelStopped> {
         if self.victims.is_empty() {
+            return Ok(());
+        }
+        let known: Vec<Set> = known.iter().map(|factor| vec![*factor]).collect();
+        self.simulate(&known, 0..1)?;
+        if self.unresolved().is_empty() {
             return Ok(());
         }
         let parts: Vec<(Part, Set)> = Part::ALL.iter().map(|part| (*part, self.members(*part))).collect();
@@ -116,11 +113,7 @@ impl<'a> Search<'a> {
         let alone = parts.iter().filter(|(_, members)| !together.contains(members));
         first.extend(alone.flat_map(|(_, members)| members.iter().map(|factor| vec![*factor])));
         self.simulate(&first, 0..1)?;
-        let helps = |set: &&Set| {
-            let mut victims = self.victims.iter();
-            victims.any(|victim| self.effect(set, 1, victim).is_some_and(|effect| effect.mean >= HELPS))
-        };
-        let helpful = together.iter().filter(helps);
+        let helpful = together.iter().filter(|set| self.helps(set));
         let members: Vec<Set> = helpful.flatten().map(|factor| vec![*factor]).collect();
         self.simulate(&members, 0..1)
     }
@@ -161,6 +154,7 @@ impl<'a> Search<'a> {
 
     /// For workloads that no factor restores alone: the best factor with each other one that helps, up to three.
     pub(super) fn combine(&mut self) -> Result<(), ModelStopped> {
+        self.combine_queues()?;
         for size in 2..=3 {
             let mut sets: Vec<Set> = Vec::new();
             for victim in self.unresolved() {
@@ -179,33 +173,55 @@ impl<'a> Search<'a> {
             sets.dedup();
             self.simulate(&sets, 0..1)?;
         }
-        self.reduce()
+        for victim in self.unresolved() {
+            let all = (0..self.factors.len()).filter(|factor| self.factors[*factor].part != Part::Load);
+            self.reduce(all.collect(), &victim)?;
+        }
+        Ok(())
     }
 
-    /// For workloads that only all factors together restore: leaves out one factor after the other.
-    fn reduce(&mut self) -> Result<(), ModelStopped> {
-        for victim in self.unresolved() {
-            let all: Set = (0..self.factors.len())
-                .filter(|factor| self.factors[*factor].part != Part::Load && self.class(*factor, &victim).is_some())
-                .collect();
-            if all.is_empty() {
+    /// A workload can wait in the queues of both directions. Together they explain it better than the traffic that fills them.
+    fn combine_queues(&mut self) -> Result<(), ModelStopped> {
+        for victim in self.victims.clone() {
+            let chosen = self.chosen(&victim);
+            let rank = chosen.filter(|(_, effect)| effect.is_enough());
+            if rank.is_some_and(|(set, _)| self.rank(&set, &victim) <= Some(Rank::Queue)) {
                 continue;
             }
-            self.simulate(std::slice::from_ref(&all), 0..1)?;
-            if !self.is_enough(&all, &victim) {
-                continue;
+            let is_queue = |factor: &usize| {
+                let class = self.class(*factor, &victim);
+                class.is_some_and(|class| class.rank == Rank::Queue)
+                    && self
+                        .effect(&vec![*factor], 1, &victim)
+                        .is_some_and(|effect| effect.mean > -HELPS)
+            };
+            let queues: Set = (0..self.factors.len()).filter(is_queue).collect();
+            if queues.len() > 1 {
+                self.reduce(queues, &victim)?;
             }
-            let mut needed = all;
-            let mut place = 0;
-            while place < needed.len() && needed.len() > 1 {
-                let mut fewer = needed.clone();
-                fewer.remove(place);
-                self.simulate(&[fewer.clone()], 0..1)?;
-                if self.is_enough(&fewer, &victim) {
-                    needed = fewer;
-                } else {
-                    place += 1;
-                }
+        }
+        Ok(())
+    }
+
+    /// If a set is enough for a workload: leaves out one factor after the other.
+    fn reduce(&mut self, mut set: Set, victim: &Victim) -> Result<(), ModelStopped> {
+        set.retain(|factor| self.class(*factor, victim).is_some());
+        if set.is_empty() {
+            return Ok(());
+        }
+        self.simulate(std::slice::from_ref(&set), 0..1)?;
+        if !self.is_enough(&set, victim) {
+            return Ok(());
+        }
+        let mut place = 0;
+        while place < set.len() && set.len() > 1 {
+            let mut fewer = set.clone();
+            fewer.remove(place);
+            self.simulate(std::slice::from_ref(&fewer), 0..1)?;
+            if self.is_enough(&fewer, victim) {
+                set = fewer;
+            } else {
+                place += 1;
             }
         }
         Ok(())
@@ -242,6 +258,12 @@ impl<'a> Search<'a> {
         (self.factors[factor].class)(victim.station)
     }
 
+    /// Rank of the least specific factor of a set.
+    fn rank(&self, set: &Set, victim: &Victim) -> Option<Rank> {
+        let ranks = set.iter().filter_map(|factor| Some(self.class(*factor, victim)?.rank));
+        ranks.max()
+    }
+
     /// Sets that help a workload over the first seeds: those that are enough first, by how specifically they explain, then the
     /// others by their effect.
     fn candidates(&self, victim: &Victim, seeds: usize) -> Vec<(Set, Effect)> {
@@ -257,16 +279,12 @@ impl<'a> Search<'a> {
         let sets = known.iter().filter(classed).filter(|set| !parts.contains(**set));
         let helpful = sets.filter_map(|set| Some(((**set).clone(), self.effect(set, seeds, victim)?)));
         let mut helpful: Vec<(Set, Effect)> = helpful.filter(|(_, effect)| effect.mean >= HELPS).collect();
-        let rank = |set: &Set| {
-            set.iter()
-                .filter_map(|factor| Some(self.class(*factor, victim)?.rank))
-                .max()
-        };
         let score = |set: &Set, effect: &Effect| effect.mean - MORE * (set.len() as f64 - 1.0);
         helpful.sort_by(|(a, one), (b, other)| {
             let enough = other.is_enough().cmp(&one.is_enough());
             let order = if one.is_enough() && other.is_enough() {
-                (a.len(), rank(a)).cmp(&(b.len(), rank(b)))
+                let order = |set: &Set| (self.rank(set, victim), set.len());
+                order(a).cmp(&order(b))
             } else {
                 std::cmp::Ordering::Equal
             };
@@ -343,11 +361,8 @@ impl<'a> Search<'a> {
             .collect()
     }
 
-    /// The causes, the one that explains most first.
-    pub(super) fn found(&self, scene: &Scene<'_>) -> Vec<Found> {
-        /// Factor, kind and, for factors of a single station, the station.
-        type Key = (usize, Kind, Option<usize>);
-        let mut causes: BTreeMap<Key, (f64, Vec<Finding>, Set)> = BTreeMap::new();
+    /// Adds the causes of its workloads.
+    pub(super) fn add_to(&self, causes: &mut Causes) {
         for victim in &self.victims {
             let Some((set, effect)) = self.chosen(victim) else {
                 continue;
@@ -362,39 +377,11 @@ impl<'a> Search<'a> {
                 let own = self
                     .effect(&vec![*factor], 1, victim)
                     .map_or(0.0, |alone| alone.mean.clamp(0.0, 1.0));
-                let weight = finding.before.loss * if set.len() == 1 { effect.mean } else { own };
+                let share = if set.len() == 1 { effect.mean } else { own };
+                let others = set.iter().filter(|other| *other != factor).copied();
                 let each = self.factors[*factor].each.then_some(victim.station);
-                let entry = causes.entry((*factor, class.kind, each)).or_default();
-                entry.0 += weight * if finding.before.has_goal { 1.0 } else { 0.1 };
-                entry.1.push(finding.clone());
-                entry.2.extend(set.iter().filter(|other| *other != factor));
+                causes.add((*factor, class.kind, each), finding.clone(), share, others);
             }
-        }
-        let mut causes: Vec<_> = causes.into_iter().collect();
-        causes.sort_by(|(a, (one, ..)), (b, (other, ..))| other.total_cmp(one).then(a.cmp(b)));
-        causes
-            .into_iter()
-            .map(|((factor, kind, _), (_, findings, others))| self.cause(scene, factor, kind, findings, others))
-            .collect()
-    }
-
-    fn cause(&self, scene: &Scene<'_>, factor: usize, kind: Kind, findings: Vec<Finding>, mut others: Set) -> Found {
-        let factor = &self.factors[factor];
-        let mut stations: Vec<usize> = findings.iter().map(|finding| finding.victim.station).collect();
-        stations.dedup();
-        others.sort_unstable();
-        others.dedup();
-        Found {
-            kind,
-            title: (factor.title)(kind, &scene.names(&stations)),
-            without: factor.without.clone(),
-            advice: factor.advice.clone(),
-            by: factor.by.clone(),
-            findings,
-            together: others
-                .iter()
-                .map(|other| self.factors[*other].without.clone())
-                .collect(),
         }
     }
 
