@@ -1,4 +1,4 @@
-//! Text form of values: three significant digits, never rounded to a better verdict.
+//! Text form of values: three significant digits. A value has the same text in a table, a chart, a card and a sentence.
 
 use netburn_record::Summary;
 use netburn_units::format_decimal;
@@ -44,12 +44,40 @@ pub fn mbps(value: f64) -> String {
     }
 }
 
-/// A share in percent, rounded down: only a share of 1 is `100 %`.
+/// A share in percent, to the nearest tenth.
 #[must_use]
 pub fn percent(share: f64) -> String {
-    // A thousandth of a step keeps 0.29 × 1000 = 289.999… at 29 %.
-    let tenths = (share * 1000.0 + 1e-3).floor() / 10.0;
-    format!("{} %", format_decimal(tenths, 1))
+    format!("{} %", format_decimal((share * 1000.0).round() / 10.0, 1))
+}
+
+/// A share that has to reach a limit, in percent, such as the share of operations that met a goal. It is rounded down, so
+/// that it never looks as if it had reached the limit: only a share of 1 is `100 %`.
+#[must_use]
+pub fn met_percent(share: f64) -> String {
+    format!("{} %", format_decimal(met_tenths(share) / 10.0, 1))
+}
+
+/// The number of [`met_percent`], without the unit and with its decimal: `88.7`, `100`.
+#[must_use]
+pub fn met_number(share: f64) -> String {
+    match met_tenths(share) {
+        1000.0 => "100".to_owned(),
+        tenths => format!("{:.1}", tenths / 10.0),
+    }
+}
+
+/// A share in tenths of a percent, rounded down. A thousandth of a step keeps 0.29 × 1000 = 289.999… at 29 %.
+fn met_tenths(share: f64) -> f64 {
+    (share * 1000.0 + 1e-3).floor()
+}
+
+/// A small share in percent, such as that of lost packets: two decimals, and never 0 if it is larger than 0.
+#[must_use]
+pub fn fine_percent(share: f64) -> String {
+    match share * 100.0 {
+        percent if percent > 0.0 && percent < 0.01 => "<0.01 %".to_owned(),
+        percent => format!("{} %", short(percent)),
+    }
 }
 
 /// At most two decimals, without trailing zeros.
@@ -81,7 +109,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_share_is_never_rounded_up() {
+    fn a_share_is_rounded_to_the_nearest_tenth() {
+        for (share, text) in [
+            (0.08575, "8.6 %"),
+            (0.04292, "4.3 %"),
+            (0.01052, "1.1 %"),
+            (0.28080, "28.1 %"),
+            (0.29, "29 %"),
+            (1.0, "100 %"),
+        ] {
+            assert_eq!(percent(share), text);
+        }
+    }
+
+    #[test]
+    fn a_share_with_a_goal_is_never_rounded_up() {
         for (share, text) in [
             (1.0, "100 %"),
             (0.9999, "99.9 %"),
@@ -90,7 +132,16 @@ mod tests {
             (0.8875, "88.7 %"),
             (0.0, "0 %"),
         ] {
-            assert_eq!(percent(share), text);
+            assert_eq!(met_percent(share), text);
+            let number: f64 = met_number(share).parse().unwrap();
+            assert_eq!(format!("{number} %"), text);
+        }
+    }
+
+    #[test]
+    fn a_loss_is_never_zero() {
+        for (share, text) in [(0.0, "0 %"), (1e-6, "<0.01 %"), (0.1235, "12.35 %")] {
+            assert_eq!(fine_percent(share), text);
         }
     }
 

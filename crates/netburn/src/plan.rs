@@ -46,6 +46,7 @@ fn draw(plan: &Plan, band: Option<Band>, path: &Path) -> Result<(), CliError> {
         id: "floor-plan",
         title: plan.title.as_deref().unwrap_or(&plan.name),
         plan: &floor_plan,
+        colours: &netburn_report::charts::colours_of(plan.stations.iter().map(|station| station.workloads.len())),
         marks: &[],
         misses: &[],
     };

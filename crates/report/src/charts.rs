@@ -68,11 +68,17 @@ fn workloads(view: &View) -> Vec<ChartedWorkload<'_>> {
 }
 
 /// The colour of each station: that of its first workload.
-fn station_colours(view: &View) -> Vec<usize> {
+pub(crate) fn station_colours(view: &View) -> Vec<usize> {
+    colours_of(view.stations.iter().map(|station| station.workloads.len()))
+}
+
+/// The colour of each station with these numbers of workloads, in a drawing of a plan and in the charts of its runs: that
+/// of its first workload.
+pub fn colours_of(workloads: impl IntoIterator<Item = usize>) -> Vec<usize> {
     let mut next = 0;
-    let colours = view.stations.iter().map(|station| {
+    let colours = workloads.into_iter().map(|count| {
         let colour_index = next;
-        next += station.workloads.len().max(1);
+        next += count.max(1);
         colour_index
     });
     colours.collect()

@@ -27,6 +27,8 @@ pub struct Drawing<'a> {
     pub title: &'a str,
     /// The building.
     pub plan: &'a FloorPlan,
+    /// Colour of each station of the plan, as in the charts: its index into the hues.
+    pub colours: &'a [usize],
     /// Events of stations. Those without a position are not drawn.
     pub marks: &'a [Mark],
     /// Places at which operations missed their goal.

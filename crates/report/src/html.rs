@@ -53,12 +53,12 @@ pub fn report(view: &View) -> String {
     let mut body = head::head(view);
     let parts = [
         section("causes", "Likely causes", &causes::causes(view)),
+        section("floor", "Floor plan", &floor::floor(view)),
         section("split", "Wi-Fi, line and server", &facts::split(view)),
         section("dscp", "Changed DSCP", &facts::dscp(view)),
         section("latency", "Latency", &of(&["latency-percentiles", "latency-over-time"])),
         section("throughput", "Throughput", &of(&["throughput-over-time"])),
         section("happened", "Events", &events::event_table(view)),
-        section("floor", "Floor plan", &floor::floor(view)),
         section("idle", "Idle and loaded latency", &of(&["idle-and-loaded"])),
         section("grades", "Familiar grades", &grades::grades(view)),
         section("player", "Video", &of(&["buffer-over-time"])),

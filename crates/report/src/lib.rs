@@ -3,7 +3,7 @@
 //!
 //! Modules, from the top:
 //!
-//! - [`text`](mod@text): a [`Summary`](netburn_record::Summary) as text: environment, verdicts and reasons.
+//! - [`text`](mod@text): a [`Summary`](netburn_record::Summary) as text: environment, verdicts and reasons; familiar grades.
 //! - [`html`] – self-contained pages.
 //! - [`markdown`](mod@markdown): a report as Markdown, for CI.
 //! - [`causes`] – likely causes as text.

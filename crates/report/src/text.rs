@@ -5,6 +5,7 @@ pub(crate) mod dscp;
 pub(crate) mod grades;
 mod intervals;
 pub(crate) mod responsiveness;
+pub(crate) mod result;
 mod rows;
 pub(crate) mod segments;
 pub(crate) mod split;
@@ -53,7 +54,6 @@ pub fn text(summary: &Summary, width: usize, colour: bool) -> String {
         segments::lines(summary),
         responsiveness::lines(summary),
         dscp::lines(summary),
-        grades::lines(summary),
         wifi::lines(summary),
         self_check(summary, colour),
         provisional(summary),
@@ -67,6 +67,15 @@ pub fn text(summary: &Summary, width: usize, colour: bool) -> String {
     let mut text = lines.join("\n");
     text.push('\n');
     text
+}
+
+/// The familiar grades of the probes, after an empty line; empty without grades.
+#[must_use]
+pub fn grades(summary: &Summary, width: usize) -> String {
+    let lines = grades::lines(summary);
+    let lines = lines.iter().flat_map(|line| wrap(line, width.max(MIN_WIDTH), "  "));
+    let text: String = lines.map(|line| format!("{line}\n")).collect();
+    if text.is_empty() { text } else { format!("\n{text}") }
 }
 
 /// A verdict as a cell: name and tone.
@@ -102,6 +111,10 @@ fn headline(summary: &Summary, width: usize, colour: bool) -> Vec<String> {
     let mut lines = wrap(&headline, width, "  ");
     if let Some(question) = &summary.question {
         lines.extend(wrap(&sanitise(question), width, "  "));
+    }
+    // Reasons of the whole run have a paragraph of their own.
+    if summary.verdict != Verdict::None && summary.reasons.is_empty() {
+        lines.extend(wrap(&sanitise(&result::sentence(summary)), width, "  "));
     }
     let (runs, stations) = (format::runs_of(summary), format::stations(summary));
     let air = match summary.totals.airtime_jain {

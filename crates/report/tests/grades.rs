@@ -3,7 +3,8 @@
 use netburn_analysis::View;
 use netburn_record::row::BASELINE;
 use netburn_record::{Header, IntervalRow, OperationRow, Recorder, Row, RunStatus, Sink};
-use netburn_report::{html, text};
+use netburn_report::html;
+use netburn_report::text::{grades, text as report_text};
 use netburn_scenario::{Plan, Station, StationWorkload};
 use netburn_units::{Duration, Instant};
 use netburn_workload::{Config, Operation, Outcome};
@@ -86,13 +87,18 @@ fn a_page_without_a_probe_has_no_grades() {
     let mut view = view();
     view.summary.stations[0].workloads.pop();
     assert!(!html::report(&view).contains("Familiar grades"));
-    assert!(!text(&view.summary, 100, false).contains("not verdicts"));
+    assert_eq!(grades(&view.summary, 100), "");
 }
 
 /// QoO: p95 is 42 ms and below 50 ms, so LibreQoS's uses have 100 points.
 #[test]
 fn text_has_a_line_for_each_grade() {
-    let text = text(&view().summary, 4000, false);
+    let summary = view().summary;
+    let text = grades(&summary, 4000);
+    assert!(
+        !report_text(&summary, 4000, false).contains("QoO"),
+        "only below the causes"
+    );
     for line in [
         "laptop, probe: no bufferbloat letter (scale of dslreports); download +40.0 ms (B); idle 2.00 ms mean; a letter \
          needs 6 probes while stations only upload.",
@@ -112,7 +118,7 @@ fn many_probes_are_shortened() {
     for _ in 0..6 {
         stations.push(stations[0].clone());
     }
-    let text = text(&view.summary, 4000, false);
+    let text = grades(&view.summary, 4000);
     assert_eq!(text.matches("QoO of 100").count(), 4, "{text}");
     assert!(text.contains("--format json shows the grades of 3 more."), "{text}");
 }

@@ -11,7 +11,7 @@ pub(super) use path::ADDED_MS;
 pub(super) use victim::{DelaySource, Part, VictimDelay};
 
 use super::evidence::{Bin, Evidence};
-use crate::format::{percent, span};
+use crate::format::{met_percent, span};
 use netburn_network::Network;
 use netburn_record::summary::{StationSummary, WorkloadSummary};
 use netburn_record::{Health, Summary};
@@ -417,7 +417,7 @@ impl<'a> Analysis<'a> {
             if let Some(goal) = worst {
                 failed.push(place);
                 what.push(match goal.met {
-                    Some(met) => format!("{} met `{}` for {}", workload.name, goal.goal, percent(met)),
+                    Some(met) => format!("{} met `{}` for {}", workload.name, goal.goal, met_percent(met)),
                     None => format!("{} did not meet `{}`", workload.name, goal.goal),
                 });
             } else if let Some(slow) = self.slow(station, workload) {

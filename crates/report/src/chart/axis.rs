@@ -161,7 +161,7 @@ impl Unit {
             Unit::Seconds if value >= 100.0 => format!("{value:.0} s"),
             Unit::Seconds => format!("{} s", format::short(value)),
             Unit::Mbps => format!("{} Mbit/s", format::mbps(value)),
-            Unit::Share => format!("{} %", format::short((value * 1000.0).round() / 10.0)),
+            Unit::Share => format::percent(value),
             Unit::Dbm => format!("{} dBm", format::short(value)),
             Unit::Count => format::short(value),
             Unit::None => String::new(),

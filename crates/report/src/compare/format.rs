@@ -1,14 +1,22 @@
 //! Text form of values and differences.
 
 use netburn_analysis::compare::{Key, MetricComparison, Quantity, Unit};
-use netburn_analysis::format::{mbps, ms};
+use netburn_analysis::format::{mbps, met_number, ms};
 use netburn_stats::Interval;
 use netburn_stats::contrast::{Answer, SIGNIFICANCE};
 use netburn_stats::metric_change::Judgement;
 
-/// A value without its unit.
+/// A metric's value without its unit. A share with a goal has the digits of a report.
 #[must_use]
-pub fn value(value: f64, unit: Unit) -> String {
+pub fn metric_value(value: f64, quantity: &Quantity) -> String {
+    match quantity {
+        Quantity::Met(..) => met_number(value),
+        quantity => self::value(value, quantity.unit()),
+    }
+}
+
+/// A value without its unit.
+fn value(value: f64, unit: Unit) -> String {
     if value.is_infinite() {
         return "never".to_owned();
     }

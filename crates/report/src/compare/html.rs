@@ -10,7 +10,7 @@ pub use before_after::{BeforeAfter, Change, before_after};
 pub use matrix::matrix;
 pub use ranking::ranking;
 
-use super::format::{counts, effect, interval, metric_name, probability, share, signed, value};
+use super::format::{counts, effect, interval, metric_name, metric_value, probability, share, signed};
 use super::overlay::{Variant, overlays};
 use super::text::{heading, method, premises, remarks, several_goals, verdict_change};
 use crate::chart::Chart;
@@ -131,8 +131,8 @@ fn metric_row(comparison: &Comparison, metric: &MetricComparison, out: &mut Stri
         badge(metric.answer.judgement, metric.answer.judgement.name())
     );
     let texts = [
-        value(contrast.medians[0], unit),
-        value(contrast.medians[1], unit),
+        metric_value(contrast.medians[0], &metric.key.quantity),
+        metric_value(contrast.medians[1], &metric.key.quantity),
         format!("{}{}", signed(contrast.difference, unit), share(metric.share(), unit)),
     ];
     for text in texts {

@@ -9,7 +9,7 @@ pub mod json;
 mod overlay;
 pub mod text;
 
-pub use format::{metric_name, value as format_value};
+pub use format::{metric_name, metric_value};
 pub use overlay::{Variant, latency_over_time, overlays};
 
 #[cfg(test)]

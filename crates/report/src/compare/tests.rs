@@ -467,6 +467,17 @@ fn seeds_are_different_if_they_differ() {
     assert!(text(1, 2).contains("Same scenario, different seeds."));
 }
 
+/// The share that met the goal is 99.96 %. The report rounds it down, and so does the comparison.
+#[test]
+fn a_met_share_has_the_digits_of_the_report() {
+    use netburn_workload::Verdict::Pass;
+    let side = || measured("side", 1, [Pass, Pass]);
+    let text = text::comparison(&Comparison::new(side(), side(), Options::default()), 200, false);
+    let row = text.lines().find(|line| line.contains("met %")).unwrap();
+    assert!(row.contains("99.9") && !row.contains("100"), "{row}");
+    assert_eq!(netburn_analysis::format::met_percent(0.9996), "99.9 %");
+}
+
 /// From `never` to a value is a change beyond the scale: an arrow, and not the dot of a difference of 0.
 #[test]
 fn a_change_from_never_is_drawn_as_an_arrow() {

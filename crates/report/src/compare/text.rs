@@ -8,7 +8,7 @@ pub use matrix::matrix;
 pub use ranking::ranking;
 pub(super) use ranking::{legend, warnings};
 
-use super::format::{counts, effect, interval, metric_name, probability, runs, share, signed, value};
+use super::format::{counts, effect, interval, metric_name, metric_value, probability, runs, share, signed};
 use crate::environment::sentence;
 use crate::sanitise::{sanitise, truncate, wrap};
 use crate::style::{Tone, paint};
@@ -237,8 +237,8 @@ fn metric_cells(comparison: &Comparison, station: String, metric: &MetricCompari
     vec![
         station.into(),
         sanitise(&metric_name(&metric.key, several_goals(comparison, metric))).into(),
-        value(contrast.medians[0], unit).into(),
-        value(contrast.medians[1], unit).into(),
+        metric_value(contrast.medians[0], &metric.key.quantity).into(),
+        metric_value(contrast.medians[1], &metric.key.quantity).into(),
         format!("{}{}", signed(contrast.difference, unit), share(metric.share(), unit)).into(),
         Cell::new(judgement.name(), judgement.into()),
         interval(contrast.interval, unit).into(),

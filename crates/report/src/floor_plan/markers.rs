@@ -103,8 +103,15 @@ pub(super) fn draw(canvas: &mut Canvas, drawing: &Drawing<'_>, floor: i16, panel
         labels.occupy_line(panel.point(wall.from), panel.point(wall.to));
     }
     let mut times = Vec::new();
-    for (index, station) in plan.stations.iter().enumerate() {
-        path(canvas, station, hue(index), floor, panel, (&mut times, &mut labels));
+    for station in &plan.stations {
+        path(
+            canvas,
+            station,
+            hue(drawing, station),
+            floor,
+            panel,
+            (&mut times, &mut labels),
+        );
     }
     let here = |at: &Position| at.floor == floor;
     for seen in drawing.misses.iter().filter(|seen| here(&seen.position)) {
@@ -185,8 +192,8 @@ struct Place {
 
 /// Start of each station's path, and the positions of changes.
 fn places<'a>(drawing: &Drawing<'a>) -> impl Iterator<Item = Place> + use<'a> {
-    let stations = drawing.plan.stations.iter().enumerate();
-    stations.flat_map(|(index, station)| {
+    let drawing = *drawing;
+    drawing.plan.stations.iter().flat_map(move |station| {
         let name = short_name(&station.name);
         let first = (name.clone(), station.way.first());
         let changes = station
@@ -195,16 +202,16 @@ fn places<'a>(drawing: &Drawing<'a>) -> impl Iterator<Item = Place> + use<'a> {
             .filter_map(move |(time, position)| Some((format!("{name} from {}", seconds(*time)), (*position)?)));
         let all = std::iter::once(first).chain(changes);
         all.map(move |(label, position)| Place {
-            hue: hue(index),
+            hue: hue(&drawing, station),
             label,
             position,
         })
     })
 }
 
-/// Index of a station's colour. The first one is that of the coverage.
-const fn hue(station: usize) -> usize {
-    1 + station % 5
+/// Index of a station's colour.
+fn hue(drawing: &Drawing<'_>, station: &PlacedStation) -> usize {
+    drawing.colours.get(station.station).copied().unwrap_or(station.station)
 }
 
 /// Points of a path with their times.

@@ -35,6 +35,7 @@ fn drawn(plan: &FloorPlan, marks: &[Mark], theme: Theme) -> String {
         id: "floor-plan",
         title: "A <walk> & a call",
         plan,
+        colours: &[4],
         marks,
         misses: &[],
     };

@@ -2,6 +2,7 @@
 
 use super::{cells, escaped};
 use crate::chart::{Theme, Unit};
+use crate::charts::station_colours;
 use crate::floor_plan::{self, Drawing};
 use netburn_analysis::floor_plan::FloorPlan;
 use netburn_analysis::view::{Mark, View};
@@ -21,6 +22,7 @@ pub(super) fn floor(view: &View) -> String {
         id: "floor-plan",
         title,
         plan: &floor.plan,
+        colours: &station_colours(view),
         marks: &view.marks,
         misses: &floor.misses,
     };

@@ -2,7 +2,7 @@
 
 use super::escaped;
 use crate::environment;
-use crate::text::why;
+use crate::text::{result, why};
 use netburn_analysis::format;
 use netburn_analysis::view::View;
 use netburn_record::Summary;
@@ -35,7 +35,7 @@ pub(super) fn head(view: &View) -> String {
         out,
         "<p class=\"verdict\">{} <span class=\"why\">{}</span></p>",
         badge(summary.verdict, summary.provisional),
-        escaped(&verdict_reason(summary))
+        escaped(&result::sentence(summary))
     );
     let _ = writeln!(out, "<p class=\"facts\">{}</p>", escaped(&facts(view)));
     for missing in &view.missing {
@@ -83,70 +83,6 @@ fn word(verdict: Verdict) -> &'static str {
     }
 }
 
-/// Reason for the verdict in one sentence.
-fn verdict_reason(summary: &Summary) -> String {
-    if !summary.reasons.is_empty() {
-        let reasons: Vec<String> = summary.reasons.iter().map(ToString::to_string).collect();
-        return format!("The run could not be measured: {}.", reasons.join("; "));
-    }
-    let of = |verdict: Verdict| -> Vec<&str> {
-        let those = summary.stations.iter().filter(|station| station.verdict == verdict);
-        those.map(|station| station.name.as_str()).collect()
-    };
-    let judged = summary
-        .stations
-        .iter()
-        .filter(|station| station.verdict != Verdict::None)
-        .count();
-    let parts: Vec<String> = [
-        (Verdict::Fail, "missed"),
-        (Verdict::Inconclusive, "could not be measured"),
-        (Verdict::Marginal, "only just met"),
-    ]
-    .into_iter()
-    .filter_map(|(verdict, verb)| {
-        let names = of(verdict);
-        let who = list(&names);
-        Some(match (verdict, names.len()) {
-            (_, 0) => return None,
-            (Verdict::Inconclusive, _) => format!("{who} {verb}"),
-            (_, count) => format!("{who} {verb} {} goals", possessive(count)),
-        })
-    })
-    .collect();
-    match (parts.is_empty(), judged) {
-        (true, 0) => "No station had a goal.".to_owned(),
-        (true, 1) => format!("{} met its goals.", list(&of(Verdict::Pass))),
-        (true, n) => format!("All {n} stations with goals met them."),
-        (false, _) => {
-            let passed = of(Verdict::Pass);
-            let rest = match passed.len() {
-                0 => String::new(),
-                count => format!("; {} met {} goals", list(&passed), possessive(count)),
-            };
-            if of(Verdict::Fail).is_empty() && of(Verdict::Inconclusive).is_empty() {
-                format!("{}.", parts.join("; "))
-            } else {
-                format!("{}{rest}.", parts.join("; "))
-            }
-        }
-    }
-}
-
-fn possessive(count: usize) -> &'static str {
-    if count == 1 { "its" } else { "their" }
-}
-
-/// Names in a sentence: not more than six.
-fn list(names: &[&str]) -> String {
-    match names {
-        [] => String::new(),
-        [one] => (*one).to_owned(),
-        [rest @ .., last] if names.len() <= 6 => format!("{} and {last}", rest.join(", ")),
-        _ => format!("{} and {} more", names[..5].join(", "), names.len() - 5),
-    }
-}
-
 fn facts(view: &View) -> String {
     let summary = &view.summary;
     let (runs, stations) = (format::runs_of(summary), format::stations(summary));
@@ -156,7 +92,7 @@ fn facts(view: &View) -> String {
         format!("{} Mbit/s total", format::mbps(summary.totals.throughput_mbps)),
     ];
     if let Some(index) = summary.totals.airtime_jain {
-        facts.push(format!("Jain index of airtime {index:.2}"));
+        facts.push(format!("airtime fairness {index:.2} of 1 (Jain's index)"));
     }
     facts.push(format!("seed {}", summary.seed));
     facts.extend(view.started.clone());
@@ -179,7 +115,7 @@ fn card(station: &StationSummary, summary: &Summary) -> String {
         facts.push(format!("{} of the airtime", format::percent(share)));
     }
     if let Some(idle) = station.idle_latency_ms {
-        facts.push(format!("{} idle round-trip time", format::span(idle)));
+        facts.push(format!("{} to the server and back without load", format::span(idle)));
     }
     let uses: Vec<&str> = station
         .workloads
@@ -202,41 +138,4 @@ pub(crate) fn with_code(text: &str) -> String {
         _ => part.to_owned(),
     });
     parts.collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    fn sentence(verdicts: &[(&str, &str)]) -> String {
-        let station = |(name, verdict): &(&str, &str)| {
-            json!({ "name": name, "verdict": verdict, "throughput_mbps": 0.0, "airtime_share": null, "idle_latency_ms": null,
-                "workloads": [] })
-        };
-        let summary = json!({
-            "schema": "netburn.summary/1", "run": "r", "scenario": "home", "environment": "simulate", "seed": 1, "duration_s": 60.0,
-            "verdict": "fail", "provisional": false,
-            "self_check": { "ok": true, "timer_lateness_us": { "p99": 0.0 }, "reasons": [] },
-            "totals": { "throughput_mbps": 0.0, "airtime_jain": null },
-            "stations": verdicts.iter().map(station).collect::<Vec<_>>(), "repeats": [], "intervals": {} });
-        verdict_reason(&serde_json::from_value(summary).unwrap())
-    }
-
-    #[test]
-    fn the_sentence_lists_the_stations_by_verdict() {
-        let (tv, laptop, phone) = (("tv", "pass"), ("laptop", "fail"), ("phone", "inconclusive"));
-        for (verdicts, wanted) in [
-            (vec![tv, laptop], "laptop missed its goals; tv met its goals."),
-            (vec![tv, phone], "phone could not be measured; tv met its goals."),
-            (
-                vec![tv, ("box", "pass"), laptop, phone],
-                "laptop missed its goals; phone could not be measured; tv and box met their goals.",
-            ),
-            (vec![tv, ("box", "marginal")], "box only just met its goals."),
-            (vec![tv, ("box", "none")], "tv met its goals."),
-        ] {
-            assert_eq!(sentence(&verdicts), wanted);
-        }
-    }
 }

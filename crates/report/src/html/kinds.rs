@@ -2,9 +2,8 @@
 //! adaptive streaming.
 
 use super::{cells, escaped, words};
-use crate::text::delivery::fine_percent;
 use crate::text::{grades, responsiveness, segments, streams, video, voice};
-use netburn_analysis::format::{mbps, short, span};
+use netburn_analysis::format::{fine_percent, mbps, short, span};
 use netburn_analysis::view::View;
 use netburn_record::summary::{DeliverySummary, LatencyMs};
 use std::fmt::Write as _;

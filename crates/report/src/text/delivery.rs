@@ -1,6 +1,6 @@
 //! Facts about the packets of one direction, for calls and streams of datagrams.
 
-use netburn_analysis::format::{short, span};
+use netburn_analysis::format::{fine_percent, span};
 use netburn_record::summary::{DeliverySummary, LatencyMs};
 
 /// Fact about a direction in which no packet arrived.
@@ -34,12 +34,4 @@ pub(super) fn losses(of: &DeliverySummary) -> String {
 /// `jitter 1.3 ms`, if it is known.
 pub(super) fn jitter(of: &DeliverySummary) -> Option<String> {
     Some(format!("jitter {}", span(of.jitter_ms?)))
-}
-
-/// A share in percent: two decimals, and never 0 if it is larger than 0. For losses and other small shares.
-pub(crate) fn fine_percent(share: f64) -> String {
-    match share * 100.0 {
-        percent if percent > 0.0 && percent < 0.01 => "<0.01 %".to_owned(),
-        percent => format!("{} %", short(percent)),
-    }
 }

@@ -1,8 +1,7 @@
 //! Lines about the familiar grades of each probe.
 
-use super::delivery::fine_percent;
 use crate::sanitise::sanitise;
-use netburn_analysis::format::span;
+use netburn_analysis::format::{fine_percent, span};
 use netburn_quality::grade::bufferbloat::Scale;
 use netburn_record::Summary;
 use netburn_record::summary::{AimGrade, BufferbloatGrade, Grades, LoadedLatency, Missing, WorkloadSummary};

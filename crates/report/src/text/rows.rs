@@ -4,7 +4,7 @@ use super::verdict;
 use crate::sanitise::sanitise;
 use crate::style::Tone;
 use crate::table::{Cell, Column, left, render, right};
-use netburn_analysis::format::{mbps, ms, percent};
+use netburn_analysis::format::{mbps, met_percent, ms, percent};
 use netburn_record::Summary;
 use netburn_record::summary::{GoalSummary, LatencyMs, StationSummary, WorkloadSummary};
 use netburn_stats::{P50, P95, P99, percentile::supported};
@@ -98,7 +98,7 @@ fn met(goal: &GoalSummary) -> Cell {
         tone
     };
     match goal.met {
-        Some(share) => Cell::new(percent(share), tone),
+        Some(share) => Cell::new(met_percent(share), tone),
         None => Cell::new("–", Tone::Quiet),
     }
 }

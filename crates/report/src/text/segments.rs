@@ -1,9 +1,8 @@
 //! Lines about the bit rates of adaptive streaming.
 
-use super::delivery::fine_percent;
 use super::why::counted;
 use crate::sanitise::sanitise;
-use netburn_analysis::format::{mbps, span};
+use netburn_analysis::format::{fine_percent, mbps, span};
 use netburn_record::Summary;
 use netburn_record::summary::{PlayerSummary, SegmentsSummary};
 

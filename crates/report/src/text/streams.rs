@@ -1,10 +1,10 @@
 //! Lines about the streams of datagrams.
 
-use super::delivery::{delays, fine_percent, jitter, losses, none_arrived};
+use super::delivery::{delays, jitter, losses, none_arrived};
 use super::grades::score;
 use super::video;
 use crate::sanitise::sanitise;
-use netburn_analysis::format::span;
+use netburn_analysis::format::{fine_percent, span};
 use netburn_record::Summary;
 use netburn_record::summary::{FrameSummary, StreamSummary, StreamsSummary};
 use netburn_workload::config::GAP;

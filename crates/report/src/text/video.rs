@@ -1,8 +1,8 @@
 //! Facts about one direction of a video call.
 
-use super::delivery::{delays, fine_percent};
+use super::delivery::delays;
 use super::why::counted;
-use netburn_analysis::format::{mbps, span};
+use netburn_analysis::format::{fine_percent, mbps, span};
 use netburn_record::summary::{DeliverySummary, VideoSummary};
 
 /// Meaning of the values of video calls.

@@ -1,8 +1,8 @@
 //! Lines about the directions of each call.
 
-use super::delivery::{delays, fine_percent, jitter, losses, none_arrived};
+use super::delivery::{delays, jitter, losses, none_arrived};
 use crate::sanitise::sanitise;
-use netburn_analysis::format::span;
+use netburn_analysis::format::{fine_percent, span};
 use netburn_record::Summary;
 use netburn_record::summary::{VoiceStreamSummary, VoiceSummary};
 

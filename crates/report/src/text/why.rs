@@ -2,7 +2,7 @@
 
 use crate::sanitise::sanitise;
 use crate::style::{Tone, paint};
-use netburn_analysis::format::{percent, short, span};
+use netburn_analysis::format::{fine_percent, met_percent, short, span};
 use netburn_record::GoalKind;
 use netburn_record::summary::{GapSummary, GoalSummary, StationSummary, VideoSummary, WorkloadSummary};
 use netburn_record::{QualityIssue, Summary};
@@ -15,8 +15,9 @@ pub(super) fn paragraphs(summary: &Summary, colour: bool) -> Vec<String> {
     let mut by_self_check = Vec::new();
     for station in &summary.stations {
         let name = sanitise(&station.name);
-        for (tone, sentence) in sentences(station, &summary.self_check.reasons) {
-            lines.push(format!("{} {sentence}", paint(&name, tone, colour)));
+        for sentence in sentences(station, &summary.self_check.reasons) {
+            let text = sentence.with(sentence.verb);
+            lines.push(format!("{} {text}", paint(&name, sentence.tone, colour)));
         }
         // Reasons of the self-check that concern several stations are not repeated for each.
         if !station.reasons.is_empty() && station.reasons.iter().all(|r| summary.self_check.reasons.contains(r)) {
@@ -35,7 +36,7 @@ pub(super) fn paragraphs(summary: &Summary, colour: bool) -> Vec<String> {
 pub(crate) fn plain(station: &StationSummary, known: &[QualityIssue]) -> Vec<String> {
     let mut out: Vec<String> = sentences(station, known)
         .into_iter()
-        .map(|(_, sentence)| capital(&sentence))
+        .map(|sentence| capital(&sentence.with(sentence.plain)))
         .collect();
     if out.is_empty() && !station.reasons.is_empty() {
         out.push("Could not be measured: see the self-check below.".to_owned());
@@ -52,10 +53,13 @@ pub(crate) fn plain(station: &StationSummary, known: &[QualityIssue]) -> Vec<Str
 
 /// A goal that was passed.
 fn met_goal(workload: &WorkloadSummary, goal: &GoalSummary) -> String {
-    match &workload.player {
-        Some(player) if goal.kind == GoalKind::NoStall && player.stalls == 0 => {
-            format!("{} never stalled.", capital(&sanitise(&workload.name)))
-        }
+    let name = capital(&sanitise(&workload.name));
+    let all = goal.met == Some(1.0);
+    match (goal.kind, &workload.player) {
+        (GoalKind::NoStall, Some(player)) if player.stalls == 0 => format!("{name} never stalled."),
+        (GoalKind::NoFreeze, _) if all => format!("{name}: the picture never froze."),
+        (GoalKind::NoGap, _) if all => format!("{name}: no interruption."),
+        (GoalKind::Rate, _) if all => format!("{name} was always fast enough (`{}`).", sanitise(&goal.goal)),
         _ => format!("{}.", capital(&goal_sentence(workload, goal))),
     }
 }
@@ -69,7 +73,36 @@ fn capital(text: &str) -> String {
     }
 }
 
-fn sentences(station: &StationSummary, known: &[QualityIssue]) -> Vec<(Tone, String)> {
+/// A sentence about a station, without the station's name.
+struct Sentence {
+    tone: Tone,
+    /// Verb after the name; empty if `text` has one.
+    verb: &'static str,
+    /// Beginning of the sentence below the name, in words that need no knowledge of verdicts.
+    plain: &'static str,
+    text: String,
+}
+
+impl Sentence {
+    /// A sentence whose text has a verb.
+    fn whole(tone: Tone, text: String) -> Self {
+        Sentence {
+            tone,
+            verb: "",
+            plain: "",
+            text,
+        }
+    }
+
+    fn with(&self, beginning: &str) -> String {
+        match beginning {
+            "" => self.text.clone(),
+            beginning => format!("{beginning}: {}", self.text),
+        }
+    }
+}
+
+fn sentences(station: &StationSummary, known: &[QualityIssue]) -> Vec<Sentence> {
     let mut out = Vec::new();
     let own: Vec<String> = station
         .reasons
@@ -78,29 +111,36 @@ fn sentences(station: &StationSummary, known: &[QualityIssue]) -> Vec<(Tone, Str
         .map(|reason| sanitise(&reason.to_string()))
         .collect();
     if !own.is_empty() {
-        out.push((Tone::Unreliable, format!("could not be measured: {}.", own.join("; "))));
+        let text = format!("could not be measured: {}.", own.join("; "));
+        out.push(Sentence::whole(Tone::Unreliable, text));
     }
     let inconclusive = station.verdict == Verdict::Inconclusive;
     for workload in &station.workloads {
         for (index, goal) in workload.goals.iter().enumerate() {
-            let (tone, verb) = match goal.verdict {
+            let (tone, verb, plain) = match goal.verdict {
                 // An inconclusive goal has neither failed nor been met.
-                Verdict::Fail if inconclusive => (Tone::Unreliable, "would fail"),
-                Verdict::Marginal if inconclusive => (Tone::Unreliable, "would be marginal"),
-                Verdict::Fail => (Tone::Bad, "fails"),
-                Verdict::Marginal => (Tone::Unreliable, "is marginal"),
+                Verdict::Fail if inconclusive => (Tone::Unreliable, "would fail", "would fail"),
+                Verdict::Marginal if inconclusive => (Tone::Unreliable, "would be marginal", "would be marginal"),
+                Verdict::Fail => (Tone::Bad, "fails", "missed"),
+                Verdict::Marginal => (Tone::Unreliable, "is marginal", "only just met"),
                 // The station's reasons already contain it.
                 Verdict::Inconclusive if station.reasons.iter().any(|why| is_about(why, workload, index)) => continue,
-                Verdict::Inconclusive if inconclusive => (Tone::Unreliable, "is inconclusive"),
+                Verdict::Inconclusive if inconclusive => (Tone::Unreliable, "is inconclusive", "is inconclusive"),
                 // Another goal of the station failed.
-                Verdict::Inconclusive => (Tone::Unreliable, "has an inconclusive goal"),
+                Verdict::Inconclusive => (Tone::Unreliable, "has an inconclusive goal", "could not be measured"),
                 Verdict::Pass | Verdict::None => continue,
             };
-            out.push((tone, format!("{verb}: {}.", goal_sentence(workload, goal))));
+            let text = format!("{}.", goal_sentence(workload, goal));
+            out.push(Sentence {
+                tone,
+                verb,
+                plain,
+                text,
+            });
         }
         // Lost packets of streams have a line of their own.
         if workload.failures > 0 && workload.voice.is_none() && workload.streams.is_none() {
-            out.push((Tone::Bad, failures(workload)));
+            out.push(Sentence::whole(Tone::Bad, failures(workload)));
         }
     }
     out
@@ -129,7 +169,7 @@ fn goal_sentence(workload: &WorkloadSummary, goal: &GoalSummary) -> String {
         {
             format!(
                 "{} of {} round trips of {name} met `{text}`{}{}",
-                percent(met),
+                met_percent(met),
                 goal.samples,
                 required(goal, met),
                 worst_packet(goal)
@@ -137,31 +177,31 @@ fn goal_sentence(workload: &WorkloadSummary, goal: &GoalSummary) -> String {
         }
         GoalKind::Frames => format!(
             "{} of {} frames of {name} were on time{}",
-            percent(met),
+            met_percent(met),
             goal.samples,
             required(goal, met)
         ),
         GoalKind::NoGap => match gaps(workload) {
             Some(gaps) => format!(
-                "{name} has {} of 100 ms or more in the direction with the worse result ({} of the time), longest {}",
+                "{name} has {} of 100 ms or more in its worse direction ({} of the time), longest {}",
                 counted(gaps.count, "gap"),
-                percent(gaps.share),
+                fine_percent(gaps.share),
                 span(gaps.longest_ms)
             ),
             None => format!("{name} did not meet `{text}`"),
         },
         GoalKind::NoFreeze => match frozen(workload) {
             Some(video) => format!(
-                "{name} has {} in the direction with the worse result ({} of the time), longest {}",
+                "{name} has {} in its worse direction ({} of the time), longest {}",
                 counted(video.freezes, "freeze"),
-                percent(video.frozen_share.unwrap_or(0.0)),
+                fine_percent(video.frozen_share.unwrap_or(0.0)),
                 span(video.longest_freeze_ms)
             ),
             None => format!("{name} did not meet `{text}`"),
         },
         GoalKind::Latency if workload.streams.is_some() => format!(
-            "{} of {} {} of {name} met `{text}` in the direction with the worse result{}{}",
-            percent(met),
+            "{} of {} {} of {name} met `{text}` in its worse direction{}{}",
+            met_percent(met),
             goal.samples,
             if frozen(workload).is_some() {
                 "frames"
@@ -173,46 +213,45 @@ fn goal_sentence(workload: &WorkloadSummary, goal: &GoalSummary) -> String {
         ),
         GoalKind::Rpm => format!(
             "{} of {} windows of {name} met `{text}`{}{}",
-            percent(met),
+            met_percent(met),
             goal.samples,
             required(goal, met),
             lowest_rpm(goal)
         ),
         GoalKind::Loss => format!(
-            "{} of {} windows of {name} met `{text}` in the direction with the worse result{}{}",
-            percent(met),
+            "{} of {} windows of {name} met `{text}` in its worse direction{}{}",
+            met_percent(met),
             goal.samples,
             required(goal, met),
             worst_packet(goal)
         ),
         GoalKind::Latency => format!(
             "{} of {} {name} operations met `{text}`{}{}",
-            percent(met),
+            met_percent(met),
             goal.samples,
             required(goal, met),
             worst_operation(workload, goal)
         ),
         GoalKind::Rate if workload.segments.is_some() => {
             let lowest = match goal.excess {
-                Some(excess) if excess > 1.0 => format!("; the lowest has {} of it", percent(1.0 / excess)),
+                Some(excess) if excess > 1.0 => format!("; the lowest has {} of it", met_percent(1.0 / excess)),
                 _ => String::new(),
             };
             format!(
                 "{} of {} segments of {name} met `{text}`{}{lowest}",
-                percent(met),
+                met_percent(met),
                 goal.samples,
                 required(goal, met)
             )
         }
         GoalKind::Rate => {
             let slowest = match goal.excess {
-                Some(excess) if excess > 0.0 => format!("the slowest reached {} of it", percent(1.0 / excess)),
+                Some(excess) if excess > 0.0 => format!("the slowest reached {} of it", met_percent(1.0 / excess)),
                 _ => "one window had no data".to_owned(),
             };
             format!(
-                "{} of {} {name} windows met `{text}`{}; {slowest}",
-                percent(met),
-                goal.samples,
+                "{name} was fast enough (`{text}`) for {} of the time{}; {slowest}",
+                met_percent(met),
                 required(goal, met)
             )
         }
@@ -224,8 +263,8 @@ fn goal_sentence(workload: &WorkloadSummary, goal: &GoalSummary) -> String {
                 _ => String::new(),
             };
             format!(
-                "{} of {} windows of {name} met `{text}` in the direction with the worse result{}{worst}",
-                percent(met),
+                "{} of {} windows of {name} met `{text}` in its worse direction{}{worst}",
+                met_percent(met),
                 goal.samples,
                 required(goal, met)
             )
@@ -235,7 +274,7 @@ fn goal_sentence(workload: &WorkloadSummary, goal: &GoalSummary) -> String {
                 "{name} stalled {}, {} in total ({} of the time), longest {}",
                 times(player.stalls),
                 span(player.stalled_ms),
-                percent(player.stalled_share),
+                fine_percent(player.stalled_share),
                 span(player.longest_stall_ms)
             ),
             _ => format!("{name} did not meet `{text}`"),
@@ -263,7 +302,7 @@ fn gaps(workload: &WorkloadSummary) -> Option<GapSummary> {
 /// The window with the lowest score, if it does not meet the goal.
 fn lowest_rpm(goal: &GoalSummary) -> String {
     match goal.excess {
-        Some(excess) if excess > 1.0 => format!("; the lowest reached {} of it", percent(1.0 / excess)),
+        Some(excess) if excess > 1.0 => format!("; the lowest reached {} of it", met_percent(1.0 / excess)),
         _ => String::new(),
     }
 }

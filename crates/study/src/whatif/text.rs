@@ -5,7 +5,7 @@ use netburn_analysis::compare::MetricComparison;
 use netburn_analysis::explain::Explanation;
 use netburn_record::summary::verdict_name;
 use netburn_report::causes::lines;
-use netburn_report::compare::{format_value, json as compared, metric_name, text as compared_text};
+use netburn_report::compare::{json as compared, metric_name, metric_value, text as compared_text};
 use netburn_report::sanitise::{sanitise, wrap};
 use netburn_report::style::{Tone, paint};
 use netburn_report::table::{Cell, left, render, right};
@@ -117,8 +117,8 @@ fn cells(held: &MetricComparison) -> Vec<Cell> {
     vec![
         format!("  {}", sanitise(station)).into(),
         sanitise(&metric_name(key, false)).into(),
-        format_value(before, key.quantity.unit()).into(),
-        format_value(after, key.quantity.unit()).into(),
+        metric_value(before, &key.quantity).into(),
+        metric_value(after, &key.quantity).into(),
         Cell::new(judgement.name(), judgement.into()),
     ]
 }

@@ -1,7 +1,7 @@
 //! The page of a ranking.
 
 use super::{curves, head};
-use crate::compare::format::{metric_name, value};
+use crate::compare::format::{metric_name, metric_value};
 use crate::compare::overlay::{Variant, overlays};
 use crate::compare::text::{heading, legend, warnings};
 use crate::html::{document, escaped, section};
@@ -73,7 +73,7 @@ fn metric_table(ranking: &Ranking) -> String {
     }
     out.push_str("</tr></thead><tbody>\n");
     for ranked in &ranking.metrics {
-        let unit = ranked.key.quantity.unit();
+        let quantity = &ranked.key.quantity;
         let station = ranked.key.station.as_deref().unwrap_or("(all)");
         let _ = write!(
             out,
@@ -82,12 +82,12 @@ fn metric_table(ranking: &Ranking) -> String {
             escaped(&metric_name(&ranked.key, false))
         );
         for standing in &ranking.standings {
-            let median = value(ranked.medians[standing.side], unit);
+            let median = metric_value(ranked.medians[standing.side], quantity);
             let range = ranked.intervals[standing.side].map_or_else(String::new, |interval| {
                 format!(
                     " <span class=\"quiet\">{} to {}</span>",
-                    value(interval.low, unit),
-                    value(interval.high, unit)
+                    metric_value(interval.low, quantity),
+                    metric_value(interval.high, quantity)
                 )
             });
             let _ = if ranked.is_best(standing.side) {

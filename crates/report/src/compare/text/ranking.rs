@@ -1,7 +1,7 @@
 //! A ranking for a terminal.
 
 use super::heading;
-use crate::compare::format::{metric_name, value};
+use crate::compare::format::{metric_name, metric_value};
 use crate::environment::sentence;
 use crate::sanitise::{sanitise, wrap};
 use crate::style::{Tone, paint};
@@ -137,9 +137,8 @@ fn each_metric(ranking: &Ranking, width: usize, colour: bool) -> Vec<String> {
 }
 
 fn cell(ranked: &Ranked, side: usize) -> Cell {
-    let unit = ranked.key.quantity.unit();
     let mark = if ranked.is_best(side) { "*" } else { "" };
-    let shown = format!("{}{mark}", value(ranked.medians[side], unit));
+    let shown = format!("{}{mark}", metric_value(ranked.medians[side], &ranked.key.quantity));
     match ranked.against_best[side] {
         None => Cell::new(shown, Tone::Heading),
         Some(judgement) => Cell::new(shown, judgement.into()),
