@@ -10,7 +10,9 @@ class Netburn < Formula
 
   def install
     system "cargo", "install", *std_cargo_args(path: "crates/netburn")
-    system bin/"netburn", "generate", "man", "--out", man1
+    system bin/"netburn", "generate", "man", "--out", "man"
+    man1.install Dir["man/*.1"]
+    man5.install Dir["man/*.5"]
     generate_completions_from_executable(bin/"netburn", "generate", shells: [:bash, :zsh, :fish])
   end
 

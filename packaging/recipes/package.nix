@@ -18,7 +18,7 @@ rustPlatform.buildRustPackage rec {
   nativeBuildInputs = [ installShellFiles ];
   postInstall = ''
     $out/bin/netburn generate man --out man
-    installManPage man/*.1
+    installManPage man/*.1 man/*.5
     installShellCompletion --cmd netburn \
       --bash <($out/bin/netburn generate bash) \
       --zsh <($out/bin/netburn generate zsh) \

@@ -31,7 +31,7 @@ pub(crate) use fleet::{
     CheckArgs, DeployArgs, FleetArgs, FleetCommand, FleetListArgs, FleetServeArgs, JoinArgs, Label, LimitsArgs,
     RevokeArgs,
 };
-pub(crate) use generate::{GenerateArgs, Generated};
+pub(crate) use generate::{CompleteArgs, GenerateArgs, Generated};
 pub(crate) use lab::{CommandArgs, DoctorArgs, LabArgs};
 pub(crate) use rpm::{RpmArgs, RpmDirection};
 pub(crate) use run::{BandArg, Changes, Check, EnvironmentArg, PlanArgs, RunArgs};
@@ -132,6 +132,8 @@ pub(crate) enum Command {
     Generate(GenerateArgs),
     Crosscheck(Box<CrosscheckArgs>),
     #[command(hide = true)]
+    Complete(CompleteArgs),
+    #[command(hide = true)]
     Flow(FlowArgs),
     /// Create the namespaces of a lab and the processes in them
     #[command(hide = true)]
@@ -180,6 +182,9 @@ pub(crate) struct ReportArgs {
     /// Format of the report
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     pub(crate) format: ReportFormat,
+    /// Show the familiar grades of the probes, such as bufferbloat letters
+    #[arg(long)]
+    pub(crate) grades: bool,
     /// File for the page [default: report.html in the run's folder]
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,

@@ -1,11 +1,17 @@
 //! `netburn generate`: man pages and completions, from the same definitions as the help texts.
 
+mod complete;
+mod examples;
+mod man;
+
+pub(crate) use complete::complete;
+
 use crate::args::{Cli, GenerateArgs, Generated};
 use crate::exit::{CliError, ExitStatus};
 use crate::terminal::print_stdout;
 use clap::{Command, CommandFactory as _};
-use clap_complete::Shell;
-use clap_mangen::Man;
+use clap_complete::{Generator as _, Shell};
+use netburn_record::UnixTime;
 use std::io;
 use std::path::Path;
 
@@ -14,22 +20,52 @@ pub(crate) fn generate(args: &GenerateArgs) -> Result<ExitStatus, CliError> {
     let mut command = visible(&Cli::command());
     match (shell(args.what), &args.out) {
         (None, None) => {
-            // The command `help` has no page.
-            let page = Man::new(command.disable_help_subcommand(true));
-            print_stdout(&text(|buffer| page.render(buffer))?)?;
+            let pages = man::pages(command, &date());
+            print_stdout(pages.first().map_or("", |page| &page.text))?;
         }
         (None, Some(folder)) => write_pages(command, folder).map_err(|error| unwritten(folder, &error))?,
         (Some(shell), None) => print_stdout(&text(|buffer| {
-            clap_complete::generate(shell, &mut command, NAME, buffer);
+            completions(shell, &mut command, buffer);
             Ok(())
         })?)?,
         (Some(shell), Some(folder)) => {
-            let file = std::fs::create_dir_all(folder)
-                .and_then(|()| clap_complete::generate_to(shell, &mut command, NAME, folder));
-            file.map(drop).map_err(|error| unwritten(folder, &error))?;
+            let mut script = Vec::new();
+            completions(shell, &mut command, &mut script);
+            let path = folder.join(shell.file_name(NAME));
+            let written = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(path, script));
+            written.map_err(|error| unwritten(folder, &error))?;
         }
     }
     Ok(ExitStatus::Success)
+}
+
+/// Writes the completions: those of options and values by clap, and those of names.
+fn completions(shell: Shell, command: &mut Command, buffer: &mut Vec<u8>) {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, command, NAME, &mut script);
+    if shell == Shell::Zsh {
+        // The function of names must be defined before clap's script calls its own. An argument without a kind has names.
+        let text = String::from_utf8_lossy(&script).replace(":_default'", ":_netburn_names'");
+        let (head, rest) = text.split_once('\n').unwrap_or((&text, ""));
+        script = format!("{head}\n{}{rest}", complete::script(shell)).into_bytes();
+        buffer.extend(script);
+    } else {
+        buffer.extend(script);
+        buffer.extend(complete::script(shell).as_bytes());
+    }
+}
+
+/// Date of the pages: that of SOURCE_DATE_EPOCH (reproducible-builds.org), or today.
+fn date() -> String {
+    let epoch = std::env::var("SOURCE_DATE_EPOCH")
+        .ok()
+        .and_then(|text| text.parse::<i64>().ok());
+    let time = epoch
+        .and_then(|seconds| seconds.checked_mul(1_000_000_000))
+        .map_or_else(UnixTime::now, UnixTime);
+    let text = time.rfc3339();
+    text.split_once('T')
+        .map_or_else(String::new, |(date, _)| date.to_owned())
 }
 
 const NAME: &str = "netburn";
@@ -67,10 +103,13 @@ fn visible(command: &Command) -> Command {
     )
 }
 
-/// Writes a page for each command: `netburn.1`, `netburn-run.1`, …
+/// Writes a page for each command and for the scenario file: `netburn.1`, `netburn-run.1`, …, `netburn-scenario.5`.
 fn write_pages(command: Command, folder: &Path) -> io::Result<()> {
     std::fs::create_dir_all(folder)?;
-    clap_mangen::generate_to(command, folder)
+    let pages = man::pages(command, &date());
+    pages
+        .iter()
+        .try_for_each(|page| std::fs::write(folder.join(&page.file), &page.text))
 }
 
 fn text(write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> Result<String, CliError> {

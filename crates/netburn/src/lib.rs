@@ -143,6 +143,7 @@ fn perform(command: Command) -> Result<ExitStatus, CliError> {
         Command::Flow(args) => crosscheck::flow(&args.end),
         Command::LabInit => std::process::exit(lab::helper()),
         Command::Generate(args) => generate::generate(&args),
+        Command::Complete(args) => generate::complete(&args),
         Command::Schema(args) => plan::schema(&args),
         Command::Agent => join::agent(),
     }

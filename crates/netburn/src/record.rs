@@ -56,7 +56,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<ExitStatus, CliError> {
         ReportFormat::Json => written(&view.summary, Format::Json),
         ReportFormat::Text => {
             let system = archive.as_ref().map(Opened::system).unwrap_or_default();
-            written(&view.summary, Format::Text) + &causes(&view) + &system
+            written(&view.summary, Format::Text) + &causes(&view) + &grades(&view, args.grades) + &system
         }
         ReportFormat::Markdown => netburn_report::markdown(&view.summary, &view.explanation),
     };
@@ -121,6 +121,7 @@ fn entry(listed: &RunEntry) -> serde_json::Value {
         "scenario": listed.scenario,
         "environment": listed.environment.map(|environment| environment.name()),
         "started": listed.started.map(UnixTime::rfc3339),
+        "time": listed.at.map(UnixTime::rfc3339),
         "state": state,
         "verdict": verdict,
         "error": error,
@@ -143,6 +144,18 @@ pub(crate) fn causes(view: &View) -> String {
     let look = TerminalStyle::for_stdout();
     let lines = netburn_report::causes::lines(&view.explanation, look.width, look.colour);
     lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// The familiar grades of a run, or how to show them; empty if it has none.
+pub(crate) fn grades(view: &View, shown: bool) -> String {
+    let text = netburn_report::text::grades(&view.summary, TerminalStyle::for_stdout().width);
+    match (shown, text.is_empty()) {
+        (true, _) | (_, true) => text,
+        (false, false) => {
+            let run = sanitise(&view.summary.run);
+            format!("\nFamiliar grades (bufferbloat, QoO, AIM): netburn report {run} --grades\n")
+        }
+    }
 }
 
 /// A folder without a run is a usage error; a record that can't be completed is a failure.

@@ -10,7 +10,7 @@ use crate::exit::{self, CliError, ExitStatus};
 use crate::page;
 use crate::plan::{self, Chosen};
 use crate::program::program;
-use crate::record::{causes, written};
+use crate::record::{causes, grades, written};
 use crate::signals;
 use crate::terminal::{eprint_message, print_stdout};
 use netburn_analysis::View;
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitStatus, CliError> {
                 eprint_message(&format!("the page is {}", path.display()));
             }
             if args.format == Format::Text {
-                print_result(&causes(&view))?;
+                print_result(&(causes(&view) + &grades(&view, false)))?;
             }
         }
         Err(error) => eprint_message(&format!("there is no page: {}", sanitise(&error.to_string()))),

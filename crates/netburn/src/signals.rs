@@ -2,7 +2,7 @@
 
 use crate::exit::CliError;
 use crate::runtime;
-use crate::terminal::eprint_message;
+use crate::terminal::eprint_below;
 use netburn_linux::interrupts;
 use netburn_runner::Cancel;
 use std::io;
@@ -125,7 +125,7 @@ pub(crate) fn cancel_or_exit() -> Result<Cancel, CliError> {
             std::process::exit(3);
         }
         canceller.stop();
-        eprint_message("stopping and saving the results; a second signal aborts");
+        eprint_below("stopping and saving the results; a second signal aborts");
     })?;
     Ok(cancel)
 }

@@ -63,6 +63,14 @@ pub(crate) fn sweep(args: &SweepArgs) -> Result<ExitStatus, CliError> {
         ));
         return Ok(ExitStatus::Success);
     }
+    if left > 0 && folder.finished() == 0 {
+        finished.map_err(|error| halted(&error, &folder))?;
+        eprint_message(&format!(
+            "interrupted before the first run was finished; {}",
+            continue_command(&folder)
+        ));
+        return Ok(ExitStatus::NotMeasured);
+    }
     let rows = folder.rows(&grid);
     let judged = judged(&grid, &folder, args);
     kept(&grid, &folder, &rows, judged.as_ref(), args)?;

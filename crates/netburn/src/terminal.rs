@@ -4,7 +4,7 @@ use crate::exit::CliError;
 use netburn_report::sanitise::{painted_width, wrap};
 use std::io::{self, IsTerminal, Write};
 
-/// Text width in columns if standard output is not a terminal.
+/// Text width in columns if neither a terminal nor `COLUMNS` limits it.
 const WIDTH: usize = 100;
 
 /// Maximum text width in columns. Longer lines are hard to read.
@@ -23,20 +23,48 @@ pub(crate) struct TerminalStyle {
 }
 
 impl TerminalStyle {
-    /// Returns the style for standard output: the width and colours of the terminal, if it is one.
+    /// Returns the style for standard output. A pipe usually ends at a pager or a filter in the terminal of standard error,
+    /// so that the text has the width of that terminal.
     pub(crate) fn for_stdout() -> Self {
-        if io::stdout().is_terminal() {
-            TerminalStyle {
-                width: columns().unwrap_or(WIDTH).min(WIDEST),
-                colour: colour_wanted(),
-            }
+        let terminal = if io::stdout().is_terminal() {
+            netburn_report::columns_of_stdout()
+        } else if stdout_is_pipe() {
+            netburn_report::columns_of_stderr()
         } else {
-            TerminalStyle {
-                width: WIDTH,
-                colour: false,
-            }
+            None
+        };
+        TerminalStyle {
+            width: width(std::env::var("COLUMNS").ok().as_deref(), terminal),
+            colour: io::stdout().is_terminal() && colour_wanted(),
         }
     }
+}
+
+/// Text width in columns. The variable `COLUMNS` has priority over the size of the terminal, as in POSIX ("Environment
+/// Variables", 8.3). Without a terminal, standard output may be a file: its text does not depend on a window.
+fn width(variable: Option<&str>, terminal: Option<usize>) -> usize {
+    let variable = variable
+        .and_then(|text| text.parse().ok())
+        .filter(|columns| *columns > 0);
+    variable
+        .or(terminal)
+        .map_or(WIDTH, |columns| columns.clamp(NARROWEST, WIDEST))
+}
+
+/// Returns whether standard output is a pipe.
+#[cfg(unix)]
+fn stdout_is_pipe() -> bool {
+    use std::os::fd::AsFd;
+    use std::os::unix::fs::FileTypeExt;
+    let file = io::stdout().as_fd().try_clone_to_owned().map(std::fs::File::from);
+    let metadata = file.and_then(|file| file.metadata());
+    metadata.is_ok_and(|metadata| metadata.file_type().is_fifo())
+}
+
+/// Returns `false`: the kind of a file is known on Unix only.
+#[cfg(not(unix))]
+fn stdout_is_pipe() -> bool {
+    false
 }
 
 /// Returns whether standard error supports colours.
@@ -66,6 +94,14 @@ pub(crate) fn unwritten(error: io::Error) -> CliError {
 /// Prints a message to standard error, with lines that fit a terminal. Write errors are ignored.
 pub(crate) fn eprint_message(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{}", for_stderr(text));
+}
+
+/// Prints a message to standard error. On a terminal it begins a new line, because the current one has progress and `^C`.
+pub(crate) fn eprint_below(text: &str) {
+    if stderr_is_terminal() {
+        eprint_message("");
+    }
+    eprint_message(text);
 }
 
 /// Prints a question to standard error. The answer follows in the same line. Write errors are ignored.
@@ -113,10 +149,6 @@ fn colour_wanted() -> bool {
     std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty()) && std::env::var_os("TERM").is_some_and(|t| t != "dumb")
 }
 
-fn columns() -> Option<usize> {
-    netburn_report::columns_of_stdout()
-}
-
 /// An indented JSON document.
 pub(crate) fn document(of: &(impl serde::Serialize + ?Sized)) -> String {
     let mut text = serde_json::to_string_pretty(of).expect("our documents have string keys only");
@@ -137,6 +169,19 @@ mod tests {
             fitted(message, Some(40)),
             "the run may send up to 18.8 GB at\n  10 Gbit/s, because the scenario sets\n  no limit"
         );
+    }
+
+    #[test]
+    fn the_width_is_that_of_the_variable_then_of_the_terminal() {
+        assert_eq!(width(None, None), 100);
+        assert_eq!(width(None, Some(80)), 80);
+        assert_eq!(width(Some("60"), Some(80)), 60);
+        assert_eq!(width(Some("60"), None), 60);
+        // Invalid values, and widths at which nothing is readable.
+        assert_eq!(width(Some(""), Some(80)), 80);
+        assert_eq!(width(Some("0"), None), 100);
+        assert_eq!(width(Some("7"), None), NARROWEST);
+        assert_eq!(width(Some("1000"), None), WIDEST);
     }
 
     #[test]

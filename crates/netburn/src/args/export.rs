@@ -11,7 +11,7 @@ pub(crate) struct ExportArgs {
     /// Folder of the run
     pub(crate) run: PathBuf,
     /// Format to export to
-    #[arg(long, value_enum, value_name = "FORMAT")]
+    #[arg(long, alias = "format", value_enum, value_name = "FORMAT")]
     pub(crate) to: ExportFormat,
     /// Output path; `-` is standard output. A folder for parquet and pcapng; a folder or a file name ending in .gz for
     /// flent [default: standard output; RUN-parquet for parquet, RUN-pcapng for pcapng, the current folder for flent]

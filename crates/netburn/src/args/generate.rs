@@ -23,10 +23,18 @@ pub(crate) struct GenerateArgs {
     pub(crate) out: Option<PathBuf>,
 }
 
+/// Print the names with which a command line can continue. The completions of the shells use it
+#[derive(Debug, Args)]
+pub(crate) struct CompleteArgs {
+    /// Words of the command line up to the cursor
+    #[arg(last = true)]
+    pub(crate) words: Vec<String>,
+}
+
 /// Generated files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Generated {
-    /// Man pages in section 1, one for each command
+    /// Man pages: sections 1 (commands) and 5 (scenario file)
     Man,
     /// Completions for bash 4 and newer
     Bash,

@@ -163,6 +163,36 @@ fn an_interrupted_sweep_keeps_finished_runs_and_prints_the_command_to_continue()
     assert_eq!(fs::read_to_string(folder.join("rows.csv")).unwrap(), ended.out());
 }
 
+/// A run of 1 h takes longer than the wait for the folder.
+#[test]
+fn a_sweep_that_is_interrupted_in_its_first_run_prints_no_results() {
+    let bench = Bench::new();
+    bench.write("house.toml", house("1 h", "500 ms"));
+    let args = [
+        "sweep",
+        "house.toml",
+        "--vary",
+        "seed=1..8",
+        "--jobs",
+        "1",
+        "--out",
+        "cut",
+    ];
+    let mut running = start(bench.netburn(args));
+    let folder = bench.path("cut");
+    running.wait_for("the folder", |_| folder.join("sweep.json").exists());
+    running.signal("INT");
+    let ended = running.finish();
+    assert_eq!(finished_runs(&folder).len(), 0);
+    let ended = ended.expect(3);
+    assert_eq!(ended.out(), "");
+    let last = ended.stderr.lines().last().unwrap_or_default();
+    assert_eq!(
+        last,
+        "interrupted before the first run was finished; the same command with --out cut continues"
+    );
+}
+
 /// Two stations on wires of their own with 8 Mbit/s each, one of them behind a modem. 1448 of 1538 bytes on the wire
 /// are content, so 8 Mbit/s carry 7.53 Mbit/s. A probe is queued behind the upload.
 const DESKS: &str = r#"

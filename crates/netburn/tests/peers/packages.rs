@@ -1,6 +1,6 @@
 //! Generated files and packages, with the programs that read them: bash, dpkg, rpm, buildah, cargo.
 
-use crate::support::{Bench, finish};
+use crate::support::{Bench, finish, house};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -60,12 +60,56 @@ fn each_command_has_a_man_page() {
     }
     assert!(pages.contains("netburn-fleet-join.1") && !pages.contains("netburn-lab-init.1"));
     let page = fs::read_to_string(bench.path("man/netburn-sweep.1")).unwrap();
+    assert!(page.starts_with(".TH NETBURN-SWEEP 1 20"), "{page}");
+    assert!(page.contains("\n[\\fB\\-\\-repeat\\fR \\fIN\\fR]\n"), "{page}");
+    let page = fs::read_to_string(bench.path("man/netburn-run.1")).unwrap();
+    assert!(page.contains("\n.SH EXAMPLES\n"), "{page}");
+    let page = fs::read_to_string(bench.path("man/netburn-scenario.5")).unwrap();
     assert!(
-        page.starts_with(".ie \\n(.g .ds Aq \\(aq") && page.contains("\n.TH netburn-sweep 1 "),
+        page.contains("\n.SS [station.NAME]\n") && page.contains("\n\\fBsignal_up\\fR\n"),
         "{page}"
     );
     let whole = finish(bench.netburn(["generate", "man"])).expect(0).out();
     assert_eq!(whole, fs::read_to_string(bench.path("man/netburn.1")).unwrap());
+}
+
+/// mandoc reads the pages, and finds nothing to complain about.
+#[test]
+fn man_pages_are_valid() {
+    let bench = Bench::new();
+    let mut generate = bench.netburn(["generate", "man", "--out", "man"]);
+    // 2026-11-28T00:00:00Z
+    generate.env("SOURCE_DATE_EPOCH", "1795824000");
+    finish(generate).expect(0);
+    let pages: Vec<String> = names(&bench.path("man"))
+        .into_iter()
+        .map(|name| format!("man/{name}"))
+        .collect();
+    let mut mandoc = Command::new("mandoc");
+    mandoc.args(["-Tlint", "-Wstyle"]).args(&pages);
+    let ended = finish(bench.prepared(mandoc)).expect(0);
+    assert_eq!(ended.out(), "");
+    let page = fs::read_to_string(bench.path("man/netburn.1")).unwrap();
+    assert!(page.starts_with(".TH NETBURN 1 2026-11-28 \"netburn "), "{page}");
+}
+
+#[test]
+fn bash_completes_names() {
+    let bench = Bench::new();
+    bench.write("house.toml", house("2 s", "0 s"));
+    finish(bench.netburn(["run", "house.toml", "--on", "simulate", "--out", "first"])).expect(0);
+    let complete = |line: &str| {
+        let text = format!(
+            "source <(\"$0\" generate bash); COMP_LINE=\"$0 {line}\"; COMP_POINT=${{#COMP_LINE}}; \
+             COMP_WORDS=(netburn {line}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); compopt() {{ :; }}; \
+             _netburn_with_names netburn; printf '%s\\n' \"${{COMPREPLY[@]}}\""
+        );
+        script(&bench, &text)
+    };
+    assert!(complete("run four").contains("four-uses\n"));
+    assert!(complete("report fi").contains("first\n"));
+    assert!(complete("run house.toml --set station.caller.sig").contains("station.caller.signal=\n"));
+    assert!(!complete("run --on four").contains("four-uses"));
 }
 
 #[test]
@@ -210,6 +254,7 @@ fn a_package_for_debian_is_installed_and_removed_completely() {
         &root,
         &[
             "usr/share/man/man1/netburn-fleet-join.1.gz",
+            "usr/share/man/man5/netburn-scenario.5.gz",
             "usr/share/bash-completion/completions/netburn",
             "usr/share/zsh/vendor-completions/_netburn",
             "usr/share/fish/vendor_completions.d/netburn.fish",
@@ -244,6 +289,7 @@ fn a_package_for_fedora_is_installed_and_removed_completely() {
         &root,
         &[
             "usr/share/man/man1/netburn-fleet-join.1.gz",
+            "usr/share/man/man5/netburn-scenario.5.gz",
             "usr/share/zsh/site-functions/_netburn",
             "usr/share/doc/netburn/third-party-licenses.gz",
         ],

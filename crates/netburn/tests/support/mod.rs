@@ -191,6 +191,7 @@ impl Bench {
             .current_dir(self.dir.path())
             .env("NETBURN_TEST", self.dir.path().join(number.to_string()))
             .env_remove("NO_COLOR")
+            .env_remove("COLUMNS")
             .env_remove("NETBURN_LOG")
             .env("TERM", "xterm")
             .stdin(Stdio::null())

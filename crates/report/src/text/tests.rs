@@ -356,7 +356,10 @@ fn a_failed_station_is_not_called_inconclusive() {
         text.contains("tv has an inconclusive goal: 4kstream has no samples for `no stall`."),
         "{text}"
     );
-    assert!(text.contains("tv fails: 4kstream was fast enough (`every 2 s ≥ 20 Mbit/s`) for 43 % of the"), "{text}");
+    assert!(
+        text.contains("tv fails: 4kstream was fast enough (`every 2 s ≥ 20 Mbit/s`) for 43 % of the"),
+        "{text}"
+    );
     assert!(!text.contains("tv is inconclusive"), "{text}");
 }
 
@@ -369,7 +372,10 @@ fn an_inconclusive_station_has_not_failed() {
         text.contains("laptop would fail: 88 % of 100 browsing operations"),
         "{text}"
     );
-    assert!(text.contains("tv fails: 4kstream was fast enough (`every 2 s ≥ 20 Mbit/s`) for 43 % of the"), "{text}");
+    assert!(
+        text.contains("tv fails: 4kstream was fast enough (`every 2 s ≥ 20 Mbit/s`) for 43 % of the"),
+        "{text}"
+    );
 }
 
 #[test]
