@@ -78,6 +78,18 @@ def test_an_error_crosses_a_process():
     assert copy.problems[0].message
 
 
+def test_an_invalid_value_is_rejected_at_once():
+    # A number without a unit, in a change of a built-in scenario and in a text.
+    with pytest.raises(nb.ScenarioError, match='write it as `"10 s"`'):
+        nb.scenario("four-uses", {"duration": 10})
+    with pytest.raises(nb.ScenarioError, match='write it as `"10 s"`'):
+        nb.parse_scenario("duration = 10\n[station.tv]\n")
+    # The signal is missing only for environments that model the air.
+    scenario = nb.parse_scenario("[station.tv]\nworkload = 'voip'\n")
+    with pytest.raises(nb.ScenarioError):
+        scenario.plan("simulate")
+
+
 def test_an_unknown_scenario_has_a_suggestion():
     with pytest.raises(nb.ScenarioError, match="did you mean `slow-neighbour`"):
         nb.scenario("slow-neighbuor")

@@ -2,6 +2,7 @@
 
 import json
 import threading
+from html.parser import HTMLParser
 
 import netburn as nb
 import pytest
@@ -170,7 +171,70 @@ def test_a_forked_process_simulates_again():
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
+def test_a_comparison_equals_that_of_the_command(command, tmp_path):
+    before = [nb.simulate("slow-neighbour", seed=seed).save(tmp_path / f"before-{seed}") for seed in (1, 2, 3)]
+    airtime = nb.scenario("slow-neighbour", {"ap.home.queue": "airtime"})
+    after = [nb.simulate(airtime, seed=seed).save(tmp_path / f"after-{seed}") for seed in (1, 2, 3)]
+    paths = [[run.path for run in runs] for runs in (after, before)]
+    text, _ = command.run("compare", *paths[0], "--against", *paths[1], "--format", "json")
+    expected = json.loads(text)
+    comparison = nb.compare(after, against=before)
+    # The names of the sides are those of their first runs.
+    for side in ("these", "against"):
+        expected[side].pop("name", None)
+        comparison.document[side].pop("name", None)
+    assert comparison.document == expected
+    assert (comparison.baseline_verdict, comparison.verdict) == (expected["against"]["verdict"], expected["these"]["verdict"])
+    assert comparison.baseline_verdict == "fail"
+    assert len(comparison.metrics) == len(expected["metrics"])
+    assert "verdict: fail → " in str(comparison).lower()
+
+
+def test_one_run_is_compared_with_another():
+    run = nb.simulate("slow-neighbour", seed=1)
+    comparison = nb.compare(run, run)
+    assert comparison.judgement == "can't tell" and comparison.runs_needed
+    with pytest.raises(ValueError, match="found no run"):
+        nb.compare([], run)
+
+
+def test_results_have_a_form_for_notebooks(tmp_path):
+    run = nb.simulate("slow-neighbour", seed=1)
+    explanation = nb.explain(run, runs=0)
+    sweep = nb.sweep("slow-neighbour", {"seed": range(1, 3)}, out=tmp_path / "sweep")
+    comparison = nb.compare(run, run)
+    evil = dict.fromkeys(("kind", "severity", "title", "evidence", "advice"), "<script>alert(1)</script>")
+    hostile = nb.Explanation({**explanation.document, "causes": [{**evil, "stations": [], "by": []}]}, [])
+    for shown in (run, explanation, hostile, sweep, run.operations, comparison):
+        parser = Balanced()
+        parser.feed(shown._repr_html_())
+        parser.close()
+        assert parser.open == [] and "script" not in parser.seen, shown
+    html = run._repr_html_()
+    # The verdict is a word, a sign and a colour.
+    assert f"{run.verdict}</span>" in html and "background:" in html
+    assert html.count("<tr>") == 1 + sum(len(station) for station in run.values())
+    table = run.operations._repr_html_()
+    assert f"{len(run.operations)} rows" in table and table.count("<tr>") == 1 + 10
+
+
+class Balanced(HTMLParser):
+    """Checks that each element is closed, and collects the names of the elements."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.seen = [], set()
+
+    def handle_starttag(self, tag, attrs):
+        self.seen.add(tag)
+        if tag != "br":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
 def test_the_names_of_the_module_are_complete():
     # Names whose modules are imported later included.
     assert set(nb.__all__) <= set(dir(nb))
-    assert {"lab", "run", "Lab", "LabError", "Node", "Process"} <= set(dir(nb))
+    assert {"lab", "run", "Lab", "LabError", "Node", "Process", "compare"} <= set(dir(nb))

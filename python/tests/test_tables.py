@@ -50,6 +50,27 @@ def test_polars_pandas_and_duckdb_read_the_same_values(run):
     assert (count, total) == (expected.num_rows, sum(expected["bytes"].to_pylist()))
 
 
+def test_frames_keep_whole_numbers(run, saved):
+    expected = pyarrow.table(run.operations)
+    frames = [run.to_pandas("operations"), pandas.read_parquet(saved.path / "operations.parquet")]
+    for frame in frames:
+        # `finished` is missing for operations without an end; it would become a float.
+        kinds = {name: str(frame[name].dtype) for name in ("due", "finished", "bytes")}
+        assert kinds == {"due": "int64", "finished": "Int64", "bytes": "uint64"}
+        missing = [value is None for value in expected["finished"].to_pylist()]
+        assert frame["finished"].isna().tolist() == missing and any(missing)
+        assert frame["finished"].dropna().tolist() == [value for value in expected["finished"].to_pylist() if value is not None]
+    assert run.to_polars("operations")["due"].to_list() == expected["due"].to_pylist()
+
+
+def test_frames_of_results_have_a_row_for_each_workload(run):
+    names = [(station.name, workload.name) for station in run.values() for workload in station.values()]
+    for frame in (run.to_pandas(), run.to_polars()):
+        assert list(zip(frame["station"], frame["workload"])) == names
+    first = next(iter(next(iter(run.values())).values()))
+    assert run.to_polars()["throughput_mbps"][0] == first.throughput_mbps
+
+
 def test_columns_have_units_and_meanings(run):
     columns = {name: (unit, meaning) for name, unit, meaning in run.operations.columns}
     assert columns["due"] == ("ns", "due time; latency counts from it")

@@ -4,8 +4,10 @@ use crate::errors;
 use crate::scenario::Scenario;
 use crate::table::Table;
 use crate::work::{Share, perform};
+use netburn_analysis::compare::{Comparison, Options, Side};
 use netburn_analysis::explain::{Explanation, explain};
 use netburn_record::{Header, MemoryRecorder, Recorder, RunTable, Sink as _};
+use netburn_report::compare as compared;
 use netburn_runner::pool::processors;
 use netburn_runner::{Cancel, Event, RunControl, RunEnvironment as _, RunError, Simulation};
 use netburn_scenario::{Environment, Plan};
@@ -20,8 +22,12 @@ use std::sync::Arc;
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Run>()?;
     module.add_function(wrap_pyfunction!(simulate, module)?)?;
+    module.add_function(wrap_pyfunction!(compare, module)?)?;
     module.add_function(wrap_pyfunction!(read_record, module)?)
 }
+
+/// Width of texts in columns.
+const TEXT_WIDTH: usize = 100;
 
 /// A run: its summary, likely causes and tables.
 #[pyclass(frozen, module = "netburn_runtime")]
@@ -219,6 +225,36 @@ fn in_memory(plan: &Plan, cancel: Cancel, share: &Share) -> Result<netburn_recor
         .prepare(plan, &control)?
         .run(None, &mut recorder, &control)?;
     Ok(recorder.finish(&plan.name, &status))
+}
+
+/// Compares runs with those of a baseline. Returns the JSON document of `netburn compare --format json`, and its text.
+#[pyfunction]
+#[pyo3(signature = (these, against, name, baseline, tolerance=None))]
+fn compare(
+    py: Python<'_>,
+    these: Vec<PyRef<'_, Run>>,
+    against: Vec<PyRef<'_, Run>>,
+    name: &str,
+    baseline: &str,
+    tolerance: Option<f64>,
+) -> (String, String) {
+    let side = |name: &str, runs: Vec<PyRef<'_, Run>>| {
+        let mut side = Side::new(name);
+        for run in runs {
+            side.add(&run.run);
+        }
+        side
+    };
+    let (these, against) = (side(name, these), side(baseline, against));
+    let options = Options {
+        tolerance,
+        ..Options::default()
+    };
+    py.detach(|| {
+        let comparison = Comparison::new(these, against, options);
+        let text = compared::text::comparison(&comparison, TEXT_WIDTH, false);
+        (compared::json::comparison(&comparison).to_string(), text)
+    })
 }
 
 /// Opens the record in a folder. Nothing is written: of a run that was killed, the rows on the disk are read.

@@ -37,6 +37,12 @@ impl Scenario {
         Ok(Scenario { document })
     }
 
+    /// Checks keys and values, without those that only an environment needs.
+    fn check(&self, py: Python<'_>) -> PyResult<()> {
+        let resolved = py.detach(|| self.document.resolve());
+        resolved.map(drop).map_err(|error| errors::scenario(py, &error))
+    }
+
     /// Returns the plan for an environment as a JSON document, and notes on keys without effect there.
     fn plan(&self, py: Python<'_>, environment: &str) -> PyResult<(String, Vec<String>)> {
         let (plan, notes) = self.resolve(py, parse_environment(environment)?)?;

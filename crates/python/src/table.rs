@@ -1,13 +1,17 @@
 //! Tables as Arrow record batches. Other libraries read them through the PyCapsule interface of Arrow.
 
 use arrow_array::builder::{Int64Builder, StringBuilder, UInt64Builder};
+use arrow_array::cast::AsArray as _;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
-use arrow_array::{ArrayRef, Float64Array, RecordBatch, RecordBatchIterator, StringArray, UInt64Array};
+use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
+use arrow_array::{Array as _, ArrayRef, Float64Array, RecordBatch, RecordBatchIterator, StringArray, UInt64Array};
 use arrow_schema::ffi::FFI_ArrowSchema;
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use netburn_record::table_values::TableValue;
 use netburn_record::{Column, Error, Run, RunTable, Values};
+use netburn_report::html::escaped;
 use netburn_study::sweep::{Cells, Measure, MetricValue, Rows, column_names};
+use netburn_units::format_decimal;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -43,6 +47,35 @@ impl Table {
         )
     }
 
+    /// The first rows as HTML, for notebooks.
+    fn _repr_html_(&self) -> String {
+        let names = self
+            .schema
+            .fields()
+            .iter()
+            .map(|field| format!("<th>{}</th>", escaped(field.name())));
+        let rows = self
+            .batches
+            .iter()
+            .flat_map(|batch| (0..batch.num_rows()).map(move |row| (batch, row)))
+            .take(HTML_ROWS);
+        let rows = rows.map(|(batch, row)| {
+            let cells = batch
+                .columns()
+                .iter()
+                .map(|column| format!("<td>{}</td>", escaped(&cell(column, row))));
+            format!("<tr>{}</tr>", cells.collect::<String>())
+        });
+        format!(
+            "<table><caption style=\"text-align:left\">{} rows, {} columns</caption><thead><tr>{}</tr></thead>\
+             <tbody>{}</tbody></table>",
+            self.__len__(),
+            self.schema.fields().len(),
+            names.collect::<String>(),
+            rows.collect::<String>()
+        )
+    }
+
     /// Name, unit and meaning of each column, in order. The unit is empty without one.
     #[getter]
     fn columns(&self) -> Vec<(String, String, String)> {
@@ -70,6 +103,24 @@ impl Table {
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         let schema = FFI_ArrowSchema::try_from(&*self.schema).map_err(internal)?;
         PyCapsule::new_with_value(py, schema, c"arrow_schema")
+    }
+}
+
+/// Number of rows that a notebook shows.
+const HTML_ROWS: usize = 10;
+
+/// A value as text; empty if it is missing.
+fn cell(column: &ArrayRef, row: usize) -> String {
+    if column.is_null(row) {
+        return String::new();
+    }
+    match column.data_type() {
+        DataType::Int64 => column.as_primitive::<Int64Type>().value(row).to_string(),
+        DataType::UInt64 => column.as_primitive::<UInt64Type>().value(row).to_string(),
+        DataType::Float64 => format_decimal(column.as_primitive::<Float64Type>().value(row), 3),
+        DataType::Utf8 => column.as_string::<i32>().value(row).to_owned(),
+        // The tables have no other types.
+        other => other.to_string(),
     }
 }
 

@@ -13,6 +13,7 @@ None. A simulation with the same scenario, seed and version gives the same resul
 """
 
 from ._runtime import native as _native
+from ._comparison import Comparison, MetricComparison, compare
 from ._decode import decode
 from ._explanation import Cause, Change, Explanation
 from ._run import Run, explain, read_record, simulate
@@ -38,6 +39,7 @@ Table = _native.Table
 __all__ = [
     "Cause",
     "Change",
+    "Comparison",
     "Counters",
     "Error",
     "Explanation",
@@ -46,6 +48,7 @@ __all__ = [
     "LabError",
     "Latency",
     "LinkEvent",
+    "MetricComparison",
     "Node",
     "Problem",
     "Process",
@@ -61,6 +64,7 @@ __all__ = [
     "Workload",
     "__version__",
     "built_in_scenarios",
+    "compare",
     "decode",
     "explain",
     "lab",

@@ -130,5 +130,23 @@ class Explanation(Document):
     def __str__(self) -> str:
         return "\n".join([*self._lines, *map(repr, self.changes), *self.not_simulated])
 
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        from . import _html
+
+        causes = "".join(
+            f"<li><strong>{escape(cause.title)}.</strong> {escape(cause.evidence)}<br><em>{escape(cause.advice)}</em></li>"
+            for cause in self.causes
+        )
+        text = f"<p>Likely causes:</p><ol>{causes}</ol>" if causes else "<p>No likely cause was found.</p>"
+        if not self.changes:
+            return text
+        rows = (
+            [_html.badge(change.verdict), str(len(change.better)), str(len(change.worse)), escape(change.label)]
+            for change in self.changes
+        )
+        return text + _html.table("Simulated changes", ["verdict", "better", "worse", "change"], rows)
+
     def __repr__(self) -> str:
         return f"<Explanation: {len(self.causes)} causes, {len(self.changes)} changes>"

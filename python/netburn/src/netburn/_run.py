@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
+    import pandas
+    import polars
+
     from ._document import Verdict
     from ._progress import Progress
 
@@ -175,6 +178,79 @@ class Run(Mapping[str, Station]):
     def events(self) -> native.Table:
         """Events: stalls, roaming, changes, warnings."""
         return self.table("events")
+
+    def to_pandas(self, table: str = "workloads") -> pandas.DataFrame:
+        """Returns results for pandas: a row for each station and workload, or a table such as "operations".
+
+        Whole numbers are int64, or the nullable Int64 if values can be missing.
+
+        Raises ImportError without pandas and pyarrow, and as `table`.
+        """
+        import pandas
+
+        if table == "workloads":
+            return pandas.DataFrame(self._rows()).convert_dtypes()
+        import pyarrow
+
+        types = {pyarrow.int64(): pandas.Int64Dtype(), pyarrow.uint64(): pandas.UInt64Dtype()}
+        read = pyarrow.table(self.table(table))
+        required = {field.name: field.type for field in read.schema if not field.nullable}
+        frame = read.to_pandas(types_mapper=types.get)
+        whole = {name: str(kind) for name, kind in required.items() if kind in types}
+        return frame.astype(whole)
+
+    def to_polars(self, table: str = "workloads") -> polars.DataFrame:
+        """Returns results for polars: a row for each station and workload, or a table such as "operations".
+
+        Raises ImportError without polars, and as `table`.
+        """
+        import polars
+
+        return polars.DataFrame(self._rows() if table == "workloads" else self.table(table))
+
+    def _rows(self) -> list[dict[str, Any]]:
+        """A row for each station and workload."""
+        return [
+            {
+                "station": station.name,
+                "station_verdict": station.verdict,
+                "airtime_share": station.airtime_share,
+                "idle_ms": station.idle_latency_ms,
+                "workload": workload.name,
+                "kind": workload.kind,
+                "verdict": workload.verdict,
+                "goals_met": min((goal.met for goal in workload.goals if goal.met is not None), default=None),
+                "throughput_mbps": workload.throughput_mbps,
+                "operations": workload.operations,
+                "failures": workload.failures,
+                "p50_ms": workload.p50_ms,
+                "p95_ms": workload.p95_ms,
+                "p99_ms": workload.p99_ms,
+                "max_ms": workload.latency.max_ms,
+            }
+            for station in self.stations.values()
+            for workload in station.values()
+        ]
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        from . import _html
+
+        rows = (
+            [
+                escape(row["station"]),
+                _html.badge(row["station_verdict"]),
+                escape(row["workload"]),
+                _html.badge(row["verdict"]),
+                _html.percent(row["goals_met"]),
+                *(_html.number(row[name]) for name in ("throughput_mbps", "p50_ms", "p95_ms")),
+            ]
+            for row in self._rows()
+        )
+        head = ["station", "verdict", "workload", "goal", "met", "Mbit/s", "p50 ms", "p95 ms"]
+        caption = f"{_html.badge(self.verdict)} {escape(self.scenario_name)}, on {self.environment}, seed {self.seed}"
+        return _html.table(caption, head, rows)
 
     def save(self, folder: str | os.PathLike[str]) -> Run:
         """Writes the record to a folder, or to FOLDER-2 and so on if it exists. Returns the run of that folder.

@@ -73,14 +73,17 @@ class Scenario:
 
 
 def scenario(name_or_path: str | os.PathLike[str], changes: Mapping[str, _values.Value] | None = None) -> Scenario:
-    """Loads the file with this path, else the built-in scenario with this name, and applies changes.
+    """Loads the file with this path, else the built-in scenario with this name, applies changes, and checks the result.
 
     `changes`: as for `Scenario.with_changes`.
 
-    Raises ScenarioError if neither exists, if the file is not valid TOML, or if a key is unknown.
+    Raises ScenarioError if neither exists, if the file is not valid TOML, or if a key or a value is invalid. Keys that
+    only an environment needs, such as a signal for the simulator, are checked when the scenario is used.
     """
     loaded = Scenario(native.load(os.fspath(name_or_path)))
-    return loaded.with_changes(changes) if changes else loaded
+    loaded = loaded.with_changes(changes) if changes else loaded
+    loaded._native.check()
+    return loaded
 
 
 def parse_scenario(text: str, changes: Mapping[str, _values.Value] | None = None) -> Scenario:
@@ -89,7 +92,9 @@ def parse_scenario(text: str, changes: Mapping[str, _values.Value] | None = None
     Raises ScenarioError as `scenario` does.
     """
     parsed = Scenario(native.parse(text, "scenario.toml"), text)
-    return parsed.with_changes(changes) if changes else parsed
+    parsed = parsed.with_changes(changes) if changes else parsed
+    parsed._native.check()
+    return parsed
 
 
 def built_in_scenarios() -> list[str]:

@@ -172,6 +172,14 @@ class Sweep:
                     folder.close()
         return rows
 
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        caption = escape(f"Sweep of {', '.join(self.keys)}: {self.cells} cells, {self.runs} runs")
+        effects = "".join(f"<li>{escape(effect)}</li>" for effect in self.effects)
+        medians = "" if self.medians is None else self.medians._repr_html_()
+        return f"<p>{caption}</p>{medians}<ul>{effects}</ul>" if effects else f"<p>{caption}</p>{medians}"
+
     def __repr__(self) -> str:
         return f"<Sweep of {', '.join(self.keys)}: {self.cells} cells, {self.runs} runs>"
 
