@@ -102,6 +102,7 @@ fn run(command: &str, directory: &Path, limit: Duration) -> Result<(bool, String
         .env("PATH", format!("{}:{path}", programs.display()))
         .env("HOME", directory)
         .env("NO_COLOR", "1")
+        .env_remove("COLUMNS")
         .env_remove("NETBURN_LOG")
         .env_remove("NETBURN_STATE")
         .env_remove("XDG_CONFIG_HOME")
