@@ -62,6 +62,7 @@ export class OneRun {
   finished(run) {
     const { summary } = run;
     const reasons = [...summary.reasons, ...summary.self_check.reasons];
+    const reliable = summary.reasons.length === 0 && summary.self_check.ok;
     const facts = [
       length(summary.duration_s),
       `seed ${summary.seed}`,
@@ -81,7 +82,7 @@ export class OneRun {
       el("p", { class: "facts" }, prose(run.environment_note)),
       el("p", { class: "facts" }, [run.path, ...facts].filter(Boolean).join(" · ")),
       run.damage.length > 0 && el("ul", { class: "warning" }, run.damage.map((line) => el("li", {}, prose(line)))),
-      reasons.length > 0 && el("ul", { class: "warning" }, reasons.map((reason) => el("li", { class: reason.code }, prose(reason.text)))),
+      reasons.length > 0 && el("ul", { class: reliable ? "facts" : "warning" }, reasons.map((reason) => el("li", { class: reason.code }, prose(reason.text)))),
       el("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "Results of the stations" }, this.table(summary.stations)),
       several.length > 0 && el("h2", {}, "Each run"),
       several.length > 0 && el("ul", {}, several),

@@ -103,17 +103,18 @@ pub struct Moved {
     pub bytes_up: u64,
 }
 
-/// True if the results are reliable.
+/// Result of the self-check: the reliability of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SelfCheck {
-    /// True if the self-check passed.
+    /// True if no verdict is inconclusive because of the self-check. There can be `reasons` all the same: they can
+    /// only have made results worse, and all goals of the affected stations were met.
     pub ok: bool,
     /// The worst lateness of the agents and the server.
     pub timer_lateness_us: Lateness,
     /// The longest [standstill](crate::standstill) of an agent, the server or the lab, in µs; `None` where none was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub standstill_us_max: Option<f64>,
-    /// Reasons for which results are unreliable.
+    /// Values beyond their limits.
     pub reasons: Vec<QualityIssue>,
 }
 

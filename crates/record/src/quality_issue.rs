@@ -4,10 +4,12 @@
 //! for people is computed from the data. Documents contain both: an object with `code`, the fields of
 //! the variant, and the sentence as `text`.
 
+mod disturbance;
 mod document;
 mod text;
 mod texts;
 
+pub use disturbance::{Disturbance, MAX_DELAY, MISSING_LOAD};
 pub(crate) use texts::IssueText;
 
 use crate::goal_kind::GoalKind;

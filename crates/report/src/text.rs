@@ -23,6 +23,7 @@ use netburn_analysis::format::{self, mbps};
 use netburn_record::Summary;
 use netburn_record::summary::verdict_name;
 use netburn_workload::Verdict;
+use netburn_workload::verdict::OPERATIONS_NEEDED;
 
 /// Minimum width: lines are never wrapped below it.
 const MIN_WIDTH: usize = 40;
@@ -138,7 +139,7 @@ fn self_check(summary: &Summary, colour: bool) -> Vec<String> {
         return Vec::new();
     }
     let late = summary.self_check.timer_lateness_us;
-    if summary.self_check.ok {
+    if summary.self_check.ok && summary.self_check.reasons.is_empty() {
         let stood = summary
             .self_check
             .standstill_us_max
@@ -151,7 +152,12 @@ fn self_check(summary: &Summary, colour: bool) -> Vec<String> {
             format::span_us(late.max)
         )];
     }
-    let mut lines = vec![paint("Self-check failed:", Tone::Unreliable, colour)];
+    let heading = if summary.self_check.ok {
+        "Self-check: the test machine delayed operations:"
+    } else {
+        "Self-check failed:"
+    };
+    let mut lines = vec![paint(heading, Tone::Unreliable, colour)];
     let reasons = &summary.self_check.reasons;
     lines.extend(
         reasons
@@ -162,11 +168,17 @@ fn self_check(summary: &Summary, colour: bool) -> Vec<String> {
     if reasons.len() > MAX_REASONS {
         lines.push(format!("- and {} more with --format json", reasons.len() - MAX_REASONS));
     }
-    lines.push(
-        "The results above may reflect the test machine rather than the network. Run the test again with less load on the machine, on a faster machine, with fewer stations or with a lower rate."
-            .to_owned(),
-    );
+    lines.push(self_check_advice(summary).to_owned());
     lines
+}
+
+/// Meaning of values beyond the limits of the self-check.
+pub(crate) fn self_check_advice(summary: &Summary) -> &'static str {
+    if summary.self_check.ok {
+        "Delays can only make results worse, and the goals were met in spite of them. So the verdicts hold. Throughput and latencies without the delays may be better."
+    } else {
+        "The results above may reflect the test machine rather than the network. Run the test again with less load on the machine, on a faster machine, with fewer stations or with a lower rate."
+    }
 }
 
 /// Reasons for which the run as a whole could not be measured.
@@ -187,13 +199,21 @@ fn run_reasons(summary: &Summary, colour: bool) -> Vec<String> {
     }
 }
 
+/// Meaning of a provisional verdict.
+pub(crate) fn meaning_of_provisional() -> String {
+    format!(
+        "too few samples to be sure (a pass needs {OPERATIONS_NEEDED} operations or {} windows).",
+        Verdict::Pass.windows_needed()
+    )
+}
+
 fn provisional(summary: &Summary) -> Vec<String> {
     let any = summary.provisional || summary.stations.iter().any(|s| s.provisional);
     if any {
-        vec![
-            "* provisional: too few samples (a pass needs 300, a marginal verdict 60). Use a longer --duration or --repeat."
-                .to_owned(),
-        ]
+        vec![format!(
+            "* provisional: {} Use a longer --duration or --repeat.",
+            meaning_of_provisional()
+        )]
     } else {
         Vec::new()
     }

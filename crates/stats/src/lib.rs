@@ -7,6 +7,7 @@
 //! - [`percentile`](mod@percentile): nearest-rank percentiles, and the number of samples that each
 //!   needs.
 //! - [`fairness`] – Jain's index.
+//! - [`binomial`] – exact tail of the number of successes.
 //! - [`bootstrap`] – confidence intervals over repeated runs, from a seed.
 //! - [`median_interval`](mod@median_interval) – exact confidence interval of a median.
 //! - [`rpm`] – responsiveness under load, from the times of probes.
@@ -34,6 +35,7 @@
     reason = "a pure crate: clippy.toml lists what it may not use"
 )]
 
+pub mod binomial;
 pub mod bootstrap;
 pub mod contrast;
 pub mod distribution;

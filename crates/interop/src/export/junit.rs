@@ -93,7 +93,8 @@ fn case(class: &str, name: &str, summary: &Summary, result: CaseResult, output: 
 fn reliability(summary: &Summary) -> TestCase {
     let reasons = summary.reasons.iter().chain(&summary.self_check.reasons);
     let reasons: Vec<String> = reasons.map(ToString::to_string).collect();
-    let result = if reasons.is_empty() {
+    // Values beyond their limits that change no verdict are in the output of a case that passed.
+    let result = if summary.reasons.is_empty() && summary.self_check.ok {
         CaseResult::Passed
     } else {
         CaseResult::Inconclusive
@@ -144,7 +145,7 @@ fn output(station: &StationSummary, goal: &GoalSummary) -> String {
     let values: Vec<String> = [met, excess, Some(samples)].into_iter().flatten().collect();
     let provisional = if goal.provisional { " (provisional)" } else { "" };
     let mut output = format!("{}{provisional}: {}", verdict_name(goal.verdict), values.join(", "));
-    for reason in &station.reasons {
+    for reason in station.reasons.iter().chain(&station.notes) {
         let _ = write!(output, "\n{reason}");
     }
     output

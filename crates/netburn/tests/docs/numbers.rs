@@ -12,21 +12,22 @@ use netburn_stats::contrast::{LEVEL, SIGNIFICANCE, enough_pairs, min_p, runs_nee
 use netburn_stats::metric_change::MIN_RUNS;
 use netburn_stats::{STANDARD, paired_shift, pairs, percentile, ranks, shift};
 use netburn_study::causes::removals;
-use netburn_workload::verdict::{MARGINAL_PERCENT, MAX_EXCESS, MAX_STALL_PERCENT, PASS_PERCENT};
+use netburn_workload::verdict::{MARGINAL_PERCENT, MAX_EXCESS, MAX_STALL_PERCENT, OPERATIONS_NEEDED, PASS_PERCENT};
 use netburn_workload::{Direction, Verdict};
 use std::fmt::Write as _;
 
 fn thresholds() -> String {
-    let needed = |verdict: Verdict| verdict.samples_needed();
+    let needed = |verdict: Verdict| verdict.windows_needed();
     format!(
-        "| verdict | latency goal, rate goal | goal `no stall` | provisional below |\n|---|---|---|---|\n\
+        "| verdict | latency goal, rate goal | goal `no stall` | provisional, operations | provisional, windows and stalls |\n\
+         |---|---|---|---|---|\n\
          | **pass** | {PASS_PERCENT} % of the samples or more met the goal, and the worst one is within {MAX_EXCESS} \
-         times the limit | the player never stalled | {} samples |\n\
+         times the limit | the player never stalled | below {OPERATIONS_NEEDED} | below {} |\n\
          | **marginal** | {MARGINAL_PERCENT} % or more met the goal | stalled for {MAX_STALL_PERCENT} % of the time or \
-         less | {} samples |\n\
+         less | below {OPERATIONS_NEEDED} | below {} |\n\
          | **fail** | less than {MARGINAL_PERCENT} % met the goal | stalled for more than {MAX_STALL_PERCENT} % of the \
-         time | {} samples |\n\
-         | **inconclusive** | no samples | the player was not observed | – |\n",
+         time | if the interval contains {MARGINAL_PERCENT} % | below {} |\n\
+         | **inconclusive** | no samples | the player was not observed | – | – |\n",
         needed(Verdict::Pass),
         needed(Verdict::Marginal),
         needed(Verdict::Fail)

@@ -73,7 +73,7 @@ pub struct Totals {
     /// Operations that count.
     #[serde(default)]
     pub operations: u64,
-    /// Operations that did not meet their latency goal.
+    /// Sum of the goal misses of all workloads.
     #[serde(default)]
     pub goal_misses: u64,
     /// Operations that failed or timed out.
@@ -89,7 +89,7 @@ pub struct Totals {
 pub struct StationSummary {
     /// Name.
     pub name: String,
-    /// Verdict of the worst goal; inconclusive when there are `reasons`.
+    /// Verdict of the worst goal; inconclusive if there are `reasons`.
     #[serde(with = "verdict")]
     pub verdict: Verdict,
     /// True if there are too few samples to be sure.
@@ -99,6 +99,10 @@ pub struct StationSummary {
     /// samples.
     #[serde(default)]
     pub reasons: Vec<QualityIssue>,
+    /// Problems found by the self-check that can only have made its results worse. Its goals were met in
+    /// spite of them, so the verdict holds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<QualityIssue>,
     /// Content moved in the evaluated time, both directions.
     pub throughput_mbps: f64,
     /// Share of the airtime of all stations that its data used in the run's evaluated time; shares
@@ -131,8 +135,8 @@ pub struct WorkloadSummary {
     pub provisional: bool,
     /// Operations that count: finished, failed, timed out, not started, unfinished.
     pub operations: u64,
-    /// Operations that did not meet the latency goal, for any reason; without such a goal, those
-    /// that never started.
+    /// Samples that did not meet the goal that was missed most often: operations, packets, windows, or 100 ms of
+    /// stall. The verdict counts the same. Without a goal, the operations that never started.
     pub goal_misses: u64,
     /// Operations that failed or timed out.
     pub failures: u64,

@@ -83,8 +83,6 @@ pub(crate) struct WorkloadEvidence {
     pub(crate) byteless: u64,
     /// One tally per goal, in the plan's order.
     pub(crate) goals: Vec<Tally>,
-    /// Operations that missed the strictest latency goal; `None` without one.
-    pub(crate) late: Option<u64>,
     /// Content moved in the evaluated time: bytes × 10⁸ (weighted by nanoseconds of each 100 ms
     /// interval).
     pub(crate) moved: u128,
@@ -449,7 +447,6 @@ impl WorkloadEvidence {
         for (goal, other) in self.goals.iter_mut().zip(&other.goals) {
             goal.add(other);
         }
-        self.late = self.late.zip(other.late).map(|(one, another)| one + another);
         self.moved += other.moved;
         self.watched.add(&other.watched);
         self.longest_stall = self.longest_stall.max(other.longest_stall);

@@ -9,7 +9,7 @@ use super::evidence::{RunEvidence, StationEvidence, WorkloadEvidence};
 use super::grading::{GradeContext, Moved};
 use crate::columns::names::distinct;
 use crate::header::{Header, RunStatus};
-use crate::quality_issue::QualityIssue;
+use crate::quality_issue::{Disturbance, QualityIssue};
 use crate::self_check::{Checked, Evidence, self_check, standstill_limit};
 use netburn_scenario::{Plan, Station};
 use netburn_stats::{Distribution, P50, jain};
@@ -97,7 +97,15 @@ pub(crate) fn summarise(
     for (station, evidence) in plan.stations.iter().zip(evidence.stations) {
         moved += evidence.moved() - evidence.left_out;
         let quality_issues = quality_issues(&station.name, &evidence, &checked.quality_issues, &reasons);
-        stations.push(judge_station(station, evidence, air, loads, quality_issues));
+        let load = plan.duration.saturating_sub(plan.warmup);
+        stations.push(judge_station(station, evidence, air, loads, quality_issues, load));
+    }
+    let mut self_check = checked.self_check;
+    if reasons.is_empty() {
+        let unreliable = stations.iter().flat_map(|station| &station.reasons);
+        self_check.ok = unreliable
+            .into_iter()
+            .all(|reason| !self_check.reasons.contains(reason));
     }
     let verdict = if reasons.is_empty() {
         worst(stations.iter().map(|station| station.verdict))
@@ -117,7 +125,7 @@ pub(crate) fn summarise(
         verdict,
         provisional: provisional(verdict, stations.iter().map(|s| (s.verdict, s.provisional))),
         reasons,
-        self_check: checked.self_check,
+        self_check,
         totals: Totals {
             throughput_mbps: mbps(moved, evidence.judged),
             airtime_jain: fairness(plan, &stations),
@@ -157,13 +165,15 @@ fn fairness(plan: &Plan, stations: &[StationSummary]) -> Option<f64> {
     jain(&shares)
 }
 
-/// `air` is the airtime of all stations together, `loads` their bulk load.
+/// `air` is the airtime of all stations together, `loads` their bulk load. `quality_issues` are the problems that affect
+/// the station, in a run whose load lasted for `load`.
 fn judge_station(
     station: &Station,
     evidence: StationEvidence,
     air: u128,
     loads: Moved,
     quality_issues: Vec<QualityIssue>,
+    load: Duration,
 ) -> StationSummary {
     let moved = evidence.moved();
     let context = GradeContext::new(&evidence, loads, own_download(station, &evidence));
@@ -175,9 +185,10 @@ fn judge_station(
         .zip(evidence.workloads)
         .map(|((name, workload), counted)| judge_workload(name, &workload.config, counted, &context))
         .collect();
-    let mut reasons = quality_issues;
+    let measured = worst(workloads.iter().map(|workload| workload.verdict));
+    let (mut reasons, notes) = reasons_and_notes(measured, quality_issues, load);
     let verdict = if reasons.is_empty() {
-        worst(workloads.iter().map(|workload| workload.verdict))
+        measured
     } else {
         Verdict::Inconclusive
     };
@@ -197,12 +208,31 @@ fn judge_station(
         verdict,
         provisional: provisional(verdict, workloads.iter().map(|w| (w.verdict, w.provisional))),
         reasons,
+        notes,
         throughput_mbps: mbps(moved, evidence.judged),
         airtime_share: (air > 0 && station.link.is_none()).then(|| evidence.airtime as f64 / air as f64),
         idle_latency_ms: idle.percentile(P50).value().map(ms),
         wifi: evidence.wifi.summary(),
         split: evidence.split.summary(),
         workloads,
+    }
+}
+
+/// Divides the problems of a station into reasons for which it is inconclusive, and notes. A goal that was met in spite
+/// of a delay is met. A goal that was missed may be missed because of the delay.
+fn reasons_and_notes(
+    measured: Verdict,
+    issues: Vec<QualityIssue>,
+    load: Duration,
+) -> (Vec<QualityIssue>, Vec<QualityIssue>) {
+    let holds = match measured {
+        Verdict::None | Verdict::Pass => issues.iter().all(|issue| issue.disturbance(load) == Disturbance::Delay),
+        Verdict::Marginal | Verdict::Inconclusive | Verdict::Fail => false,
+    };
+    if holds {
+        (Vec::new(), issues)
+    } else {
+        (issues, Vec::new())
     }
 }
 
@@ -240,12 +270,14 @@ fn own_download(station: &Station, evidence: &StationEvidence) -> Option<BitRate
 }
 
 fn judge_workload(name: String, config: &Config, of: WorkloadEvidence, context: &GradeContext) -> WorkloadSummary {
+    let mut misses = None;
     let goals: Vec<GoalSummary> = config
         .goals
         .iter()
         .zip(&of.goals)
         .map(|(goal, tally)| {
             let result = judge(*goal, tally);
+            misses = misses.max(Some(result.misses));
             GoalSummary {
                 goal: goal.describe(config.kind),
                 kind: goal.into(),
@@ -297,7 +329,7 @@ fn judge_workload(name: String, config: &Config, of: WorkloadEvidence, context: 
         verdict,
         provisional: provisional(verdict, goals.iter().map(|goal| (goal.verdict, goal.provisional))),
         operations: counts.all(),
-        goal_misses: of.late.unwrap_or(counts.not_started),
+        goal_misses: misses.unwrap_or(counts.not_started),
         failures: counts.failed + counts.timed_out,
         unfinished: counts.unfinished,
         timeouts: counts.timed_out,

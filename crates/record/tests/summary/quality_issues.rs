@@ -257,6 +257,51 @@ fn a_station_called_server_keeps_its_own_clock() {
     );
 }
 
+/// A standstill delays, so a goal that was met in spite of it is met, and one that was missed may be missed because of it. While
+/// it is long enough to leave out 0.1 % of the load, other operations may have been faster: then nothing is certain.
+#[test]
+fn a_goal_that_was_met_in_spite_of_a_delay_is_met() {
+    let run = |extra: &[Row], change: &dyn Fn(&mut Health)| {
+        let dir = tempfile::tempdir().unwrap();
+        let mut recorder = Recorder::create(&dir.path().join("run"), header(util::plan())).unwrap();
+        for row in good_rows().iter().chain(extra) {
+            recorder.put(row).unwrap();
+        }
+        let laptop = health("agent-1", Role::Agent, &["laptop"]);
+        recorder.put(&changed_health(&laptop, change)).unwrap();
+        recorder.finish(&RunStatus::Complete).unwrap().summary().clone()
+    };
+    let stood = |us: f64| move |health: &mut Health| health.standstill_us_max = Some(us);
+
+    // 0.027 % of 60 s, as on a laptop that saves power. The limit of the self-check is 15 ms.
+    let summary = run(&[], &stood(16_180.0));
+    let laptop = &summary.stations[0];
+    assert_eq!((summary.verdict, laptop.verdict), (Verdict::Pass, Verdict::Pass));
+    assert!(laptop.reasons.is_empty());
+    let note = "agent agent-1 had a standstill of 16.18 ms; the limit is 15 ms";
+    assert_eq!(sentences(&laptop.notes), [note]);
+    assert_eq!(sentences(&summary.self_check.reasons), [note]);
+    assert!(summary.self_check.ok);
+    let read: Summary = serde_json::from_str(&serde_json::to_string(&summary).unwrap()).unwrap();
+    assert_eq!(read, summary);
+
+    // 20 of 420 pages are late: 95.2 %, so the goal is not passed.
+    let late: Vec<Row> = (400..420).map(|n| page(n, Outcome::TimedOut, 0)).collect();
+    let summary = run(&late, &stood(16_180.0));
+    let laptop = &summary.stations[0];
+    assert_eq!(laptop.workloads[0].verdict, Verdict::Marginal);
+    assert_eq!(laptop.verdict, Verdict::Inconclusive);
+    assert!(laptop.notes.is_empty() && !summary.self_check.ok);
+
+    // 0.17 % of 60 s without load; and skipped operations.
+    let skipped = |health: &mut Health| health.missed_sends = 5;
+    for change in [&stood(100_000.0) as &dyn Fn(&mut Health), &skipped] {
+        let summary = run(&[], change);
+        assert_eq!(summary.stations[0].verdict, Verdict::Inconclusive);
+        assert_eq!(summary.verdict, Verdict::Inconclusive);
+    }
+}
+
 fn names_agent_2(row: &Row) -> bool {
     matches!(row, Row::Event(event) if matches!(&event.detail, Detail::Health(health) if health.name == "agent-2"))
 }

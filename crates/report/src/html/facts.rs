@@ -1,7 +1,7 @@
 //! Tables of metrics, Wi-Fi links, the self-check and the machines.
 
 use super::{cells, escaped, kinds, words};
-use crate::text::{dscp, split, wifi};
+use crate::text::{dscp, self_check_advice, split, wifi};
 use netburn_analysis::format::{mbps, percent, short, span, span_us};
 use netburn_analysis::view::View;
 use netburn_record::summary::verdict_name;
@@ -121,7 +121,7 @@ pub(super) fn self_check(view: &View) -> String {
         out.push_str(
             "<p>Simulated time: there is no measurement error. The accuracy of the model is a separate question.</p>\n",
         );
-    } else if self_check.ok {
+    } else if self_check.ok && self_check.reasons.is_empty() {
         let _ = writeln!(
             out,
             "<p>Passed: operations started within {} of schedule at p99 (worst {}).</p>",
@@ -129,11 +129,16 @@ pub(super) fn self_check(view: &View) -> String {
             span_us(late.max)
         );
     } else {
-        out.push_str("<p class=\"warning\">Failed. The results above may reflect the test machine rather than the network:</p>\n<ul>\n");
+        let heading = if self_check.ok {
+            "<p>The test machine delayed operations:</p>\n<ul>\n"
+        } else {
+            "<p class=\"warning\">Failed:</p>\n<ul>\n"
+        };
+        out.push_str(heading);
         for reason in &self_check.reasons {
             let _ = writeln!(out, "<li>{}</li>", escaped(&reason.to_string()));
         }
-        out.push_str("</ul>\n");
+        let _ = writeln!(out, "</ul>\n<p>{}</p>", self_check_advice(&view.summary));
     }
     if let Some(lab) = &view.lab {
         let _ = writeln!(

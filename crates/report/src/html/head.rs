@@ -2,7 +2,7 @@
 
 use super::escaped;
 use crate::environment;
-use crate::text::{result, why};
+use crate::text::{meaning_of_provisional, result, why};
 use netburn_analysis::format;
 use netburn_analysis::view::View;
 use netburn_record::Summary;
@@ -52,8 +52,10 @@ pub(super) fn head(view: &View) -> String {
     }
     out.push_str("</ul>\n");
     if summary.provisional || summary.stations.iter().any(|station| station.provisional) {
-        out.push_str(
-            "<p class=\"note\">* provisional: too few samples (a pass needs 300, a marginal verdict 60). Use a longer run or more runs.</p>\n",
+        let _ = writeln!(
+            out,
+            "<p class=\"note\">* provisional: {} Use a longer run or more runs.</p>",
+            meaning_of_provisional()
         );
     }
     out.push_str("</section>\n");

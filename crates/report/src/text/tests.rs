@@ -255,8 +255,8 @@ fn quality_issues_and_runs_are_listed() {
     The results above may reflect the test machine rather than the network. Run the test again with less
       load on the machine, on a faster machine, with fewer stations or with a lower rate.
 
-    * provisional: too few samples (a pass needs 300, a marginal verdict 60). Use a longer --duration or
-      --repeat.
+    * provisional: too few samples to be sure (a pass needs 59 operations or 300 windows). Use a longer
+      --duration or --repeat.
 
     RUN  VERDICT  Mbit/s  SEED  FOLDER
       1  pass      156.8     7  runs/x

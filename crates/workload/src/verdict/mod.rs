@@ -9,6 +9,7 @@ pub use stream::loss_windows;
 pub use tally::{Tally, windows};
 
 use crate::config::{BIN, Goal};
+use netburn_stats::binomial;
 
 /// Share of the samples that must meet a goal for a pass, in percent.
 pub const PASS_PERCENT: u64 = 99;
@@ -16,6 +17,11 @@ pub const PASS_PERCENT: u64 = 99;
 pub const MARGINAL_PERCENT: u64 = 95;
 /// Largest ratio of the worst sample to the goal's limit for a pass.
 pub const MAX_EXCESS: f64 = 2.0;
+/// Fewest operations that exclude a fail: if all of them meet the goal, and the true share were
+/// [`MARGINAL_PERCENT`], the chance of this would be 0.95⁵⁹ = 4.8 %, which is below [`CHANCE`].
+pub const OPERATIONS_NEEDED: u64 = 59;
+/// The chance with which a firm verdict about operations contradicts the true share is smaller.
+pub const CHANCE: f64 = 0.05;
 /// Largest share of the observed time in which a player may stall for a marginal verdict, in percent.
 pub const MAX_STALL_PERCENT: u64 = 1;
 
@@ -44,10 +50,10 @@ impl Verdict {
         Verdict::Fail,
     ];
 
-    /// Number of samples below which the verdict is provisional: 3/(1 − share) for the share that the verdict claims or
-    /// denies. 0 without a measurement.
+    /// Number of windows, or of 100 ms of a player's time, below which the verdict is provisional: 3/(1 − share) for the
+    /// share that the verdict claims or denies. 0 without a measurement.
     #[must_use]
-    pub const fn samples_needed(self) -> u64 {
+    pub const fn windows_needed(self) -> u64 {
         match self {
             Verdict::Pass => 300 / (100 - PASS_PERCENT),
             Verdict::Marginal | Verdict::Fail => 300 / (100 - MARGINAL_PERCENT),
@@ -63,12 +69,13 @@ pub struct GoalResult {
     pub goal: Goal,
     /// Share of its samples within the limit, 0 to 1; `None` without samples.
     pub met: Option<f64>,
+    /// Samples that did not meet it. Of a player, a game or a video: 100 ms of stall, gap or freeze.
+    pub misses: u64,
     /// Worst sample divided by the limit.
     pub excess: Option<f64>,
     /// The verdict.
     pub verdict: Verdict,
-    /// True if there are too few samples for a reliable verdict: fewer than 3/(1 − share) for the
-    /// verdict's share.
+    /// True if chance may explain the verdict: see [`judge`].
     pub provisional: bool,
 }
 
@@ -85,8 +92,17 @@ pub struct GoalResult {
 ///   otherwise fail. `met` is the share of time without a stall. Inconclusive if the player was not
 ///   observed.
 ///
-/// A verdict is provisional below 3/(1 − share) samples: 300 for a pass, which claims 99 %, and 60
-/// for a marginal, which claims 95 %. A fail denies 95 %, so it is provisional below 60 as well.
+/// A verdict about operations (latency, frames) is firm if chance does not explain it. The criterion is
+/// the exact one-sided interval of the share at a confidence of 95 % (Clopper and Pearson, 1934):
+///
+/// - A fail is firm if the interval excludes 95 %.
+/// - A pass is firm if the interval excludes less than 95 %, which is a fail. So it needs 59 operations: with
+///   59 to 99 a pass has no miss, and 0.95⁵⁹ is below 5 %.
+/// - A marginal verdict is the border itself. It is firm with as many operations as a pass.
+///
+/// Windows overlap, and the parts of a stall are neighbours, so the interval does not apply to them.
+/// Their verdicts are provisional below 3/(1 − share) samples: 300 for a pass, which claims 99 %, and
+/// 60 for a marginal, which claims 95 %. A fail denies 95 %, so it is provisional below 60 as well.
 ///
 /// Shares are compared as integers: exactly 99 % is a pass.
 #[must_use]
@@ -114,14 +130,46 @@ pub fn judge(goal: Goal, tally: &Tally) -> GoalResult {
             tally.watched.as_nanos(),
         ),
     };
+    let misses = match goal {
+        Goal::Latency { .. }
+        | Goal::Rate { .. }
+        | Goal::Quality { .. }
+        | Goal::Loss { .. }
+        | Goal::Rpm { .. }
+        | Goal::Frames => tally.samples.saturating_sub(tally.met),
+        Goal::NoStall | Goal::NoGap | Goal::NoFreeze => tally.stalled.as_nanos().div_ceil(BIN.as_nanos()),
+    };
     GoalResult {
         goal,
         met,
+        misses,
         excess: tally
             .worst
             .filter(|_| !matches!(goal, Goal::NoStall | Goal::NoGap | Goal::NoFreeze)),
         verdict,
-        provisional: samples < verdict.samples_needed(),
+        provisional: match goal {
+            Goal::Latency { .. } | Goal::Frames => is_explained_by_chance(verdict, tally),
+            Goal::Rate { .. }
+            | Goal::Quality { .. }
+            | Goal::Loss { .. }
+            | Goal::Rpm { .. }
+            | Goal::NoStall
+            | Goal::NoGap
+            | Goal::NoFreeze => samples < verdict.windows_needed(),
+        },
+    }
+}
+
+/// True if a verdict about independent operations is provisional.
+fn is_explained_by_chance(verdict: Verdict, tally: &Tally) -> bool {
+    match verdict {
+        Verdict::None | Verdict::Inconclusive => false,
+        Verdict::Pass | Verdict::Marginal => tally.samples < OPERATIONS_NEEDED,
+        Verdict::Fail => {
+            let misses = tally.samples.saturating_sub(tally.met);
+            let allowed = (100 - MARGINAL_PERCENT) as f64 / 100.0;
+            binomial::at_least(misses, tally.samples, allowed) > CHANCE - 1e-9
+        }
     }
 }
 

@@ -183,22 +183,44 @@ fn tally_of_windows() -> Tally {
 #[test]
 fn a_verdict_is_provisional_with_few_samples() {
     for (samples, met, verdict, provisional) in [
-        // 3/(1 − 0.99) = 300 for a pass.
-        (299, 299, Pass, true),
-        (300, 300, Pass, false),
+        // 0.95⁵⁸ = 5.1 % and 0.95⁵⁹ = 4.8 %.
+        (58, 58, Pass, true),
+        (59, 59, Pass, false),
         (1, 1, Pass, true),
-        // 3/(1 − 0.95) = 60 for a marginal.
-        (59, 57, Marginal, true),
-        (60, 58, Marginal, false),
-        // A fail denies the same 95 %.
-        (59, 0, Fail, true),
-        (60, 0, Fail, false),
+        // One miss in 100 with 5 % each, or none: 3.7 %.
+        (100, 99, Pass, false),
+        (58, 56, Marginal, true),
+        (59, 57, Marginal, false),
+        // Cumulative binomial distribution for 20 and 0.95: at most 16 met in 1.6 %, at most 17 in 7.5 %.
+        (20, 16, Fail, false),
+        (20, 17, Fail, true),
+        // 0.05² = 0.25 %, but 5 % is not below 5 %.
+        (2, 0, Fail, false),
+        (2, 1, Fail, true),
+        (1_000_000, 949_999, Fail, true),
+        (1_000_000, 949_000, Fail, false),
     ] {
         let result = judge(LATENCY, &tally(samples, met, 1.5));
         assert_eq!(
             (result.verdict, result.provisional),
             (verdict, provisional),
             "{met} of {samples}"
+        );
+    }
+    // Windows overlap. 3/(1 − 0.99) = 300 for a pass, 3/(1 − 0.95) = 60 for a marginal, and a fail denies the same 95 %.
+    for (samples, met, verdict, provisional) in [
+        (299, 299, Pass, true),
+        (300, 300, Pass, false),
+        (59, 57, Marginal, true),
+        (60, 58, Marginal, false),
+        (59, 0, Fail, true),
+        (60, 0, Fail, false),
+    ] {
+        let result = judge(RATE, &tally(samples, met, 1.5));
+        assert_eq!(
+            (result.verdict, result.provisional),
+            (verdict, provisional),
+            "{met} of {samples} windows"
         );
     }
     // A player has one sample per tenth of a second: 30 s for a pass, 6 s for the rest.

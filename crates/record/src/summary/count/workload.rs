@@ -73,7 +73,6 @@ impl WorkloadCounter {
             probes: (config.kind == Kind::Responsiveness).then(|| Probes::new(config, tls)),
             evidence: WorkloadEvidence {
                 goals: vec![Tally::default(); config.goals.len()],
-                late: config.latency_limit().map(|_| 0),
                 segments: config.dash.as_ref().map(SegmentsEvidence::new),
                 ..WorkloadEvidence::default()
             },
@@ -121,9 +120,6 @@ impl WorkloadCounter {
                 tally.samples += 1;
                 tally.met += u64::from(!counted.exceeds(*limit));
             }
-        }
-        if let Some(late) = &mut evidence.late {
-            *late += u64::from(counted.missed());
         }
         if operation.outcome == Outcome::Failed(Failure::Dial) {
             evidence.undialled += 1;
