@@ -9,7 +9,7 @@ use crate::terminal::{TerminalStyle, document, eprint_message, print_stdout, std
 use netburn_analysis::floor_plan::{FloorPlan, NoFloorPlan};
 use netburn_lab::Lab;
 use netburn_medium::config::Band;
-use netburn_network::Network;
+use netburn_network::{Network, NetworkError};
 use netburn_report::chart::Theme;
 use netburn_report::floor_plan::{Drawing, svg};
 use netburn_report::sanitise::{sanitise, wrap};
@@ -21,13 +21,13 @@ use std::path::Path;
 pub(crate) fn plan(args: &PlanArgs) -> Result<ExitStatus, CliError> {
     let scenario = changed(&args.changes)?;
     let environment = args.on.map_or_else(|| preferred(&scenario), environment);
-    let (plan, _) = resolved(&scenario, environment)?;
+    let (plan, notes) = resolved(&scenario, environment)?;
     if let Some(path) = &args.svg {
         draw(&plan, args.band.map(band), path)?;
     }
     let text = match args.format {
         Format::Json => document(&plan.to_json()),
-        Format::Text => described(&plan, environment, TerminalStyle::for_stdout().width),
+        Format::Text => described(&plan, &notes, environment, TerminalStyle::for_stdout().width),
     };
     print_stdout(&text)?;
     Ok(ExitStatus::Success)
@@ -64,13 +64,17 @@ const fn band(band: BandArg) -> Band {
     }
 }
 
-/// The plan as text.
-fn described(plan: &Plan, environment: Environment, width: usize) -> String {
+/// The plan as text. `notes` are those of [`resolved`].
+fn described(plan: &Plan, notes: &[String], environment: Environment, width: usize) -> String {
     let mut text = format!("Nothing was run. On {environment}, this would be:\n\n");
     // A network that can't be built is reported by a run.
     let network = Network::<()>::new(plan).ok().filter(|_| environment.models_air());
     let found = network.map(|network| network.associations()).unwrap_or_default();
-    for line in plan.describe_with(environment, &found) {
+    // The description has the notes of the plan itself.
+    let own = plan.notes_on(environment);
+    let of_network = notes.iter().filter(|note| !own.contains(note));
+    let of_network = of_network.map(|note| format!("note: {note}"));
+    for line in plan.describe_with(environment, &found).into_iter().chain(of_network) {
         let line = sanitise(&line);
         let indent = &line[..line.len() - line.trim_start().len()];
         for wrapped in wrap(&line, width, &format!("{indent}  ")) {
@@ -146,7 +150,19 @@ pub(crate) fn chosen(document: &Document, on: Option<EnvironmentArg>) -> Result<
 
 /// The plan of a scenario for an environment, and notes on keys that the environment ignores.
 pub(crate) fn resolved(document: &Document, environment: Environment) -> Result<(Plan, Vec<String>), CliError> {
-    document.resolve_for(environment).map_err(wrong)
+    let (plan, mut notes) = document.resolve_for(environment).map_err(wrong)?;
+    if environment.models_air() {
+        let network = Network::<()>::new(&plan).map_err(|error| wrong(located(document, &error)))?;
+        notes.extend(network.out_of_range().iter().map(ToString::to_string));
+    }
+    Ok((plan, notes))
+}
+
+/// An error of the network with its place in the file.
+fn located(document: &Document, error: &NetworkError) -> ScenarioError {
+    let (path, text) = (error.path(), error.to_string());
+    let message = text.strip_prefix(&format!("{path}: ")).unwrap_or(&text).to_owned();
+    document.error_at(&path, message, None)
 }
 
 /// A scenario with these changes, before it is resolved.

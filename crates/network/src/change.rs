@@ -165,7 +165,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                         self.wifi_stations[station].link.set_power(power);
                         match self.roaming.places[station] {
                             Some(position) => self.place_station(now, station, position),
-                            None => self.set_signal(station),
+                            None => self.set_signal(now, station),
                         }
                     }
                 }
@@ -199,11 +199,11 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                 if is_new && (was_mcs || matches!(quality, LinkQuality::Mcs(_))) {
                     self.set_rate(station);
                 }
-                self.set_signal(station);
+                self.set_signal(now, station);
             }
             StationSetting::SignalUp(signal) => {
                 wifi_station.signal_up = Some(signal);
-                self.set_signal(station);
+                self.set_signal(now, station);
             }
             StationSetting::RateControl(control) => {
                 if wifi_station.control != control {
@@ -251,13 +251,25 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         self.queues[radio].slow = slow;
     }
 
-    /// Updates the signals of the station's links.
-    fn set_signal(&mut self, station: usize) {
+    /// Updates the signals of the station's links. A station that could not join does so if the signal now suffices.
+    fn set_signal(&mut self, now: Instant, station: usize) {
         let wifi_station = &self.wifi_stations[station];
         let down = wifi_station.link.snr_down(&wifi_station.quality);
         let up = wifi_station.link.snr_up(&wifi_station.quality, wifi_station.signal_up);
         self.air.set_snr(wifi_station.radio, wifi_station.node, down);
         self.air.set_snr(wifi_station.node, wifi_station.radio, up);
+        let (radio, node) = (wifi_station.radio, wifi_station.node);
+        if wifi_station.is_out_of_range
+            && wifi_station
+                .link
+                .too_weak(&wifi_station.quality, wifi_station.signal_up)
+                .is_none()
+        {
+            self.wifi_stations[station].is_out_of_range = false;
+            self.air.set_away(now, node, false);
+            self.air.associate(now, radio, node);
+            self.air.associate(now, node, radio);
+        }
         self.set_slow(self.wifi_stations[station].radio.index());
     }
 

@@ -2,7 +2,6 @@
 
 use netburn_medium::phy::PhyError;
 use netburn_medium::rating::Unexplained;
-use netburn_medium::signal::TooWeak;
 use netburn_scenario::WIRED_QUEUES;
 
 /// Error of a plan's network: the section it concerns, the problem, and what is expected.
@@ -103,14 +102,6 @@ pub enum NetworkError {
         /// Station.
         station: String,
     },
-    /// The signal is too weak for every rate.
-    #[error("station.{station}: {reason}")]
-    TooWeak {
-        /// Station.
-        station: String,
-        /// Reason.
-        reason: TooWeak,
-    },
     /// A wireless backhaul that can't work.
     #[error("ap.{ap}.backhaul: {reason}")]
     Backhaul {
@@ -163,6 +154,45 @@ pub enum NetworkError {
         /// Key of the section.
         what: String,
     },
+}
+
+impl NetworkError {
+    /// Path of the scenario's key or section that the error is about: `station.tv`, `ap.home.radio.5g`.
+    #[must_use]
+    pub fn path(&self) -> String {
+        match self {
+            NetworkError::Rating { ap, .. } => format!("ap.{ap}.rating"),
+            NetworkError::MissingRadio { ap } => format!("ap.{ap}"),
+            NetworkError::UnratedRadio { ap, radio, .. } => format!("ap.{ap}.radio.{radio}"),
+            NetworkError::Channel { radio, .. } | NetworkError::Hidden { radio, .. } => radio_path(radio),
+            NetworkError::Phy { subject, .. } | NetworkError::EmptyQueue { subject } => {
+                // A station, with the standard of its link in some messages; otherwise a radio or an access point.
+                let section = subject.split(' ').next().unwrap_or_default();
+                match section.split_once('.') {
+                    Some(("station" | "ap", _)) => section.to_owned(),
+                    _ => radio_path(section),
+                }
+            }
+            NetworkError::PowerSave { station, .. } => format!("station.{station}.power_save"),
+            NetworkError::MissingJoins { station, .. } | NetworkError::MissingQuality { station } => {
+                format!("station.{station}")
+            }
+            NetworkError::UnknownRadio { station, .. } => format!("station.{station}.joins"),
+            NetworkError::NoCommonStandard { station, .. } => format!("station.{station}.standard"),
+            NetworkError::Backhaul { ap, .. } => format!("ap.{ap}.backhaul"),
+            NetworkError::Mesh { mesh, .. } => format!("mesh.{mesh}"),
+            NetworkError::WiredQueue { station, .. } => format!("station.{station}.queue"),
+            NetworkError::UnknownSetting { .. } => "at".to_owned(),
+        }
+    }
+}
+
+/// Path of a radio with the name `AP.RADIO`.
+fn radio_path(name: &str) -> String {
+    match name.split_once('.') {
+        Some((ap, radio)) => format!("ap.{ap}.radio.{radio}"),
+        None => format!("ap.{name}"),
+    }
 }
 
 /// The queue disciplines for wired stations, as text.

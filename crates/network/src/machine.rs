@@ -12,6 +12,7 @@ use crate::layout::{Attachment, Layout, PlacedRadio, UnitLink, WifiStation};
 use crate::mappings::Mappings;
 use crate::meshes::Meshes;
 use crate::observe::{BackhaulHop, LinkStats, RadioStats, StationStats, Traffic, others};
+use crate::out_of_range::OutOfRange;
 use crate::output::{Endpoint, Envelope, Headers, Output, wrap};
 use crate::power_save::PowerSaves;
 use crate::queue::QueueConfig;
@@ -130,6 +131,11 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         let changes = ChangeSchedule::from_plan(plan, &layout)?;
         let mut roaming = Roaming::new(plan, &layout, begin);
         roaming.prepare(begin, &mut air);
+        for at in layout.wifi_stations.iter().filter(|at| at.is_out_of_range) {
+            air.set_away(begin, at.node, true);
+            air.disassociate(begin, at.radio, at.node);
+            air.disassociate(begin, at.node, at.radio);
+        }
         let channels = layout.air.nodes.iter().map(|node| node.channel + 1).max().unwrap_or(0);
         let (steering, steerers) = Steering::new(plan, begin, channels);
         for mobile in &mut roaming.clients {
@@ -373,6 +379,21 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
     #[must_use]
     pub fn has_reflectors(&self, station: u16) -> bool {
         self.box_of(Endpoint::Station(station)).is_some()
+    }
+
+    /// Stations that can't join, because their signal is too weak for the slowest rate.
+    #[must_use]
+    pub fn out_of_range(&self) -> Vec<OutOfRange> {
+        let stations = self.wifi_stations.iter().filter(|at| at.is_out_of_range);
+        let out_of_range = stations.filter_map(|at| {
+            Some(OutOfRange {
+                station: self.changes.stations.get(at.station)?.clone(),
+                radio: self.radios[at.radio.index()].name.to_string(),
+                band: at.link.band(),
+                reason: at.link.too_weak(&at.quality, at.signal_up)?,
+            })
+        });
+        out_of_range.collect()
     }
 
     /// Statistics of a station.

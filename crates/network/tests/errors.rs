@@ -47,14 +47,43 @@ fn a_channel_without_that_width() {
     assert!(message.contains("found 6 ") && message.contains("36, 40"), "{message}");
 }
 
+/// A signal that is too weak is a result and no error.
 #[test]
 fn a_signal_below_every_rate() {
     use netburn_medium::config::LinkQuality;
     use netburn_units::Dbm;
-    let message = error(|plan| plan.stations[1].air.quality = Some(LinkQuality::Signal(Dbm::from_dbm(-99))));
-    assert!(
-        message.contains("station.tv") && message.contains("-99 dBm") && message.contains("valid:"),
-        "{message}"
+    let plan = plan(|plan| plan.stations[1].air.quality = Some(LinkQuality::Signal(Dbm::from_dbm(-99))));
+    let found = Network::<()>::new(&plan).unwrap().out_of_range();
+    let [found] = &found[..] else { panic!("{found:?}") };
+    // By hand: 174 − 10 log 20 000 000 − 7 is a noise of −94 dBm, and the slowest rate needs 3.4 dB.
+    assert_eq!(
+        found.to_string(),
+        "station.tv has no connection to home.5g: its signal is -99 dBm, and the slowest rate needs -90.5 dBm. All of its \
+         operations will fail. Place it nearer, or let it join a radio on 2.4 GHz."
+    );
+}
+
+/// Each error names the section or the key, so that the message can show its place in the file.
+#[test]
+fn errors_have_a_path() {
+    use netburn_medium::config::{LinkQuality, QueueLimit, Standard};
+    let path = |change: &dyn Fn(&mut Plan)| Network::<()>::new(&plan(change)).unwrap_err().path();
+    assert_eq!(path(&|plan| plan.aps[0].radios[0].channel = 6), "ap.home.radio.5g");
+    assert_eq!(
+        path(&|plan| plan.aps[0].queue_limit = QueueLimit::Packets(0)),
+        "ap.home"
+    );
+    assert_eq!(
+        path(&|plan| plan.stations[0].air.standard = Some(Standard::G)),
+        "station.laptop.standard"
+    );
+    assert_eq!(
+        path(&|plan| plan.stations[0].air.quality = Some(LinkQuality::Mcs(40))),
+        "station.laptop"
+    );
+    assert_eq!(
+        path(&|plan| plan.aps[0].rating = Some("AC101".parse().unwrap())),
+        "ap.home.rating"
     );
 }
 

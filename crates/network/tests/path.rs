@@ -3,6 +3,7 @@
 
 use house::{HOUSE, packet, plan};
 use netburn_medium::config::{Band, LinkQuality, QueueKind, RateControl};
+use netburn_medium::packet::DropReason;
 use netburn_network::{DropSite, Endpoint, Network, Output};
 use netburn_scenario::plan::{ApSetting, RadioName, RadioRef, RadioSetting, Setting, StationSetting};
 use netburn_units::{Duration, Instant, Probability};
@@ -158,6 +159,57 @@ fn changes_at_run_time() {
         )),
         "{third:?}"
     );
+}
+
+/// A station whose signal is below the slowest rate has not joined: its packets end at the first radio, without airtime. It joins
+/// when its signal becomes strong enough.
+#[test]
+fn a_station_out_of_range_has_no_connection() {
+    let text = HOUSE.replacen("mcs = 7", "signal = \"-99 dBm\"", 1);
+    assert_ne!(text, HOUSE);
+    let text = format!("{text}\n[[at]]\ntime = \"2 s\"\nset = {{ \"station.a.signal\" = \"-50 dBm\" }}\n");
+    let mut network = Network::new(&plan(&text)).unwrap();
+    let [found] = &network.out_of_range()[..] else {
+        panic!("{:?}", network.out_of_range());
+    };
+    assert_eq!(
+        (found.station.as_str(), found.reason.got.to_string().as_str()),
+        ("a", "-99 dBm")
+    );
+
+    let station = Endpoint::Station(0);
+    network.handle_packet(Instant::ZERO, Endpoint::Server, station, packet(1_500, 1));
+    network.handle_packet(Instant::ZERO, station, Endpoint::Server, packet(1_500, 2));
+    let all = run(&mut network, Instant::from_secs(1));
+    let sites: Vec<DropSite> = all
+        .iter()
+        .filter_map(|output| match output {
+            Output::Dropped { by, .. } => Some(*by),
+            _ => None,
+        })
+        .collect();
+    let (own, other) = (DropSite::Sender(DropReason::NoLink), DropSite::Air(DropReason::NoLink));
+    assert_eq!(sites, [own, other]);
+    assert!(delivered(&all).is_empty());
+    let air = network.station_stats(0).air;
+    assert_eq!((air.transmissions, air.received_transmissions), (0, 0));
+
+    run(&mut network, Instant::from_secs(2));
+    assert!(network.out_of_range().is_empty());
+    network.handle_packet(Instant::from_secs(3), Endpoint::Server, station, packet(1_500, 3));
+    network.handle_packet(Instant::from_secs(3), station, Endpoint::Server, packet(1_500, 4));
+    assert_eq!(delivered(&run(&mut network, Instant::from_secs(4))).len(), 2);
+}
+
+/// The preferred band is 5 GHz, but the station hears only 2.4 GHz.
+#[test]
+fn a_station_joins_a_radio_that_it_hears() {
+    let text = "[network.home]\nradios = [\"ap.5g\", \"ap.2g\"]\n[ap.ap.radio.5g]\npower = \"0 dBm\"\n\
+                [ap.ap.radio.2g]\npower = \"20 dBm\"\n[station.a]\njoins = \"home\"\ndistance = \"60 m\"\n";
+    // 0 − 46.7 − 30 log 60 = −100 dBm, and 20 − 40.1 − 30 log 60 = −73.4 dBm.
+    let network: Network<u32> = Network::new(&plan(text)).unwrap();
+    assert_eq!(network.joined(0).as_deref(), Some("ap.2g"));
+    assert!(network.out_of_range().is_empty());
 }
 
 /// A queue is replaced while it holds packets: those are dropped and reported.

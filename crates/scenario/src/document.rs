@@ -270,6 +270,16 @@ impl Document {
         }
     }
 
+    /// Error about one key, for checks of other crates. It has the place of the longest existing part of `path`, as
+    /// `station.tv.signal`.
+    #[must_use]
+    pub fn error_at(&self, path: &str, message: String, help: Option<String>) -> ScenarioError {
+        ScenarioError::new(
+            &self.source,
+            vec![Problem::new(self.place_of(path), path, message, help)],
+        )
+    }
+
     /// Path or name of the document, as errors show it.
     #[must_use]
     pub fn origin(&self) -> &str {

@@ -196,7 +196,9 @@ impl Plan {
         }
     }
 
-    pub(crate) fn notes_on(&self, environment: Environment) -> Vec<String> {
+    /// Notes on keys without effect on `environment`.
+    #[must_use]
+    pub fn notes_on(&self, environment: Environment) -> Vec<String> {
         let mut notes = Vec::new();
         if self.stations.iter().all(|station| station.workloads.is_empty()) {
             notes.push("no station has a workload: the run has no traffic".to_owned());

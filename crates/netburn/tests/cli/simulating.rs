@@ -120,7 +120,6 @@ fn scenarios_that_cannot_be_simulated_are_errors() {
         ("station.loader.cc=vegas", "`reno`, `cubic` or `bbr`"),
         ("ap.home.queue_limit=\"0 packets\"", "packet"),
         ("station.caller.standard=802.11g", "802.11"),
-        ("station.caller.signal=\"-105 dBm\"", "too weak"),
     ] {
         bench.write("house.toml", busy_house());
         let ended = finish(bench.netburn([

@@ -338,12 +338,12 @@ fn a_sweep_and_a_comparison_of_its_folder_agree() {
     );
 }
 
-/// A signal below the needs of the slowest rate makes a cell impossible. The other cells run.
+/// A queue for no packet makes a cell impossible. The other cells run.
 #[test]
 fn impossible_cells_are_rows_on_request() {
     let bench = Bench::new();
     bench.write("house.toml", house("2 s", "1 s"));
-    let vary = "station.caller.signal=-98 dBm..-50 dBm..8";
+    let vary = "ap.home.queue_limit=0 packets,50 packets,100 packets,150 packets,200 packets,250 packets,300 packets";
     let args = ["sweep", "house.toml", "--vary", vary, "--repeat", "2", "--out", "swept"];
     let rejected = finish(bench.netburn(args)).expect(2);
     assert!(
@@ -368,7 +368,7 @@ fn impossible_cells_are_rows_on_request() {
         "{}",
         ended.stderr
     );
-    assert!(ended.stderr.contains("is too weak for every rate"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("queue of length 0"), "{}", ended.stderr);
     let csv = ended.out();
     let lines: Vec<&str> = csv.split_terminator("\r\n").collect();
     assert_eq!(lines.len(), 1 + 1 + 6 * 2, "{csv}");
@@ -378,7 +378,7 @@ fn impossible_cells_are_rows_on_request() {
         .filter(|line| line.contains("impossible"))
         .collect();
     assert_eq!(impossible.len(), 1);
-    assert!(impossible[0].starts_with("1,-98 dBm,,impossible,,"), "{impossible:?}");
+    assert!(impossible[0].starts_with("1,0 packets,,impossible,,"), "{impossible:?}");
     assert!(
         impossible[0].trim_end_matches(',').ends_with("impossible"),
         "nothing else is known: {impossible:?}"
@@ -391,7 +391,7 @@ fn impossible_cells_are_rows_on_request() {
         again.stderr
     );
     assert_eq!(again.out(), csv);
-    let matrix = finish(bench.netburn(["compare", "--matrix", "swept", "--baseline", "-50 dBm"])).expect(0);
+    let matrix = finish(bench.netburn(["compare", "--matrix", "swept", "--baseline", "50 packets"])).expect(0);
     assert!(!matrix.stderr.contains("finished"), "{}", matrix.stderr);
     let other = finish(bench.netburn(args)).expect(2);
     assert!(other.stderr.contains("are invalid"), "{}", other.stderr);
@@ -399,7 +399,7 @@ fn impossible_cells_are_rows_on_request() {
         "sweep",
         "house.toml",
         "--vary",
-        "station.caller.signal=-98 dBm,-50 dBm",
+        "ap.home.queue_limit=0 packets,50 packets",
         "--skip-impossible",
         "--judge",
     ];

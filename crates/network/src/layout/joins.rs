@@ -80,7 +80,16 @@ pub(super) fn choose(
         }
     });
     let choices = spoken.iter().map(|index| (*index, qualities[*index]));
-    Ok(choices.filter_map(|(index, quality)| Some((index, quality?))).collect())
+    let mut choices: Vec<(usize, LinkQuality)> =
+        choices.filter_map(|(index, quality)| Some((index, quality?))).collect();
+    // A station does not find a radio that it can't hear.
+    let mut unheard = Vec::new();
+    for (index, quality) in &choices {
+        let link = link::Link::at_any_quality(station, &radios[*index])?;
+        unheard.push((*index, link.too_weak(quality, station.air.signal_up).is_some()));
+    }
+    choices.sort_by_key(|(index, _)| unheard.contains(&(*index, true)));
+    Ok(choices)
 }
 
 /// Signal in dBm from which a station is heard: the sensitivity of the lowest rate (802.11-2020 table

@@ -7,7 +7,7 @@ use netburn_medium::air::LinkConfig;
 use netburn_medium::config::{Band, Guard, LinkQuality, RadioConfig, RateControl, Standard, Width};
 use netburn_medium::phy::{Modulation, PhyError, TxVector, dsss, ofdm};
 use netburn_medium::rate::{RateChoice, RateSet};
-use netburn_medium::signal::{self, PathLoss};
+use netburn_medium::signal::{self, PathLoss, TooWeak};
 use netburn_scenario::plan::Station;
 use netburn_units::{Dbm, Duration};
 
@@ -48,15 +48,23 @@ pub(super) fn common_standard(station: Option<Standard>, radio: &RadioConfig) ->
 }
 
 impl Link {
-    /// Link of a station with a radio that it can hear.
+    /// Link of a station with a radio. The signal may be too weak: see [`too_weak`](Self::too_weak).
+    ///
+    /// # Errors
+    /// If they have no standard in common, or if the link does not have the MCS.
     pub(super) fn between(station: &Station, radio: &PlacedRadio, quality: &LinkQuality) -> Result<Self, NetworkError> {
-        let link = Link::out_of_range(station, radio)?;
-        link.check(station, quality)?;
+        let link = Link::at_any_quality(station, radio)?;
+        if let LinkQuality::Mcs(mcs) = quality {
+            link.check_mcs(*mcs).map_err(|reason| NetworkError::Phy {
+                subject: format!("station.{} with {}", station.name, link.standard.name()),
+                reason,
+            })?;
+        }
         Ok(link)
     }
 
-    /// Link of a station with a radio that it may hear later.
-    pub(super) fn out_of_range(station: &Station, radio: &PlacedRadio) -> Result<Self, NetworkError> {
+    /// The same without a check of the quality.
+    pub(super) fn at_any_quality(station: &Station, radio: &PlacedRadio) -> Result<Self, NetworkError> {
         let config = &radio.config;
         let standard = common_standard(station.air.standard, config).ok_or_else(|| NetworkError::NoCommonStandard {
             station: station.name.clone(),
@@ -99,35 +107,28 @@ impl Link {
         if let LinkQuality::Mcs(mcs) = quality {
             return self.check_mcs(*mcs).map_err(|reason| reason.to_string());
         }
-        let slowest = self.slowest();
-        let down = self.signal_dbm(quality).unwrap_or(0.0);
-        for signal in [Some(down), signal_up.map(Dbm::as_dbm_f64)].into_iter().flatten() {
-            signal::check(signal, &slowest).map_err(|reason| reason.to_string())?;
+        match self.too_weak(quality, signal_up) {
+            Some(reason) => Err(reason.to_string()),
+            None => Ok(()),
         }
-        Ok(())
     }
 
-    /// Checks that the link has the MCS, or a sufficient signal for its slowest rate.
-    fn check(&self, station: &Station, quality: &LinkQuality) -> Result<(), NetworkError> {
-        let standard = self.standard;
-        if let LinkQuality::Mcs(mcs) = quality {
-            self.check_mcs(*mcs).map_err(|reason| NetworkError::Phy {
-                subject: format!("station.{} with {}", station.name, standard.name()),
-                reason,
-            })?;
-        } else {
-            let slowest = self.slowest();
-            let too_weak = |reason| NetworkError::TooWeak {
-                station: station.name.clone(),
-                reason,
-            };
-            let down = self.signal_dbm(quality).unwrap_or(0.0);
-            signal::check(down, &slowest).map_err(too_weak)?;
-            if let Some(up) = station.air.signal_up {
-                signal::check(up.as_dbm_f64(), &slowest).map_err(too_weak)?;
-            }
+    /// Signal of one direction that is too weak for the slowest rate; `None` if both suffice, or if the quality is an
+    /// MCS.
+    pub(crate) fn too_weak(&self, quality: &LinkQuality, signal_up: Option<Dbm>) -> Option<TooWeak> {
+        if let LinkQuality::Mcs(_) = quality {
+            return None;
         }
-        Ok(())
+        let slowest = self.slowest();
+        let down = self.signal_dbm(quality).unwrap_or(0.0);
+        let signals = [Some(down), signal_up.map(Dbm::as_dbm_f64)].into_iter().flatten();
+        signals
+            .into_iter()
+            .find_map(|signal| signal::check(signal, &slowest).err())
+    }
+
+    pub(crate) fn band(&self) -> Band {
+        self.band
     }
 
     /// Slowest vector: one stream in 20 MHz.

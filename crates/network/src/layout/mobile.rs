@@ -38,7 +38,7 @@ pub(super) fn mobile_stations(
                 radio: node(radio),
                 ap: radios[radio].ap,
                 quality,
-                link: Link::out_of_range(station, &radios[radio])?,
+                link: Link::at_any_quality(station, &radios[radio])?,
                 ..joined.clone()
             });
             free += 1;

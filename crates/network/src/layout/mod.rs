@@ -78,6 +78,8 @@ pub(crate) struct WifiStation {
     pub(crate) signal_up: Option<Dbm>,
     pub(crate) control: RateControl,
     pub(crate) link: Link,
+    /// The signal is too weak for the slowest rate, so the station has not joined.
+    pub(crate) is_out_of_range: bool,
 }
 
 /// A station that moves, or that can join several radios.
@@ -154,7 +156,9 @@ impl Layout {
             let choices = joins::choose(plan, station, &radios)?;
             let (radio, quality) = choices[0];
             let link = Link::between(station, &radios[radio], &quality)?;
+            let is_out_of_range = link.too_weak(&quality, station.air.signal_up).is_some();
             wifi_stations.push(WifiStation {
+                is_out_of_range,
                 station: index,
                 node: node(radios.len() + wifi_stations.len()),
                 radio: node(radio),
@@ -166,6 +170,10 @@ impl Layout {
             });
         }
         let mobile = mobile::mobile_stations(plan, &radios, &wifi_stations)?;
+        // A station that moves or roams has a client, which loses its link by itself and joins when it can.
+        for station in &mobile {
+            wifi_stations[station.wifi_station].is_out_of_range = false;
+        }
         let mut nodes = wifi_stations.clone();
         for station in &mobile {
             let others = station.candidates.iter().enumerate();
