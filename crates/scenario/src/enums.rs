@@ -196,6 +196,8 @@ section! {
         frame_processing: Span => frame_processing;
         /// Time with stopped queues before each absence of a scan but the first. 100 ms: mac80211 with a driver that cannot flush its queues.
         flush_delay: Span => flush_delay;
+        /// Scans of only those channels that neighbour reports name, in a network with `k`. `iwd`, `apple-phone`, `apple-laptop` and `qualcomm` do this. `linux` does not: wpa_supplicant's background scan reads no reports.
+        neighbour_reports: Flag => neighbour_reports, default "that of the policy";
         /// Support of 802.11k: neighbour reports and beacon reports.
         k: Flag => k;
         /// Support of 802.11v: BSS transition requests.

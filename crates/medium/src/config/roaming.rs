@@ -69,6 +69,8 @@ pub struct Roaming {
     /// Time with stopped queues before each absence of a scan but the first. mac80211 waits 100 ms for a
     /// driver that can't flush its queues (`ieee80211_scan_state_resume`).
     pub flush_delay: Duration,
+    /// It scans only the channels that neighbour reports (802.11k) name, if the network has them.
+    pub neighbour_reports: Option<bool>,
     /// The station supports neighbour and beacon reports (802.11k).
     pub k: bool,
     /// The station supports BSS transition management (802.11v).
@@ -91,6 +93,7 @@ impl Default for Roaming {
             beacon_smoothing: 4,
             frame_processing: Duration::from_millis(8),
             flush_delay: Duration::ZERO,
+            neighbour_reports: None,
             k: true,
             v: true,
             r: true,

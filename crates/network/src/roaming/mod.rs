@@ -280,11 +280,12 @@ impl<P: std::fmt::Debug + Send + 'static> Roaming<P> {
                 _ => None,
             };
             let config = station.air.roaming.unwrap_or_default();
+            let constants = policy::Constants::new(&config);
             let settings = Settings {
-                constants: policy::Constants::new(&config),
+                constants,
                 smoothing: config.beacon_smoothing,
                 method: method(&config, ssid),
-                neighbour_reports: config.k && ssid.is_some_and(|ssid| ssid.k),
+                neighbour_reports: constants.reads_reports && config.k && ssid.is_some_and(|ssid| ssid.k),
                 every_channel: scan::all_channels(),
                 targets: mobile
                     .candidates

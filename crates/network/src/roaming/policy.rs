@@ -10,6 +10,8 @@ pub(super) struct Constants {
     pub(super) trigger: Option<Trigger>,
     pub(super) scan: ScanStyle,
     pub(super) rule: Rule,
+    /// It scans only the channels that neighbour reports (802.11k) name.
+    pub(super) reads_reports: bool,
     /// It scans when the kernel reports lost packets (`NL80211_ATTR_CQM_PKT_LOSS_EVENT`).
     pub(super) roams_on_loss: bool,
 }
@@ -92,6 +94,9 @@ impl Constants {
             constants.rule = Rule::Stronger { active: db, idle: db };
         }
         constants.scan.flush = roaming.flush_delay;
+        if let Some(reads) = roaming.neighbour_reports {
+            constants.reads_reports = reads;
+        }
         constants
     }
 }
@@ -145,6 +150,7 @@ fn of_policy(policy: RoamingPolicy) -> Constants {
             trigger: None,
             scan: MAC80211,
             rule: Rule::WpaSupplicant,
+            reads_reports: false,
             roams_on_loss: false,
         },
         // Some clients move only when they are asked, then to the strongest.
@@ -152,16 +158,20 @@ fn of_policy(policy: RoamingPolicy) -> Constants {
             trigger: None,
             scan: MAC80211,
             rule: Rule::Stronger { active: 0.0, idle: 0.0 },
+            reads_reports: false,
             roams_on_loss: false,
         },
+        // bgscan_simple.c takes the channels of a scan from `scan_freq` of the configuration only. It does not request
+        // neighbour reports.
         RoamingPolicy::Linux => Constants {
             trigger: Some(LINUX),
             scan: MAC80211,
             rule: Rule::WpaSupplicant,
+            reads_reports: false,
             roams_on_loss: false,
         },
         // iwd.config(5): RoamThreshold and RoamThreshold5G; station.c: first attempt after 5 s,
-        // the next after 60 s.
+        // the next after 60 s. It scans the channels of the neighbour report first.
         RoamingPolicy::Iwd => Constants {
             trigger: Some(Trigger {
                 below_2g: -70.0,
@@ -173,9 +183,11 @@ fn of_policy(policy: RoamingPolicy) -> Constants {
             scan: MAC80211,
             rule: Rule::Iwd,
             // station.c, `station_packets_lost`: from ten packets on. mac80211 reports 50.
+            reads_reports: true,
             roams_on_loss: true,
         },
-        // support.apple.com: 8 dB with traffic, 12 without. The scan's times are an assumption.
+        // support.apple.com: 8 dB with traffic, 12 without; the first six entries of the neighbour report come first
+        // in a scan. The scan's times are an assumption.
         RoamingPolicy::ApplePhone => Constants {
             trigger: Some(at(-70.0)),
             scan: MAC80211,
@@ -183,8 +195,10 @@ fn of_policy(policy: RoamingPolicy) -> Constants {
                 active: 8.0,
                 idle: 12.0,
             },
+            reads_reports: true,
             roams_on_loss: false,
         },
+        // support.apple.com: 802.11k on Macs with Apple silicon, since macOS 12.
         RoamingPolicy::AppleLaptop => Constants {
             trigger: Some(at(-75.0)),
             scan: MAC80211,
@@ -192,10 +206,12 @@ fn of_policy(policy: RoamingPolicy) -> Constants {
                 active: 12.0,
                 idle: 12.0,
             },
+            reads_reports: true,
             roams_on_loss: false,
         },
         // qcacld's cfg_mlme_lfr.h: lookup −78 dBm, again after 5 dB and 10 s, 40 ms per channel,
-        // 50 to 200 ms on the own channel.
+        // 50 to 200 ms on the own channel. The firmware requests neighbour reports itself
+        // (`neighbor_report_offload`).
         RoamingPolicy::Qualcomm => Constants {
             trigger: Some(Trigger {
                 drop: Some((5.0, Duration::from_secs(10))),
@@ -209,9 +225,11 @@ fn of_policy(policy: RoamingPolicy) -> Constants {
                 flush: Duration::ZERO,
             },
             rule: Rule::Stronger { active: 5.0, idle: 5.0 },
+            reads_reports: true,
             roams_on_loss: false,
         },
-        // brcmfmac's cfg80211.c: trigger −75 dBm, delta 20 dB, 40 and 120 ms per channel.
+        // brcmfmac's cfg80211.c: trigger −75 dBm, delta 20 dB, 40 and 120 ms per channel. The driver passes no
+        // neighbour reports on; whether the firmware reads them is not known.
         RoamingPolicy::Broadcom => Constants {
             trigger: Some(at(-75.0)),
             scan: ScanStyle {
@@ -225,6 +243,7 @@ fn of_policy(policy: RoamingPolicy) -> Constants {
                 active: 20.0,
                 idle: 20.0,
             },
+            reads_reports: false,
             roams_on_loss: false,
         },
     }

@@ -61,7 +61,7 @@ fn signals_follow_their_points() {
 fn a_station_with_signals_roams() {
     let signals = "signals = { \"hall.5g\" = [\"0 s: -45 dBm\", \"20 s: -85 dBm\"], \"attic.5g\" = \"-55 dBm\" }";
     let mut network = Network::new(&plan(&format!(
-        "joins = \"home\"\nradio_selection = \"strongest\"\nroaming = \"linux\"\n{signals}"
+        "joins = \"home\"\nradio_selection = \"strongest\"\nroaming = {{ policy = \"linux\", neighbour_reports = true }}\n{signals}"
     )))
     .unwrap();
     assert_eq!(network.joined(0).unwrap(), "hall.5g");

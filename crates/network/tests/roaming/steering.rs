@@ -96,7 +96,10 @@ fn each_side_supports_what_the_scenario_says() {
     let walk = Walk::new(&[K, without]);
     assert_eq!(walk.first_scan().1.as_millis(), 2_976);
     // Without 802.11r in the client it joins with 8 frames.
-    let without = ("station.phone.roaming", "{ policy = \"linux\", r = false }");
+    let without = (
+        "station.phone.roaming",
+        "{ policy = \"linux\", neighbour_reports = true, r = false }",
+    );
     let walk = Walk::new(&[K, ("network.home.r", "true"), without]);
     assert!((64..=80).contains(&walk.roams()[0].1));
 }

@@ -204,6 +204,7 @@ fn plan() -> impl Strategy<Value = Plan> {
                     beacon_smoothing: 1,
                     frame_processing: Duration::from_millis(3),
                     flush_delay: Duration::from_millis(100),
+                    neighbour_reports: Some(true),
                     k: false,
                     v: false,
                     r: false,
