@@ -216,7 +216,7 @@ impl TestReport {
         );
         if lost as f64 > MANY * due as f64 {
             notes.push(format!(
-                "{lost} of {due} probes have no response; only the percentiles count them, so the other scores are too high"
+                "{lost} of {due} probes have no response; they count with the time-out of 5 s, and in percentiles with an unlimited time"
             ));
         }
         let late = result.foreign.late + result.own.late;
@@ -381,7 +381,9 @@ mod tests {
         assert!(notes(5, 5).is_empty());
         assert_eq!(
             notes(6, 0),
-            ["6 of 100 probes have no response; only the percentiles count them, so the other scores are too high"]
+            [
+                "6 of 100 probes have no response; they count with the time-out of 5 s, and in percentiles with an unlimited time"
+            ]
         );
         assert_eq!(
             notes(0, 6),

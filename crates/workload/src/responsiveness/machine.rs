@@ -1,7 +1,8 @@
 //! State machine of a responsiveness test.
 
 use super::config::{Config, ConfigError};
-use super::probes::{ProbeFailure, ProbeId, ProbeKind, ProbeTimes, Probes};
+use super::probe::{ProbeFailure, ProbeId, ProbeKind, ProbeTimes};
+use super::probes::Probes;
 use super::result::{End, Goodput, Scores, TestResult};
 use super::schedule::{Schedule, idle_gap, loaded_gap};
 use super::stage::{ConnectionId, Stage};

@@ -6,7 +6,8 @@
 //! - [`config`] – parameters, with the names and the defaults of the draft.
 //! - [`machine`] – the state machine: stages, intervals and connections.
 //! - [`schedule`] – due times of the probes, independent of their responses.
-//! - [`probes`] – probes and their times. [`result`]: the result of a test. [`stage`]: stages and connections.
+//! - [`probe`] – a probe and its times. [`probes`]: all probes of a test. [`result`]: the result of a test.
+//!   [`stage`]: stages and connections.
 //! - [`unsent`] – the limit of unsent data on connections with load.
 //! - [`part`] – parts of a workload of kind `responsiveness`. [`score`]: its scores. This workload has a fixed number of
 //!   connections with load, and no stages; its state machine is [`Workload`](crate::Workload).
@@ -14,6 +15,7 @@
 pub mod config;
 pub mod machine;
 pub mod part;
+pub mod probe;
 pub mod probes;
 pub mod result;
 pub mod schedule;
@@ -24,7 +26,7 @@ pub mod unsent;
 pub use config::{Config, ConfigError};
 pub use machine::{Action, Interval, Machine, Reason, Wake};
 pub use part::Part;
-pub use probes::{ProbeFailure, ProbeId, ProbeKind, ProbeTimes};
+pub use probe::{ProbeFailure, ProbeId, ProbeKind, ProbeTimes};
 pub use result::{Counts, End, Goodput, Scores, TestResult};
 pub use score::{ScoredProbe, Scoring, WorkloadScore, rpm_windows};
 pub use stage::{ConnectionId, Stage};

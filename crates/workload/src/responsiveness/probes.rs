@@ -1,44 +1,12 @@
 //! Probes of a responsiveness test and their times.
 
 use super::config::Config;
+use super::probe::{ProbeFailure, ProbeId, ProbeKind, ProbeTimes};
 use super::result::{Counts, Scores};
+use super::score::{ScoredProbe, Scoring};
 use netburn_stats::percentile::{P50, P90, P95};
-use netburn_stats::rpm::{self, Estimator, ForeignProbe, TlsHandshake};
+use netburn_stats::rpm::{self, Estimator};
 use netburn_units::{Duration, Instant};
-use std::num::NonZeroU32;
-
-/// Number of a probe, from 0 in the order of the due times.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ProbeId(pub u64);
-
-/// Kind of a probe.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ProbeKind {
-    /// Uses a new connection.
-    Foreign,
-    /// Uses a connection with load (a *self* probe).
-    Own,
-}
-
-/// Times of a probe with a response.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ProbeTimes {
-    /// Times of a foreign probe.
-    Foreign(ForeignProbe),
-    /// Time of a self probe from its request until the whole response has been received.
-    Own(Duration),
-}
-
-/// Reason why a probe has no response.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ProbeFailure {
-    /// The connection or the request failed, or the response is wrong.
-    Failed,
-    /// No response within the time limit.
-    TimedOut,
-    /// Not sent: too many probes had no response yet, or no connection was open.
-    NotSent,
-}
 
 /// Delay of the start after the due time from which a probe is late.
 pub const LATE: Duration = Duration::from_millis(10);
@@ -146,45 +114,49 @@ impl Probes {
 
     /// Returns the scores of the probes that were due from `from` until before `until`.
     pub(super) fn scores(&self, config: &Config, idle: bool, from: Instant, until: Instant) -> Scores {
-        let mut foreign = Vec::new();
-        let mut own = Vec::new();
-        let mut without = [0; 2];
         let due = |probe: &&Probe| probe.idle == idle && (from..until).contains(&probe.due);
-        for probe in self.probes.iter().filter(due) {
-            match probe.result {
-                Some(Ok(ProbeTimes::Foreign(times))) => foreign.push(times),
-                Some(Ok(ProbeTimes::Own(time))) => own.push(time.as_nanos()),
-                Some(Err(_)) => without[index(probe.kind)] += 1,
-                None => {}
-            }
-        }
-        let mut scores = Scores {
-            foreign_count: foreign.len() as u64,
-            own_count: own.len() as u64,
-            draft: rpm::draft(&foreign, &own, Estimator::TrimmedMean(config.kept)),
-            goresponsiveness: rpm::goresponsiveness(&foreign, &own, Estimator::TrimmedMean(config.kept)),
-            goresponsiveness_p90: rpm::goresponsiveness(&foreign, &own, Estimator::Index(P90)),
-            ..Scores::default()
+        let ended: Vec<ScoredProbe> = self
+            .probes
+            .iter()
+            .filter(due)
+            .filter_map(|probe| {
+                Some(ScoredProbe {
+                    due: probe.due,
+                    kind: probe.kind,
+                    times: probe.result?.ok(),
+                })
+            })
+            .collect();
+        let answered = |kind: ProbeKind| {
+            let of_kind = ended.iter().filter(|probe| probe.kind == kind && probe.times.is_some());
+            of_kind.count() as u64
         };
-        // A probe without a response is longer than all others in the percentiles.
-        let unlimited = unlimited(foreign.first());
-        foreign.extend(std::iter::repeat_n(unlimited, without[0]));
-        own.extend(std::iter::repeat_n(u64::MAX, without[1]));
-        scores.median = rpm::draft(&foreign, &own, Estimator::Percentile(P50));
-        scores.p90 = rpm::draft(&foreign, &own, Estimator::Percentile(P90));
-        scores.p95 = rpm::draft(&foreign, &own, Estimator::Percentile(P95));
-        scores
-    }
-}
-
-/// Returns the times of a foreign probe without a response, with TLS if `like` has used it.
-fn unlimited(like: Option<&ForeignProbe>) -> ForeignProbe {
-    ForeignProbe {
-        tcp_ns: u64::MAX,
-        tls: like.is_none_or(|probe| probe.tls.is_some()).then_some(TlsHandshake {
-            total_ns: u64::MAX,
-            round_trips: NonZeroU32::MIN,
-        }),
-        http_ns: u64::MAX,
+        let handshakes = ended.iter().find_map(|probe| match probe.times {
+            Some(ProbeTimes::Foreign(times)) => Some(times.tls.is_some()),
+            Some(ProbeTimes::Own(_)) | None => None,
+        });
+        let scoring = Scoring {
+            tls: handshakes.unwrap_or(true),
+            has_load: true,
+            timeout: config.probe_timeout,
+        };
+        let draft = |estimator: Estimator| {
+            let (foreign, own) = scoring.times(&ended, estimator);
+            rpm::draft(&foreign, &own, estimator)
+        };
+        let goresponsiveness = |estimator: Estimator| {
+            let (foreign, own) = scoring.times(&ended, estimator);
+            rpm::goresponsiveness(&foreign, &own, estimator)
+        };
+        Scores {
+            foreign_count: answered(ProbeKind::Foreign),
+            own_count: answered(ProbeKind::Own),
+            draft: draft(Estimator::TrimmedMean(config.kept)),
+            median: draft(Estimator::Percentile(P50)),
+            p90: draft(Estimator::Percentile(P90)),
+            p95: draft(Estimator::Percentile(P95)),
+            goresponsiveness: goresponsiveness(Estimator::TrimmedMean(config.kept)),
+            goresponsiveness_p90: goresponsiveness(Estimator::Index(P90)),
+        }
     }
 }

@@ -115,7 +115,7 @@ impl Counts {
 /// Scores from the same probes. A score is `None` if there are too few probes for it.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Scores {
-    /// Score of the draft, from trimmed means. Probes without a response do not count.
+    /// Score of the draft, from trimmed means. A probe without a response counts with its time-out.
     pub draft: Option<Rpm>,
     /// The draft's formula with medians. In the percentiles a probe without a response has an unlimited time.
     pub median: Option<Rpm>,

@@ -1,7 +1,7 @@
 //! Due times of probes: an open-loop schedule, in which no due time depends on a response.
 
 use super::config::Config;
-use super::probes::ProbeKind;
+use super::probe::ProbeKind;
 use netburn_units::{BitRate, Duration, Instant, Probability};
 
 /// Bytes of a foreign probe on the path, of which most are the TLS handshake (draft-ietf-ippm-responsiveness-09).

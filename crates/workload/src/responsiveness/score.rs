@@ -1,6 +1,6 @@
 //! Scores of a workload of kind `responsiveness`, from the probes of a time.
 
-use super::probes::{ProbeKind, ProbeTimes};
+use super::probe::{ProbeKind, ProbeTimes};
 use crate::config::Goal;
 use crate::verdict::Tally;
 use netburn_stats::rpm::{self, Estimator, ForeignProbe, TlsHandshake};
@@ -36,7 +36,8 @@ pub struct Scoring {
     pub tls: bool,
     /// True if the workload has a load of its own, and so self probes.
     pub has_load: bool,
-    /// Time of a probe without a response in means: the time-out of the workload. In percentiles its time is unlimited.
+    /// Time of a probe without a response in means: its time-out. In percentiles its time is unlimited. The workload
+    /// and `netburn rpm` have the same rule.
     pub timeout: Duration,
 }
 
@@ -74,7 +75,7 @@ impl Scoring {
     }
 
     /// Times of all probes. Those without a response have a time that depends on the estimator.
-    fn times(&self, probes: &[ScoredProbe], estimator: Estimator) -> (Vec<ForeignProbe>, Vec<u64>) {
+    pub(super) fn times(&self, probes: &[ScoredProbe], estimator: Estimator) -> (Vec<ForeignProbe>, Vec<u64>) {
         let nanos = match estimator {
             Estimator::TrimmedMean(_) => self.timeout.as_nanos(),
             Estimator::Percentile(_) | Estimator::Index(_) => u64::MAX,
