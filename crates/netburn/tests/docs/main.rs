@@ -5,6 +5,7 @@ mod console;
 mod links;
 mod numbers;
 mod page;
+mod repeated;
 mod scenarios;
 mod shell;
 mod workloads;
