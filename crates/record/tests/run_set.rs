@@ -109,7 +109,7 @@ fn runs_are_pooled_and_each_is_listed() {
     again
         .rows(&mut |row| operations += u64::from(matches!(row, Row::Operation(_))))
         .unwrap();
-    assert_eq!(operations, 300);
+    assert_eq!(operations, 150);
 }
 
 #[test]
@@ -189,7 +189,7 @@ fn an_unfinished_run_set_is_read_and_recovered() {
     );
     drop(repeats);
     let run = Run::open(&path).unwrap();
-    assert_eq!(run.summary().stations[0].workloads[0].operations, 101);
+    assert_eq!(run.summary().stations[0].workloads[0].operations, 51);
     assert_eq!(run.summary().verdict, Verdict::Inconclusive);
     assert_eq!(
         run.summary().reasons.last(),
