@@ -82,6 +82,7 @@ mod wiring;
 pub use broadcasts::BroadcastStats;
 pub use change_schedule::AppliedChange;
 pub use error::NetworkError;
+pub use layout::highest_rate;
 pub use machine::{Network, Wake};
 pub use mesh_event::{MeshEvent, MeshEventKind};
 pub use observe::{BackhaulHop, LinkStats, RadioStats, StationDelta, StationStats, Traffic};

@@ -9,7 +9,7 @@ use netburn_medium::phy::{Modulation, PhyError, TxVector, dsss, ofdm};
 use netburn_medium::rate::{RateChoice, RateSet};
 use netburn_medium::signal::{self, PathLoss, TooWeak};
 use netburn_scenario::plan::Station;
-use netburn_units::{Dbm, Duration};
+use netburn_units::{BitRate, Dbm, Duration};
 
 /// Common capabilities of both ends of a link.
 #[derive(Debug, Clone)]
@@ -271,6 +271,13 @@ impl Link {
             ..self.fastest
         }
     }
+}
+
+/// Highest data rate of a radio, with a station that has all its streams and no limit by the signal.
+#[must_use]
+pub fn highest_rate(radio: &RadioConfig) -> BitRate {
+    let rate = fastest(radio.standard, radio, radio.streams).rate();
+    rate.unwrap_or(BitRate::from_bps(0))
 }
 
 fn fastest(standard: Standard, radio: &RadioConfig, streams: u8) -> TxVector {

@@ -33,6 +33,7 @@ use crate::line::policer::Policer;
 use crate::link_service::Service;
 use crate::queue::QueueConfig;
 use link::Link;
+pub use link::highest_rate;
 use netburn_medium::air::{AirConfig, LinkConfig, NodeConfig};
 use netburn_medium::config::{LinkQuality, RadioConfig, RateControl};
 use netburn_medium::edca::EdcaParameters;

@@ -5,8 +5,10 @@ use crate::causes::factor::{Factor, Part, Rank};
 use crate::causes::scene::Scene;
 use netburn_analysis::explain::Kind;
 use netburn_analysis::format::mbps;
-use netburn_scenario::plan::{LinkSetting, Setting};
+use netburn_network::highest_rate;
+use netburn_scenario::plan::{LinkSetting, RadioName, Setting};
 use netburn_units::BitRate;
+use std::collections::BTreeSet;
 
 pub(super) const FAMILY: Family = Family {
     without: "ten times the rate of the server's link, and its default queue",
@@ -20,6 +22,9 @@ const DEFAULT: BitRate = BitRate::from_mbps(1_000);
 
 fn find(scene: &Scene<'_>) -> Vec<Factor> {
     let rate = scene.plan.server.link.rate.unwrap_or(DEFAULT);
+    if air(scene).is_some_and(|air| air <= lowest(scene, rate)) {
+        return Vec::new();
+    }
     let factor = Factor::builder(Part::Server, Kind::Server, Rank::Place).edit(move |plan| {
         plan.server.link.rate = Some(BitRate::from_bps(rate.as_bps().saturating_mul(TIMES)));
         plan.server.link.queue = None;
@@ -37,4 +42,28 @@ fn find(scene: &Scene<'_>) -> Vec<Factor> {
             mbps(rate.as_mbps_f64())
         ),
     )]
+}
+
+/// Lowest rate of the link in the run.
+fn lowest(scene: &Scene<'_>, rate: BitRate) -> BitRate {
+    let settings = scene.plan.changes.iter().flat_map(|change| &change.settings);
+    let rates = settings.filter_map(|setting| match setting {
+        Setting::Link(LinkSetting::Rate(rate)) => Some(*rate),
+        _ => None,
+    });
+    rates.fold(rate, BitRate::min)
+}
+
+/// Sum of the highest rates of all radios, which a link of this rate never limits; `None` if stations have a wire.
+fn air(scene: &Scene<'_>) -> Option<BitRate> {
+    let joined = scene.joined.iter().map(Option::as_ref);
+    let radios: BTreeSet<(&str, RadioName)> = joined
+        .map(|radio| radio.map(|radio| (radio.ap.as_str(), radio.radio)))
+        .collect::<Option<_>>()?;
+    let rate = |(ap, name): &(&str, RadioName)| {
+        let radios = scene.ap(ap)?.all_radios().ok()?;
+        let (_, config) = radios.iter().find(|(known, _)| known == name)?;
+        Some(highest_rate(config).as_bps())
+    };
+    radios.iter().map(rate).sum::<Option<u64>>().map(BitRate::from_bps)
 }
