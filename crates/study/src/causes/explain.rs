@@ -73,7 +73,7 @@ fn cause(plan: &Plan, found: &Found, rules: &Explanation) -> Cause {
         severity: if serious { Severity::Serious } else { Severity::Notable },
         title: found.title.clone(),
         evidence,
-        advice: rule.map_or_else(|| found.advice.clone(), |rule| rule.advice.clone()),
+        advice: found.advice.clone(),
         stations,
         by: found.by.iter().copied().map(name).collect(),
     }

@@ -80,6 +80,11 @@ fn without(scene: &Scene<'_>, transfers: &[(usize, &StationWorkload)]) -> Factor
     } else {
         "take their shares"
     };
+    let share = if scene.lines().is_empty() {
+        "give all stations the same airtime (`queue = \"airtime\"`)"
+    } else {
+        "share by host on the line (CAKE with `dual-srchost` upstream and `dual-dsthost` downstream)"
+    };
     let factor = Factor::builder(Part::Load, Kind::FairShare, Rank::Share)
         .by(by)
         .edit(move |plan| {
@@ -99,8 +104,9 @@ fn without(scene: &Scene<'_>, transfers: &[(usize, &StationWorkload)]) -> Factor
     factor.words(
         title,
         format!("without {list}"),
-        "Limit the rate of the transfer, run it at another time, or share by host on the line (CAKE with `dual-srchost` upstream and \
-         `dual-dsthost` downstream). A faster line or Wi-Fi also leaves more for the others.",
+        format!(
+            "Limit the rate of the transfer, run it at another time, or {share}. A faster line or Wi-Fi also leaves more for the others."
+        ),
     )
 }
 
