@@ -6,7 +6,7 @@ use crate::exit::{CliError, ExitStatus};
 use crate::record::unopened;
 use crate::signals;
 use crate::terminal::{TerminalStyle, document, eprint_message, overwrite_line, print_stdout, stderr_is_terminal};
-use netburn_analysis::explain::{Cause, Explanation, causes_of, explain as explained};
+use netburn_analysis::explain::{Cause, Explanation, causes_of, explain as explained, stored};
 use netburn_record::Run;
 use netburn_report::environment::sentence;
 use netburn_report::sanitise::{sanitise, wrap};
@@ -28,7 +28,11 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<ExitStatus, CliError> {
             let rules = explained(&run).map_err(|error| unopened(&args.run, error))?;
             announce(&rules);
             let threads = args.jobs.map_or_else(processors, usize::from);
-            let explanation = causes::simulated(&run, &rules, threads)?.unwrap_or(rules);
+            // The causes that `run` found and stored are those of its report.
+            let explanation = match stored(run.path()) {
+                Some(explanation) => explanation,
+                None => causes::simulated(&run, &rules, threads)?.unwrap_or(rules),
+            };
             let (proposed, answers) = helped(args, &run, &explanation.causes)?;
             (explanation, proposed, answers)
         }
