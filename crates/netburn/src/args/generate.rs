@@ -23,7 +23,9 @@ pub(crate) struct GenerateArgs {
     pub(crate) out: Option<PathBuf>,
 }
 
-/// Print the names with which a command line can continue. The completions of the shells use it
+/// Print the names with which a command line can continue
+///
+/// The completions of the shells use it.
 #[derive(Debug, Args)]
 pub(crate) struct CompleteArgs {
     /// Words of the command line up to the cursor
