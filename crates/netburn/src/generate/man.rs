@@ -5,8 +5,8 @@ use clap::{Arg, Command};
 use netburn_scenario::{ManualKey, manual_sections};
 use std::fmt::Write as _;
 
-/// Maximum length of a line of text.
-const LINE: usize = 76;
+/// Maximum length of a line of text, with its escapes.
+const LINE: usize = 80;
 
 /// A man page.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ fn page(command: &Command, name: &str, parent: Option<&str>, date: &str) -> Stri
     let mut out = Roff::new(name, 1, date);
     let about = command.get_about().map(ToString::to_string).unwrap_or_default();
     out.heading("NAME");
-    out.line(&format!("{} \\- {}", escaped(name), escaped(&about)));
+    out.filled(&format!("{name} - {about}"));
     out.heading("SYNOPSIS");
     synopsis(command, &mut out);
     if let Some(text) = command.get_long_about().or(command.get_about()) {
@@ -276,14 +276,17 @@ impl Roff {
     fn filled(&mut self, text: &str) {
         let mut line = String::new();
         for word in words(text) {
-            if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > LINE {
-                self.line(&formatted(&line));
-                line.clear();
+            let mut longer = if line.is_empty() {
+                word
+            } else {
+                format!("{line} {word}")
+            };
+            if line.is_empty() || width(&formatted(&longer)) <= LINE {
+                line = longer;
+                continue;
             }
-            if !line.is_empty() {
-                line.push(' ');
-            }
-            line.push_str(&word);
+            self.line(&formatted(&line));
+            line = longer.split_off(line.len() + 1);
         }
         if !line.is_empty() {
             self.line(&formatted(&line));
@@ -403,7 +406,7 @@ fn words(text: &str) -> Vec<String> {
 /// Text of a line: without control characters of roff, and with bold code.
 fn formatted(line: &str) -> String {
     let parts = line.split('`');
-    let text: Vec<String> = if line.matches('`').count() % 2 == 0 {
+    let text: Vec<String> = if line.matches('`').count().is_multiple_of(2) {
         let part = |(place, part): (usize, &str)| if place % 2 == 1 { bold(part) } else { plain(part) };
         parts.enumerate().map(part).collect()
     } else {
@@ -411,6 +414,11 @@ fn formatted(line: &str) -> String {
         vec![plain(line)]
     };
     protected(text.concat())
+}
+
+/// Length of a line of roff: other characters than ASCII become `\[u2212]`.
+fn width(line: &str) -> usize {
+    line.chars().map(|c| if c.is_ascii() { 1 } else { 8 }).sum()
 }
 
 fn plain(text: &str) -> String {

@@ -102,7 +102,7 @@ fn bash_completes_names() {
         let text = format!(
             "source <(\"$0\" generate bash); COMP_LINE=\"$0 {line}\"; COMP_POINT=${{#COMP_LINE}}; \
              COMP_WORDS=(netburn {line}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); compopt() {{ :; }}; \
-             _netburn_with_names netburn; printf '%s\\n' \"${{COMPREPLY[@]}}\""
+             _netburn_with_names netburn \"${{COMP_WORDS[COMP_CWORD]}}\" \"${{COMP_WORDS[COMP_CWORD - 1]}}\"; printf '%s\\n' \"${{COMPREPLY[@]}}\""
         );
         script(&bench, &text)
     };
