@@ -16,6 +16,7 @@ use super::model::{Model, ModelStopped};
 use super::scene::Scene;
 use netburn_analysis::explain::Kind;
 use netburn_scenario::Plan;
+use netburn_units::Duration;
 use std::collections::{BTreeMap, BTreeSet};
 
 mod causes;
@@ -77,6 +78,8 @@ pub struct Found {
     pub without: String,
     /// Suggested remedy.
     pub advice: String,
+    /// True if the remedy fits better than that of the rule for this kind.
+    pub own_advice: bool,
     /// Stations that cause it, by number.
     pub by: Vec<usize>,
     /// Missed workloads that it explains, with and without it.
@@ -96,6 +99,8 @@ pub struct Finding {
     pub after: GoalState,
     /// Number of seeds of the comparison.
     pub seeds: usize,
+    /// Duration of the runs.
+    pub duration: Duration,
 }
 
 /// Relative decrease of a loss that is worth a closer look.

@@ -73,7 +73,9 @@ fn cause(plan: &Plan, found: &Found, rules: &Explanation) -> Cause {
         severity: if serious { Severity::Serious } else { Severity::Notable },
         title: found.title.clone(),
         evidence,
-        advice: found.advice.clone(),
+        advice: rule
+            .filter(|_| !found.own_advice)
+            .map_or_else(|| found.advice.clone(), |rule| rule.advice.clone()),
         stations,
         by: found.by.iter().copied().map(name).collect(),
     }
@@ -112,7 +114,12 @@ fn effect(plan: &Plan, found: &Found) -> String {
             best.after.goal, best.before.goal
         ),
     };
-    format!("Simulated {without}, {changed}.")
+    // A shorter run has other shares than those of the record.
+    if best.duration < plan.duration {
+        format!("Simulated for {} {without}, {changed}.", best.duration)
+    } else {
+        format!("Simulated {without}, {changed}.")
+    }
 }
 
 /// Texts of what the simulations have instead, by family, for the manual.

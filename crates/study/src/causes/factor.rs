@@ -75,6 +75,8 @@ pub(super) struct Factor {
     pub(super) edit: Edit,
     /// One cause for each affected station instead of one for all.
     pub(super) each: bool,
+    /// Its remedy fits better than that of the rule for its kind.
+    pub(super) own_advice: bool,
 }
 
 impl Factor {
@@ -89,6 +91,7 @@ impl Factor {
             title: Box::new(|kind, names| format!("{} affects {names}", kind.name())),
             edit: Box::new(|_| {}),
             each: false,
+            own_advice: false,
         })
     }
 
@@ -140,6 +143,12 @@ impl FactorBuilder {
             }
         });
         self.0.each = true;
+        self
+    }
+
+    /// Prefers its remedy to that of the rule for its kind.
+    pub(super) fn own_advice(mut self) -> Self {
+        self.0.own_advice = true;
         self
     }
 

@@ -51,6 +51,7 @@ impl Entry {
             title: (factor.title)(kind, &scene.names(&stations)),
             without: factor.without.clone(),
             advice: factor.advice.clone(),
+            own_advice: factor.own_advice,
             by: factor.by.clone(),
             together: together.collect(),
             findings: self.findings,

@@ -394,6 +394,7 @@ impl<'a> Search<'a> {
             before: self.state(&[], worst, victim)?.clone(),
             after: self.state(set, worst, victim)?.clone(),
             seeds: missed.len(),
+            duration: self.plan.duration,
         })
     }
 }

@@ -295,5 +295,5 @@ fn queues_of_both_directions_are_causes_before_the_transfers_that_fill_them() {
     let (diagnosis, _) = timed(&plan, &[call(&plan)], &loss, usize::MAX);
     let mut found = kinds(&diagnosis);
     found.sort_unstable();
-    assert_eq!(found, [Kind::DownloadBloat, Kind::UploadBloat]);
+    assert_eq!(found, [Kind::UploadBloat, Kind::DownloadBloat]);
 }

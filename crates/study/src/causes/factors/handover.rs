@@ -34,6 +34,7 @@ fn find(scene: &Scene<'_>) -> Vec<Factor> {
     {
         let factor = Factor::builder(Part::Station, Kind::Roaming, Rank::Disturbance)
             .only(roams.clone())
+            .own_advice()
             .edit(|plan| {
                 plan.networks
                     .iter_mut()
