@@ -193,6 +193,30 @@ fn expect_lab_of_ordinary_user(tun: Tun) {
     }
 }
 
+/// Another user id without an account: the limit counts all processes of a user.
+const LIMITED_USER: u32 = 54_712;
+
+/// Wherever the limit stops the start of a lab: an error, not a panic.
+#[test]
+fn a_limit_of_processes_is_an_error() {
+    if !is_root() {
+        return skip("needs root to become a user without processes");
+    }
+    let bench = Bench::new();
+    bench.write("small.toml", SMALL);
+    let program = reachable(&bench);
+    for limit in 4..=16 {
+        let mut command = Command::new("setpriv");
+        let (user, group) = (format!("--reuid={LIMITED_USER}"), format!("--regid={LIMITED_USER}"));
+        let script = format!("ulimit -u {limit} && exec \"$@\"");
+        command.args([&user, &group, "--clear-groups", "bash", "-c", &script, "bash"]);
+        command.arg(&program).args(AT_CALLER).args(["-c", ":"]);
+        let ended = finish(bench.prepared(command));
+        assert!(matches!(ended.status.code(), Some(0 | 2 | 3)), "{limit}: {ended:?}");
+        assert!(!ended.stderr.contains("panicked"), "{limit}: {}", ended.stderr);
+    }
+}
+
 #[test]
 fn root_has_a_lab() {
     let bench = Bench::new();
