@@ -223,7 +223,7 @@ fn a_station_moves_to_a_unit() {
         [station.s]
         joins = "home"
         path = ["2 m, 0 m", "22 m, 0 m"]
-        roaming = "linux"
+        roaming = { policy = "linux", neighbour_reports = true }
     "#;
     let plan = Document::from_toml("walk.toml", text).unwrap().resolve().unwrap();
     let mut network: Network<u32> = Network::new(&plan).unwrap();

@@ -177,7 +177,7 @@ fn policies_move_at_the_instants_of_their_triggers() {
         ("broadcom", 14_000),
         ("qualcomm", 15_500),
     ] {
-        let settings = format!("{{ policy = \"{policy}\", beacon_smoothing = 1 }}");
+        let settings = format!("{{ policy = \"{policy}\", beacon_smoothing = 1, neighbour_reports = true }}");
         let walk = Walk::new(&[("network.home.k", "true"), ("station.phone.roaming", &settings)]);
         let (at, _) = walk.roams()[0];
         let scan = at
