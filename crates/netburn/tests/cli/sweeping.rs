@@ -368,7 +368,11 @@ fn impossible_cells_are_rows_on_request() {
         "{}",
         ended.stderr
     );
-    assert!(ended.stderr.contains("queue of length 0"), "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("expected packets or bytes, more than 0"),
+        "{}",
+        ended.stderr
+    );
     let csv = ended.out();
     let lines: Vec<&str> = csv.split_terminator("\r\n").collect();
     assert_eq!(lines.len(), 1 + 1 + 6 * 2, "{csv}");
