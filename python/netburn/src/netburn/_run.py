@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-    import pandas
+    import pandas  # type: ignore[import-untyped,unused-ignore]
     import polars
 
     from ._document import Verdict
@@ -190,7 +190,7 @@ class Run(Mapping[str, Station]):
 
         if table == "workloads":
             return pandas.DataFrame(self._rows()).convert_dtypes()
-        import pyarrow
+        import pyarrow  # type: ignore[import-untyped,unused-ignore]
 
         types = {pyarrow.int64(): pandas.Int64Dtype(), pyarrow.uint64(): pandas.UInt64Dtype()}
         read = pyarrow.table(self.table(table))
