@@ -93,6 +93,7 @@ fn man_pages_are_valid() {
     assert!(page.starts_with(".TH NETBURN 1 2026-11-28 \"netburn "), "{page}");
 }
 
+/// In a shell that goes on after a command without a match, as interactive ones do.
 #[test]
 fn bash_completes_names() {
     let bench = Bench::new();
@@ -100,7 +101,7 @@ fn bash_completes_names() {
     finish(bench.netburn(["run", "house.toml", "--on", "simulate", "--out", "first"])).expect(0);
     let complete = |line: &str| {
         let text = format!(
-            "source <(\"$0\" generate bash); COMP_LINE=\"$0 {line}\"; COMP_POINT=${{#COMP_LINE}}; \
+            "set +eu; source <(\"$0\" generate bash); COMP_LINE=\"$0 {line}\"; COMP_POINT=${{#COMP_LINE}}; \
              COMP_WORDS=(netburn {line}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); compopt() {{ :; }}; \
              _netburn_with_names netburn \"${{COMP_WORDS[COMP_CWORD]}}\" \"${{COMP_WORDS[COMP_CWORD - 1]}}\"; printf '%s\\n' \"${{COMPREPLY[@]}}\""
         );
