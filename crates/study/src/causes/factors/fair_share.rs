@@ -53,13 +53,19 @@ fn fewer_connections(scene: &Scene<'_>, station: usize, workload: &StationWorklo
             }
         });
     let without = format!("with one connection of {name}'s {transfer} instead of {connections}");
+    let advice = if scene.lines().is_empty() {
+        "Each connection gets the same share, as intended. Use fewer connections, limit the rate of the transfer, or give all stations the \
+         same airtime (`queue = \"airtime\"`)."
+    } else {
+        "Each connection gets the same share, as intended. Share by host instead of by connection (CAKE with `dual-srchost` upstream and \
+         `dual-dsthost` downstream) and run the transfer on another device. Or use fewer connections, limit its rate, or use a faster line."
+    };
     Some(factor.words(
         move |names| {
             format!("{name}'s {transfer} has {connections} connections, so it gets {connections} shares, and too little is left for {names}")
         },
         without,
-        "Each connection gets the same share, as intended. Share by host instead of by connection (CAKE with `dual-srchost` upstream and \
-         `dual-dsthost` downstream) and run the transfer on another device. Or use fewer connections, limit its rate, or use a faster line.",
+        advice,
     ))
 }
 

@@ -54,8 +54,12 @@ fn lowest(scene: &Scene<'_>, rate: BitRate) -> BitRate {
     rates.fold(rate, BitRate::min)
 }
 
-/// Sum of the highest rates of all radios, which a link of this rate never limits; `None` if stations have a wire.
+/// Sum of the highest rates of the radios with stations, which a link of this rate never limits. `None` if a station has a wire
+/// or can move to another radio.
 fn air(scene: &Scene<'_>) -> Option<BitRate> {
+    if scene.plan.stations.iter().any(|station| station.air.roaming.is_some()) {
+        return None;
+    }
     let joined = scene.joined.iter().map(Option::as_ref);
     let radios: BTreeSet<(&str, RadioName)> = joined
         .map(|radio| radio.map(|radio| (radio.ap.as_str(), radio.radio)))
