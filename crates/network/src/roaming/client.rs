@@ -258,7 +258,6 @@ impl Client {
                 client.every_channel.push(known);
             }
         }
-        // By default every policy reads the reports. wpa_supplicant's background scan `simple` does not.
         client.channels = if neighbour_reports {
             client.known_channels()
         } else {
