@@ -35,6 +35,19 @@ fn row(accuracy: &str, page: &str) -> Vec<String> {
     cells.map(|cell| cell.trim().to_owned()).collect()
 }
 
+/// The README states these numbers after `words`: all values, those that agree, those within the spread, those that differ, and
+/// those of them for an unknown reason.
+#[track_caller]
+fn expect_counts(words: &str, [all, agree, spread, differ, unknown]: [u64; 5]) {
+    let readme = read("README.md");
+    let text = &readme[readme.find(words).unwrap_or_else(|| panic!("no `{words}`"))..];
+    assert_eq!(before(text, "values, "), all);
+    assert_eq!(before(text, "agree"), agree);
+    assert_eq!(before(text, "are within the spread of"), spread);
+    assert_eq!(before(text, "differ, "), differ);
+    assert_eq!(before(text, "of them for an unknown reason"), unknown);
+}
+
 #[test]
 fn counts_of_the_lab_are_those_of_its_results() {
     let results = read("docs/results/conformance.md");
@@ -51,13 +64,10 @@ fn counts_of_the_lab_are_those_of_its_results() {
     assert_eq!(row(&accuracy, "../results/conformance.md"), cells);
     assert_eq!(before(&accuracy, "of those of the lab"), spread);
 
-    let readme = read("README.md");
-    let lab = &readme[readme.find("run in lab and simulator").expect("the sentence")..];
-    assert_eq!(before(lab, "values, "), all);
-    assert_eq!(before(lab, "agree"), agree);
-    assert_eq!(before(lab, "are within the spread of several runs"), spread);
-    assert_eq!(before(lab, "differ, "), known + unknown);
-    assert_eq!(before(lab, "of them for an unknown reason"), unknown);
+    expect_counts(
+        "run in lab and simulator",
+        [all, agree, spread, known + unknown, unknown],
+    );
 }
 
 #[test]
@@ -77,13 +87,7 @@ fn counts_of_ns_3_are_those_of_its_results() {
     assert_eq!(row(&accuracy, "../results/crosscheck.md"), cells);
     assert_eq!(before(&accuracy, "of the values of ns-3"), spread);
 
-    let readme = read("README.md");
-    let ns_3 = &readme[readme.find("run in ns-3 too").expect("the sentence")..];
-    assert_eq!(before(ns_3, "values, "), all);
-    assert_eq!(before(ns_3, "agree"), agree);
-    assert_eq!(before(ns_3, "are within the spread of both programs"), spread);
-    assert_eq!(before(ns_3, "differ, "), known + unknown);
-    assert_eq!(before(ns_3, "of them for an unknown reason"), unknown);
+    expect_counts("run in ns-3 too", [all, agree, spread, known + unknown, unknown]);
 }
 
 /// 963 = 762 + 201: the README and the page of the accuracy state the same parts, and the parts have these sums.
