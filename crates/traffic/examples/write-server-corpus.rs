@@ -47,6 +47,14 @@ fn requests() -> Files {
             "POST /sink HTTP/1.1\r\nHost: a\r\nContent-Length: 12\r\nExpect: 100-continue\r\n\r\nhello, world",
         ),
         text(
+            "progress",
+            "POST /sink?station=3&progress=104 HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\nhello",
+        ),
+        text(
+            "progress-old",
+            "POST /sink?progress=104 HTTP/1.0\r\nContent-Length: 5\r\n\r\nhello",
+        ),
+        text(
             "chunked",
             "POST /sink HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
         ),

@@ -11,7 +11,7 @@
 use crate::sent::SentFrames;
 use netburn_linux::Monotonic;
 use netburn_units::{Duration, Instant};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::io;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -173,6 +173,8 @@ pub(crate) struct Bounded<T> {
     read: Scanner,
     budget: Budget,
     requests: Option<Requests>,
+    /// True while the peer does not accept written bytes.
+    blocked: Rc<Cell<bool>>,
 }
 
 /// Header blocks that a client may still receive.
@@ -190,13 +192,15 @@ fn clock() -> Instant {
 }
 
 impl<T> Bounded<T> {
-    /// Wraps the server's side, where the client's preface comes first.
-    pub(crate) fn server(io: T) -> Self {
+    /// Wraps the server's side, where the client's preface comes first. `blocked` is true while written bytes wait for
+    /// the client.
+    pub(crate) fn server(io: T, blocked: &Rc<Cell<bool>>) -> Self {
         Self {
             io,
             read: Scanner::of_client(),
             budget: Budget::new(clock()),
             requests: None,
+            blocked: Rc::clone(blocked),
         }
     }
 
@@ -211,6 +215,7 @@ impl<T> Bounded<T> {
                 blocks: 0,
                 content: Rc::clone(content),
             }),
+            blocked: Rc::default(),
         }
     }
 
@@ -255,7 +260,9 @@ impl<T: AsyncRead + Unpin> AsyncRead for Bounded<T> {
 
 impl<T: AsyncWrite + Unpin> AsyncWrite for Bounded<T> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let count = ready!(Pin::new(&mut self.io).poll_write(cx, bytes))?;
+        let written = Pin::new(&mut self.io).poll_write(cx, bytes);
+        self.blocked.set(written.is_pending());
+        let count = ready!(written)?;
         self.sent(count, [bytes].into_iter());
         Poll::Ready(Ok(count))
     }
@@ -265,7 +272,9 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Bounded<T> {
         cx: &mut Context<'_>,
         parts: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let count = ready!(Pin::new(&mut self.io).poll_write_vectored(cx, parts))?;
+        let written = Pin::new(&mut self.io).poll_write_vectored(cx, parts);
+        self.blocked.set(written.is_pending());
+        let count = ready!(written)?;
         self.sent(count, parts.iter().map(|part| &**part));
         Poll::Ready(Ok(count))
     }
@@ -275,7 +284,9 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Bounded<T> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.io).poll_flush(cx)
+        let flushed = Pin::new(&mut self.io).poll_flush(cx);
+        self.blocked.set(flushed.is_pending());
+        flushed
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -338,10 +349,59 @@ mod tests {
         client.sent(request.len() - 5, request.chunks(10));
         client.came(&frame(1, 20).repeat(18)).unwrap();
         assert!(client.came(&frame(1, 20)).is_err());
-        let mut server = Bounded::server(());
+        let mut server = Bounded::server((), &Rc::default());
         server
             .came(&[&request[..], &frame(1, 20).repeat(1_000)].concat())
             .unwrap();
+    }
+
+    /// A peer that accepts `room` bytes.
+    struct Slow {
+        room: usize,
+    }
+
+    impl AsyncWrite for Slow {
+        fn poll_write(mut self: Pin<&mut Self>, _cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+            let count = bytes.len().min(self.room);
+            self.room -= count;
+            if count == 0 {
+                Poll::Pending
+            } else {
+                Poll::Ready(Ok(count))
+            }
+        }
+
+        fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+            if self.room == 0 {
+                Poll::Pending
+            } else {
+                Poll::Ready(Ok(()))
+            }
+        }
+
+        fn poll_shutdown(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(()))
+        }
+    }
+
+    #[test]
+    fn a_server_knows_whether_its_client_accepts_data() {
+        let blocked = Rc::new(Cell::new(false));
+        let mut server = Bounded::server(Slow { room: 10 }, &blocked);
+        let cx = &mut Context::from_waker(std::task::Waker::noop());
+        let mut write = |server: &mut Bounded<Slow>| {
+            let written = Pin::new(&mut *server).poll_write(cx, b"123456").is_ready();
+            (written, blocked.get())
+        };
+        assert_eq!(write(&mut server), (true, false));
+        // Accepted in part, then not at all.
+        assert_eq!(write(&mut server), (true, false));
+        assert_eq!(write(&mut server), (false, true));
+        server.io.room = 100;
+        assert_eq!(write(&mut server), (true, false));
+        server.io.room = 0;
+        let cx = &mut Context::from_waker(std::task::Waker::noop());
+        assert!(Pin::new(&mut server).poll_flush(cx).is_pending() && blocked.get());
     }
 
     #[test]

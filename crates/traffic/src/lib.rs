@@ -13,6 +13,7 @@
 //! - [`load_monitor`] – when a server returns free memory to the system.
 //! - [`rpm`] – the client of responsiveness tests, for `netburn rpm`. `unsent_limit`: unsent data of connections that such
 //!   a test loads.
+//! - `progress`: progress of uploads behind a server's rate limit.
 //! - `frames`: limit of HTTP/2 frames without content. `sent`: positions of content in the bytes of a connection.
 //! - `dscp`, `station_label`: query parameters of requests: the properties of the response's packets, and the station.
 //! - [`tls`] – certificate of a server.
@@ -31,6 +32,7 @@ mod frames;
 pub mod limiter;
 pub mod load_monitor;
 pub mod pace;
+mod progress;
 pub mod rpm;
 mod sent;
 pub mod server;

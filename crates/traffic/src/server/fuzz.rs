@@ -42,6 +42,13 @@ pub fn check_request(input: &[u8]) {
     if let Framing::Length(length) = head.framing {
         assert!(text.contains(&length.to_string()), "a length from nowhere");
     }
+    if head.wants_progress {
+        assert!(text.contains("progress=104"), "progress without a request for it");
+        assert!(
+            text.lines().next().is_some_and(|line| line.ends_with("http/1.1")),
+            "an interim response to HTTP/1.0"
+        );
+    }
     let site = Site {
         consent: Bytes::from_static(b"{}"),
         fleet: Consent::new("fuzz", MAX_OBJECT)

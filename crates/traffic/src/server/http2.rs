@@ -8,7 +8,8 @@ use super::rpm::Resource;
 use super::socket::into_std;
 use super::stats::Stats;
 use crate::frames::Bounded;
-use crate::{dscp, station_label, unsent_limit};
+use crate::progress::ProgressReports;
+use crate::{dscp, progress, station_label, unsent_limit};
 use bytes::Bytes;
 use h2::server::{self, SendResponse};
 use h2::{Reason, RecvStream, SendStream};
@@ -56,6 +57,10 @@ struct Stream {
     up: Flow,
     /// Station of the request.
     station: Option<u16>,
+    /// Progress of an upload whose client asks for it, with a rate limit.
+    reports: Option<ProgressReports>,
+    /// True while the client accepts no data of the connection.
+    blocked: Rc<Cell<bool>>,
     /// True if the connection's unsent data is limited, for a responsiveness test.
     limits_unsent: bool,
 }
@@ -67,13 +72,14 @@ struct Stream {
 pub(crate) async fn serve(context: ConnectionContext, io: impl AsyncRead + AsyncWrite + Unpin) -> io::Result<()> {
     let context = Rc::new(context);
     let limits = context.worker.shared.limits.clone();
+    let blocked = Rc::default();
     let handshake = server::Builder::new()
         .initial_window_size(STREAM_WINDOW)
         .initial_connection_window_size(CONNECTION_WINDOW)
         .max_concurrent_streams(limits.streams)
         .max_header_list_size(u32::try_from(limits.head.as_bytes()).unwrap_or(u32::MAX))
         .max_send_buffer_size(SEND_AHEAD as usize)
-        .handshake::<_, Bytes>(Bounded::server(io));
+        .handshake::<_, Bytes>(Bounded::server(io, &blocked));
     let mut connection = timeout(into_std(limits.head_time), handshake)
         .await?
         .map_err(io::Error::other)?;
@@ -135,6 +141,8 @@ pub(crate) async fn serve(context: ConnectionContext, io: impl AsyncRead + Async
                     context: Rc::clone(&context),
                     activity: Rc::clone(&activity),
                     station: None,
+                    reports: None,
+                    blocked: Rc::clone(&blocked),
                     limits_unsent: resource.is_some() || is_limited,
                 };
                 activity.streams.set(activity.streams.get() + 1);
@@ -180,6 +188,9 @@ impl Stream {
         if let Ok(Some(name)) = dscp::control(request.path) {
             self.context.control(Some(name));
         }
+        if self.up.is_capped() && progress::is_requested(request.path) {
+            self.reports = Some(ProgressReports::default());
+        }
         let route = if self.context.permit.allow_request() {
             self.context.worker.shared.site.route(&request, self.context.origin())
         } else {
@@ -188,7 +199,7 @@ impl Stream {
         let mut body = body;
         let done = match route {
             Route::Response(response) => self.send(&response, &mut respond, asked).await,
-            Route::Sink(most) => match self.take(&head.headers, &mut body, most).await {
+            Route::Sink(most) => match self.take(&head.headers, &mut body, most, &mut respond).await {
                 Ok(response) => self.send(&response, &mut respond, clock()).await,
                 Err(error) => Err(error),
             },
@@ -220,6 +231,7 @@ impl Stream {
         fields: &HeaderMap,
         body: &mut RecvStream,
         most: Option<u64>,
+        respond: &mut SendResponse<Bytes>,
     ) -> Result<Response, StreamError> {
         let too_large = || Response::text(413, "the body is larger than this server accepts");
         let said = fields
@@ -229,6 +241,7 @@ impl Stream {
             return Ok(too_large());
         }
         self.up.interrupt();
+        self.report(respond);
         let stall = into_std(self.context.worker.shared.limits.stall_time);
         let mut total = 0;
         while let Some(piece) = timeout(stall, body.data()).await.map_err(|_| StreamError)? {
@@ -241,10 +254,36 @@ impl Stream {
             if most.is_some_and(|most| total > most) {
                 return Ok(too_large());
             }
-            self.up.pay(count as u64).await;
+            let mut left = count as u64;
+            while left > 0 {
+                let size = self.up.at_most(left).min(left);
+                self.up.pay(size).await;
+                left -= size;
+                if let Some(reports) = &mut self.reports {
+                    reports.handle_passed(size);
+                    self.report(respond);
+                }
+            }
             body.flow_control().release_capacity(count).map_err(|_| StreamError)?;
         }
         Ok(Response::text(200, total.to_string()))
+    }
+
+    /// Reports the progress of an upload if a report is due and the client accepts data.
+    fn report(&mut self, respond: &mut SendResponse<Bytes>) {
+        let Some(reports) = &mut self.reports else { return };
+        let now = clock();
+        let Some(offset) = reports.poll_offset(now).filter(|_| !self.blocked.get()) else {
+            return;
+        };
+        let mut head = http::Response::new(());
+        *head.status_mut() = StatusCode::from_u16(progress::STATUS).unwrap_or(StatusCode::CONTINUE);
+        head.headers_mut()
+            .insert(HeaderName::from_static(progress::FIELD), HeaderValue::from(offset));
+        // If the stream has failed, receiving its content fails too.
+        if respond.send_informational(head).is_ok() {
+            reports.handle_sent(now);
+        }
     }
 
     async fn send(

@@ -5,7 +5,7 @@ use crate::content::Content;
 use netburn_units::Duration;
 use std::io;
 use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll, Waker, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_rustls::server::TlsStream;
 
@@ -89,6 +89,23 @@ impl TimedStream {
         .await
     }
 
+    /// Sends part of `bytes` without waiting. Returns 0 if earlier bytes still wait for the client.
+    pub(crate) fn send_now(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let cx = &mut Context::from_waker(Waker::noop());
+        let sent = match &mut self.io {
+            Io::Clear(socket) => socket.poll_send_bytes(cx, bytes),
+            Io::Tls(stream) => match Pin::new(&mut *stream).poll_flush(cx) {
+                Poll::Ready(Ok(())) => Pin::new(stream).poll_write(cx, bytes),
+                Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
+                Poll::Pending => Poll::Pending,
+            },
+        };
+        match sent {
+            Poll::Ready(sent) => sent,
+            Poll::Pending => Ok(0),
+        }
+    }
+
     /// Sends part of the content from `offset`, at most `limit` bytes.
     pub(crate) async fn send_content(&mut self, content: &Content, offset: u64, limit: u64) -> io::Result<usize> {
         self.write(|io, cx| match io {
@@ -148,4 +165,44 @@ fn poll_read_buf(
     ready!(Pin::new(stream).poll_read(cx, &mut piece))?;
     buffer.extend_from_slice(piece.filled());
     Poll::Ready(Ok(piece.filled().len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+    use std::sync::Arc;
+    use tokio::net::{TcpListener, TcpStream};
+
+    /// A peer that does not read: what is accepted is limited by the kernel, and arrives in order.
+    #[tokio::test]
+    async fn sending_without_waiting_stops_at_a_peer_that_does_not_read() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let mut peer = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (near, _) = listener.accept().await.unwrap();
+        let near: TcpStream = near;
+        socket2::SockRef::from(&near).set_send_buffer_size(16 << 10).unwrap();
+        near.writable().await.unwrap();
+        let mut stream = TimedStream::new(Io::Clear(Socket::new(Arc::new(near))), Duration::from_secs(60));
+        let piece: Vec<u8> = (0..251).collect();
+        let mut accepted = 0;
+        loop {
+            match stream.send_now(&piece[accepted % 251..]).unwrap() {
+                0 => break,
+                count => accepted += count,
+            }
+        }
+        // It stays like this.
+        assert_eq!(stream.send_now(&piece).unwrap(), 0);
+        drop(stream);
+        let mut received = Vec::new();
+        peer.read_to_end(&mut received).unwrap();
+        assert_eq!(received.len(), accepted);
+        assert!(
+            received
+                .iter()
+                .enumerate()
+                .all(|(at, byte)| at % 251 == usize::from(*byte))
+        );
+    }
 }

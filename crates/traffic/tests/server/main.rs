@@ -9,6 +9,7 @@ mod http1;
 mod http2;
 mod invalid_requests;
 mod pages;
+mod progress;
 mod rate_limits;
 mod rpm;
 mod util;

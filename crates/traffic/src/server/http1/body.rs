@@ -2,7 +2,9 @@
 
 use super::Http1;
 use super::head::{Framing, Rejection};
+use super::response::write_progress;
 use crate::chunked::Decoder;
+use crate::server::flow::clock;
 use crate::server::stats::Stats;
 use std::io;
 
@@ -35,6 +37,7 @@ impl Http1 {
             self.say_continue().await?;
         }
         self.context.up.interrupt();
+        self.report()?;
         match framing {
             Framing::Length(length) => self.take_exactly(length).await.map(Ok),
             _ => self.take_chunked(most).await,
@@ -54,7 +57,7 @@ impl Http1 {
     async fn take_exactly(&mut self, length: u64) -> io::Result<u64> {
         let here = (self.buffer.len() as u64).min(length);
         self.buffer.drain(..here as usize);
-        self.took(here).await;
+        self.took(here).await?;
         let mut left = length - here;
         while left > 0 {
             left -= self.drop_some(left).await?;
@@ -70,7 +73,7 @@ impl Http1 {
                 return Ok(Err(Rejection(400, "invalid chunked transfer coding")));
             };
             self.buffer.drain(..decoded.taken);
-            self.took(decoded.content).await;
+            self.took(decoded.content).await?;
             total += decoded.content;
             if most.is_some_and(|most| total.saturating_add(decoder.ahead()) > most) {
                 return Ok(Err(TOO_LARGE));
@@ -98,17 +101,48 @@ impl Http1 {
         match self.stream.discard(limit.min(self.context.up.at_most(PIECE))).await? {
             0 => Err(io::ErrorKind::UnexpectedEof.into()),
             count => {
-                self.took(count).await;
+                self.took(count).await?;
                 Ok(count)
             }
         }
     }
 
-    /// Counts received bytes of a body.
-    async fn took(&mut self, count: u64) {
+    /// Counts received bytes of a body, and waits until they would have passed the rate limit.
+    async fn took(&mut self, count: u64) -> io::Result<()> {
         let worker = &self.context.worker;
         Stats::add(&worker.stats.bytes_up, count);
         worker.shared.tally.up(self.station, count);
         self.context.up.pay(count).await;
+        if let Some(reports) = &mut self.reports {
+            reports.handle_passed(count);
+            self.report()?;
+        }
+        Ok(())
+    }
+
+    /// Reports the progress of the upload if a report is due. Does not wait for the client.
+    fn report(&mut self) -> io::Result<()> {
+        let Some(reports) = &mut self.reports else {
+            return Ok(());
+        };
+        let now = clock();
+        // An interim response that the socket has accepted in part is completed first.
+        if self.out.is_empty() {
+            let Some(offset) = reports.poll_offset(now) else {
+                return Ok(());
+            };
+            write_progress(&mut self.out, offset);
+            let sent = self.stream.send_now(&self.out)?;
+            if sent == 0 {
+                self.out.clear();
+            } else {
+                self.out.drain(..sent);
+                reports.handle_sent(now);
+            }
+        } else {
+            let sent = self.stream.send_now(&self.out)?;
+            self.out.drain(..sent);
+        }
+        Ok(())
     }
 }

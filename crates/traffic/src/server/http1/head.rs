@@ -1,6 +1,7 @@
 //! Strict parser of the head of an HTTP/1 request (RFC 9112). It rejects ambiguous requests, so that proxies and this
 //! server always agree about the end of a request.
 
+use crate::progress;
 use crate::server::request::{Method, Request};
 use crate::server::response::Response;
 
@@ -17,6 +18,8 @@ pub(crate) struct Head<'b> {
     pub(crate) after: After,
     /// True if the client waits for `100 Continue` before it sends the body.
     pub(crate) expects_continue: bool,
+    /// True if the client asks for the progress of its upload, and understands interim responses.
+    pub(crate) wants_progress: bool,
 }
 
 /// Framing of a body (RFC 9112 §6).
@@ -117,6 +120,8 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Head<'_>, Rejection> {
             _ => After::Close,
         },
         expects_continue: minor == 1 && seen.expects_continue,
+        // RFC 9110 §15.2: no interim responses to HTTP/1.0 clients.
+        wants_progress: minor == 1 && progress::is_requested(target),
         request: Request {
             method,
             path: path_of(target)?,

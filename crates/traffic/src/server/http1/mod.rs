@@ -11,6 +11,7 @@ use super::response::{Body, Response};
 use super::route;
 use super::stats::Stats;
 use super::timed_stream::TimedStream;
+use crate::progress::ProgressReports;
 use crate::{dscp, station_label};
 use head::{After, Framing, Head, Rejection};
 use netburn_units::{Duration, Instant};
@@ -32,10 +33,12 @@ pub(crate) struct Http1 {
     stream: TimedStream,
     /// Received and unused bytes.
     buffer: Vec<u8>,
-    /// Bytes to send before content.
+    /// Bytes to send before content. Between responses, the rest of an interim response.
     out: Vec<u8>,
     /// Station of the present request.
     station: Option<u16>,
+    /// Progress of the present upload, if its client asks for it and there is a rate limit.
+    reports: Option<ProgressReports>,
 }
 
 /// Result of parsing a head, without borrowing its buffer.
@@ -44,6 +47,7 @@ struct Request {
     framing: Framing,
     after: After,
     expects_continue: bool,
+    wants_progress: bool,
 }
 
 impl Http1 {
@@ -56,6 +60,7 @@ impl Http1 {
             buffer,
             out: Vec::new(),
             station: None,
+            reports: None,
         }
     }
 
@@ -106,6 +111,7 @@ impl Http1 {
                 head.after
             },
             expects_continue: head.expects_continue,
+            wants_progress: head.wants_progress,
         }
     }
 
@@ -159,10 +165,13 @@ impl Http1 {
                 Framing::None | Framing::Length(0) => (response, request.after, asked),
                 _ => (response, After::Close, asked),
             },
-            Route::Sink(most) => match self.take_body(request.framing, most, request.expects_continue).await? {
-                Ok(count) => (Response::text(200, count.to_string()), request.after, clock()),
-                Err(rejection) => (rejection.into(), After::Close, clock()),
-            },
+            Route::Sink(most) => {
+                self.reports = (request.wants_progress && self.context.up.is_capped()).then(ProgressReports::default);
+                match self.take_body(request.framing, most, request.expects_continue).await? {
+                    Ok(count) => (Response::text(200, count.to_string()), request.after, clock()),
+                    Err(rejection) => (rejection.into(), After::Close, clock()),
+                }
+            }
         };
         self.send(&response, after, asked).await?;
         Ok(after)
@@ -173,7 +182,6 @@ impl Http1 {
         let worker = &self.context.worker;
         let (stats, stall) = (&worker.stats, worker.shared.limits.stall_time);
         let (tally, station) = (&worker.shared.tally, self.station);
-        self.out.clear();
         let out = &mut self.out;
         worker
             .dates
@@ -237,6 +245,7 @@ impl Http1 {
                 tokio::task::yield_now().await;
             }
         }
+        self.out.clear();
         self.stream.flush().await?;
         Stats::add(&stats.requests, 1);
         Ok(())

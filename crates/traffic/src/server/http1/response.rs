@@ -1,6 +1,7 @@
 //! The head of an HTTP/1.1 response.
 
 use super::head::After;
+use crate::progress;
 use crate::server::response::{Response, reason};
 use std::io::Write;
 
@@ -23,6 +24,16 @@ pub(crate) fn write_head(out: &mut Vec<u8>, response: &Response, after: After, d
         After::KeepAlive => b"connection: keep-alive\r\n\r\n",
         After::Close => b"connection: close\r\n\r\n",
     });
+}
+
+/// Appends an interim response with the progress of an upload to `out`.
+pub(crate) fn write_progress(out: &mut Vec<u8>, offset: u64) {
+    let (status, field) = (progress::STATUS, progress::FIELD);
+    let wrote = write!(
+        out,
+        "HTTP/1.1 {status} Upload Resumption Supported\r\n{field}: {offset}\r\n\r\n"
+    );
+    wrote.expect("a vector takes everything");
 }
 
 #[cfg(test)]
