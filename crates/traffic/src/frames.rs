@@ -184,6 +184,8 @@ struct Requests {
     blocks: u64,
     /// Content that has been written.
     content: Rc<RefCell<SentFrames>>,
+    /// True if an upload asks for progress. Further interim responses then count as frames without content.
+    reports: Rc<Cell<bool>>,
 }
 
 /// Returns the monotonic clock's time.
@@ -205,7 +207,8 @@ impl<T> Bounded<T> {
     }
 
     /// Wraps the client's side. Reading also fails after too many header blocks. The DATA frames are added to `content`.
-    pub(crate) fn client(io: T, content: &Rc<RefCell<SentFrames>>) -> Self {
+    /// `reports`: whether an upload asks for progress, which needs more header blocks.
+    pub(crate) fn client(io: T, content: &Rc<RefCell<SentFrames>>, reports: &Rc<Cell<bool>>) -> Self {
         Self {
             io,
             read: Scanner::of_server(),
@@ -214,6 +217,7 @@ impl<T> Bounded<T> {
                 written: Scanner::of_client(),
                 blocks: 0,
                 content: Rc::clone(content),
+                reports: Rc::clone(reports),
             }),
             blocked: Rc::default(),
         }
@@ -243,8 +247,11 @@ impl<T> Bounded<T> {
             return Err(io::Error::other("too many frames without content"));
         }
         if let Some(requests) = &mut self.requests {
-            let left = requests.blocks.checked_sub(frames.blocks);
-            requests.blocks = left.ok_or_else(|| io::Error::other("too many interim responses"))?;
+            let more = frames.blocks.saturating_sub(requests.blocks);
+            requests.blocks -= frames.blocks - more;
+            if more > 0 && !(requests.reports.get() && self.budget.spend(clock(), more)) {
+                return Err(io::Error::other("too many interim responses"));
+            }
         }
         Ok(())
     }
@@ -343,7 +350,7 @@ mod tests {
 
     #[test]
     fn header_blocks_per_request_are_limited() {
-        let mut client = Bounded::client((), &Rc::default());
+        let mut client = Bounded::client((), &Rc::default(), &Rc::default());
         let request = [&b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"[..], &frame(4, 6), &frame(1, 30)].concat();
         // All but the last 5 bytes are sent first, including the frame header.
         client.sent(request.len() - 5, request.chunks(10));
@@ -353,6 +360,18 @@ mod tests {
         server
             .came(&[&request[..], &frame(1, 20).repeat(1_000)].concat())
             .unwrap();
+    }
+
+    /// A request has 18 header blocks. Further ones use the budget of 1000 frames, if an upload asks for progress.
+    #[test]
+    fn header_blocks_of_progress_use_the_budget() {
+        let reports = Rc::new(Cell::new(true));
+        let mut client = Bounded::client((), &Rc::default(), &reports);
+        let request = [&b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"[..], &frame(1, 30)].concat();
+        client.sent(request.len(), [&request[..]].into_iter());
+        client.came(&frame(1, 20).repeat(18 + 900)).unwrap();
+        // Time adds 100 frames per second. The test takes less than 10 s.
+        assert!(client.came(&frame(1, 20).repeat(1_100)).is_err());
     }
 
     /// A peer that accepts `room` bytes.

@@ -7,6 +7,9 @@
 //! rate limit the server sends none, and TCP's acknowledgements count.
 
 use netburn_units::{Duration, Instant};
+use std::borrow::Cow;
+use std::cell::Cell;
+use std::rc::Rc;
 
 /// Status of the interim responses.
 pub(crate) const STATUS: u16 = 104;
@@ -16,6 +19,18 @@ pub(crate) const FIELD: &str = "upload-offset";
 const QUERY: &str = "progress=104";
 /// Minimum time between two interim responses to an upload.
 const INTERVAL: Duration = Duration::from_millis(20);
+/// Time after the first acknowledgement of content in which the first interim response must arrive. Its server sends it
+/// before it receives content, so it arrives with this acknowledgement, or after the server's scheduling delay.
+const FIRST_WITHIN: Duration = Duration::from_millis(50);
+/// Bytes that count in this time: one packet, which is also the smallest piece of a rate limit. So the arrival of the
+/// first byte is known.
+const FIRST_PACKET: u64 = 1_500;
+
+/// Adds the request for progress to `path`.
+pub(crate) fn with_progress(path: Cow<'_, str>) -> Cow<'_, str> {
+    let sign = if path.contains('?') { '&' } else { '?' };
+    format!("{path}{sign}{QUERY}").into()
+}
 
 /// Returns whether the query of `path` asks for progress.
 pub(crate) fn is_requested(path: &str) -> bool {
@@ -55,6 +70,56 @@ impl ProgressReports {
     }
 }
 
+/// Bytes that a server has reported for one upload. Clones share them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ReportedOffset(Rc<Cell<Option<u64>>>);
+
+impl ReportedOffset {
+    /// The server has reported `offset`. A smaller one than before is ignored.
+    pub(crate) fn handle_offset(&self, offset: u64) {
+        self.0.set(self.0.get().max(Some(offset)));
+    }
+
+    /// Returns the bytes; `None` before the first report.
+    pub(crate) fn get(&self) -> Option<u64> {
+        self.0.get()
+    }
+}
+
+/// The client's side of one upload: the bytes that count as arrived.
+#[derive(Debug)]
+pub(crate) struct ArrivedContent {
+    offset: ReportedOffset,
+    /// Time of the first acknowledgement of content.
+    acked_since: Option<Instant>,
+}
+
+impl ArrivedContent {
+    pub(crate) fn new(offset: ReportedOffset) -> Self {
+        ArrivedContent {
+            offset,
+            acked_since: None,
+        }
+    }
+
+    /// Returns the bytes that have arrived, if the network has delivered `acked` bytes: at most what the server has
+    /// reported. Without a report one packet counts, until the server would have reported.
+    pub(crate) fn arrived(&mut self, now: Instant, acked: u64) -> u64 {
+        if let Some(offset) = self.offset.get() {
+            return offset.min(acked);
+        }
+        if acked == 0 {
+            return 0;
+        }
+        let since = *self.acked_since.get_or_insert(now);
+        if now >= since + FIRST_WITHIN {
+            acked
+        } else {
+            acked.min(FIRST_PACKET)
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -66,8 +131,9 @@ mod tests {
 
     #[test]
     fn progress_is_requested_in_the_query() {
-        for path in ["/sink?progress=104", "/sink?dscp=8&progress=104"] {
-            assert!(is_requested(path), "{path}");
+        for path in ["/sink", "/sink?dscp=8"] {
+            assert!(!is_requested(path));
+            assert!(is_requested(&with_progress(path.into())), "{path}");
         }
         for path in [
             "/progress=104",
@@ -77,6 +143,7 @@ mod tests {
         ] {
             assert!(!is_requested(path), "{path}");
         }
+        assert_eq!(with_progress("/sink?station=3".into()), "/sink?station=3&progress=104");
     }
 
     #[test]
@@ -97,7 +164,54 @@ mod tests {
         assert_eq!(reports.poll_offset(at(41)), Some(3_001));
     }
 
+    #[test]
+    fn without_a_report_acknowledged_content_counts_after_50_ms() {
+        let mut content = ArrivedContent::new(ReportedOffset::default());
+        // Nothing is acknowledged yet, for however long.
+        assert_eq!(content.arrived(at(0), 0), 0);
+        assert_eq!(content.arrived(at(1_000), 1), 1);
+        assert_eq!(content.arrived(at(1_049), 90_000), 1_500);
+        assert_eq!(content.arrived(at(1_050), 90_000), 90_000);
+    }
+
+    #[test]
+    fn reported_content_counts_up_to_what_is_acknowledged() {
+        let offset = ReportedOffset::default();
+        let mut content = ArrivedContent::new(offset.clone());
+        assert_eq!(content.arrived(at(0), 64_000), 1_500);
+        for (reported, arrived) in [
+            (0, 0),
+            (1_500, 1_500),
+            // Smaller than before, and more than was sent.
+            (10, 1_500),
+            (u64::MAX, 64_000),
+            (3_000, 64_000),
+        ] {
+            offset.handle_offset(reported);
+            assert_eq!(content.arrived(at(1_000), 64_000), arrived, "{reported}");
+        }
+    }
+
     proptest! {
+        /// Never more than the network has delivered, and after a report never more than the largest one.
+        #[test]
+        fn neither_limit_is_exceeded(steps in prop::collection::vec((0_i64..30, 0_u64..5_000, prop::option::of(any::<u64>())), 1..60)) {
+            let offset = ReportedOffset::default();
+            let mut content = ArrivedContent::new(offset.clone());
+            let (mut now, mut acked, mut largest) = (0, 0, None);
+            for (wait, more, reported) in steps {
+                now += wait;
+                acked += more;
+                if let Some(reported) = reported {
+                    offset.handle_offset(reported);
+                    largest = largest.max(Some(reported));
+                }
+                let arrived = content.arrived(at(now), acked);
+                prop_assert!(arrived <= acked);
+                prop_assert!(largest.is_none_or(|largest| arrived <= largest));
+            }
+        }
+
         /// n ms with content in each have at most 1 + n ÷ 20 reports, and each reports more than the one before.
         #[test]
         fn reports_are_limited_by_time(bytes in prop::collection::vec(0_u64..3, 1..500)) {

@@ -1,9 +1,12 @@
 //! Arrival of uploaded content at the peer.
 //!
 //! TCP acknowledges what the peer's kernel has received. On systems that do not report acknowledged bytes (all but
-//! Linux), content counts when it has been passed to the kernel.
+//! Linux), content counts when it has been passed to the kernel. If the server reports progress, content counts when the
+//! server has reported it.
 
 use super::exchange::TransferObserver;
+use crate::clock::RunClock;
+use crate::progress::{ArrivedContent, ReportedOffset};
 use crate::sent::{SentBytes, SentFrames};
 use netburn_linux::tcp_info;
 use std::cell::RefCell;
@@ -100,27 +103,32 @@ impl Drop for Content {
 /// Reports the arrived content of one upload.
 pub(crate) struct ArrivalReporter {
     content: Content,
+    /// The part of it that counts, if the server may report progress. `None` after a response.
+    progress: Option<ArrivedContent>,
+    clock: RunClock,
     /// Bytes that have been reported.
     reported: u64,
     polled: Instant,
 }
 
 impl ArrivalReporter {
-    /// The content follows what this connection has sent so far.
-    pub(crate) fn after_head(counter: ArrivalCounter) -> Self {
+    /// The content follows what this connection has sent so far. `offset`: progress that the server may report.
+    pub(crate) fn after_head(counter: ArrivalCounter, offset: Option<ReportedOffset>) -> Self {
         let begin = counter.passed();
-        Self::new(Content::After(counter, begin))
+        Self::new(Content::After(counter, begin), offset)
     }
 
     /// The content is that of an HTTP/2 stream whose first DATA frame has not been sent.
-    pub(crate) fn of_stream(arrivals: &StreamArrivals, stream: u32) -> Self {
+    pub(crate) fn of_stream(arrivals: &StreamArrivals, stream: u32, offset: Option<ReportedOffset>) -> Self {
         arrivals.frames.borrow_mut().observe(stream);
-        Self::new(Content::Stream(arrivals.clone(), stream))
+        Self::new(Content::Stream(arrivals.clone(), stream), offset)
     }
 
-    fn new(content: Content) -> Self {
+    fn new(content: Content, offset: Option<ReportedOffset>) -> Self {
         ArrivalReporter {
             content,
+            progress: offset.map(ArrivedContent::new),
+            clock: RunClock::starting_now(),
             reported: 0,
             polled: Instant::now(),
         }
@@ -143,16 +151,15 @@ impl ArrivalReporter {
         sleep(POLL_INTERVAL).await;
     }
 
-    /// Reports content that has arrived since the last report, if a poll is due.
-    pub(crate) fn report_if_due<W: TransferObserver>(&mut self, watch: &mut W) {
-        if Instant::now() >= self.polled + POLL_INTERVAL {
-            self.report(watch);
-        }
+    /// Returns whether a poll is due.
+    pub(crate) fn is_due(&self) -> bool {
+        Instant::now() >= self.polled + POLL_INTERVAL
     }
 
-    fn report<W: TransferObserver>(&mut self, watch: &mut W) {
+    /// Reports content that has arrived since the last report.
+    pub(crate) fn report<W: TransferObserver>(&mut self, watch: &mut W) {
         self.polled = Instant::now();
-        if let Some(arrived) = self.content.arrived()
+        if let Some(arrived) = self.arrived()
             && arrived > self.reported
         {
             watch.bytes(arrived - self.reported);
@@ -160,15 +167,25 @@ impl ArrivalReporter {
         }
     }
 
+    /// Returns the content that counts as arrived; `None` when the connection is closed.
+    fn arrived(&mut self) -> Option<u64> {
+        let acked = self.content.arrived()?;
+        Some(match &mut self.progress {
+            Some(content) => content.arrived(self.clock.now(), acked),
+            None => acked,
+        })
+    }
+
     /// The response has arrived after `length` bytes of content were sent: reports the rest. The acknowledgement of the
-    /// content comes with the response, unless the server responds early. Content that does not arrive then is not
+    /// content comes with the response, unless the server responds early. Progress no longer matters. Content that does not arrive then is not
     /// counted.
     pub(crate) async fn settle<W: TransferObserver>(&mut self, length: u64, watch: &mut W) {
+        self.progress = None;
         let mut since = Instant::now();
         loop {
             let before = self.reported;
             self.report(watch);
-            if self.reported >= length || self.content.arrived().is_none() {
+            if self.reported >= length || self.arrived().is_none() {
                 return;
             }
             if self.reported > before {

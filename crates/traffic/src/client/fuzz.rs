@@ -1,11 +1,14 @@
 //! Fuzz checks of the client's parsers.
 
 use super::head::{self, MAX_HEAD};
+use super::incoming::next_head;
+use super::interim::InterimResponses;
 use crate::chunked::{ChunkedError, Decoder};
 use crate::fetch::Url;
+use netburn_units::Instant;
 
-/// Parses the head of a response in several segmentations; the results must be equal. The first byte selects whether
-/// the request was `HEAD` (lowest bit) and the segmentation.
+/// Parses the head of a response, and the interim responses before it, in several segmentations; the results must be
+/// equal. The first byte selects whether the request was `HEAD` (lowest bit) and the segmentation.
 ///
 /// # Panics
 /// When an invariant is violated.
@@ -29,6 +32,11 @@ pub fn check_answer(data: &[u8]) {
             Err(_) => assert!(whole.is_err(), "what was no head became one"),
         }
     }
+    let (piecewise, at_once) = (
+        final_head(bytes, to_head, step),
+        final_head(bytes, to_head, bytes.len().max(1)),
+    );
+    assert_eq!(piecewise, at_once, "interim responses in pieces of {step}");
     if let Ok(Some(head)) = whole {
         assert!((100..1000).contains(&head.status));
         assert!(
@@ -36,6 +44,27 @@ pub fn check_answer(data: &[u8]) {
             "an answer to HEAD has no body"
         );
     }
+}
+
+/// Final head of the response to an upload that asks for progress, and the progress before it.
+type FinalHead = Result<(usize, Option<head::Head>, Option<u64>), String>;
+
+/// Receives `bytes` in pieces of `step` bytes.
+fn final_head(bytes: &[u8], to_head: bool, step: usize) -> FinalHead {
+    let mut interim = InterimResponses::new("/sink?progress=104");
+    let offset = interim.offset().expect("the path asks for progress");
+    let (mut used, mut before) = (0, None);
+    for end in (step..bytes.len()).step_by(step).chain([bytes.len()]) {
+        let (count, head) =
+            next_head(&bytes[used..end], to_head, &mut interim, Instant::ZERO).map_err(|e| e.to_string())?;
+        used += count;
+        assert!(used <= end && before <= offset.get(), "the progress never decreases");
+        before = offset.get();
+        if head.is_some() {
+            return Ok((used, head, before));
+        }
+    }
+    Ok((used, None, before))
 }
 
 /// Decodes the chunked transfer coding in several segmentations, with and without skipping; the results must be equal.

@@ -3,15 +3,12 @@
 use super::Stream;
 use super::arrival::ArrivalReporter;
 use super::exchange::{ExchangeError, Method, Request, Response, TransferObserver, cut_short};
-use super::head::{self, Body, Head};
+use super::head::{Body, Head};
+use super::incoming::Incoming;
 use super::upload;
 use crate::chunked::Decoder;
-use crate::frames::MAX_INTERIM;
-use std::cell::RefCell;
 use std::io;
 
-/// Size of the receive buffer in bytes.
-const BUFFER: usize = 16 * 1024;
 /// Bytes discarded in the kernel before other tasks run.
 const YIELD_EVERY: usize = 1 << 20;
 /// Minimum number of bytes that are certainly content for which the kernel discards chunked content.
@@ -29,31 +26,31 @@ pub async fn exchange<W: TransferObserver>(
     request: &Request<'_>,
     watch: &mut W,
 ) -> Result<Response, ExchangeError> {
-    let mut sent = 0;
-    let mut buffer = Buffer::take();
     let uploads = matches!(request.method, Method::Post(_));
     // Uploaded content is not sent again, so the connection is checked before.
     if uploads && used && upload::answers(stream.socket()).unwrap_or(true) {
         return Err(ExchangeError::Idle);
     }
-    let mut reporter = None;
-    let begun = async {
+    let mut incoming = Incoming::new(request);
+    let mut upload = None;
+    let head = if let Method::Post(length) = request.method {
         stream.send(render(request).as_bytes()).await?;
-        match request.method {
-            Method::Post(length) => {
-                let reporter = reporter.insert(ArrivalReporter::after_head(stream.socket().arrivals()));
-                sent = upload::send(stream, reporter, length, watch).await?;
-                reporter.during(fill(stream, &mut buffer), watch).await
-            }
-            Method::Get | Method::Head => fill(stream, &mut buffer).await,
+        let mut reporter = ArrivalReporter::after_head(stream.socket().arrivals(), incoming.offset());
+        let sent = upload::send(stream, &mut incoming, &mut reporter, length, watch).await?;
+        let head = reporter.during(read_head(stream, &mut incoming), watch).await?;
+        upload = Some((reporter, sent));
+        head
+    } else {
+        let begun = async {
+            stream.send(render(request).as_bytes()).await?;
+            incoming.fill(stream).await
+        };
+        match begun.await {
+            Err(_) if used => return Err(ExchangeError::Idle),
+            begun => begun?,
         }
+        read_head(stream, &mut incoming).await?
     };
-    match begun.await {
-        Ok(()) => {}
-        Err(_) if used && !uploads => return Err(ExchangeError::Idle),
-        Err(broken) => return Err(broken),
-    }
-    let head = read_head(stream, &mut buffer, request.method == Method::Head).await?;
     watch.bytes(0);
     let mut response = Response {
         status: head.status,
@@ -66,12 +63,12 @@ pub async fn exchange<W: TransferObserver>(
         response.keep = false;
         return Ok(response);
     }
-    if let Some(reporter) = &mut reporter {
-        reporter.settle(sent, watch).await;
+    if let Some((reporter, sent)) = &mut upload {
+        reporter.settle(*sent, watch).await;
     }
     let mut content = Content {
         stream,
-        buffer: &mut buffer,
+        incoming: &mut incoming,
         watch,
         tells: !uploads,
         came: 0,
@@ -92,8 +89,8 @@ pub async fn exchange<W: TransferObserver>(
     }
     response.content = content.came;
     // Data beyond the end was not requested.
-    response.keep &= buffer.is_empty();
-    if matches!(request.method, Method::Post(length) if sent < length) {
+    response.keep &= incoming.buffer.is_empty();
+    if matches!((request.method, upload), (Method::Post(length), Some((_, sent))) if sent < length) {
         return Err(ExchangeError::Response(
             "the server answered before the upload was complete".into(),
         ));
@@ -123,45 +120,19 @@ fn render(request: &Request<'_>) -> String {
     text
 }
 
-async fn fill(stream: &mut Stream, buffer: &mut Buffer) -> Result<(), ExchangeError> {
-    match stream.receive(buffer.room()).await? {
-        0 => Err(cut_short()),
-        count => {
-            buffer.end += count;
-            Ok(())
-        }
-    }
-}
-
-/// Receives the final head. Interim responses (1xx) are skipped. Their number is limited, and so is their total length,
-/// to that of one head.
-async fn read_head(stream: &mut Stream, buffer: &mut Buffer, to_head: bool) -> Result<Head, ExchangeError> {
-    let (mut interim, mut length) = (0, 0);
+/// Receives the final head. Interim responses (1xx) are skipped.
+async fn read_head(stream: &mut Stream, incoming: &mut Incoming) -> Result<Head, ExchangeError> {
     loop {
-        match head::parse(buffer.there(), to_head) {
-            Err(error) => return Err(ExchangeError::Response(error.to_string())),
-            Ok(Some(head)) => {
-                buffer.begin += head.length;
-                if !head.is_interim() {
-                    return Ok(head);
-                }
-                interim += 1;
-                length += head.length;
-                if interim > MAX_INTERIM || length > head::MAX_HEAD {
-                    return Err(ExchangeError::Response("too many interim responses".into()));
-                }
-                if buffer.is_empty() {
-                    fill(stream, buffer).await?;
-                }
-            }
-            Ok(None) => fill(stream, buffer).await?,
+        match incoming.take_head()? {
+            Some(head) => return Ok(head),
+            None => incoming.fill(stream).await?,
         }
     }
 }
 
 struct Content<'a, W> {
     stream: &'a mut Stream,
-    buffer: &'a mut Buffer,
+    incoming: &'a mut Incoming,
     watch: &'a mut W,
     /// True if received content is reported. For an upload, sent content is reported instead.
     tells: bool,
@@ -174,7 +145,7 @@ struct Content<'a, W> {
 
 impl<W: TransferObserver> Content<'_, W> {
     async fn fixed(&mut self, length: u64) -> Result<(), ExchangeError> {
-        let there = (self.buffer.there().len() as u64).min(length);
+        let there = (self.incoming.buffer.there().len() as u64).min(length);
         self.take(there as usize)?;
         while self.came < length {
             match self.drop_some(length - self.came).await? {
@@ -186,7 +157,7 @@ impl<W: TransferObserver> Content<'_, W> {
     }
 
     async fn until_close(&mut self) -> Result<(), ExchangeError> {
-        self.take(self.buffer.there().len())?;
+        self.take(self.incoming.buffer.there().len())?;
         loop {
             match self.drop_some(u64::MAX).await? {
                 0 => return Ok(()),
@@ -199,7 +170,7 @@ impl<W: TransferObserver> Content<'_, W> {
         let mut decoder = Decoder::new();
         loop {
             let before = self.came;
-            while !self.buffer.is_empty() && !decoder.is_done() {
+            while !self.incoming.buffer.is_empty() && !decoder.is_done() {
                 self.decode(&mut decoder)?;
             }
             if self.came > before && self.tells {
@@ -220,14 +191,14 @@ impl<W: TransferObserver> Content<'_, W> {
                     }
                 }
             } else {
-                fill(self.stream, self.buffer).await?;
+                self.incoming.fill(self.stream).await?;
             }
         }
     }
 
     /// Decodes the buffer; content is passed on in pieces.
     fn decode(&mut self, decoder: &mut Decoder) -> Result<(), ExchangeError> {
-        let there = self.buffer.there();
+        let there = self.incoming.buffer.there();
         // A piece is either content only, or framing only.
         let piece = match decoder.ahead() {
             0 => &there[..1],
@@ -240,7 +211,7 @@ impl<W: TransferObserver> Content<'_, W> {
             self.watch.content(piece);
         }
         self.came += decoded.content;
-        self.buffer.begin += decoded.taken;
+        self.incoming.buffer.begin += decoded.taken;
         Ok(())
     }
 
@@ -250,9 +221,9 @@ impl<W: TransferObserver> Content<'_, W> {
             return Ok(());
         }
         if self.watch.wants_content() {
-            self.watch.content(&self.buffer.there()[..count]);
+            self.watch.content(&self.incoming.buffer.there()[..count]);
         }
-        self.buffer.begin += count;
+        self.incoming.buffer.begin += count;
         self.count(count as u64)
     }
 
@@ -286,74 +257,14 @@ impl<W: TransferObserver> Content<'_, W> {
             self.had_turn = count == YIELD_EVERY;
             return Ok(count as u64);
         }
-        let room = self.buffer.room();
+        let room = self.incoming.buffer.room();
         let room_len = room.len();
         let limit = usize::try_from(limit).unwrap_or(room_len).min(room_len);
         let count = self.stream.receive(&mut room[..limit]).await?;
         if self.watch.wants_content() {
-            let begin = self.buffer.end;
-            self.watch.content(&self.buffer.bytes[begin..begin + count]);
+            let begin = self.incoming.buffer.end;
+            self.watch.content(&self.incoming.buffer.bytes[begin..begin + count]);
         }
         Ok(count as u64)
-    }
-}
-
-/// Bytes that were received and not used yet. The memory belongs to the thread, so idle connections have no buffer.
-struct Buffer {
-    bytes: Vec<u8>,
-    begin: usize,
-    end: usize,
-}
-
-thread_local! {
-    static SPARE: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
-}
-
-/// Number of free buffers that a thread keeps.
-const SPARES: usize = 64;
-
-impl Buffer {
-    fn take() -> Self {
-        let bytes = SPARE.with_borrow_mut(Vec::pop).unwrap_or_else(|| vec![0; BUFFER]);
-        Buffer {
-            bytes,
-            begin: 0,
-            end: 0,
-        }
-    }
-
-    fn there(&self) -> &[u8] {
-        &self.bytes[self.begin..self.end]
-    }
-
-    fn is_empty(&self) -> bool {
-        self.begin == self.end
-    }
-
-    /// Returns the free part of the buffer: never empty, and limited to the maximum length of a head in total.
-    fn room(&mut self) -> &mut [u8] {
-        if self.is_empty() {
-            (self.begin, self.end) = (0, 0);
-        }
-        if self.end == self.bytes.len() {
-            self.bytes.drain(..self.begin);
-            (self.begin, self.end) = (0, self.end - self.begin);
-            let length = self.bytes.len().max(self.end) * 2;
-            self.bytes.resize(length.max(BUFFER), 0);
-        }
-        &mut self.bytes[self.end..]
-    }
-}
-
-impl Drop for Buffer {
-    fn drop(&mut self) {
-        if self.bytes.len() == BUFFER {
-            let bytes = std::mem::take(&mut self.bytes);
-            SPARE.with_borrow_mut(|spare| {
-                if spare.len() < SPARES {
-                    spare.push(bytes);
-                }
-            });
-        }
     }
 }

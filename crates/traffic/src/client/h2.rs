@@ -2,18 +2,24 @@
 
 use super::arrival::{ArrivalReporter, StreamArrivals};
 use super::exchange::{ExchangeError, Method, Request, Response, TransferObserver};
-use super::head::MAX_HEAD;
+use super::head::{MAX_HEAD, number};
+use super::interim::InterimResponses;
 use super::{Stream, upload};
+use crate::clock::RunClock;
 use crate::content::Content;
 use crate::frames::Bounded;
+use crate::progress;
 use bytes::Bytes;
 use h2::client::{ResponseFuture, SendRequest};
 use h2::{RecvStream, SendStream};
 use netburn_units::{BitRate, Duration};
 use netburn_workload::responsiveness::LOAD_FRAME;
+use std::cell::Cell;
 use std::future::poll_fn;
 use std::io;
+use std::pin::Pin;
 use std::rc::{Rc, Weak};
+use std::task::{Context, Poll};
 use tokio::net::TcpStream;
 
 /// Receive window of a stream: 64 MiB, 100 ms at 5 Gbit/s, so that the network is the limit. Content is discarded on
@@ -37,6 +43,8 @@ pub struct Session {
     sender: SendRequest<Bytes>,
     socket: Weak<TcpStream>,
     arrivals: StreamArrivals,
+    /// True after an upload that asks for progress.
+    reports: Rc<Cell<bool>>,
 }
 
 impl Session {
@@ -68,7 +76,7 @@ impl Session {
     ) -> Result<Session, ExchangeError> {
         let socket = stream.socket().observe();
         upload::limit_unsent(stream.socket());
-        let frames = Rc::default();
+        let (frames, reports) = (Rc::default(), Rc::default());
         let arrivals = StreamArrivals::new(stream.socket().arrivals(), &frames);
         let (sender, connection) = h2::client::Builder::new()
             .initial_window_size(window(limit, STREAM_WINDOW))
@@ -76,7 +84,7 @@ impl Session {
             .max_frame_size(max_frame)
             .enable_push(false)
             .max_header_list_size(MAX_HEAD as u32)
-            .handshake::<_, Bytes>(Bounded::client(stream, &frames))
+            .handshake::<_, Bytes>(Bounded::client(stream, &frames, &reports))
             .await
             .map_err(broken)?;
         tokio::task::spawn_local(async move {
@@ -88,6 +96,7 @@ impl Session {
             sender,
             socket,
             arrivals,
+            reports,
         })
     }
 
@@ -131,7 +140,10 @@ impl Session {
         let bodiless = !matches!(request.method, Method::Post(1..));
         let (response, body) = sender.send_request(head, bodiless).map_err(broken)?;
         let (response, unsent) = match request.method {
-            Method::Post(length @ 1..) => send(response, body, Some(length), &self.arrivals, watch).await?,
+            Method::Post(length @ 1..) => {
+                let response = self.final_response(response, &request.path);
+                send(response, body, Some(length), &self.arrivals, watch).await?
+            }
             _ => (response.await.map_err(broken)?, 0),
         };
         watch.bytes(0);
@@ -185,8 +197,49 @@ impl Session {
             .body(())
             .map_err(|error| ExchangeError::Response(error.to_string()))?;
         let (response, body) = sender.send_request(head, false).map_err(broken)?;
+        let response = self.final_response(response, path);
         let (response, _) = send(response, body, None, &self.arrivals, watch).await?;
         Ok(response.status().as_u16())
+    }
+
+    /// Returns the final response to an upload with this path and query.
+    fn final_response(&self, response: ResponseFuture, path: &str) -> FinalResponse {
+        let interim = InterimResponses::new(path);
+        if interim.offset().is_some() {
+            self.reports.set(true);
+        }
+        FinalResponse {
+            response,
+            interim,
+            clock: RunClock::starting_now(),
+        }
+    }
+}
+
+/// The final response to an upload. Polling it handles the interim responses before it.
+struct FinalResponse {
+    response: ResponseFuture,
+    interim: InterimResponses,
+    /// Time since the request.
+    clock: RunClock,
+}
+
+impl Future for FinalResponse {
+    type Output = Result<http::Response<RecvStream>, ExchangeError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        while let Poll::Ready(Some(head)) = self.response.poll_informational(cx) {
+            let head = head.map_err(broken)?;
+            let fields = head.headers();
+            let length = fields.iter().map(|(name, value)| name.as_str().len() + value.len());
+            let mut offsets = fields.get_all(progress::FIELD).iter();
+            let offset = offsets.next().filter(|_| offsets.next().is_none());
+            let offset = offset.and_then(|value| number(value.as_bytes()));
+            let now = self.clock.now();
+            self.interim
+                .handle_response(now, head.status().as_u16(), offset, length.sum())?;
+        }
+        Pin::new(&mut self.response).poll(cx).map_err(broken)
     }
 }
 
@@ -237,7 +290,7 @@ async fn receive<W: TransferObserver>(
 /// Sends `length` bytes, or without end, unless the response arrives first. Returns the response and the number of unsent
 /// bytes.
 async fn send<W: TransferObserver>(
-    mut response: ResponseFuture,
+    mut response: FinalResponse,
     mut body: SendStream<Bytes>,
     length: Option<u64>,
     arrivals: &StreamArrivals,
@@ -247,16 +300,19 @@ async fn send<W: TransferObserver>(
     let mut sent = 0;
     let left = |sent: u64| length.map_or(u64::MAX, |length| length - sent);
     let mut early = None;
-    let mut reporter = ArrivalReporter::of_stream(arrivals, body.stream_id().as_u32());
+    let offset = response.interim.offset();
+    let mut reporter = ArrivalReporter::of_stream(arrivals, body.stream_id().as_u32(), offset);
     while left(sent) > 0 {
-        reporter.report_if_due(watch);
+        if reporter.is_due() {
+            reporter.report(watch);
+        }
         watch.sending();
         let may = watch.allowed(left(sent).min(256 * 1024)).await;
         body.reserve_capacity(may as usize);
         let granted = tokio::select! {
             biased;
             come = &mut response, if early.is_none() => {
-                let come = come.map_err(broken)?;
+                let come = come?;
                 // A server that ignores the content may respond with success before it is complete.
                 if !come.status().is_success() {
                     return Ok((come, left(sent)));
@@ -279,7 +335,7 @@ async fn send<W: TransferObserver>(
     }
     let response = match early {
         Some(response) => response,
-        None => reporter.during(response, watch).await.map_err(broken)?,
+        None => reporter.during(response, watch).await?,
     };
     if response.status().is_success() {
         reporter.settle(sent, watch).await;

@@ -1,5 +1,7 @@
 //! Parser of the head of an HTTP/1.1 response and its framing (RFC 9112 §6.3).
 
+use crate::progress;
+
 /// Maximum length of a head in bytes.
 pub const MAX_HEAD: usize = 64 * 1024;
 /// Maximum number of fields in a head.
@@ -45,6 +47,8 @@ pub struct Head {
     pub keep: bool,
     /// `Location` field.
     pub location: Option<String>,
+    /// `Upload-Offset` field, if there is one and its value is a number.
+    pub offset: Option<u64>,
 }
 
 impl Head {
@@ -118,6 +122,8 @@ pub fn parse(input: &[u8], to_head: bool) -> Result<Option<Head>, HeadError> {
     let location = values("location")
         .next()
         .map(|v| String::from_utf8_lossy(v).into_owned());
+    let mut offsets = values(progress::FIELD);
+    let offset = offsets.next().filter(|_| offsets.next().is_none()).and_then(number);
     Ok(Some(Head {
         length,
         status,
@@ -125,11 +131,12 @@ pub fn parse(input: &[u8], to_head: bool) -> Result<Option<Head>, HeadError> {
         declared: said,
         keep,
         location,
+        offset,
     }))
 }
 
 /// Parses digits only. Signs and spaces are not permitted, because parsers disagree about them.
-fn number(text: &[u8]) -> Option<u64> {
+pub(crate) fn number(text: &[u8]) -> Option<u64> {
     if text.is_empty() || !text.iter().all(u8::is_ascii_digit) {
         return None;
     }
@@ -199,6 +206,28 @@ mod tests {
         };
         assert!(!keep(""));
         assert!(keep("Connection: Keep-Alive\r\n"));
+    }
+
+    #[test]
+    fn an_offset_is_one_number() {
+        let offset = |fields: &str| {
+            let head = read(&format!("HTTP/1.1 104 Upload Resumption Supported\r\n{fields}\r\n"));
+            head.unwrap().unwrap().offset
+        };
+        assert_eq!(offset("Upload-Offset: 1500\r\n"), Some(1_500));
+        assert_eq!(offset("upload-offset: 18446744073709551615\r\n"), Some(u64::MAX));
+        for invalid in [
+            "",
+            "Upload-Offset:\r\n",
+            "Upload-Offset: -1\r\n",
+            "Upload-Offset: 1.5\r\n",
+            "Upload-Offset: 0x10\r\n",
+            "Upload-Offset: 1, 2\r\n",
+            "Upload-Offset: 1\r\nUpload-Offset: 1\r\n",
+            "Upload-Offset: 18446744073709551616\r\n",
+        ] {
+            assert_eq!(offset(invalid), None, "{invalid}");
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! - [`target`] – server and connection options.
 //! - [`socket`], [`tls`], [`stream`]: a connection, in cleartext or over TLS. [`meter`]: counters.
 //! - [`exchange`] – request, response and observer.
-//! - [`head`], [`h1`]: HTTP/1.1. [`h2`]: HTTP/2.
+//! - [`head`], `incoming`, [`h1`]: HTTP/1.1. [`h2`]: HTTP/2. `interim`: interim responses of both.
 //! - `upload`: content of uploads. `arrival`: what of it has arrived. [`simple`]: single requests.
 //!
 //! All types stay on one thread.
@@ -15,6 +15,8 @@ pub mod fuzz;
 pub mod h1;
 pub mod h2;
 pub mod head;
+pub(crate) mod incoming;
+pub(crate) mod interim;
 pub mod meter;
 pub mod simple;
 pub mod socket;

@@ -2,12 +2,13 @@
 
 use super::arrival::ArrivalReporter;
 use super::exchange::{ExchangeError, TransferObserver};
+use super::incoming::Incoming;
 use super::{Socket, Stream};
 use crate::content::Content;
 use netburn_linux::set_unsent_limit;
 use std::io;
 use std::task::{Context, Poll, Waker};
-use tokio::io::{Interest, ReadBuf};
+use tokio::io::{AsyncWriteExt, Interest, ReadBuf};
 
 /// Bytes passed to the kernel before other tasks run.
 const YIELD_EVERY: usize = 1 << 20;
@@ -24,35 +25,76 @@ pub(crate) fn limit_unsent(socket: &Socket) {
 }
 
 /// Sends `length` bytes of content after a head that has been sent, and reports the bytes that arrive. Returns the
-/// number of sent bytes. In cleartext it ends early, without an error, when the server closes the connection or responds
-/// with an error status.
+/// number of sent bytes. It ends early, without an error, when the server closes the connection or responds with an error
+/// status.
 pub(crate) async fn send<W: TransferObserver>(
     stream: &mut Stream,
+    incoming: &mut Incoming,
     reporter: &mut ArrivalReporter,
     length: u64,
     watch: &mut W,
 ) -> Result<u64, ExchangeError> {
     match stream {
-        Stream::Plain(socket) => send_plain(socket, reporter, length, watch).await,
-        Stream::Tls(_) => {
-            limit_unsent(stream.socket());
-            let content = Content::get()?;
-            let mut sent = 0;
-            while sent < length {
-                let may = watch.allowed((length - sent).min(PIECE)).await;
-                watch.sending();
-                let piece = content.piece(sent, may);
-                reporter.during(stream.send(&piece), watch).await?;
-                sent += piece.len() as u64;
-                reporter.report_if_due(watch);
-            }
-            Ok(sent)
+        Stream::Plain(socket) => {
+            let socket = socket.clone();
+            send_plain(&socket, stream, incoming, reporter, length, watch).await
         }
+        Stream::Tls(_) => send_tls(stream, incoming, reporter, length, watch).await,
     }
+}
+
+async fn send_tls<W: TransferObserver>(
+    stream: &mut Stream,
+    incoming: &mut Incoming,
+    reporter: &mut ArrivalReporter,
+    length: u64,
+    watch: &mut W,
+) -> Result<u64, ExchangeError> {
+    limit_unsent(stream.socket());
+    let content = Content::get()?;
+    let mut sent = 0;
+    while sent < length {
+        let may = watch.allowed((length - sent).min(PIECE)).await;
+        watch.sending();
+        let piece = content.piece(sent, may);
+        let mut rest = &piece[..];
+        loop {
+            let done = tokio::select! {
+                biased;
+                pushed = push(stream, &mut rest) => pushed.map(|()| true)?,
+                () = reporter.tick() => false,
+            };
+            if reporter.is_due() {
+                if incoming.receive_rejection(stream)? {
+                    return Ok(sent);
+                }
+                reporter.report(watch);
+            }
+            if done {
+                break;
+            }
+        }
+        sent += piece.len() as u64;
+    }
+    Ok(sent)
+}
+
+/// Sends all of `rest`, and removes what has been accepted. It can be interrupted and repeated.
+async fn push(stream: &mut Stream, rest: &mut &[u8]) -> io::Result<()> {
+    while !rest.is_empty() {
+        let count = stream.write(rest).await?;
+        if count == 0 {
+            return Err(io::ErrorKind::WriteZero.into());
+        }
+        *rest = &rest[count..];
+    }
+    stream.flush().await
 }
 
 async fn send_plain<W: TransferObserver>(
     socket: &Socket,
+    stream: &mut Stream,
+    incoming: &mut Incoming,
     reporter: &mut ArrivalReporter,
     length: u64,
     watch: &mut W,
@@ -76,7 +118,7 @@ async fn send_plain<W: TransferObserver>(
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 turn = 0;
-                if rejects(socket)? {
+                if incoming.receive_rejection(stream)? {
                     break;
                 }
                 tokio::select! {
@@ -86,7 +128,12 @@ async fn send_plain<W: TransferObserver>(
             }
             Err(error) => return Err(error.into()),
         }
-        reporter.report_if_due(watch);
+        if reporter.is_due() {
+            if incoming.receive_rejection(stream)? {
+                break;
+            }
+            reporter.report(watch);
+        }
     }
     Ok(sent)
 }
@@ -94,18 +141,6 @@ async fn send_plain<W: TransferObserver>(
 /// Returns whether the server has sent data or closed the connection.
 pub(crate) fn answers(socket: &Socket) -> io::Result<bool> {
     Ok(peek(socket, &mut [0])?.is_some())
-}
-
-/// Returns whether the server has closed the connection or sent a response other than success. A server that ignores
-/// the content may respond with success before it is complete.
-fn rejects(socket: &Socket) -> io::Result<bool> {
-    // "HTTP/1.1 " and the first digit of the status.
-    let mut beginning = [0; 10];
-    Ok(match peek(socket, &mut beginning)? {
-        None => false,
-        Some(10) => !matches!(beginning[9], b'1' | b'2'),
-        Some(count) => count == 0,
-    })
 }
 
 /// Peeks at received bytes; `None` without any, 0 at the end.

@@ -5,5 +5,6 @@ mod faults;
 mod fetching;
 mod measurements;
 mod netburn_server;
+mod progress;
 mod rpm;
 mod util;

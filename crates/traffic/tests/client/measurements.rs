@@ -149,7 +149,7 @@ fn chunked_and_close_delimited_content_is_counted() {
 fn an_upload_is_counted_as_it_arrives() {
     let server = Scripted::start(|talk, _| {
         while let Some(head) = talk.request()? {
-            assert!(head.starts_with("POST /sink HTTP/1.1\r\n"));
+            assert!(head.starts_with("POST /sink?progress=104 HTTP/1.1\r\n"));
             talk.answer(2)?;
         }
         Ok(())

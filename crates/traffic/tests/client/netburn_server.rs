@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// A server on its own thread, stopped when dropped.
-struct Serving {
+pub(crate) struct Serving {
     addresses: Addresses,
     handle: netburn_traffic::server::ServerHandle,
     identity: Identity,
@@ -28,7 +28,7 @@ struct Serving {
     thread: Option<std::thread::JoinHandle<()>>,
 }
 
-fn serve(change: impl FnOnce(&mut ServerConfig)) -> Serving {
+pub(crate) fn serve(change: impl FnOnce(&mut ServerConfig)) -> Serving {
     let identity = Identity::generate(&["localhost".into(), "127.0.0.1".into()]).unwrap();
     let any: SocketAddr = "127.0.0.1:0".parse().unwrap();
     let mut config = ServerConfig {
@@ -63,7 +63,7 @@ impl Drop for Serving {
 }
 
 impl Serving {
-    fn target(&self, http: Http, tls: bool) -> Target {
+    pub(crate) fn target(&self, http: Http, tls: bool) -> Target {
         let address = if tls {
             self.addresses.https[0]
         } else {
@@ -79,7 +79,7 @@ impl Serving {
 
     /// Returns the server's counters once they are `enough`, or after a timeout. The server counts a response after
     /// sending it, so the client may know first.
-    fn health(&self, enough: impl Fn(&Health) -> bool) -> Health {
+    pub(crate) fn health(&self, enough: impl Fn(&Health) -> bool) -> Health {
         for _ in 0..1000 {
             let health = self.handle.health();
             if enough(&health) {
@@ -91,7 +91,7 @@ impl Serving {
     }
 }
 
-const WAYS: [(Http, bool); 4] = [(Http::H1, false), (Http::H1, true), (Http::H2, false), (Http::H2, true)];
+pub(crate) const WAYS: [(Http, bool); 4] = [(Http::H1, false), (Http::H1, true), (Http::H2, false), (Http::H2, true)];
 
 #[test]
 fn downloads_are_complete_over_every_protocol() {

@@ -6,7 +6,7 @@ use crate::client::{ExchangeError, Length, Method, Resource, Response, Stream, T
 use crate::drive::sample::{SampledConnection, Sampler};
 use crate::pace::VirtualLink;
 use crate::unsent_limit::{self, UnsentLimit};
-use crate::{client, dscp, station_label};
+use crate::{client, dscp, progress, station_label};
 use netburn_scenario::plan::Http;
 use netburn_workload::responsiveness::Part;
 use netburn_workload::{Connection, Direction, Failure, Request, RequestId};
@@ -81,7 +81,7 @@ fn ask<'a>(link: &'a Link, request: &Request, station: u16) -> client::Request<'
     };
     let (method, path) = match (&link.target.resource, request.direction) {
         (Resource::Netburn, Direction::Down) => (Method::Get, marked(format!("/bytes/{size}").into())),
-        (Resource::Netburn, Direction::Up) => (Method::Post(size), marked("/sink".into())),
+        (Resource::Netburn, Direction::Up) => (Method::Post(size), progress::with_progress(marked("/sink".into()))),
         (Resource::Get(path), _) => (Method::Get, Cow::Borrowed(path.as_str())),
         (Resource::Head(path), _) => (Method::Head, Cow::Borrowed(path.as_str())),
         (Resource::Post(path, size), _) => (Method::Post(size.as_bytes()), Cow::Borrowed(path.as_str())),

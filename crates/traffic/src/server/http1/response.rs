@@ -42,6 +42,17 @@ mod tests {
     use crate::server::response;
 
     #[test]
+    fn a_client_reads_the_progress() {
+        for offset in [0, 1_500, u64::MAX] {
+            let mut out = Vec::new();
+            write_progress(&mut out, offset);
+            let head = crate::client::head::parse(&out, false).unwrap().unwrap();
+            assert_eq!((head.length, head.status, head.offset), (out.len(), 104, Some(offset)));
+            assert!(head.is_interim());
+        }
+    }
+
+    #[test]
     fn the_common_fields_are_encoded_as_listed() {
         let listed: String = response::ALWAYS
             .iter()
