@@ -26,7 +26,7 @@
 //!   links that open and close. `mesh_event`: their events.
 //! - `roaming`: stations that move, and how they change their access point. `clients`: the same on the air.
 //! - `steering`: access points that ask stations to move. `steer`: the same on the air.
-//! - `power_save`: stations that doze, and access points that scan. `presence`: the same on the air.
+//! - `power_save`: stations that doze or leave their channel, and access points that scan. `presence`: the same on the air.
 //!   `beacon`: the beacons that both of them and `roaming` use.
 //! - `broadcasts`: broadcast traffic, and the buffers of group-addressed frames. `broadcast_air`: the same
 //!   on the air.

@@ -1,8 +1,9 @@
-//! Stations that doze and access points that scan, on the air: their timers, their actions, and the
-//! packets that they affect.
+//! Stations that doze or leave their channel, and access points that scan, on the air: their timers, their
+//! actions, and the packets that they affect.
 
 use crate::beacon;
 use crate::machine::Network;
+use crate::power_save::absence::Absentee;
 use crate::power_save::sleeper::{Action, Around, Frame, Sleeper};
 use netburn_medium::packet::NodeId;
 use netburn_units::Instant;
@@ -21,8 +22,11 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
 
     /// Processes the timers that are due.
     pub(crate) fn handle_presence(&mut self, now: Instant) {
-        while let Some((radio, away)) = self.power_saves.poll_scan(now) {
-            self.air.set_away(now, radio, away);
+        while let Some((who, away)) = self.power_saves.poll_absence(now) {
+            match who {
+                Absentee::Radio(radio) => self.air.set_away(now, radio, away),
+                Absentee::WifiStation { index, announced } => self.set_station_away(now, index, away, announced),
+            }
         }
         for index in 0..self.power_saves.dozing.len() {
             let due = self.power_saves.dozing[index].sleeper.poll_timeout();
@@ -38,6 +42,18 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             self.power_saves.dozing[index].sleeper.handle_timeout(now, &around);
             self.act_on_power_save(now, index);
         }
+    }
+
+    /// A Wi-Fi station leaves its channel or returns to it. If it announces that, its access point keeps the packets to it
+    /// in the meantime; the frame for it is not modelled.
+    fn set_station_away(&mut self, now: Instant, wifi_station: usize, away: bool, announced: bool) {
+        let at = &self.wifi_stations[wifi_station];
+        let (node, radio) = (at.node, at.radio);
+        self.air.set_away(now, node, away);
+        if announced {
+            self.air.set_asleep(now, radio, node, away);
+        }
+        self.invalidate_timeout();
     }
 
     /// A packet is about to enter the queue of a Wi-Fi station.

@@ -1,4 +1,4 @@
-//! Stations that doze, and access points that scan.
+//! Stations that doze or leave their channel, and access points that scan.
 
 use netburn_medium::packet::{Ecn, Packet};
 use netburn_network::{ClientEventKind, Endpoint, Network, NetworkError, Output};
@@ -327,6 +327,39 @@ fn an_access_point_that_scans_delays_and_loses_packets() {
     assert_eq!(lost[0], 0);
     // Four absences with 50 packets each, and one with five. Those of the last 4 ms may survive.
     assert!((4 * 46..=205).contains(&lost[1]), "{lost:?}");
+}
+
+/// The mirror image of [`an_access_point_that_scans_delays_and_loses_packets`]: a station that leaves for 100 ms after 1, 2, 3 …
+/// s. Its own packets wait for its return. Those to it are lost, unless it announces its absence.
+#[test]
+fn a_station_that_leaves_its_channel_loses_packets_unless_it_announces_that() {
+    for announced in [false, true] {
+        let station = format!("absence = {{ interval = \"1 s\", length = \"100 ms\", announced = {announced} }}");
+        let mut run = Run::new(&document("", &station), 1);
+        for number in 0..5_000 {
+            run.send(Instant::from_millis(10 + number), number % 2 == 0);
+        }
+        run.advance(Instant::from_secs(6));
+        let (mut longest, mut lost) = ([0.0_f64; 2], [0; 2]);
+        for (index, (sent, delay)) in run.packets.iter().enumerate() {
+            let during = sent.as_nanos() >= 1_000_000_000 && sent.as_nanos() % 1_000_000_000 < 100_000_000;
+            match delay {
+                None => lost[index % 2] += 1,
+                Some(delay) if during => longest[index % 2] = longest[index % 2].max(*delay),
+                // Those behind them in the queue wait a little.
+                Some(delay) => assert!(*delay < 30.0, "{sent:?}: {delay} ms"),
+            }
+        }
+        let [down, up] = longest;
+        assert!((97.0..103.0).contains(&up), "{up} ms");
+        assert_eq!(lost[1], 0);
+        if announced {
+            assert!((97.0..103.0).contains(&down), "{down} ms");
+            assert_eq!(lost[0], 0);
+        } else {
+            assert!((4 * 46..=205).contains(&lost[0]), "{lost:?}");
+        }
+    }
 }
 
 /// A beacon that is due while the access point is away is not sent: the packet waits for another.

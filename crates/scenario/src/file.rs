@@ -1,5 +1,6 @@
 //! The whole file: the top-level keys, `[[at]]`, and the list of all sections.
 
+use crate::absence::AbsenceSection;
 use crate::change::Settings;
 use crate::decode::{FileKeys, FromNode, Key, List, Named, Section};
 use crate::enums::{AqlSection, PowerSaveSection, RoamingSection, SteeringSection, TsqSection};
@@ -121,6 +122,7 @@ pub(crate) fn all() -> Vec<SectionEntry> {
         entry::<StationLinkSection>("[station.NAME.link]", MODELLED),
         entry::<RoamingSection>("[station.NAME.roaming]", MODELLED),
         entry::<PowerSaveSection>("[station.NAME.power_save]", MODELLED),
+        entry::<AbsenceSection>("[station.NAME.absence]", MODELLED),
         entry::<AdapterRateSection>("[station.NAME.adapter_rate]", MODELLED),
         entry::<TsqSection>("[station.NAME.tsq]", MODELLED),
         entry::<WorkloadSection>("[workload.NAME]", ALL),

@@ -31,6 +31,7 @@
 //! # Ok::<(), netburn_scenario::ScenarioError>(())
 //! ```
 
+mod absence;
 mod built_in;
 mod change;
 mod decode;

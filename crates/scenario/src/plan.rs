@@ -488,6 +488,19 @@ pub struct StationAir {
     pub roaming: Option<Roaming>,
     /// Power save; `None`: it never dozes.
     pub power_save: Option<PowerSave>,
+    /// Absences from its channel, only of a station without roaming and power save; `None`: it is always present.
+    pub absence: Option<Absence>,
+}
+
+/// Absences of a station at fixed times. The first one begins one interval after the start of the load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Absence {
+    /// Time from the beginning of an absence to that of the next one.
+    pub interval: Duration,
+    /// Duration of an absence; less than `interval`.
+    pub length: Duration,
+    /// True if the access point knows of them, by the power management bit (802.11-2020, clause 9.2.4.1.7).
+    pub announced: bool,
 }
 
 /// Network or radio that a station joins.
@@ -718,6 +731,7 @@ impl Default for StationAir {
             signals: Vec::new(),
             roaming: None,
             power_save: None,
+            absence: None,
         }
     }
 }

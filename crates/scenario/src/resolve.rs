@@ -1,5 +1,6 @@
 //! Resolution of a document into a plan: defaults are filled in, and references and combinations are checked.
 
+mod absence;
 mod air;
 mod change;
 mod line;

@@ -1,6 +1,7 @@
 //! Sections of a scenario file: keys, descriptions and defaults. The JSON Schema and the manual are generated from
 //! them.
 
+use crate::absence::AbsenceSection;
 use crate::decode::{FromNode, List, Named, OneOrMany};
 use crate::enums::{AqlChoice, BackhaulChoice, PowerSaveChoice, RoamingChoice, SteeringChoice};
 use crate::environment::{FLEET, MODELLED, SIMULATE};
@@ -296,6 +297,8 @@ section! {
         roaming(wifi): RoamingChoice => air.roaming, default "none: the station stays with the radio that it joined";
         /// Power save: the name of a mode (`off`, `legacy`, `u-apsd`, `twt`), or a section.
         power_save(wifi): PowerSaveChoice => air.power_save, default "`off`";
+        /// Absences from the channel at fixed times: for AirDrop, Bluetooth, or scans of a driver that does not return between the channels.
+        absence(wifi): AbsenceSection => air.absence, default "none";
         /// Fixed MCS, independent of the signal, counted per stream: MCS 15 of 802.11n is `mcs = 7` with `streams = 2`.
         mcs(wifi): Whole<0, 13>, changes |value| (StationSetting::Quality(LinkQuality::Mcs(value)));
         /// Received power of the station's signal at the access point.

@@ -1,28 +1,28 @@
-//! Receivers that are off for a time: stations that doze, and access points that scan.
+//! Receivers that are off for a time: stations that doze or leave their channel, and access points that scan.
 //!
 //! - [`sleeper`] – when a station dozes and wakes
-//! - [`ap_scan`] – when an access point leaves its channel
+//! - [`absence`] – when an access point or a station leaves its channel
 //!
 //! `presence` performs their actions on the air.
 
-pub(crate) mod ap_scan;
+pub(crate) mod absence;
 pub(crate) mod sleeper;
 
 use crate::beacon;
 use crate::error::NetworkError;
 use crate::layout::{Layout, WifiStation};
-use ap_scan::ApScans;
+use absence::{Absences, Absentee};
 use netburn_medium::config::{PowerSaveMode, Standard};
 use netburn_medium::packet::NodeId;
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant, Stream};
 use sleeper::Sleeper;
 
-/// All stations that doze, and all access points that scan.
+/// All stations that doze, and all stations and access points that leave their channel.
 #[derive(Debug)]
 pub(crate) struct PowerSaves {
     pub(crate) dozing: Vec<Dozing>,
-    scans: ApScans,
+    absences: Absences,
     /// Index in `dozing`, by Wi-Fi station.
     of_wifi_station: Vec<Option<u16>>,
     /// Likewise, by node.
@@ -86,7 +86,7 @@ impl PowerSaves {
         };
         Ok(PowerSaves {
             dozing,
-            scans: ApScans::new(plan, layout),
+            absences: Absences::new(plan, layout),
             of_wifi_station,
             waiting: vec![0; of_node.len()],
             of_node,
@@ -132,13 +132,13 @@ impl PowerSaves {
         *waiting = waiting.saturating_sub(1);
     }
 
-    /// Returns a radio that leaves its channel (`true`) or returns to it at `now`.
-    pub(crate) fn poll_scan(&mut self, now: Instant) -> Option<(NodeId, bool)> {
-        let scan = self.scans.poll(now);
-        if scan.is_some() {
+    /// Returns one that leaves its channel (`true`) or returns to it at `now`.
+    pub(crate) fn poll_absence(&mut self, now: Instant) -> Option<(Absentee, bool)> {
+        let change = self.absences.poll(now);
+        if change.is_some() {
             self.due = None;
         }
-        scan
+        change
     }
 
     /// Invalidates the cached time of the next timer if that of a station has changed.
@@ -151,9 +151,9 @@ impl PowerSaves {
         }
     }
 
-    /// Returns true if no station dozes and no access point scans.
+    /// Returns true if no station dozes, and no station or access point leaves its channel.
     pub(crate) fn is_empty(&self) -> bool {
-        self.dozing.is_empty() && self.scans.poll_timeout().is_none()
+        self.dozing.is_empty() && self.absences.poll_timeout().is_none()
     }
 
     pub(crate) fn poll_timeout(&mut self) -> Option<Instant> {
@@ -161,7 +161,7 @@ impl PowerSaves {
             return due;
         }
         let sleepers = self.dozing.iter().filter_map(|dozing| dozing.sleeper.poll_timeout());
-        let due = sleepers.chain(self.scans.poll_timeout()).min();
+        let due = sleepers.chain(self.absences.poll_timeout()).min();
         self.due = Some(due);
         due
     }

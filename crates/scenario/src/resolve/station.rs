@@ -202,6 +202,9 @@ fn air(
     }
     let quality = quality(section, cx);
     position(air, section, plan, cx);
+    if let Some(absence) = air.absence {
+        super::absence::check(absence, section, cx);
+    }
     super::signals::check(section, joins.as_ref(), plan, names, cx);
     let rate_control = rate_control(section, quality, cx);
     check_mcs(section, standard, streams, radio_of(joins.as_ref(), plan), cx);

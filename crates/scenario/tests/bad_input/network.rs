@@ -397,4 +397,23 @@ fn power_save_and_scans_of_access_points() {
             "2:17: ap.c7.scan_interval: `scan_interval` is not longer than `scan_away`: found 100 ms; expected more than `scan_away`, which is 100 ms",
         ],
     );
+    let leaves = |keys: &str, expected: &[&str]| {
+        let file = format!(
+            "[network.home]\nradios = [\"c7.5g\"]\n[ap.c7.radio.5g]\n[station.tv]\njoins = \"home\"\nsignal = \"-50 dBm\"\n{keys}\n"
+        );
+        wrong(&file, expected);
+    };
+    leaves(
+        "absence = { interval = \"100 ms\", length = \"100 ms\" }",
+        &[
+            "7:44: station.tv.absence.length: `length` is not less than `interval`: found 100 ms; expected less than `interval`, which is 100 ms",
+        ],
+    );
+    leaves(
+        "absence = { interval = \"1 s\", length = \"100 ms\" }\npower_save = \"legacy\"\nroaming = \"linux\"",
+        &[
+            "9:11: station.tv.roaming: `roaming` and `absence` exclude each other; remove one of them",
+            "8:14: station.tv.power_save: `power_save` and `absence` exclude each other; remove one of them",
+        ],
+    );
 }

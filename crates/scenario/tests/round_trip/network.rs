@@ -5,8 +5,8 @@ use netburn_medium::config::{
     QueueLimit, RadioConfig, RadioSelection, RateControl, Standard, Width,
 };
 use netburn_scenario::plan::{
-    Ap, Backhaul, Cake, Framing, Hop, Http, Isolation, Joins, LineQueue, Outage, Policer, Port, Radio, RadioName,
-    RadioRef, Server, ShaperRate, StationAir, StationLink, Tins, Trace, Wan,
+    Absence, Ap, Backhaul, Cake, Framing, Hop, Http, Isolation, Joins, LineQueue, Outage, Policer, Port, Radio,
+    RadioName, RadioRef, Server, ShaperRate, StationAir, StationLink, Tins, Trace, Wan,
 };
 use netburn_tcp::config::{CongestionControl, Tsq, TsqPreset, TsqSettings};
 use netburn_units::{ByteSize, Dbm, Distance, DscpMapping, Duration, Probability};
@@ -325,8 +325,19 @@ pub(crate) fn air() -> impl Strategy<Value = StationAir> {
             signals: Vec::new(),
             roaming: None,
             power_save: power_save(weight),
+            absence: absence(weight),
         }
     })
+}
+
+/// Absences, of stations that never doze.
+pub(crate) fn absence(weight: u16) -> Option<Absence> {
+    let absence = || Absence {
+        interval: Duration::from_millis(100 + u64::from(weight)),
+        length: Duration::from_millis(1 + u64::from(weight % 100)),
+        announced: weight % 2 == 0,
+    };
+    (power_save(weight).is_none() && weight % 10 == 0).then(absence)
 }
 
 /// Power save, with values other than the defaults for the keys of each mode.

@@ -1,5 +1,6 @@
 //! The factors: one file for each family, registered by a line in [`FAMILIES`].
 
+mod absences;
 mod access_point_queue;
 mod access_point_scans;
 mod adapter;
@@ -35,7 +36,7 @@ pub(super) struct Family {
 }
 
 /// All families.
-pub(super) const FAMILIES: [Family; 22] = [
+pub(super) const FAMILIES: [Family; 23] = [
     line_queue::FAMILY,
     line_rate::FAMILY,
     line_loss::FAMILY,
@@ -52,6 +53,7 @@ pub(super) const FAMILIES: [Family; 22] = [
     access_point_scans::FAMILY,
     power_save::FAMILY,
     scans::FAMILY,
+    absences::FAMILY,
     handover::FAMILY,
     adapter::FAMILY,
     slow_device::FAMILY,
