@@ -77,11 +77,31 @@ fn factor(scene: &Scene<'_>, station: usize, radio: RadioRef) -> Factor {
             _ => None,
         }
     };
-    let signal = scene.signals[station].map_or_else(String::new, |dbm| format!("Its signal is {dbm:.0} dBm. "));
+    let signal = scene.signals[station];
+    // Otherwise the rate is fixed, or the standard of the station is old.
+    let up = scene.plan.stations[station].air.signal_up;
+    let follows_signal = signal
+        .into_iter()
+        .chain(up.map(Dbm::as_dbm_f64))
+        .any(|dbm| dbm <= SLOW_DBM)
+        || moves(scene, station);
+    let remedy = match signal {
+        _ if !follows_signal => format!(
+            "The rate of its link is fixed or its standard is old, so a better signal alone does not help: update the driver and the \
+             firmware of {name} and of the access point, or use another adapter."
+        ),
+        Some(dbm) => format!(
+            "Its signal is {dbm:.0} dBm. Move {name} nearer to the access point, or to a radio of its own, or add an access point near it."
+        ),
+        None => {
+            format!("Move {name} nearer to the access point, or to a radio of its own, or add an access point near it.")
+        }
+    };
     let title = {
         let name = name.clone();
         move |kind, names: &str| match kind {
-            Kind::WeakSignal => format!("{name}'s signal is too weak for its workloads"),
+            Kind::WeakSignal if follows_signal => format!("{name}'s signal is too weak for its workloads"),
+            Kind::WeakSignal => format!("{name}'s link is too slow for its workloads"),
             Kind::Roaming => format!("{name} moves, and loses its connection or its rate while it roams"),
             Kind::SlowCochannel => {
                 format!("{name}, on another radio of this channel, is slow and takes airtime from {names}")
@@ -98,8 +118,7 @@ fn factor(scene: &Scene<'_>, station: usize, radio: RadioRef) -> Factor {
             title,
             format!("with {name} near its access point"),
             format!(
-                "{signal}Move {name} nearer to the access point, or to a radio of its own, or add an access point near it. An access point \
-                 that shares airtime (`queue = \"airtime\"`) protects the others from a slow station."
+                "{remedy} An access point that shares airtime (`queue = \"airtime\"`) protects the others from a slow station."
             ),
         )
 }
