@@ -3,9 +3,9 @@
 //! A plan that is the same at all times is shortened first. Workloads that miss their goals in the shorter plan are explained
 //! with it, and only the others with a longer one, in four steps:
 //!
-//! 1. *Screening*, with one seed: the plan without all factors of a part, then without each factor of the parts that help.
-//! 2. *Combinations*, where no single factor is enough: the queues on the path together, and the best factor with each other
-//!    one that helps.
+//! 1. *Screening*, with one seed: the plan without all factors of a part, then without each factor of the parts that help, and
+//!    without the queues on the path together. The traffic of others follows only if this explains too little.
+//! 2. *Combinations*, where no single factor is enough: the best factor with each other one that helps.
 //! 3. *Confirmation*, with more seeds: each run without the factor is compared with the run of the same seed.
 //! 4. *Choice*, for each workload: of the factors that are enough alone, the one that explains most specifically (`Rank`).
 

@@ -110,12 +110,29 @@ impl<'a> Search<'a> {
             .filter(|(part, members)| *part != Part::Load && members.len() > 2);
         let together: Vec<Set> = together.map(|(_, members)| members.clone()).collect();
         let mut first = together.clone();
-        let alone = parts.iter().filter(|(_, members)| !together.contains(members));
+        let alone = parts
+            .iter()
+            .filter(|(part, members)| *part != Part::Load && !together.contains(members));
         first.extend(alone.flat_map(|(_, members)| members.iter().map(|factor| vec![*factor])));
         self.simulate(&first, 0..1)?;
         let helpful = together.iter().filter(|set| self.helps(set));
         let members: Vec<Set> = helpful.flatten().map(|factor| vec![*factor]).collect();
-        self.simulate(&members, 0..1)
+        self.simulate(&members, 0..1)?;
+        self.combine_queues()?;
+        self.screen_load()
+    }
+
+    /// Each traffic of others, unless a factor that explains more specifically is enough for each workload.
+    fn screen_load(&mut self) -> Result<(), ModelStopped> {
+        let is_explained = |victim: &Victim| {
+            let chosen = self.chosen(victim).filter(|(_, effect)| effect.is_enough());
+            chosen.is_some_and(|(set, _)| self.rank(&set, victim) < Some(Rank::Share))
+        };
+        if self.victims.iter().all(is_explained) {
+            return Ok(());
+        }
+        let load = self.members(Part::Load).into_iter().map(|factor| vec![factor]);
+        self.simulate(&load.collect::<Vec<Set>>(), 0..1)
     }
 
     /// Confirms the candidates of each workload with more seeds.
@@ -154,7 +171,6 @@ impl<'a> Search<'a> {
 
     /// For workloads that no factor restores alone: the best factor with each other one that helps, up to three.
     pub(super) fn combine(&mut self) -> Result<(), ModelStopped> {
-        self.combine_queues()?;
         for size in 2..=3 {
             let mut sets: Vec<Set> = Vec::new();
             for victim in self.unresolved() {
