@@ -80,7 +80,7 @@ pub use process::{die_with_parent, raise_open_files};
 pub use sampler::{CpuMonitor, Sampler, Window};
 pub use socket::{bind_to_device, set_dscp};
 pub use tcp::{
-    TcpInfo, available_congestion_controls, congestion_control, discard, send_more, set_congestion_control,
+    TcpInfo, available_congestion_controls, congestion_control, discard, send_alone, send_more, set_congestion_control,
     set_unsent_limit, tcp_info,
 };
 pub use timer::{Timer, set_timer_slack};

@@ -86,6 +86,15 @@ pub fn discard(socket: impl AsFd, limit: usize) -> io::Result<usize> {
     imp::discard(socket.as_fd(), limit)
 }
 
+/// Sends data to which the kernel appends nothing that follows (MSG_EOR). Otherwise it fills the last packet buffer up to 64
+/// KiB, whatever the limit of the unsent data is (`tcp_sendmsg_locked`). Never blocks and never raises SIGPIPE.
+///
+/// # Errors
+/// [`WouldBlock`](io::ErrorKind::WouldBlock) when the socket's buffer or its limit of unsent data is full; the socket's error.
+pub fn send_alone(socket: impl AsFd, parts: &[io::IoSlice<'_>]) -> io::Result<usize> {
+    imp::send_alone(socket.as_fd(), parts)
+}
+
 /// Sends data that more data follows at once. The kernel holds back a last, short segment (MSG_MORE). Never blocks and
 /// never raises SIGPIPE.
 ///
@@ -162,6 +171,11 @@ mod imp {
         check_size(unsafe { libc::recv(socket.as_raw_fd(), std::ptr::null_mut(), limit, flags) })
     }
 
+    pub(super) fn send_alone(socket: BorrowedFd<'_>, parts: &[io::IoSlice<'_>]) -> io::Result<usize> {
+        let flags = libc::MSG_EOR | libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
+        SockRef::from(&socket).send_vectored_with_flags(parts, flags)
+    }
+
     pub(super) fn send_more(socket: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
         let flags = libc::MSG_MORE | libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
         // SAFETY: the kernel reads `bytes.len()` bytes from `bytes`.
@@ -198,6 +212,10 @@ mod imp {
         let mut scratch = [0; 16 * 1024];
         let length = limit.min(scratch.len());
         (&*SockRef::from(&socket)).read(&mut scratch[..length])
+    }
+
+    pub(super) fn send_alone(socket: BorrowedFd<'_>, parts: &[io::IoSlice<'_>]) -> io::Result<usize> {
+        SockRef::from(&socket).send_vectored(parts)
     }
 
     pub(super) fn send_more(socket: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {

@@ -79,6 +79,16 @@ fn a_filled_queue_takes_its_time() {
     assert!((88.0..95.0).contains(&rate), "{rate}");
 }
 
+/// A FIFO of 8 MB holds more than the send buffer of a connection (4 MB with its overhead). The time goes on while the buffer is
+/// full and less than the limit is unsent, and the link stays filled.
+#[test]
+fn a_full_send_buffer_ends() {
+    let stations = "[station.one]\nworkload = \"own\"\n[station.one.link]\nrate = \"100 Mbit/s\"\ndelay = \"10 ms\"\n\
+                    queue = \"8 MB\"\n[workload.own]\nkind = \"responsiveness\"\nload_down = 1\nload_up = 0\n";
+    let rate = summary(20, false, stations).stations[0].throughput_mbps;
+    assert!((88.0..95.0).contains(&rate), "{rate}");
+}
+
 /// Two uploads into a modem with a FIFO of 100 ms (125 kB at 10 Mbit/s). The handshake of a foreign probe waits there once, and
 /// each of its parts too: at most 121 ms, and at least 64 ms with the windows of CUBIC after a loss, less what 20 ms carry.
 #[test]

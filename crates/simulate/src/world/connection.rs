@@ -78,12 +78,10 @@ impl Host {
     /// Passes data to TCP, as far as it has room.
     pub(crate) fn pump(&mut self, now: Instant) {
         let (endpoint, unsent) = (&mut self.endpoint, &mut self.unsent);
-        self.lane.pump(|bytes| {
-            let bytes = match unsent {
-                Some(unsent) => unsent.room(now, endpoint, bytes),
-                None => bytes,
-            };
-            if bytes == 0 { 0 } else { endpoint.write(now, bytes) }
+        self.lane.pump(|bytes| match unsent {
+            Some(unsent) => unsent.write(now, endpoint, bytes),
+            None if bytes == 0 => 0,
+            None => endpoint.write(now, bytes),
         });
     }
 

@@ -2,7 +2,7 @@
 
 use netburn_tcp::Endpoint;
 use netburn_units::{BitRate, Instant};
-use netburn_workload::responsiveness::{UNSENT_UPDATE, unsent_limit};
+use netburn_workload::responsiveness::{LOAD_FRAME, UNSENT_UPDATE, unsent_limit};
 
 /// Limit that follows the rate of the connection, as on real sockets.
 #[derive(Debug, Clone, Default)]
@@ -15,17 +15,21 @@ pub(crate) struct UnsentLimit {
 }
 
 impl UnsentLimit {
-    /// Number of bytes that the application may write now, of `bytes`. Data is accepted while less than the limit is unsent
-    /// (`__sk_stream_memory_free`).
-    pub(crate) fn room(&mut self, now: Instant, endpoint: &Endpoint, bytes: u64) -> u64 {
+    /// Writes up to `bytes`. Returns the number of accepted bytes. The kernel accepts a whole write while less than the limit is
+    /// unsent (`tcp_sendmsg_locked`, `__sk_stream_memory_free`), and HTTP/2 writes a frame at once. The last frame therefore
+    /// exceeds the limit.
+    pub(crate) fn write(&mut self, now: Instant, endpoint: &mut Endpoint, bytes: u64) -> u64 {
         if self.next.is_none_or(|next| now >= next) {
             self.next = Some(now + UNSENT_UPDATE);
             let rate = endpoint.info().delivery_rate;
             self.limit = unsent_limit(rate.unwrap_or(BitRate::from_bps(0))).into();
         }
-        let room = self.limit.saturating_sub(endpoint.unsent()).min(bytes);
-        self.waits = room < bytes;
-        room
+        let free = self.limit.saturating_sub(endpoint.unsent());
+        let room = free.next_multiple_of(LOAD_FRAME.into()).min(bytes);
+        let written = if room == 0 { 0 } else { endpoint.write(now, room) };
+        // Otherwise the send buffer is full, and the endpoint reports when it has room.
+        self.waits = written == room && room < bytes;
+        written
     }
 
     /// Returns true, once, if the application waits and can write again: less than half of the limit is unsent

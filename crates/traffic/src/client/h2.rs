@@ -9,6 +9,7 @@ use crate::clock::RunClock;
 use crate::content::Content;
 use crate::frames::Bounded;
 use crate::progress;
+use crate::unsent_limit::{IsLimited, UnsentLimit};
 use bytes::Bytes;
 use h2::client::{ResponseFuture, SendRequest};
 use h2::{RecvStream, SendStream};
@@ -42,6 +43,7 @@ const TLS_AHEAD: usize = 32 << 10;
 pub struct Session {
     sender: SendRequest<Bytes>,
     socket: Weak<TcpStream>,
+    is_limited: IsLimited,
     arrivals: StreamArrivals,
     /// True after an upload that asks for progress.
     reports: Rc<Cell<bool>>,
@@ -75,6 +77,7 @@ impl Session {
         max_frame: u32,
     ) -> Result<Session, ExchangeError> {
         let socket = stream.socket().observe();
+        let is_limited = stream.socket().is_limited();
         upload::limit_unsent(stream.socket());
         let (frames, reports) = (Rc::default(), Rc::default());
         let arrivals = StreamArrivals::new(stream.socket().arrivals(), &frames);
@@ -95,6 +98,7 @@ impl Session {
         Ok(Session {
             sender,
             socket,
+            is_limited,
             arrivals,
             reports,
         })
@@ -104,6 +108,11 @@ impl Session {
     #[must_use]
     pub fn observe(&self) -> Weak<TcpStream> {
         Weak::clone(&self.socket)
+    }
+
+    /// The limit of the connection's unsent data, which its owner updates; none at first.
+    pub(crate) fn unsent_limit(&self) -> UnsentLimit {
+        UnsentLimit::new(self.is_limited.clone())
     }
 
     /// Returns whether this is the same connection as `other`.

@@ -3,6 +3,7 @@
 use super::arrival::ArrivalCounter;
 use super::{Meter, Target};
 use crate::sent::SentBytes;
+use crate::unsent_limit::IsLimited;
 use socket2::SockRef;
 use std::cell::RefCell;
 use std::io::{self, Read};
@@ -19,6 +20,7 @@ pub struct Socket {
     stream: Rc<TcpStream>,
     meter: Rc<Meter>,
     sent: Rc<RefCell<SentBytes>>,
+    is_limited: IsLimited,
 }
 
 impl Socket {
@@ -53,6 +55,7 @@ impl Socket {
             stream: Rc::new(stream),
             meter: Rc::clone(meter),
             sent: Rc::default(),
+            is_limited: IsLimited::default(),
         })
     }
 
@@ -60,6 +63,11 @@ impl Socket {
     #[must_use]
     pub fn observe(&self) -> Weak<TcpStream> {
         Rc::downgrade(&self.stream)
+    }
+
+    /// The flag that the setter of a limit of unsent data sets.
+    pub(crate) fn is_limited(&self) -> IsLimited {
+        self.is_limited.clone()
     }
 
     /// Returns the TCP socket.
@@ -206,7 +214,13 @@ impl AsyncWrite for Socket {
     ) -> Poll<io::Result<usize>> {
         loop {
             ready!(self.stream.poll_write_ready(cx))?;
-            match self.stream.try_write_vectored(parts) {
+            let sent = if self.is_limited.get() {
+                let send = || netburn_linux::send_alone(&*self.stream, parts);
+                self.stream.try_io(Interest::WRITABLE, send)
+            } else {
+                self.stream.try_write_vectored(parts)
+            };
+            match sent {
                 Err(error) if is_transient(&error) => {}
                 Err(error) => return Poll::Ready(Err(error)),
                 Ok(count) => {

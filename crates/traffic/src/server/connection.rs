@@ -38,11 +38,12 @@ async fn serve(worker: Rc<Worker>, stream: TcpStream, peer: SocketAddr, tls: boo
     let stream = Arc::new(stream);
     let _open = Open::new(&worker, &stream, peer);
     let socket = Socket::new(Arc::clone(&stream));
+    let admitted = |permit| ConnectionContext::new(Rc::clone(&worker), permit, stream, socket.is_limited(), tls);
     // Errors of a connection appear in the client's measurements.
     let _ = match worker.shared.admission.admit(Client::at(peer.ip())) {
         // Boxed, because the future for TLS is larger than that for cleartext.
-        Ok(permit) if tls => Box::pin(serve_tls(ConnectionContext::new(worker, permit, stream, true), socket)).await,
-        Ok(permit) => serve_clear(ConnectionContext::new(worker, permit, stream, false), socket).await,
+        Ok(permit) if tls => Box::pin(serve_tls(admitted(permit), socket)).await,
+        Ok(permit) => serve_clear(admitted(permit), socket).await,
         Err(denied) => reject(&worker, socket, denied, tls).await,
     };
 }

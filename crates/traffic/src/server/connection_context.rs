@@ -8,7 +8,7 @@ use super::response::{ExtraField, Response};
 use super::socket_dscp::SocketDscp;
 use super::stats::Stats;
 use super::worker_state::Worker;
-use crate::unsent_limit::UnsentLimit;
+use crate::unsent_limit::{IsLimited, UnsentLimit};
 use std::rc::Rc;
 use std::sync::Arc;
 use tokio::net::TcpStream;
@@ -28,8 +28,14 @@ pub(crate) struct ConnectionContext {
 }
 
 impl ConnectionContext {
-    /// State of a connection that was admitted.
-    pub(crate) fn new(worker: Rc<Worker>, permit: AdmissionPermit, stream: Arc<TcpStream>, tls: bool) -> Self {
+    /// State of a connection that was admitted. Its socket reads `is_limited`.
+    pub(crate) fn new(
+        worker: Rc<Worker>,
+        permit: AdmissionPermit,
+        stream: Arc<TcpStream>,
+        is_limited: IsLimited,
+        tls: bool,
+    ) -> Self {
         let (mut down, mut up) = (Vec::new(), Vec::new());
         for (d, u) in permit.links.iter().chain(&worker.shared.links) {
             down.push(Arc::clone(d));
@@ -45,7 +51,7 @@ impl ConnectionContext {
             stream,
             marking: SocketDscp::default(),
             control: SocketControl::default(),
-            unsent: UnsentLimit::default(),
+            unsent: UnsentLimit::new(is_limited),
             tls,
         }
     }

@@ -1,6 +1,7 @@
 //! A TCP socket of the server, and its deadline.
 
 use crate::content::Content;
+use crate::unsent_limit::IsLimited;
 use netburn_units::Duration;
 use std::future::poll_fn;
 use std::io;
@@ -17,6 +18,7 @@ pub(crate) struct Socket {
     stream: Arc<TcpStream>,
     ahead: Vec<u8>,
     taken: usize,
+    is_limited: IsLimited,
 }
 
 impl Socket {
@@ -25,7 +27,13 @@ impl Socket {
             stream,
             ahead: Vec::new(),
             taken: 0,
+            is_limited: IsLimited::default(),
         }
+    }
+
+    /// The flag that the setter of a limit of unsent data sets.
+    pub(crate) fn is_limited(&self) -> IsLimited {
+        self.is_limited.clone()
     }
 
     /// Puts received bytes back.
@@ -142,7 +150,13 @@ impl AsyncWrite for Socket {
         cx: &mut Context<'_>,
         parts: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        self.poll_send(cx, |stream| stream.try_write_vectored(parts))
+        self.poll_send(cx, |stream| {
+            if self.is_limited.get() {
+                stream.try_io(Interest::WRITABLE, || netburn_linux::send_alone(stream, parts))
+            } else {
+                stream.try_write_vectored(parts)
+            }
+        })
     }
 
     fn is_write_vectored(&self) -> bool {

@@ -192,7 +192,7 @@ async fn over_h2(
             Connection::Kept(_) => (shared_session(shared, index, request, &mut fresh).await?, None),
         };
         if is_load(&shared.links[index], request) && request.direction == Direction::Up {
-            watch.unsent = Some((session.observe(), UnsentLimit::default()));
+            watch.unsent = Some((session.observe(), session.unsent_limit()));
         }
         match session.exchange(tls, ask, watch).await {
             Ok(answer) => {

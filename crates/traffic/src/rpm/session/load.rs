@@ -30,7 +30,7 @@ async fn transfer(shared: &Rc<Shared>, connection: ConnectionId, load: Option<Di
         shared: Rc::clone(shared),
         connection,
         socket: session.observe(),
-        unsent: UnsentLimit::default(),
+        unsent: session.unsent_limit(),
     };
     shared.opened(connection, session.clone());
     match load {
