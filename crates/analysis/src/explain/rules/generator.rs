@@ -28,28 +28,51 @@ pub(super) fn find(analysis: &Analysis<'_>, _: &[Cause]) -> Vec<Cause> {
     }
     let limit_us = standstill_limit(analysis.plan).as_nanos() as f64 / 1e3;
     let one_machine = matches!(analysis.environment, Environment::Local | Environment::Lab);
-    let mut causes = Vec::new();
-    let busiest = analysis.health.iter().filter_map(|health| health.machine_busy);
-    if let Some(share) = busiest.max_by(f64::total_cmp)
-        && one_machine
-        && share >= MACHINE_BUSY
-    {
-        let evidence = format!(
-            "The machine was {} busy (limit: {}).",
-            percent(share),
-            percent(MACHINE_BUSY)
-        );
-        causes.push(test_machine(analysis, evidence));
-    }
     let agents = analysis.health.iter().filter(|health| health.role == Role::Agent);
-    let agents = agents.filter_map(|agent| Some((agent, agent_evidence(agent, limit_us, one_machine)?)));
-    causes.extend(agents.map(cause));
+    let agents: Vec<(&Health, String)> = agents
+        .filter_map(|agent| Some((agent, agent_evidence(agent, limit_us, one_machine)?)))
+        .collect();
+    let mut causes = Vec::new();
+    if one_machine {
+        let busiest = analysis.health.iter().filter_map(|health| health.machine_busy);
+        let busiest = busiest.max_by(f64::total_cmp).filter(|share| *share >= MACHINE_BUSY);
+        causes.extend(one_cause(analysis, busiest, &agents));
+    } else {
+        causes.extend(agents.into_iter().map(cause));
+    }
     let quality_issues = &analysis.evidence.quality_issues;
     if causes.is_empty() && !quality_issues.is_empty() {
         let evidence = format!("Self-check: {}.", list_issues(quality_issues));
         causes.push(test_machine(analysis, evidence));
     }
     causes
+}
+
+/// Number of agents of one machine whose limits are listed.
+const LISTED: usize = 2;
+
+/// The cause of a machine that drives all stations. If it was not `busiest` beyond its limit, only the stations of these agents
+/// are affected.
+fn one_cause(analysis: &Analysis<'_>, busiest: Option<f64>, agents: &[(&Health, String)]) -> Option<Cause> {
+    let busy = busiest.map(|share| {
+        format!(
+            "The machine was {} busy (limit: {}).",
+            percent(share),
+            percent(MACHINE_BUSY)
+        )
+    });
+    let mut facts: Vec<String> = busy.into_iter().collect();
+    facts.extend(agents.iter().take(LISTED).map(|(_, evidence)| evidence.clone()));
+    match agents.len().saturating_sub(LISTED) {
+        0 => {}
+        1 => facts.push("One more agent exceeded a limit.".to_owned()),
+        more => facts.push(format!("{more} more agents exceeded a limit.")),
+    }
+    let mut cause = (!facts.is_empty()).then(|| test_machine(analysis, facts.join(" ")))?;
+    if busiest.is_none() {
+        cause.stations = agents.iter().flat_map(|(agent, _)| agent.stations.clone()).collect();
+    }
+    Some(cause)
 }
 
 /// Cause for all stations, which one machine drives.
