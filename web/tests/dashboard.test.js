@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Unauthorized, get } from "../dashboard/api.js";
+import { plain } from "../dashboard/dom.js";
 
 /** Replaces `fetch` by one with this response during `run`. */
 async function withResponse(response, run) {
@@ -33,4 +34,10 @@ test("a response without complete content is an error, whatever its status", asy
   await withResponse(response(409, async () => ({ error: "it is live" })), () => assert.rejects(get("runs"), /it is live/));
   await withResponse(response(401, async () => ({})), () => assert.rejects(get("runs"), Unauthorized));
   assert.deepEqual(await withResponse(response(200, async () => ({ runs: [] })), () => get("runs")), { runs: [] });
+});
+
+test("text has no characters that change its direction or are invisible", () => {
+  assert.equal(plain("run \u202egnp.exe"), "run \ufffdgnp.exe");
+  assert.equal(plain("a\u2066b\u200bc\u0007d\ufeffe\u009bf"), "a\ufffdb\ufffdc\ufffdd\ufffde\ufffdf");
+  assert.equal(plain("Köln, 東京 – “5 GHz”\n"), "Köln, 東京 – “5 GHz”\n");
 });

@@ -72,6 +72,41 @@ fn captures_on_a_full_disk_print_a_warning() {
     is_plain(&ended.stderr);
 }
 
+/// A file at the limit of its size (`ulimit -f`) is no signal that kills netburn. The unit of the limit is 512 or 1024 bytes.
+#[test]
+fn captures_at_the_limit_of_a_files_size_print_a_warning() {
+    let bench = Bench::new();
+    bench.write("small.toml", SMALL);
+    let mut command = std::process::Command::new("sh");
+    let limit = "ulimit -f 64 && exec \"$@\"";
+    command.args(["-c", limit, "sh", env!("CARGO_BIN_EXE_netburn")]);
+    command.args(["lab", "small.toml", "--pcap", "captured", "--at", "caller", "--"]);
+    command.args([
+        "curl",
+        "--silent",
+        "--output",
+        "/dev/null",
+        "http://server/bytes/200KiB",
+    ]);
+    let ended = finish(bench.prepared(command)).expect(3);
+    let warning = "warning: can't write captures, which end here: File too large";
+    assert_eq!(ended.stderr.matches(warning).count(), 1, "{}", ended.stderr);
+    is_plain(&ended.stderr);
+}
+
+/// The lab limits what waits in a station's device with a qdisc of its own. Without it the rates stay right, and the queue does
+/// not.
+#[test]
+fn a_program_that_replaces_the_qdisc_of_the_lab_is_reported_once() {
+    let bench = Bench::new();
+    bench.write("small.toml", SMALL);
+    let replace = "tc qdisc replace dev wlan0 root pfifo; sleep 1.5";
+    let ended = finish(bench.netburn(["lab", "small.toml", "--at", "reader", "--", "sh", "-c", replace])).expect(0);
+    let warning = "warning: reader: a program has replaced the qdisc of its device: found pfifo, expected tbf";
+    assert_eq!(ended.stderr.matches(warning).count(), 1, "{}", ended.stderr);
+    is_plain(&ended.stderr);
+}
+
 #[test]
 fn captures_that_cannot_start_end_the_lab_before_commands_run() {
     let bench = Bench::new();
