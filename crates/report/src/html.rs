@@ -50,7 +50,7 @@ pub fn report(view: &View) -> String {
         let wanted = charts.iter().filter(|chart| ids.contains(&chart.id.as_str()));
         wanted.map(figure).collect()
     };
-    let mut body = head::head(view);
+    let mut body = head::head(view, &causes::what_to_do(view));
     let parts = [
         section("causes", "Likely causes", &causes::causes(view)),
         section("floor", "Floor plan", &floor::floor(view)),

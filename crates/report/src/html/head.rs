@@ -17,7 +17,8 @@ pub(super) fn title(view: &View) -> String {
     format!("{name}: {}", word(summary.verdict))
 }
 
-pub(super) fn head(view: &View) -> String {
+/// The head. `action`: markup of what to do, before the stations.
+pub(super) fn head(view: &View, action: &str) -> String {
     let summary = &view.summary;
     let mut out = String::from("<header>\n<p class=\"brand\">netburn</p>\n");
     out.push_str("<button id=\"theme\" type=\"button\" hidden>Dark</button>\n");
@@ -45,7 +46,9 @@ pub(super) fn head(view: &View) -> String {
             escaped(missing)
         );
     }
-    out.push_str("</header>\n<main>\n<section id=\"stations\" aria-labelledby=\"h-stations\">\n");
+    out.push_str("</header>\n<main>\n");
+    out.push_str(action);
+    out.push_str("<section id=\"stations\" aria-labelledby=\"h-stations\">\n");
     out.push_str("<h2 id=\"h-stations\">Stations</h2>\n<ul class=\"cards\">\n");
     for station in &summary.stations {
         out.push_str(&card(station, summary));
