@@ -76,7 +76,9 @@ fn described(plan: &Plan, notes: &[String], environment: Environment, width: usi
     let of_network = of_network.map(|note| format!("note: {note}"));
     for line in plan.describe_with(environment, &found).into_iter().chain(of_network) {
         let line = sanitise(&line);
-        let indent = &line[..line.len() - line.trim_start().len()];
+        let rest = line.trim_start_matches([' ', '│', '├', '└', '─']);
+        let front = &line[..line.len() - rest.len()];
+        let indent = front.replace('├', "│").replace(['└', '─'], " ");
         for wrapped in wrap(&line, width, &format!("{indent}  ")) {
             text.push_str(&format!("{wrapped}\n"));
         }

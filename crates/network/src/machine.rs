@@ -68,7 +68,7 @@ pub struct Network<P> {
     outputs: VecDeque<Output<P>>,
     /// Cached result of `poll_timeout`; outer `None`: invalidated by a state change.
     pub(crate) cached_timeout: Option<Option<(Instant, Wake)>>,
-    /// A station moves or dozes, or an access point scans, broadcasts, steers, or sends packets on over the air. Most
+    /// A station moves, dozes or leaves its channel, or an access point scans, broadcasts, steers, or sends packets on over the air. Most
     /// plans have nothing of this, and each event of the air would ask for its timers.
     has_timers: bool,
 }
@@ -365,12 +365,17 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             Attachment::Wire(_) => None,
         };
         let mut parents = vec![None; self.changes.aps.len()];
+        let mut backhaul_signals = vec![None; self.changes.aps.len()];
         for link in &self.relays.links {
             parents[link.ap] = Some(link.parent_ap);
+            backhaul_signals[link.ap] = link.signals().0;
         }
+        let signals = (0..self.attachments.len()).map(|station| self.link_stats(station as u16).signal);
         Associations {
             radios: self.attachments.iter().map(radio).collect(),
             parents,
+            signals: signals.collect(),
+            backhaul_signals,
         }
     }
 

@@ -54,16 +54,18 @@ pub fn truncate(text: &str, columns: usize) -> String {
 /// paths can be copied. A number and its unit stay in one line. Leading spaces stay.
 #[must_use]
 pub fn wrap(text: &str, columns: usize, indent: &str) -> Vec<String> {
-    let front = &text[..text.len() - text.trim_start_matches(' ').len()];
+    // The branches of a drawn tree stay in their columns.
+    let rest = text.trim_start_matches([' ', '│', '├', '└', '─']);
+    let front = &text[..text.len() - rest.len()];
     let mut lines = vec![front.to_owned()];
-    for word in words(text) {
+    for (place, word) in words(rest).into_iter().enumerate() {
         let line = lines.last_mut().expect("there is always a line");
-        let empty = line.bytes().all(|b| b == b' ');
-        if !empty && painted_width(line) + 1 + painted_width(&word) > columns {
+        let is_first = place == 0;
+        if !is_first && painted_width(line) + 1 + painted_width(&word) > columns {
             lines.push(format!("{indent}{word}"));
             continue;
         }
-        if !empty {
+        if !is_first {
             line.push(' ');
         }
         line.push_str(&word);
@@ -122,6 +124,9 @@ mod tests {
         );
         assert_eq!(wrap("", 5, ""), [""]);
         assert_eq!(wrap("  one two", 6, "    "), ["  one", "    two"]);
+        let drawn = "│  ├─ radio 5g: tv";
+        assert_eq!(wrap(drawn, 80, ""), [drawn]);
+        assert_eq!(wrap(drawn, 14, "│  │    "), ["│  ├─ radio", "│  │    5g: tv"]);
     }
 
     #[test]

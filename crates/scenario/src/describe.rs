@@ -1,7 +1,7 @@
 //! Readable summary of a plan.
 
 use crate::environment::Environment;
-use crate::house::{Associations, wan_rates};
+use crate::house::{Associations, at_signal, wan_rates};
 use crate::plan::{Ap, Joins, LineQueue, Plan, Port, RadioName, Router, Station, StationLink, Wan};
 use netburn_medium::config::{LinkQuality, RadioConfig};
 use netburn_units::{ByteSize, Duration};
@@ -48,8 +48,8 @@ impl Plan {
             }
         }
         lines.push(String::new());
-        for shown in &self.stations {
-            lines.extend(station(shown, environment));
+        for (index, shown) in self.stations.iter().enumerate() {
+            lines.extend(station(shown, environment, &at_signal(&found.signals, index)));
         }
         if environment.models_air() {
             for change in &self.changes {
@@ -196,7 +196,8 @@ fn wan(wan: &Wan) -> String {
     text
 }
 
-fn station(station: &Station, environment: Environment) -> Vec<String> {
+/// `signal`: the signal of a station whose file has none, because it follows from positions.
+fn station(station: &Station, environment: Environment, signal: &str) -> Vec<String> {
     let mut line = format!("station {}", station.name);
     if environment.models_air() {
         if let Some(wire) = &station.link {
@@ -211,7 +212,7 @@ fn station(station: &Station, environment: Environment) -> Vec<String> {
             Some(LinkQuality::Signal(signal)) => line.push_str(&format!(" at {signal}")),
             Some(LinkQuality::Distance(distance)) => line.push_str(&format!(" at {distance}")),
             Some(LinkQuality::Mcs(mcs)) => line.push_str(&format!(" at MCS {mcs}")),
-            None => {}
+            None => line.push_str(signal),
         }
     }
     if !station.start.is_zero() {

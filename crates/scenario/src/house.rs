@@ -1,7 +1,7 @@
 //! The wires and radios of a plan as a tree: lines, routers, access points, and the stations at each of them.
 
 use crate::plan::{Backhaul, Device, Joins, Plan, Port, RadioRef, Station, Trace, Wan};
-use netburn_units::BitRate;
+use netburn_units::{BitRate, Dbm};
 
 /// Choices that the network of a plan makes when it is built.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -11,6 +11,16 @@ pub struct Associations {
     /// Number of the access point at the other end of each access point's wireless backhaul; `None`: it has none, or it is
     /// unknown.
     pub parents: Vec<Option<usize>>,
+    /// Signal of each station at the start; `None`: it has none, or it is unknown.
+    pub signals: Vec<Option<Dbm>>,
+    /// Signal of each access point's wireless backhaul, likewise.
+    pub backhaul_signals: Vec<Option<Dbm>>,
+}
+
+/// Signal that follows from positions, for a description.
+pub(crate) fn at_signal(signals: &[Option<Dbm>], index: usize) -> String {
+    let signal = signals.get(index).copied().flatten();
+    signal.map_or_else(String::new, |signal| format!(" at {:.0} dBm", signal.as_dbm_f64()))
 }
 
 /// A node of the tree.
@@ -129,10 +139,11 @@ impl Drawing<'_> {
         };
         for ap in 0..plan.aps.len() {
             if self.above(ap) == Some(device) {
+                let signal = at_signal(&self.found.backhaul_signals, ap);
                 let how = match (&plan.aps[ap].backhaul, plan.device_above(ap)) {
                     (_, Some(_)) => ", by a cable".to_owned(),
-                    (Backhaul::Radio(radio), _) => format!(", over the air from {radio}"),
-                    (Backhaul::Best(own), _) => format!(", over the air by its {own}"),
+                    (Backhaul::Radio(radio), _) => format!(", over the air from {radio}{signal}"),
+                    (Backhaul::Best(own), _) => format!(", over the air by its {own}{signal}"),
                     _ => ", over the mesh".to_owned(),
                 };
                 below.push(self.device(Device::Ap(ap), &how));
