@@ -199,6 +199,7 @@ pub fn all() -> Vec<Case> {
     cases.extend(uplinks());
     cases.extend(questions());
     cases.extend(roaming());
+    cases.extend(lines());
     cases
 }
 
@@ -327,6 +328,58 @@ fn roaming() -> Vec<Case> {
         house("house-shared", "shared"),
         house("house-dedicated", "dedicated"),
         house("house-wired", "wired"),
+    ]
+}
+
+/// A line of 30 and 10 Mbit/s, which a wired station shares with stations at one or two access points. The air is never full.
+const LINE: &str = r#"
+duration = "10 s"
+warmup = "3 s"
+baseline = "1 s"
+[server]
+link = { rate = "1 Gbit/s" }
+[router]
+wan = { down = "30 Mbit/s", up = "10 Mbit/s", delay = "5 ms" }
+[ap.home.radio.5g]
+standard = "802.11n"
+streams = 2
+[station.pc]
+wired = true
+[station.laptop]
+joins = "home.5g"
+standard = "802.11n"
+mcs = 7
+workload = ["download", "probe"]
+"#;
+
+/// One line for wired and wireless stations. The lab has no servers in the house.
+fn lines() -> Vec<Case> {
+    const GROUP: &str = "One line for several devices";
+    const OFFICE: &str = r#"
+[ap.office.radio.5g]
+standard = "802.11n"
+streams = 2
+channel = 149
+[station.tablet]
+joins = "office.5g"
+standard = "802.11n"
+mcs = 7
+"#;
+    let line = |name: &str, discipline: &str| {
+        Case::from_text(format!("line-{name}"), GROUP, LINE.to_owned())
+            .set("router.wan.discipline", discipline)
+            .runs(5)
+    };
+    let pc = |case: Case, workload: &str| case.set("station.pc.workload", format!("[\"{workload}\", \"probe\"]"));
+    let tablet = |case: Case, workload: &str| {
+        let case = case.and(OFFICE);
+        case.set("station.tablet.workload", format!("[\"{workload}\", \"probe\"]"))
+    };
+    vec![
+        pc(line("wired-and-wireless-fifo", "fifo"), "download"),
+        pc(line("wired-and-wireless-fq-codel", "fq-codel"), "download"),
+        tablet(pc(line("two-access-points-fifo", "fifo"), "upload"), "download"),
+        tablet(pc(line("two-access-points-fq-codel", "fq-codel"), "upload"), "download"),
     ]
 }
 
