@@ -55,7 +55,7 @@ const STARVED: f64 = 0.1;
 pub fn cause_of(plan: &CrosscheckPlan, result: &PlanResult, metric: Metric) -> Option<&'static Cause> {
     let tcp = !matches!(plan.transport, Transport::Udp { .. });
     let goodput = matches!(metric, Metric::Total | Metric::Goodput(_));
-    if !(tcp && goodput) {
+    if !(tcp && goodput) || plan.home.is_some() {
         None
     } else if starves(plan, result) {
         Some(&STARVED_UPLOADS)

@@ -1,6 +1,6 @@
 //! Random plans in netburn's simulator and in ns-3, compared.
 //!
-//! - [`plan`] – the space, and the plan of a number.
+//! - [`plan`] – the space. [`home`]: the wired parts of a home, whose plans `home_plan` chooses. [`generate`]: the plan of a number.
 //! - [`scenario`] – the plan as a scenario of netburn and as input of the program around ns-3.
 //! - [`simulated`] – the plan in the simulator.
 //! - [`collect`] – values from the rows of a run.
@@ -13,6 +13,9 @@
 
 pub mod collect;
 pub mod compare;
+pub mod generate;
+pub mod home;
+mod home_plan;
 pub mod known;
 pub mod metric;
 pub mod page;

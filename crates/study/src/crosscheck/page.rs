@@ -107,6 +107,7 @@ pub fn markdown(results: &[&PlanResult]) -> String {
     groups(&mut text, &compared);
     let all = disagreements(results.iter().copied());
     default_keys(&mut text, &compared);
+    wired_homes(&mut text, &compared);
     let _ = write!(text, "\n## The ten largest differences\n\n");
     for (rank, disagreement) in all.iter().take(10).enumerate() {
         let worst = &disagreement.worst;
@@ -187,26 +188,7 @@ fn default_keys(text: &mut String, compared: &[(CrosscheckPlan, Vec<Comparison>)
          discipline of the access point's queue.\n\n| plan | | ns-3, Mbit/s | netburn, Mbit/s | difference | outcome |\n\
          |---|---|---|---|---|---|\n"
     );
-    for (plan, values) in plans() {
-        let Some(total) = values.iter().find(|value| value.metric == Metric::Total) else {
-            continue;
-        };
-        let outcome = match (total.outcome, total.cause) {
-            (Outcome::Agrees, _) => "agrees",
-            (_, Some(cause)) => cause.name,
-            (Outcome::WithinSpread, None) => "within the spread",
-            (Outcome::Differs, None) => "not known",
-        };
-        let _ = writeln!(
-            text,
-            "| {} | {} | {} | {} | {:+.1} % | {outcome} |",
-            plan.number,
-            plan.summary(),
-            range(total.ns3),
-            range(total.netburn),
-            total.relative() * 100.0,
-        );
-    }
+    plans().for_each(|(plan, values)| total_row(text, plan, values));
     let _ = write!(
         text,
         "\nNo plan has these keys at their default:\n\n| key | reason |\n|---|---|\n"
@@ -214,6 +196,50 @@ fn default_keys(text: &mut String, compared: &[(CrosscheckPlan, Vec<Comparison>)
     for (key, why) in NEVER_DEFAULT {
         let _ = writeln!(text, "| `{key}` | {why} |");
     }
+}
+
+/// The wired homes, each with its total, and the outcomes of all their values.
+fn wired_homes(text: &mut String, compared: &[(CrosscheckPlan, Vec<Comparison>)]) {
+    let plans = || compared.iter().filter(|(plan, _)| plan.home.is_some());
+    if plans().next().is_none() {
+        return;
+    }
+    let count = |outcome: Outcome| {
+        let values = plans().flat_map(|(_, values)| values);
+        values.filter(|value| value.outcome == outcome).count()
+    };
+    let _ = write!(
+        text,
+        "\n## The wired parts of a home\n\nThese plans have a router with one line, wired stations, one or two access \
+         points, and most of them a NAS. Of their values, {} agree, {} are within the spread, and {} differ.\n\n\
+         | plan | | ns-3, Mbit/s | netburn, Mbit/s | difference | outcome |\n|---|---|---|---|---|---|\n",
+        count(Outcome::Agrees),
+        count(Outcome::WithinSpread),
+        count(Outcome::Differs),
+    );
+    plans().for_each(|(plan, values)| total_row(text, plan, values));
+}
+
+/// A row with the goodput of all flows of a plan.
+fn total_row(text: &mut String, plan: &CrosscheckPlan, values: &[Comparison]) {
+    let Some(total) = values.iter().find(|value| value.metric == Metric::Total) else {
+        return;
+    };
+    let outcome = match (total.outcome, total.cause) {
+        (Outcome::Agrees, _) => "agrees",
+        (_, Some(cause)) => cause.name,
+        (Outcome::WithinSpread, None) => "within the spread",
+        (Outcome::Differs, None) => "not known",
+    };
+    let _ = writeln!(
+        text,
+        "| {} | {} | {} | {} | {:+.1} % | {outcome} |",
+        plan.number,
+        plan.summary(),
+        range(total.ns3),
+        range(total.netburn),
+        total.relative() * 100.0,
+    );
 }
 
 fn outcome(text: &mut String, results: &[&PlanResult], compared: &[(CrosscheckPlan, Vec<Comparison>)]) {
@@ -269,7 +295,7 @@ fn groups(text: &mut String, compared: &[(CrosscheckPlan, Vec<Comparison>)]) {
          | standard | transport | plans | goodput of all, median difference | 95th percentile | round trip, median difference \
          | 95th percentile | plans that disagree |\n|---|---|---|---|---|---|---|---|\n"
     );
-    let mut names: Vec<(Standard, &str)> = compared.iter().map(|(plan, _)| group(plan)).collect();
+    let mut names: Vec<(Option<Standard>, &str)> = compared.iter().map(|(plan, _)| group(plan)).collect();
     names.sort_unstable();
     names.dedup();
     for name in names {
@@ -294,7 +320,7 @@ fn groups(text: &mut String, compared: &[(CrosscheckPlan, Vec<Comparison>)]) {
         let _ = writeln!(
             text,
             "| {} | {} | {} | {} | {} | {} | {} | {} |",
-            name.0.name(),
+            name.0.map_or("wired homes", Standard::name),
             name.1,
             of_group.len(),
             size(&total, 0.5),
@@ -306,12 +332,13 @@ fn groups(text: &mut String, compared: &[(CrosscheckPlan, Vec<Comparison>)]) {
     }
 }
 
-fn group(plan: &CrosscheckPlan) -> (Standard, &'static str) {
+/// Standard and transport. The wired homes of all standards are one group.
+fn group(plan: &CrosscheckPlan) -> (Option<Standard>, &'static str) {
     let transport = match plan.transport {
         Transport::Udp { .. } => "UDP",
         Transport::Cubic | Transport::Reno => "TCP",
     };
-    (plan.standard, transport)
+    (plan.home.is_none().then_some(plan.standard), transport)
 }
 
 /// Formats the median, and the range of several runs.

@@ -1,11 +1,13 @@
 //! Random plans from the space that both netburn and ns-3 model.
 
+use super::home::{Home, Place, Target, WIRED_HOMES};
 use netburn_medium::config::{Band, Guard, Standard, Width};
 use netburn_medium::phy::{Modulation, TxVector, dsss, ofdm};
 use netburn_medium::queue::driver::ATH9K_DEPTH;
 use netburn_units::{Duration, Seed, Stream};
 
-/// A network: an access point, its stations, a server behind a wired link, and one flow for each station.
+/// A network: an access point, its stations, a server behind a wired link, and one flow for each station. A [`Home`] adds a
+/// router with a line, wired stations, a second access point and a NAS.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CrosscheckPlan {
     /// Number of the plan, which is also the seed that it is generated from.
@@ -22,13 +24,15 @@ pub struct CrosscheckPlan {
     pub streams: u8,
     /// The stations: 1 to 10.
     pub stations: Vec<CrosscheckStation>,
+    /// The wired parts of a home; `None`: one access point next to the server's link.
+    pub home: Option<Home>,
     /// Transport of all flows.
     pub transport: Transport,
     /// Queue of the access point.
     pub ap: PlanQueue,
     /// Queue of each station.
     pub station: PlanQueue,
-    /// Time from a station's Ethernet side to the server and back: 1 to 50 ms.
+    /// Time from a station's Ethernet side to the server and back: 1 to 50 ms. In a home it is the delay of the line.
     pub round_trip: Duration,
     /// Time between probes of a station.
     pub probe_period: Duration,
@@ -41,10 +45,14 @@ pub struct CrosscheckPlan {
 /// One station with its flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CrosscheckStation {
-    /// MCS per stream, or the index of the rate in 802.11a, b and g. Both directions use it.
+    /// MCS per stream, or the index of the rate in 802.11a, b and g. Both directions use it. 0 for a wired station.
     pub mcs: u8,
-    /// Direction of the flow: `true` to the server, `false` from the server.
+    /// Direction of the flow: `true` from the station, `false` to the station.
     pub up: bool,
+    /// Connection of the station.
+    pub place: Place,
+    /// Other end of the flow.
+    pub target: Target,
 }
 
 /// Transport of the flows.
@@ -77,7 +85,8 @@ pub const STATION_FIFO_LIMIT: u32 = 1_000;
 /// The same for FQ-CoDel.
 pub const STATION_FQ_CODEL_LIMIT: u32 = 10_240;
 
-/// Number of the first plan with the default keys of queues and hardware. Each later number is such a plan too.
+/// Number of the first plan with the default keys of queues and hardware. The following ones up to [`WIRED_HOMES`] are such
+/// plans too.
 pub const DEFAULT_KEYS: u64 = 100_001;
 /// Aggregates in the hardware by default.
 const DEFAULT_AGGREGATES: u32 = 2;
@@ -85,47 +94,41 @@ const DEFAULT_AGGREGATES: u32 = 2;
 const MAX_DEFAULT_KBPS: u64 = 60_000;
 
 /// Times from a station's Ethernet side to the server and back in µs.
-const ROUND_TRIPS_US: [u64; 6] = [1_000, 2_000, 5_000, 10_000, 20_000, 50_000];
+pub(super) const ROUND_TRIPS_US: [u64; 6] = [1_000, 2_000, 5_000, 10_000, 20_000, 50_000];
 /// Maximum [cycle](CrosscheckPlan::cycle_ms) of a connection, about the duration of the warm-up.
 const MAX_CYCLE_MS: u64 = 2_500;
 /// Time in ms to send the packets below a station's queue, beyond which an upload is slow.
 pub(super) const SLOW_MS: u64 = 500;
 /// Bits of one packet.
-const PACKET_BITS: u64 = 12_000;
+pub(super) const PACKET_BITS: u64 = 12_000;
 
 impl CrosscheckPlan {
-    /// Generates the plan with this number.
-    #[must_use]
-    pub fn generate(number: u64) -> Self {
-        let mut draw = Draw(Seed(number).stream("crosscheck plan", 0));
+    /// Generates a plan with one access point next to the server's link.
+    pub(super) fn one_cell(number: u64, draw: &mut Draw) -> Self {
         if number >= DEFAULT_KEYS {
-            return Self::with_default_keys(number, &mut draw);
+            return Self::with_default_keys(number, draw);
         }
         use Standard::{A, Ac, Ax, B, G, N};
         let standard = draw.choose(&[A, B, G, N, N, N, Ac, Ac, Ac, Ax, Ax, Ax]);
         let tcp = draw.below(2) == 0;
         // TCP on more than 40 MHz has too many events for a run of ns-3.
-        let mut plan = CrosscheckPlan::with_radio(
-            number,
-            standard,
-            if tcp { Width::Mhz40 } else { Width::Mhz80 },
-            &mut draw,
-        );
+        let mut plan =
+            CrosscheckPlan::with_radio(number, standard, if tcp { Width::Mhz40 } else { Width::Mhz80 }, draw);
         let max_stations = if standard == B { 4 } else { 10 };
         let count = 1 + draw.below(max_stations);
-        let choice = plan.choose_stations(&mut draw);
-        plan.add_stations(count, choice, &mut draw);
+        let choice = plan.choose_stations(draw);
+        plan.add_stations(count, choice, draw);
         plan.ap.fq_codel = draw.below(2) == 0;
         plan.station.fq_codel = draw.below(2) == 0;
         if !tcp {
             plan.warmup = Duration::from_millis(1_500);
         }
-        plan.choose_load(tcp, &mut draw);
+        plan.choose_load(tcp, draw);
         plan
     }
 
     /// A plan of CUBIC without stations, with a radio of at most this width, and without queues and round trip.
-    fn with_radio(number: u64, standard: Standard, max_width: Width, draw: &mut Draw) -> Self {
+    pub(super) fn with_radio(number: u64, standard: Standard, max_width: Width, draw: &mut Draw) -> Self {
         let band = match standard {
             Standard::B | Standard::G => Band::Ghz2_4,
             Standard::A | Standard::Ac => Band::Ghz5,
@@ -150,6 +153,7 @@ impl CrosscheckPlan {
             guard,
             streams,
             stations: Vec::new(),
+            home: None,
             transport: Transport::Cubic,
             ap: empty,
             station: empty,
@@ -182,11 +186,13 @@ impl CrosscheckPlan {
                 1 => true,
                 _ => draw.below(2) == 0,
             },
+            place: Place::Ap(0),
+            target: Target::Server,
         };
         self.stations = (0..count).map(|_| station()).collect();
     }
 
-    fn valid_mcs(&self) -> Vec<u8> {
+    pub(super) fn valid_mcs(&self) -> Vec<u8> {
         let has = |mcs: &u8| self.standard.has_mcs(*mcs, self.width, self.streams);
         (0..=self.standard.max_mcs()).filter(has).collect()
     }
@@ -194,7 +200,7 @@ impl CrosscheckPlan {
     /// True if the scenario sets no key of queues and hardware, except the discipline of the access point's queue.
     #[must_use]
     pub const fn has_default_keys(&self) -> bool {
-        self.number >= DEFAULT_KEYS
+        self.number >= DEFAULT_KEYS && self.number < WIRED_HOMES
     }
 
     /// TCP to and from the stations of a radio that aggregates, with the default keys. Other choices are as for other plans. Draws
@@ -223,6 +229,11 @@ impl CrosscheckPlan {
                 return plan;
             }
         }
+    }
+
+    /// True if the flows are TCP connections.
+    pub(super) fn is_tcp(&self) -> bool {
+        !matches!(self.transport, Transport::Udp { .. })
     }
 
     /// Packets in the lists of the access point's driver, between the queue and the hardware.
@@ -300,7 +311,7 @@ impl CrosscheckPlan {
 
     /// Estimated time in ms between two losses of a connection to a station. NewReno grows from half of the path's capacity to
     /// the whole by one packet per round trip.
-    fn cycle_ms(&self, capacity_kbps: u64, limit: u32, frames: u32, round_trip_us: u64) -> u64 {
+    pub(super) fn cycle_ms(&self, capacity_kbps: u64, limit: u32, frames: u32, round_trip_us: u64) -> u64 {
         let flows = self.stations.iter().filter(|station| !station.up).count().max(1) as u64;
         // CoDel keeps its queue at about 5 ms.
         let queue = if self.ap.fq_codel {
@@ -315,7 +326,7 @@ impl CrosscheckPlan {
 
     /// Estimated goodput of all flows together in kbit/s, with equal shares. It is three quarters of the harmonic mean
     /// of the rates, or the rates less the overhead of a packet without aggregation.
-    fn capacity_kbps(&self) -> u64 {
+    pub(super) fn capacity_kbps(&self) -> u64 {
         let seconds = |station: &CrosscheckStation| {
             let payload = PACKET_BITS as f64 / self.rate_bps(station.mcs);
             match self.standard {
@@ -356,7 +367,8 @@ impl CrosscheckPlan {
             (0, down) => format!("{down} down"),
             (up, down) => format!("{down} down and {up} up"),
         };
-        let mut mcs: Vec<u8> = stations.iter().map(|station| station.mcs).collect();
+        let on_air = stations.iter().filter(|station| station.place != Place::Wired);
+        let mut mcs: Vec<u8> = on_air.map(|station| station.mcs).collect();
         mcs.sort_unstable();
         mcs.dedup();
         let rates = match mcs.as_slice() {
@@ -372,8 +384,19 @@ impl CrosscheckPlan {
             let kind = if queue.fq_codel { "fq-codel" } else { "fifo" };
             format!("{kind} {}/{}", queue.limit, queue.frames)
         };
+        let home = self.home.map_or(String::new(), |home| {
+            let wired = stations.iter().filter(|station| station.place == Place::Wired).count();
+            let with_nas = stations.iter().filter(|station| station.target == Target::Nas).count();
+            format!(
+                "{}; {wired} wired, {} at {} access point{}, {with_nas} with the NAS; ",
+                home.line(),
+                stations.len() - wired,
+                home.access_points,
+                if home.access_points == 1 { "" } else { "s" },
+            )
+        });
         format!(
-            "{} {}, {} MHz, {} ns, {} stream{}, {rates}, {direction}, {transport}, AP {}, stations {}, {} ms",
+            "{home}{} {}, {} MHz, {} ns, {} stream{}, {rates}, {direction}, {transport}, AP {}, stations {}, {} ms",
             self.standard.name(),
             self.band.name(),
             self.width.as_mhz(),
@@ -398,7 +421,7 @@ struct StationChoice {
 }
 
 /// Default limit of a queue in packets.
-const fn station_limit(fq_codel: bool) -> u32 {
+pub(super) const fn station_limit(fq_codel: bool) -> u32 {
     if fq_codel {
         STATION_FQ_CODEL_LIMIT
     } else {
@@ -414,25 +437,30 @@ fn measured(capacity_kbps: u64, shortest_ms: u64) -> Duration {
 }
 
 /// Packets sent in this number of ms, at least 8.
-fn packets_within(kbps: u64, ms: u64) -> u64 {
+pub(super) fn packets_within(kbps: u64, ms: u64) -> u64 {
     (kbps * ms / PACKET_BITS).max(8)
 }
 
 /// Sizes up to `max`; always includes the first.
-fn sizes(all: &[u32], max: u64) -> Vec<u32> {
+pub(super) fn sizes(all: &[u32], max: u64) -> Vec<u32> {
     let fit = |size: &u32| *size == all[0] || u64::from(*size) <= max;
     all.iter().copied().filter(fit).collect()
 }
 
 /// Random choices.
-struct Draw(Stream);
+pub(super) struct Draw(Stream);
 
 impl Draw {
-    fn below(&mut self, bound: u64) -> u64 {
+    /// The choices of the plan with this number.
+    pub(super) fn new(number: u64) -> Self {
+        Draw(Seed(number).stream("crosscheck plan", 0))
+    }
+
+    pub(super) fn below(&mut self, bound: u64) -> u64 {
         self.0.below(bound)
     }
 
-    fn choose<T: Copy>(&mut self, choices: &[T]) -> T {
+    pub(super) fn choose<T: Copy>(&mut self, choices: &[T]) -> T {
         choices[self.below(choices.len() as u64) as usize]
     }
 }
@@ -465,7 +493,14 @@ mod tests {
     #[test]
     fn the_capacity_is_estimated_within_a_quarter() {
         let mut plan = CrosscheckPlan::generate(1);
-        plan.stations = vec![CrosscheckStation { mcs: 7, up: false }; 3];
+        plan.stations = vec![
+            CrosscheckStation {
+                mcs: 7,
+                up: false,
+                ..plan.stations[0]
+            };
+            3
+        ];
         (plan.standard, plan.width, plan.guard, plan.streams) = (Standard::A, Width::Mhz20, Guard::Ns800, 1);
         assert!(
             (22_500..37_500).contains(&plan.capacity_kbps()),

@@ -1,8 +1,11 @@
 //! Conversion of a plan to a scenario of netburn, and to the input of the program around ns-3.
 
-use super::plan::{CrosscheckPlan, PlanQueue, Transport};
+use super::home::{CABLE_KBPS, Home, LineQueue, Place, Target, default_fifo_bytes};
+use super::plan::{CrosscheckPlan, CrosscheckStation, PlanQueue, STATION_FQ_CODEL_LIMIT, Transport};
 use netburn_medium::config::{Band, Standard};
 use netburn_medium::queue::driver::ATH9K_DEPTH;
+use netburn_network::hop::ETHERNET;
+use netburn_scenario::plan::StationLink;
 use netburn_scenario::{Document, Environment, Plan, ScenarioError};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -53,19 +56,10 @@ impl CrosscheckPlan {
     #[must_use]
     pub fn scenario(&self, seed: u64) -> String {
         let mut text = String::new();
-        let queue = |queue: &PlanQueue| if queue.fq_codel { "fq-codel" } else { "fifo" };
-        let radio = self.band.name();
-        let (cc, tcp) = match self.transport {
-            Transport::Udp { .. } | Transport::Cubic => ("cubic", self.transport == Transport::Cubic),
-            Transport::Reno => ("reno", true),
+        let delay = match self.home {
+            Some(_) => 0,
+            None => self.round_trip.as_nanos() / 2_000,
         };
-        let default = self.has_default_keys();
-        let unless_default = |keys: String| if default { String::new() } else { keys };
-        let below = |queue: &PlanQueue| unless_default(format!("hardware_queue = \"{} frames\"\n", queue.frames));
-        let limit = unless_default(format!(
-            "queue_limit = \"{} packets\"\ndriver_queue = 1\n",
-            self.ap.limit
-        ));
         let _ = write!(
             text,
             r#"seed = {seed}
@@ -77,58 +71,129 @@ drain = "1 s"
 cc = "{cc}"
 interrupt_interval = "0 s"
 link = {{ rate = "10 Gbit/s", delay = "{delay} us", queue = "150 MB" }}
-[ap.home]
-queue = "{ap_queue}"
-{limit}{hardware}[ap.home.radio.{radio}]
+"#,
+            duration = (self.warmup + self.measured).as_millis(),
+            warmup = self.warmup.as_millis(),
+            cc = self.congestion_control(),
+        );
+        if let Some(home) = &self.home {
+            text.push_str(&self.router(home));
+        }
+        let names = &AP_NAMES[..self.home.map_or(1, |home| usize::from(home.access_points))];
+        for (ap, name) in names.iter().enumerate() {
+            text.push_str(&self.access_point(name, ap));
+        }
+        for (number, station) in self.stations.iter().enumerate() {
+            text.push_str(&self.station_section(number, station));
+        }
+        if self.has_nas() {
+            let _ = write!(text, "[station.nas]\n{}{}", cable(), self.host_keys());
+        }
+        if self.is_tcp() {
+            let every = self.probe_period.as_millis();
+            let _ = write!(text, "[workload.ping]\nkind = \"probe\"\ninterval = \"{every} ms\"\n");
+        }
+        if self.is_tcp() && self.has_nas() {
+            for kind in ["download", "upload"] {
+                let _ = write!(text, "[workload.nas-{kind}]\nkind = \"{kind}\"\nserver = \"nas\"\n");
+            }
+        }
+        text
+    }
+
+    /// Section of the router with its line.
+    fn router(&self, home: &Home) -> String {
+        let queue = match home.queue {
+            LineQueue::Fifo(bytes) => format!(", queue = \"{bytes} B\""),
+            LineQueue::DefaultFifo => String::new(),
+            LineQueue::FqCodel => ", discipline = \"fq-codel\"".to_owned(),
+        };
+        format!(
+            "[router]\nwan = {{ down = \"{} kbit/s\", up = \"{} kbit/s\", delay = \"{} us\"{queue} }}\n",
+            home.down_kbps,
+            home.up_kbps,
+            self.round_trip.as_nanos() / 2_000,
+        )
+    }
+
+    fn access_point(&self, name: &str, ap: usize) -> String {
+        let limit = format!("queue_limit = \"{} packets\"\ndriver_queue = 1\n", self.ap.limit);
+        let channel = match (ap, self.band) {
+            (0, _) => "",
+            (_, Band::Ghz2_4) => "channel = 1\n",
+            _ => "channel = 149\n",
+        };
+        format!(
+            r#"[ap.{name}]
+queue = "{queue}"
+{limit}{hardware}[ap.{name}.radio.{radio}]
 standard = "{standard}"
 width = "{width} MHz"
 streams = {streams}
 guard = "{guard} ns"
 aggregate_time = "5484 us"
-"#,
-            duration = (self.warmup + self.measured).as_millis(),
-            warmup = self.warmup.as_millis(),
-            delay = self.round_trip.as_nanos() / 2_000,
-            ap_queue = queue(&self.ap),
-            hardware = below(&self.ap),
+{channel}"#,
+            queue = discipline(&self.ap),
+            limit = self.unless_default(limit),
+            hardware = self.unless_default(hardware(&self.ap)),
+            radio = self.band.name(),
             standard = self.standard.name(),
             width = self.width.as_mhz(),
             streams = self.streams,
             guard = self.guard.as_nanos(),
-        );
-        for (number, station) in self.stations.iter().enumerate() {
-            let workload = match (tcp, station.up) {
-                (false, _) => String::new(),
-                (true, up) => format!(
-                    "workload = [\"{}\", \"ping\"]\n",
-                    if up { "upload" } else { "download" }
-                ),
-            };
-            let _ = write!(
-                text,
-                r#"[station.s{number}]
-joins = "home.{radio}"
-streams = {streams}
-mcs = {mcs}
-{queue}cc = "{cc}"
-tsq = "off"
-gso = false
-gro = false
-{workload}"#,
-                streams = self.streams,
-                mcs = station.mcs,
-                queue = unless_default(format!(
+        )
+    }
+
+    fn station_section(&self, number: usize, station: &CrosscheckStation) -> String {
+        let connection = match station.place {
+            Place::Wired => cable(),
+            Place::Ap(ap) => format!(
+                "joins = \"{}.{}\"\nstreams = {}\nmcs = {}\n{}",
+                AP_NAMES[usize::from(ap)],
+                self.band.name(),
+                self.streams,
+                station.mcs,
+                self.unless_default(format!(
                     "queue = \"{}\"\n{}",
-                    queue(&self.station),
-                    below(&self.station)
+                    discipline(&self.station),
+                    hardware(&self.station)
                 )),
-            );
+            ),
+        };
+        let workload = if self.is_tcp() {
+            format!(
+                "workload = [\"{}{}\", \"ping\"]\n",
+                if station.target == Target::Nas { "nas-" } else { "" },
+                if station.up { "upload" } else { "download" },
+            )
+        } else {
+            String::new()
+        };
+        format!("[station.s{number}]\n{connection}{}{workload}", self.host_keys())
+    }
+
+    /// Keys of a station's TCP and network device.
+    fn host_keys(&self) -> String {
+        let cc = self.congestion_control();
+        format!("cc = \"{cc}\"\ntsq = \"off\"\ngso = false\ngro = false\n")
+    }
+
+    fn congestion_control(&self) -> &'static str {
+        match self.transport {
+            Transport::Udp { .. } | Transport::Cubic => "cubic",
+            Transport::Reno => "reno",
         }
-        if tcp {
-            let every = self.probe_period.as_millis();
-            let _ = write!(text, "[workload.ping]\nkind = \"probe\"\ninterval = \"{every} ms\"\n");
-        }
-        text
+    }
+
+    /// True if a flow is with the NAS. The NAS follows the stations.
+    #[must_use]
+    pub fn has_nas(&self) -> bool {
+        self.stations.iter().any(|station| station.target == Target::Nas)
+    }
+
+    /// The keys, or no text in a plan with the default keys.
+    fn unless_default(&self, keys: String) -> String {
+        if self.has_default_keys() { String::new() } else { keys }
     }
 
     /// Returns the resolved plan for an environment.
@@ -162,14 +227,17 @@ gro = false
             Transport::Udp { kbps } => (false, kbps),
             Transport::Cubic | Transport::Reno => (true, 0),
         };
-        let flow = |(number, station): (usize, &super::plan::CrosscheckStation)| {
-            json!({
+        let flow = |(number, station): (usize, &CrosscheckStation)| {
+            let mut flow = json!({
                 "station": number, "up": station.up, "tcp": tcp, "length": 1_500,
                 "period": if tcp { 0.0 } else { 12_000.0 * 1e6 / kbps as f64 },
-            })
+            });
+            if self.home.is_some() {
+                flow["nas"] = (station.target == Target::Nas).into();
+            }
+            flow
         };
-        let queue = |queue: &PlanQueue| if queue.fq_codel { "fq-codel" } else { "fifo" };
-        json!({
+        let mut fields = json!({
             "warmup": self.warmup.as_nanos(),
             "duration": (self.warmup + self.measured).as_nanos(),
             "standard": self.standard.name(),
@@ -185,10 +253,10 @@ gro = false
             "cwMin": self.standard.cw_min(),
             "explicitBar": false,
             "detectPreambles": true,
-            "apQueue": queue(&self.ap),
+            "apQueue": discipline(&self.ap),
             "apLimit": self.ap.limit,
             "apFrames": self.ap.frames + self.access_point_lists(),
-            "stationQueue": queue(&self.station),
+            "stationQueue": discipline(&self.station),
             "stationLimit": self.station.limit,
             // The driver's lists of a station hold further packets of the same receiver.
             "stationFrames": self.station.frames + u32::from(ATH9K_DEPTH),
@@ -199,7 +267,17 @@ gro = false
             "probeLength": PROBE_LENGTH,
             "probePeriod": self.probe_period.as_nanos(),
             "flows": self.stations.iter().enumerate().map(flow).collect::<Vec<_>>(),
-        })
+        });
+        // The digests of other plans are of the fields above.
+        if let Some(home) = &self.home {
+            let place = |station: &CrosscheckStation| match station.place {
+                Place::Wired => -1,
+                Place::Ap(ap) => i32::from(ap),
+            };
+            fields["places"] = self.stations.iter().map(place).collect();
+            fields["home"] = line_for_ns3(home);
+        }
+        fields
     }
 
     /// Returns a digest of the input of ns-3: 64-bit FNV-1a of the JSON text. A stored result with another digest belongs to another
@@ -214,11 +292,51 @@ gro = false
     }
 }
 
+/// The line and the cables of a home as input of the program around ns-3. A queue is FQ-CoDel of this many packets, or a
+/// FIFO of this many bytes.
+fn line_for_ns3(home: &Home) -> Value {
+    let limit = |kbps: u64| match home.fifo_bytes(kbps) {
+        Some(bytes) => format!("{bytes}B"),
+        None => format!("{STATION_FQ_CODEL_LIMIT}p"),
+    };
+    json!({
+        "aps": home.access_points,
+        "queue": if home.queue == LineQueue::FqCodel { "fq-codel" } else { "fifo" },
+        "down": home.down_kbps * 1_000,
+        "up": home.up_kbps * 1_000,
+        "limitDown": limit(home.down_kbps),
+        "limitUp": limit(home.up_kbps),
+        "framing": ETHERNET,
+        "cable": CABLE_KBPS * 1_000,
+        "limitPort": format!("{}B", default_fifo_bytes(CABLE_KBPS)),
+        "limitHost": format!("{STATION_FQ_CODEL_LIMIT}p"),
+        // The packet in transmission is in the ring.
+        "ring": StationLink::default().ring - 1,
+    })
+}
+
+fn discipline(queue: &PlanQueue) -> &'static str {
+    if queue.fq_codel { "fq-codel" } else { "fifo" }
+}
+
+fn hardware(queue: &PlanQueue) -> String {
+    format!("hardware_queue = \"{} frames\"\n", queue.frames)
+}
+
+/// Key of a wired station.
+fn cable() -> String {
+    format!("wired = \"{CABLE_KBPS} kbit/s\"\n")
+}
+
+/// Names of the access points.
+const AP_NAMES: [&str; 2] = ["home", "office"];
+
 /// Rates of 802.11a in Mbit/s.
 const OFDM: [&str; 8] = ["6", "9", "12", "18", "24", "36", "48", "54"];
 
 #[cfg(test)]
 mod tests {
+    use super::super::home::WIRED_HOMES;
     use super::super::plan::DEFAULT_KEYS;
     use super::*;
     use netburn_network::Network;
@@ -226,12 +344,16 @@ mod tests {
 
     #[test]
     fn every_plan_resolves() {
-        for number in (1..=500).chain(DEFAULT_KEYS..DEFAULT_KEYS + 100) {
+        let first = [DEFAULT_KEYS, WIRED_HOMES];
+        for number in (1..=500).chain(first.into_iter().flat_map(|first| first..first + 100)) {
             let plan = CrosscheckPlan::generate(number);
             let resolved = plan
                 .resolved(1, Environment::Simulate)
                 .unwrap_or_else(|why| panic!("{number}: {}", why.render(false)));
-            assert_eq!(resolved.stations.len(), plan.stations.len());
+            assert_eq!(
+                resolved.stations.len(),
+                plan.stations.len() + usize::from(plan.has_nas())
+            );
             Network::<u8>::new(&resolved).unwrap_or_else(|why| panic!("{number}: {why}"));
         }
     }
@@ -286,6 +408,7 @@ mod tests {
     fn keys_that_are_never_at_their_default_are_listed() {
         let tcp = (1..=500)
             .chain(DEFAULT_KEYS..DEFAULT_KEYS + 100)
+            .chain(WIRED_HOMES..WIRED_HOMES + 100)
             .map(CrosscheckPlan::generate)
             .filter(|plan| !matches!(plan.transport, Transport::Udp { .. }));
         let mut common: Option<BTreeSet<String>> = None;

@@ -1,6 +1,7 @@
 //! A plan in netburn's simulator.
 
 use super::collect::{Collector, median_ms};
+use super::home::Target;
 use super::plan::{CrosscheckPlan, Transport};
 use super::results::Values;
 use super::scenario::PROBE_LENGTH;
@@ -40,10 +41,14 @@ impl CrosscheckPlan {
         let station = |number: usize| Endpoint::Station(number as u16);
         let mut flows: Vec<Flow<Endpoint>> = Vec::new();
         for (number, config) in self.stations.iter().enumerate() {
+            let other = match config.target {
+                Target::Server => Endpoint::Server,
+                Target::Nas => station(self.stations.len()),
+            };
             let (from, to) = if config.up {
-                (station(number), Endpoint::Server)
+                (station(number), other)
             } else {
-                (Endpoint::Server, station(number))
+                (other, station(number))
             };
             flows.push(Flow {
                 load: Load::Constant { rate, jitter: true },

@@ -1,4 +1,5 @@
-// The network of a plan in ns-3: one access point, its stations, a server behind a wire, and the flows between them.
+// The network of a plan in ns-3: access points, their stations, a server behind a wire, and the flows between them. In a
+// home the wire is the line of a router, which also has wired stations and a NAS.
 // program.py compiles this in memory against the headers of the installed ns-3, fills in a Plan, and calls run().
 // docs/reference/crosscheck.md gives the reason of each setting.
 
@@ -29,6 +30,24 @@ struct Flow
     double period;
     // Bytes of a packet, IP header included.
     int length;
+    // The other end is the NAS instead of the server.
+    bool nas{false};
+};
+
+// The line of a router, and the cables at its ports.
+struct Home
+{
+    // Access points, on different channels. 0: the plan has no router.
+    int aps{0};
+    // Rates of the line in bit/s, the queue at its ends, and what that holds: bytes of a FIFO, packets of FQ-CoDel.
+    double down{0}, up{0};
+    std::string queue, limitDown, limitUp;
+    // Bytes that a wire adds to a packet.
+    int framing{0};
+    // Rate of a cable in bit/s; the FIFO of the router's port, the FQ-CoDel of the host, and the ring of its device in packets.
+    double cable{0};
+    std::string limitPort, limitHost;
+    int ring{0};
 };
 
 struct Plan
@@ -64,6 +83,9 @@ struct Plan
     int probeLength;
     double probePeriod;
     std::vector<Flow> flows;
+    Home home;
+    // By station of a home: its access point, or -1 for a cable.
+    std::vector<int> places;
 };
 
 struct Result
@@ -163,6 +185,13 @@ static void
 Encrypt(Ptr<const Packet> packet)
 {
     const_cast<Packet*>(PeekPointer(packet))->AddPaddingAtEnd(g_plan.encryption);
+}
+
+// The framing of a wire, of which ns-3 has the two bytes of PPP.
+static void
+Frame(Ptr<const Packet> packet)
+{
+    const_cast<Packet*>(PeekPointer(packet))->AddPaddingAtEnd(g_plan.home.framing - 2);
 }
 
 static void
@@ -278,31 +307,89 @@ Reflect(Ptr<Socket> socket)
 }
 
 static void
-Queue(Ptr<Node> node, Ptr<NetDevice> device, const std::string& kind, int limit, int frames)
+Discipline(Ptr<NetDevice> device, const std::string& kind, const std::string& limit)
 {
     TrafficControlHelper control;
     if (kind == "fifo")
     {
-        control.SetRootQueueDisc("ns3::FifoQueueDisc", "MaxSize", StringValue(std::to_string(limit) + "p"));
+        control.SetRootQueueDisc("ns3::FifoQueueDisc", "MaxSize", StringValue(limit));
     }
     else
     {
         control.SetRootQueueDisc("ns3::FqCoDelQueueDisc",
-                                 "MaxSize", StringValue(std::to_string(limit) + "p"),
+                                 "MaxSize", StringValue(limit),
                                  "UseEcn", BooleanValue(false),
                                  "Target", StringValue("5ms"),
                                  "Interval", StringValue("100ms"),
                                  "Flows", UintegerValue(1024),
                                  "DropBatchSize", UintegerValue(64));
     }
-    control.Uninstall(device);
     QueueDiscContainer queues = control.Install(device);
     if (kind != "fifo")
     {
         DynamicCast<FqCoDelQueueDisc>(queues.Get(0))->SetQuantum(1514);
     }
+}
+
+// A discipline above a radio, whose MAC holds this many frames.
+static void
+Queue(Ptr<NetDevice> device, const std::string& kind, int limit, int frames)
+{
+    // An address comes with the default discipline.
+    TrafficControlHelper().Uninstall(device);
+    Discipline(device, kind, std::to_string(limit) + "p");
     auto wifi = DynamicCast<WifiNetDevice>(device);
     wifi->GetMac()->GetTxopQueue(AC_BE)->SetMaxSize(QueueSize(std::to_string(frames) + "p"));
+}
+
+static void
+Stop(Ptr<NetDeviceQueue> queue, Ptr<const Packet>)
+{
+    queue->Stop();
+}
+
+static void
+Wake(Ptr<NetDeviceQueue> queue, Ptr<const Packet>)
+{
+    // Not from within the device, which still handles the end of the transmission.
+    Simulator::ScheduleNow(&NetDeviceQueue::Wake, queue);
+}
+
+// A wire with rates in both directions in bit/s and a delay in ns. Neither device stops the layer above.
+static NetDeviceContainer
+Wire(Ptr<Node> one, Ptr<Node> other, double to, double back, double delay)
+{
+    PointToPointHelper wire;
+    wire.DisableFlowControl();
+    wire.SetChannelAttribute("Delay", TimeValue(NanoSeconds(delay)));
+    wire.SetQueue("ns3::DropTailQueue", "MaxSize", StringValue("100000p"));
+    NetDeviceContainer ends = wire.Install(one, other);
+    ends.Get(0)->SetAttribute("DataRate", DataRateValue(DataRate(to)));
+    ends.Get(1)->SetAttribute("DataRate", DataRateValue(DataRate(back)));
+    return ends;
+}
+
+// Adds the framing of a wire to what a device sends, and a discipline above it. With a ring, the device holds that many
+// packets below the discipline. Without one, it takes a packet only when it is idle.
+static void
+Queue(Ptr<NetDevice> device, const std::string& kind, const std::string& limit, int ring)
+{
+    auto wired = DynamicCast<PointToPointNetDevice>(device);
+    wired->TraceConnectWithoutContext("MacTx", MakeCallback(&Frame));
+    auto layer = CreateObject<NetDeviceQueueInterface>();
+    wired->AggregateObject(layer);
+    auto queue = layer->GetTxQueue(0);
+    if (ring > 0)
+    {
+        wired->GetQueue()->SetMaxSize(QueueSize(std::to_string(ring) + "p"));
+        queue->ConnectQueueTraces(wired->GetQueue());
+    }
+    else
+    {
+        wired->TraceConnectWithoutContext("PhyTxBegin", MakeBoundCallback(&Stop, queue));
+        wired->TraceConnectWithoutContext("PhyTxEnd", MakeBoundCallback(&Wake, queue));
+    }
+    Discipline(device, kind, limit);
 }
 
 static Result
@@ -333,15 +420,37 @@ run(const Plan& plan)
     Config::SetDefault("ns3::TcpSocketBase::MinRto", TimeValue(MilliSeconds(200)));
     Config::SetDefault("ns3::UdpSocket::RcvBufSize", UintegerValue(64 << 20));
 
+    const Home& home = plan.home;
+    bool hasRouter = home.aps > 0;
+    int aps = std::max(home.aps, 1);
     NodeContainer nodes(stations + 2);
     Ptr<Node> server = nodes.Get(0);
-    Ptr<Node> ap = nodes.Get(1);
+    std::vector<Ptr<Node>> ap{nodes.Get(1)};
+    NodeContainer others;
+    std::vector<int> places = plan.places;
+    places.resize(stations, 0);
+    for (int i = 0; i < stations; i++)
+    {
+        others.Add(nodes.Get(i + 2));
+    }
+    Ptr<Node> router, nas;
+    if (hasRouter)
+    {
+        router = CreateObject<Node>();
+        nas = CreateObject<Node>();
+        nodes.Add(router);
+        nodes.Add(nas);
+    }
+    while (int(ap.size()) < aps)
+    {
+        ap.push_back(CreateObject<Node>());
+        nodes.Add(ap.back());
+    }
 
     YansWifiChannelHelper channels;
     channels.SetPropagationDelay("ns3::ConstantSpeedPropagationDelayModel");
     channels.AddPropagationLoss("ns3::FixedRssLossModel", "Rss", DoubleValue(-30));
     YansWifiPhyHelper phy;
-    phy.SetChannel(channels.Create());
     phy.Set("Antennas", UintegerValue(plan.streams));
     phy.Set("MaxSupportedTxSpatialStreams", UintegerValue(plan.streams));
     phy.Set("MaxSupportedRxSpatialStreams", UintegerValue(plan.streams));
@@ -363,71 +472,136 @@ run(const Plan& plan)
         wifi.ConfigHeOptions("GuardInterval", TimeValue(NanoSeconds(plan.guard)));
     }
 
-    WifiMacHelper mac;
-    Ssid ssid("crosscheck");
-    mac.SetType("ns3::ApWifiMac",
-                "Ssid", SsidValue(ssid),
-                "QosSupported", BooleanValue(true),
-                "BE_MaxAmpduSize", UintegerValue(plan.ampduBytes),
-                "BeaconInterval", TimeValue(MicroSeconds(1024 * 1000)));
-    NetDeviceContainer apDevice = wifi.Install(phy, mac, ap);
-    mac.SetType("ns3::StaWifiMac",
-                "Ssid", SsidValue(ssid),
-                "QosSupported", BooleanValue(true),
-                "BE_MaxAmpduSize", UintegerValue(plan.ampduBytes),
-                "MaxMissedBeacons", UintegerValue(1000),
-                "AssocRequestTimeout", TimeValue(MilliSeconds(100)),
-                "WaitBeaconTimeout", TimeValue(Seconds(3)));
-    NodeContainer others;
-    for (int i = 0; i < stations; i++)
+    // By access point, and by station: their Wi-Fi devices. A wired station has none.
+    NetDeviceContainer apDevices;
+    std::vector<Ptr<WifiNetDevice>> devices(stations);
+    for (int a = 0; a < aps; a++)
     {
-        others.Add(nodes.Get(i + 2));
+        phy.SetChannel(channels.Create());
+        WifiMacHelper mac;
+        Ssid ssid(hasRouter ? "crosscheck" + std::to_string(a) : "crosscheck");
+        mac.SetType("ns3::ApWifiMac",
+                    "Ssid", SsidValue(ssid),
+                    "QosSupported", BooleanValue(true),
+                    "BE_MaxAmpduSize", UintegerValue(plan.ampduBytes),
+                    "BeaconInterval", TimeValue(MicroSeconds(1024 * 1000)));
+        apDevices.Add(wifi.Install(phy, mac, ap[a]));
+        mac.SetType("ns3::StaWifiMac",
+                    "Ssid", SsidValue(ssid),
+                    "QosSupported", BooleanValue(true),
+                    "BE_MaxAmpduSize", UintegerValue(plan.ampduBytes),
+                    "MaxMissedBeacons", UintegerValue(1000),
+                    "AssocRequestTimeout", TimeValue(MilliSeconds(100)),
+                    "WaitBeaconTimeout", TimeValue(Seconds(3)));
+        for (int i = 0; i < stations; i++)
+        {
+            if (places[i] == a)
+            {
+                devices[i] = DynamicCast<WifiNetDevice>(wifi.Install(phy, mac, others.Get(i)).Get(0));
+            }
+        }
     }
-    NetDeviceContainer devices = wifi.Install(phy, mac, others);
 
     MobilityHelper mobility;
-    auto places = CreateObject<ListPositionAllocator>();
-    places->Add(Vector(0, 0, 0));
+    auto positions = CreateObject<ListPositionAllocator>();
+    positions->Add(Vector(0, 0, 0));
     for (int i = 0; i < stations; i++)
     {
         double angle = 2 * M_PI * i / stations;
-        places->Add(Vector(std::cos(angle), std::sin(angle), 0));
+        positions->Add(Vector(std::cos(angle), std::sin(angle), 0));
     }
-    mobility.SetPositionAllocator(places);
-    mobility.Install(ap);
+    // A second access point, which is on a channel of its own.
+    positions->Add(Vector(0, 0, 0));
+    mobility.SetPositionAllocator(positions);
+    mobility.Install(ap[0]);
     mobility.Install(others);
-
-    PointToPointHelper wire;
-    wire.SetDeviceAttribute("DataRate", DataRateValue(DataRate(plan.rate)));
-    wire.SetChannelAttribute("Delay", TimeValue(NanoSeconds(plan.delay)));
-    wire.SetQueue("ns3::DropTailQueue", "MaxSize", StringValue("100000p"));
-    NetDeviceContainer wired = wire.Install(server, ap);
+    for (int a = 1; a < aps; a++)
+    {
+        mobility.Install(ap[a]);
+    }
 
     InternetStackHelper stack;
     stack.Install(nodes);
     Ipv4AddressHelper addresses;
     addresses.SetBase("10.1.0.0", "255.255.255.0");
-    Ipv4InterfaceContainer wiredAt = addresses.Assign(wired);
+    // Addresses of the server, of the NAS, and by station.
+    Ipv4Address serverAt, nasAt;
+    std::vector<Ipv4Address> at(stations);
+    // Access points have a wire that is never full: to the server, or to the router.
+    auto unlimited = [&](Ptr<Node> one, Ptr<Node> other, double delay) {
+        auto assigned = addresses.Assign(Wire(one, other, plan.rate, plan.rate, delay));
+        addresses.NewNetwork();
+        return assigned.GetAddress(0);
+    };
+    auto cable = [&](Ptr<Node> host) {
+        NetDeviceContainer ends = Wire(host, router, home.cable, home.cable, 0);
+        auto assigned = addresses.Assign(ends);
+        addresses.NewNetwork();
+        Queue(ends.Get(0), "fq-codel", home.limitHost, home.ring);
+        Queue(ends.Get(1), "fifo", home.limitPort, 0);
+        return assigned.GetAddress(0);
+    };
+    if (hasRouter)
+    {
+        NetDeviceContainer line = Wire(server, router, home.down, home.up, plan.delay);
+        serverAt = addresses.Assign(line).GetAddress(0);
+        addresses.NewNetwork();
+        Queue(line.Get(0), home.queue, home.limitDown, 0);
+        Queue(line.Get(1), home.queue, home.limitUp, 0);
+        nasAt = cable(nas);
+        for (int a = 0; a < aps; a++)
+        {
+            unlimited(router, ap[a], 0);
+        }
+    }
+    else
+    {
+        serverAt = unlimited(server, ap[0], plan.delay);
+    }
+    for (int i = 0; i < stations; i++)
+    {
+        if (places[i] < 0)
+        {
+            at[i] = cable(others.Get(i));
+        }
+    }
     addresses.SetBase("10.2.0.0", "255.255.255.0");
-    Ipv4InterfaceContainer apAt = addresses.Assign(apDevice);
-    Ipv4InterfaceContainer at = addresses.Assign(devices);
+    for (int a = 0; a < aps; a++)
+    {
+        addresses.Assign(NetDeviceContainer(apDevices.Get(a)));
+        for (int i = 0; i < stations; i++)
+        {
+            if (places[i] == a)
+            {
+                at[i] = addresses.Assign(NetDeviceContainer(devices[i])).GetAddress(0);
+            }
+        }
+        addresses.NewNetwork();
+    }
     Ipv4GlobalRoutingHelper::PopulateRoutingTables();
     NeighborCacheHelper neighbours;
     neighbours.PopulateNeighborCache();
 
-    TrafficControlHelper none;
-    none.Uninstall(wired);
-    Queue(ap, apDevice.Get(0), plan.apQueue, plan.apLimit, plan.apFrames);
+    std::vector<Ptr<WifiNetDevice>> radios;
+    for (int a = 0; a < aps; a++)
+    {
+        Queue(apDevices.Get(a), plan.apQueue, plan.apLimit, plan.apFrames);
+        radios.push_back(DynamicCast<WifiNetDevice>(apDevices.Get(a)));
+    }
     for (int i = 0; i < stations; i++)
     {
-        Queue(others.Get(i), devices.Get(i), plan.stationQueue, plan.stationLimit, plan.stationFrames);
-        auto device = DynamicCast<WifiNetDevice>(devices.Get(i));
+        auto device = devices[i];
+        if (!device)
+        {
+            continue;
+        }
+        radios.push_back(device);
+        Queue(device, plan.stationQueue, plan.stationLimit, plan.stationFrames);
         Rates::Modes()[device->GetMac()->GetAddress()] = plan.modes[i];
         DynamicCast<Rates>(device->GetRemoteStationManager())->mode = plan.modes[i];
     }
-    for (int i = 0; i <= stations; i++)
+    for (auto& device : radios)
     {
-        auto device = DynamicCast<WifiNetDevice>(i == 0 ? apDevice.Get(0) : devices.Get(i - 1));
         auto mac = device->GetMac();
         auto txop = mac->GetQosTxop(AC_BE);
         txop->SetMinCw(plan.cwMin);
@@ -448,10 +622,12 @@ run(const Plan& plan)
     for (size_t f = 0; f < plan.flows.size(); f++)
     {
         const Flow& flow = plan.flows[f];
-        Ptr<Node> from = flow.up ? others.Get(flow.station) : server;
-        Ptr<Node> to = flow.up ? server : others.Get(flow.station);
-        InetSocketAddress where(flow.up ? wiredAt.GetAddress(0) : at.GetAddress(flow.station), 5000 + f);
-        Time start = MilliSeconds(4000) ;
+        Ptr<Node> far = flow.nas ? nas : server;
+        Ptr<Node> from = flow.up ? others.Get(flow.station) : far;
+        Ptr<Node> to = flow.up ? far : others.Get(flow.station);
+        Ipv4Address farAt = flow.nas ? nasAt : serverAt;
+        InetSocketAddress where(flow.up ? farAt : at[flow.station], 5000 + f);
+        Time start = MilliSeconds(4000);
         if (flow.tcp)
         {
             PacketSinkHelper sink("ns3::TcpSocketFactory", InetSocketAddress(Ipv4Address::GetAny(), 5000 + f));
@@ -490,7 +666,7 @@ run(const Plan& plan)
             probe->station = i;
             probe->socket = Socket::CreateSocket(others.Get(i), UdpSocketFactory::GetTypeId());
             probe->socket->Bind();
-            probe->socket->Connect(InetSocketAddress(wiredAt.GetAddress(0), 7));
+            probe->socket->Connect(InetSocketAddress(serverAt, 7));
             probe->socket->SetRecvCallback(MakeCallback(&Probe::Receive, probe.get()));
             probe->period = plan.probePeriod;
             probe->content = plan.probeLength - 28;
@@ -504,8 +680,8 @@ run(const Plan& plan)
     Simulator::Run();
     for (int i = 0; i < stations; i++)
     {
-        auto mac = DynamicCast<StaWifiMac>(DynamicCast<WifiNetDevice>(devices.Get(i))->GetMac());
-        g_result.associated = g_result.associated && mac->IsAssociated();
+        auto mac = devices[i] ? DynamicCast<StaWifiMac>(devices[i]->GetMac()) : nullptr;
+        g_result.associated = g_result.associated && (!mac || mac->IsAssociated());
     }
     for (auto& probe : probes)
     {

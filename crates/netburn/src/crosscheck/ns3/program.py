@@ -32,9 +32,12 @@ def plan_of(fields):
                 for field, of_flow in flow.items():
                     setattr(made, field, of_flow)
                 plan.flows.push_back(made)
-        elif name == "modes":
-            for mode in value:
-                plan.modes.push_back(mode)
+        elif name in ("modes", "places"):
+            for item in value:
+                getattr(plan, name).push_back(item)
+        elif name == "home":
+            for field, of_home in value.items():
+                setattr(plan.home, field, of_home)
         else:
             setattr(plan, name, value)
     return plan
