@@ -406,14 +406,14 @@ fn power_save_and_scans_of_access_points() {
     leaves(
         "absence = { interval = \"100 ms\", length = \"100 ms\" }",
         &[
-            "7:44: station.tv.absence.length: `length` is not less than `interval`: found 100 ms; expected less than `interval`, which is 100 ms",
+            "7:43: station.tv.absence.length: `length` is not less than `interval`: found 100 ms; expected less than `interval`, which is 100 ms",
         ],
     );
     leaves(
         "absence = { interval = \"1 s\", length = \"100 ms\" }\npower_save = \"legacy\"\nroaming = \"linux\"",
         &[
-            "9:11: station.tv.roaming: `roaming` and `absence` exclude each other; remove one of them",
             "8:14: station.tv.power_save: `power_save` and `absence` exclude each other; remove one of them",
+            "9:11: station.tv.roaming: `roaming` and `absence` exclude each other; remove one of them",
         ],
     );
 }

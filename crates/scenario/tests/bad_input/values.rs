@@ -15,7 +15,7 @@ fn unknown_keys_suggest_the_nearest() {
             "1:1: unknown key `durration`; did you mean `duration`?",
             "3:1: station.tv: unknown key `workloads`; did you mean `workload`?",
             "4:1: station.tv: unknown key `frobnicate`; expected one of `joins`, `wired`, `link`, `radio_selection`, `standard`, `streams`, `signal`, \
-             `distance`, `position`, `path`, `speed`, `signals`, `roaming`, `power_save`, `mcs`, `signal_up`, `hidden_from`, `rate_control`, `adapter_rate`, `workload`, `start`, `stop`, `cc`, `ecn`, \
+             `distance`, `position`, `path`, `speed`, `signals`, `roaming`, `power_save`, `absence`, `mcs`, `signal_up`, `hidden_from`, `rate_control`, `adapter_rate`, `workload`, `start`, `stop`, `cc`, `ecn`, \
              `tsq`, `gso`, `gro`, `tx_completion_delay`, `rx_interrupt_delay`, `queue`, `hardware_queue`, `aggregate_composition`, `driver_queue`, `weight`, `dscp_mapping`, `agent`, `label`",
         ],
     );

@@ -196,6 +196,7 @@ fn plan() -> impl Strategy<Value = Plan> {
                 station.air.path = vec![position(3), position(5)];
                 station.air.speed = Some(Speed::from_millimetres_per_second(1_389));
                 let roams = matches!(station.air.joins, Some(Joins::Network(_)));
+                station.air.absence = station.air.absence.filter(|_| !roams);
                 station.air.roaming = roams.then(|| Roaming {
                     policy: Some(RoamingPolicy::AppleLaptop),
                     trigger: Some(Dbm::from_hundredths(-7_025)),
