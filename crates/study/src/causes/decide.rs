@@ -150,6 +150,9 @@ fn run(search: &mut Search<'_>, helpful: &BTreeSet<usize>, options: Options) -> 
     search.begin()?;
     search.screen(helpful)?;
     search.confirm(options.seeds.max(1))?;
+    // More seeds may show that a factor explains less than the first seed did.
+    search.screen_load()?;
+    search.confirm(options.seeds.max(1))?;
     search.combine()?;
     search.confirm(options.seeds.max(1))
 }

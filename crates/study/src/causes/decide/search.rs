@@ -123,7 +123,7 @@ impl<'a> Search<'a> {
     }
 
     /// Each traffic of others, unless a factor that explains more specifically is enough for each workload.
-    fn screen_load(&mut self) -> Result<(), ModelStopped> {
+    pub(super) fn screen_load(&mut self) -> Result<(), ModelStopped> {
         let is_explained = |victim: &Victim| {
             let chosen = self.chosen(victim).filter(|(_, effect)| effect.is_enough());
             chosen.is_some_and(|(set, _)| self.rank(&set, victim) < Some(Rank::Share))
