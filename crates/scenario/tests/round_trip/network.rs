@@ -335,9 +335,9 @@ pub(crate) fn absence(weight: u16) -> Option<Absence> {
     let absence = || Absence {
         interval: Duration::from_millis(100 + u64::from(weight)),
         length: Duration::from_millis(1 + u64::from(weight % 100)),
-        announced: weight % 2 == 0,
+        announced: weight.is_multiple_of(2),
     };
-    (power_save(weight).is_none() && weight % 10 == 0).then(absence)
+    (power_save(weight).is_none() && weight.is_multiple_of(10)).then(absence)
 }
 
 /// Power save, with values other than the defaults for the keys of each mode.
