@@ -38,6 +38,7 @@ pub(crate) fn expand(root: &Node, cx: &mut Context) -> Option<Node> {
     for (name, kit) in &kits.0 {
         let section = node.table()?.get(&name.value)?.table()?;
         let has_router = root.table()?.get("router").is_some();
+        backhaul_has_effect(kit, &root, cx);
         let added = sections(name, kit, section, has_router, cx);
         if let (Some(added), Value::Table(top)) = (added, &mut root.value) {
             merge(top, added);
@@ -144,6 +145,31 @@ fn sections(
     put(&mut added, "ap", place, table(place, aps));
     put(&mut added, "network", place, table(place, networks));
     Some(added)
+}
+
+/// Reports cables that no unit of a kit has, because each unit has a backhaul of its own.
+fn backhaul_has_effect(kit: &KitSection, root: &Node, cx: &mut Context) {
+    let (Some(backhaul), Some(units)) = (&kit.backhaul, &kit.units) else {
+        return;
+    };
+    if backhaul.value != KitBackhaul::Wired {
+        return;
+    }
+    let own = |unit: &str| root.table()?.get("ap")?.table()?.get(unit)?.table()?.get("backhaul");
+    let others = units.0.iter().skip(1).map(|(unit, _)| unit.value.as_str());
+    let set: Vec<String> = others
+        .clone()
+        .filter(|unit| own(unit).is_some())
+        .map(|unit| format!("`ap.{unit}.backhaul`"))
+        .collect();
+    if !set.is_empty() && set.len() == others.count() {
+        let help = format!("remove {}", set.join(", "));
+        cx.problem_at(
+            backhaul,
+            "has no effect, because each unit has a backhaul of its own",
+            help,
+        );
+    }
 }
 
 /// The line of a kit, which is a key of the kit or of its units; inner `None`: it has none.

@@ -181,6 +181,13 @@ fn kits() {
             "7:12: kit.home.backhaul: a unit has no second radio above 2.4 GHz; use `backhaul = \"shared\"`, or add `[kit.home.ap.radio.5g-2]`",
         ],
     );
+    let wired = kit(two, "ap.rating = \"AC1200\"\nbackhaul = \"wired\"");
+    wrong(
+        &format!("{wired}[ap.study]\nbackhaul = \"main.5g\"\n"),
+        &[
+            "7:12: kit.home.backhaul: has no effect, because each unit has a backhaul of its own; remove `ap.study.backhaul`",
+        ],
+    );
     wrong(
         &kit(two, ""),
         &["4:1: kit.home: missing `ap`; it is the settings of each unit, as in `[ap.NAME]`: its rating or its radios"],
