@@ -633,6 +633,30 @@ fn a_video_call_has_freezes_and_a_rate() {
     }
 }
 
+/// A call that meets its goals because it lowers its rate is a pass, and the text says so.
+#[test]
+fn a_video_call_far_below_its_target_is_named() {
+    let delay = latency(600, 3, [Some(21.4), Some(34.0), Some(58.2), Some(20.1), Some(61.0)]);
+    let of = |sent: f64, received: f64| {
+        let stream = |rate: f64| {
+            json!({ "packets": 600, "delay_ms": delay, "lost_share": 0.0, "longest_loss_packets": 0, "mean_loss_packets": null,
+                    "jitter_ms": null, "video": { "freezes": 0, "total_freezes_ms": 0.0, "longest_freeze_ms": 0.0,
+                    "frozen_share": 0.0, "rate_mbps": rate, "target_mbps": 2.5, "at_target_share": 0.1 } })
+        };
+        let goals = json!([{ "goal": "no freeze", "kind": "no_freeze", "met": 1.0, "excess": null, "verdict": "pass", "samples": 600 }]);
+        let mut call = workload("talk", "video-call", "pass", delay.clone(), goals);
+        call["streams"] = json!({ "up": stream(sent), "down": stream(received) });
+        let summary: Summary =
+            serde_json::from_value(summary("pass", vec![station("tv", "pass", vec![call])])).unwrap();
+        text(&summary, 200, false)
+    };
+    let reduced = of(0.9, 1.3);
+    let expected = "tv: talk sent its picture at 0.90 instead of 2.5 Mbit/s. No goal is about that.";
+    assert!(reduced.contains(expected), "{reduced}");
+    assert!(of(2.4, 1.2).contains("talk received its picture at 1.2 instead of 2.5"));
+    assert!(!of(1.25, 2.5).contains("its picture at"));
+}
+
 /// Airtime of 8.575 % is 8.6 % everywhere: in the table, on the card, and in the chart.
 #[test]
 fn a_share_has_one_rounding() {

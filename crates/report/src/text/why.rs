@@ -2,7 +2,7 @@
 
 use crate::sanitise::sanitise;
 use crate::style::{Tone, paint};
-use netburn_analysis::format::{fine_percent, met_percent, short, span};
+use netburn_analysis::format::{fine_percent, mbps, met_percent, short, span};
 use netburn_record::GoalKind;
 use netburn_record::summary::{GapSummary, GoalSummary, StationSummary, VideoSummary, WorkloadSummary};
 use netburn_record::{QualityIssue, Summary};
@@ -19,6 +19,8 @@ pub(super) fn paragraphs(summary: &Summary, colour: bool) -> Vec<String> {
             let text = sentence.with(sentence.verb);
             lines.push(format!("{} {text}", paint(&name, sentence.tone, colour)));
         }
+        let reduced = station.workloads.iter().filter_map(reduced_picture);
+        lines.extend(reduced.map(|text| format!("{}: {text}", paint(&name, Tone::Unreliable, colour))));
         // Reasons of the self-check that concern several stations are not repeated for each.
         if !station.reasons.is_empty() && station.reasons.iter().all(|r| summary.self_check.reasons.contains(r)) {
             by_self_check.push(paint(&name, Tone::Unreliable, colour));
@@ -48,7 +50,36 @@ pub(crate) fn plain(station: &StationSummary, known: &[QualityIssue]) -> Vec<Str
         });
         out.extend(met_goals);
     }
+    out.extend(
+        station
+            .workloads
+            .iter()
+            .filter_map(reduced_picture)
+            .map(|text| capital(&text)),
+    );
     out
+}
+
+/// Share of the target rate below which the picture of a call is visibly worse.
+const REDUCED: f64 = 0.5;
+
+/// A video call that adapted to the network far below its target. No goal is about that, so that a pass would hide it.
+fn reduced_picture(workload: &WorkloadSummary) -> Option<String> {
+    let streams = workload.streams.as_ref()?;
+    let directions = [("sent", &streams.up), ("received", &streams.down)];
+    let rates = directions.iter().filter_map(|(way, stream)| {
+        let video = stream.as_ref()?.video?;
+        Some((*way, video.rate_mbps?, video.target_mbps))
+    });
+    let (way, rate, target) = rates.min_by(|one, other| (one.1 / one.2).total_cmp(&(other.1 / other.2)))?;
+    (rate < REDUCED * target).then(|| {
+        format!(
+            "{} {way} its picture at {} instead of {} Mbit/s. No goal is about that.",
+            sanitise(&workload.name),
+            mbps(rate),
+            mbps(target)
+        )
+    })
 }
 
 /// A goal that was passed.
