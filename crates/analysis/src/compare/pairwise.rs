@@ -258,6 +258,11 @@ impl Comparison {
         }
     }
 
+    /// The metrics that are compared.
+    pub fn keys(&self) -> impl Iterator<Item = &Key> {
+        self.metrics.iter().map(|metric| &metric.key)
+    }
+
     /// The worst verdict among the runs of each side, `these` first.
     #[must_use]
     pub fn verdicts(&self) -> [&'static str; 2] {

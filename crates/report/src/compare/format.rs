@@ -109,11 +109,15 @@ pub(super) fn effect(of: &MetricComparison) -> String {
     format!("{}, {way} in {:.0} %", effect.size().name(), (share * 100.0).floor())
 }
 
-/// Name of a metric, without its station. If a workload has `several_goals`, their texts are used.
+/// Name of a metric among `all` metrics, without its station. The share that met a goal has the goal's text if the workload
+/// has several goals.
 #[must_use]
-pub fn metric_name(key: &Key, several_goals: bool) -> String {
+pub fn metric_name<'a>(key: &Key, all: impl IntoIterator<Item = &'a Key>) -> String {
+    let goal_of_it = |other: &&Key| {
+        other.station == key.station && other.workload == key.workload && matches!(other.quantity, Quantity::Met(..))
+    };
     let what = match &key.quantity {
-        Quantity::Met(_, goal) if several_goals => format!("{goal}, met %"),
+        Quantity::Met(_, goal) if all.into_iter().filter(goal_of_it).nth(1).is_some() => format!("{goal}, met %"),
         what => what.name().to_owned(),
     };
     match &key.workload {

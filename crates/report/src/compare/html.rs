@@ -12,7 +12,7 @@ pub use ranking::ranking;
 
 use super::format::{counts, effect, interval, metric_name, metric_value, probability, share, signed};
 use super::overlay::{Variant, overlays};
-use super::text::{heading, method, premises, remarks, several_goals, verdict_change};
+use super::text::{heading, method, premises, remarks, verdict_change};
 use crate::chart::Chart;
 use crate::environment::sentence;
 use crate::html::{cell_text, document, escaped, figure, section, with_code};
@@ -127,7 +127,7 @@ fn metric_row(comparison: &Comparison, metric: &MetricComparison, out: &mut Stri
     let _ = write!(
         out,
         "<td style=\"{WRAPS}\">{}</td><td>{}</td>",
-        escaped(&metric_name(&metric.key, several_goals(comparison, metric))),
+        escaped(&metric_name(&metric.key, comparison.keys())),
         badge(metric.answer.judgement, metric.answer.judgement.name())
     );
     let texts = [

@@ -13,7 +13,7 @@ use crate::environment::sentence;
 use crate::sanitise::{sanitise, truncate, wrap};
 use crate::style::{Tone, paint};
 use crate::table::{Cell, left, render, right};
-use netburn_analysis::compare::{ChangedKey, Comparison, MetricComparison, Pairing, Quantity, Side};
+use netburn_analysis::compare::{ChangedKey, Comparison, MetricComparison, Pairing, Side};
 use netburn_record::summary::verdict_name;
 use netburn_stats::contrast::{LEVEL, Test};
 use netburn_stats::metric_change::MIN_RUNS;
@@ -99,8 +99,8 @@ pub(super) fn verdict_change(comparison: &Comparison) -> Option<String> {
     let names = [&comparison.against.name, &comparison.these.name].map(|name| sanitise(name));
     let words = [change.baseline, change.candidate].map(verdict_name);
     let worst = match comparison.these.runs.len().max(comparison.against.runs.len()) {
-        0 | 1 => "Verdict",
-        _ => "Worst verdict",
+        0 | 1 => "Verdict".to_owned(),
+        runs => format!("Worst verdict of {runs} runs"),
     };
     let mut text = if change.baseline == change.candidate {
         format!("{worst}: {} in both.", words[0])
@@ -236,7 +236,7 @@ fn metric_cells(comparison: &Comparison, station: String, metric: &MetricCompari
     let judgement = metric.answer.judgement;
     vec![
         station.into(),
-        sanitise(&metric_name(&metric.key, several_goals(comparison, metric))).into(),
+        sanitise(&metric_name(&metric.key, comparison.keys())).into(),
         metric_value(contrast.medians[0], &metric.key.quantity).into(),
         metric_value(contrast.medians[1], &metric.key.quantity).into(),
         format!("{}{}", signed(contrast.difference, unit), share(metric.share(), unit)).into(),
@@ -245,15 +245,6 @@ fn metric_cells(comparison: &Comparison, station: String, metric: &MetricCompari
         probability(metric.answer.corrected).into(),
         effect(metric).into(),
     ]
-}
-
-/// Returns true if the workload has several goals, so that each needs its name.
-pub(super) fn several_goals(comparison: &Comparison, metric: &MetricComparison) -> bool {
-    let of = |other: &&MetricComparison| {
-        let (one, other) = (&metric.key, &other.key);
-        one.station == other.station && one.workload == other.workload && matches!(other.quantity, Quantity::Met(..))
-    };
-    comparison.metrics.iter().filter(of).count() > 1
 }
 
 /// Missing data, and the number of runs that would help.

@@ -1,7 +1,7 @@
 //! Results as text and JSON.
 
 use super::{Answer, Answers, Interventions};
-use netburn_analysis::compare::MetricComparison;
+use netburn_analysis::compare::{Comparison, MetricComparison};
 use netburn_analysis::explain::Explanation;
 use netburn_record::summary::verdict_name;
 use netburn_report::causes::lines;
@@ -96,7 +96,7 @@ fn block(answer: &Answer, width: usize, colour: bool) -> Vec<String> {
         output.push(format!("  --set '{}={}'", sanitise(key), sanitise(value)));
     }
     let significant = comparison.metrics.iter().filter(|held| held.is_decided());
-    let rows: Vec<Vec<Cell>> = significant.map(cells).collect();
+    let rows: Vec<Vec<Cell>> = significant.map(|held| cells(comparison, held)).collect();
     if !rows.is_empty() {
         let columns = [
             left("  STATION"),
@@ -110,13 +110,13 @@ fn block(answer: &Answer, width: usize, colour: bool) -> Vec<String> {
     output
 }
 
-fn cells(held: &MetricComparison) -> Vec<Cell> {
+fn cells(comparison: &Comparison, held: &MetricComparison) -> Vec<Cell> {
     let (key, judgement) = (&held.key, held.answer.judgement);
     let [before, after] = held.contrast().medians;
     let station = key.station.as_deref().unwrap_or("(all)");
     vec![
         format!("  {}", sanitise(station)).into(),
-        sanitise(&metric_name(key, false)).into(),
+        sanitise(&metric_name(key, comparison.keys())).into(),
         metric_value(before, &key.quantity).into(),
         metric_value(after, &key.quantity).into(),
         Cell::new(judgement.name(), judgement.into()),

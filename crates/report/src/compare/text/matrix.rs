@@ -17,7 +17,8 @@ fn words(matrix: &Matrix, cell: &Cell) -> String {
 /// Metric behind a cell's judgement, with its difference; `None` without such a metric.
 pub(in crate::compare) fn detail(matrix: &Matrix, cell: &Cell) -> Option<String> {
     let place = cell.metric?;
-    let metric = &matrix.comparisons[cell.comparison].metrics[place];
+    let comparison = &matrix.comparisons[cell.comparison];
+    let metric = &comparison.metrics[place];
     let by = match metric.share() {
         Some(of) if !is_absolute(metric.key.quantity.unit()) => share(Some(of), metric.key.quantity.unit()),
         _ => format!(
@@ -25,7 +26,7 @@ pub(in crate::compare) fn detail(matrix: &Matrix, cell: &Cell) -> Option<String>
             signed(metric.contrast().difference, metric.key.quantity.unit())
         ),
     };
-    Some(format!("{}{by}", metric_name(&metric.key, false)))
+    Some(format!("{}{by}", metric_name(&metric.key, comparison.keys())))
 }
 
 /// Lines of about `width` columns, with colours if `colour`. Each comparison has a number and a

@@ -128,7 +128,8 @@ fn each_metric(ranking: &Ranking, width: usize, colour: bool) -> Vec<String> {
                     .as_ref()
                     .map_or_else(|| "(all)".to_owned(), |name| sanitise(name))
             };
-            let mut cells = vec![station.into(), sanitise(&metric_name(&ranked.key, false)).into()];
+            let all = ranking.metrics.iter().map(|ranked| &ranked.key);
+            let mut cells = vec![station.into(), sanitise(&metric_name(&ranked.key, all)).into()];
             cells.extend(ranking.standings.iter().map(|standing| cell(ranked, standing.side)));
             cells
         })
