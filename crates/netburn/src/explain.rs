@@ -25,13 +25,15 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<ExitStatus, CliError> {
             (explanation, Interventions::default(), None)
         }
         _ => {
-            let rules = explained(&run).map_err(|error| unopened(&args.run, error))?;
-            announce(&rules);
-            let threads = args.jobs.map_or_else(processors, usize::from);
             // The causes that `run` found and stored are those of its report.
             let explanation = match stored(run.path()) {
                 Some(explanation) => explanation,
-                None => causes::simulated(&run, &rules, threads)?.unwrap_or(rules),
+                None => {
+                    let rules = explained(&run).map_err(|error| unopened(&args.run, error))?;
+                    announce(&rules);
+                    let threads = args.jobs.map_or_else(processors, usize::from);
+                    causes::simulated(&run, &rules, threads)?.unwrap_or(rules)
+                }
             };
             let (proposed, answers) = helped(args, &run, &explanation.causes)?;
             (explanation, proposed, answers)

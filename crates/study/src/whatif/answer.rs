@@ -7,7 +7,9 @@ use netburn_runner::pool::map;
 use netburn_runner::{Cancel, simulate_summary};
 use netburn_scenario::Plan;
 use netburn_simulate::SimulateError;
+use netburn_stats::metric_change::Judgement;
 use netburn_workload::Verdict;
+use std::cmp::Reverse;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,7 +21,7 @@ pub struct Answers {
     pub runs: usize,
     /// Worst verdict of the runs of the unchanged plan.
     pub verdict: Verdict,
-    /// One result for each change, in order.
+    /// One result for each change, the best first.
     pub answers: Vec<Answer>,
     /// True if the simulations were stopped: the changes without a result are left out.
     pub interrupted: bool,
@@ -106,12 +108,25 @@ pub fn answer(
             .map(|answer| &mut answer.comparison)
             .collect::<Vec<_>>(),
     );
+    sort(&mut answers);
     Ok(Answers {
         runs,
         answers,
         interrupted,
         verdict: verdict(&without),
     })
+}
+
+/// Sorts changes, the best first: by the verdict, then by the fewest worse metrics, then by the most better metrics. Equals
+/// keep their order.
+pub(super) fn sort(answers: &mut [Answer]) {
+    answers.sort_by_key(|answer| {
+        (
+            answer.verdict,
+            answer.comparison.count(Judgement::Worse),
+            Reverse(answer.comparison.count(Judgement::Better)),
+        )
+    });
 }
 
 /// Runs of each plan; `None` for a plan that has a run without an end.

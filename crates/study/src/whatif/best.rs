@@ -3,13 +3,11 @@
 use super::{Answer, Answers};
 use netburn_stats::metric_change::Judgement;
 use netburn_workload::Verdict;
-use std::cmp::Reverse;
 
-/// Returns the change that helps most; `None` if none helps.
+/// Returns the change that helps most, which is the first that helps; `None` if none helps.
 ///
 /// A change helps if the worst verdict of its runs is better than without it. It also helps if the verdict stays, some metric
-/// is better and none is worse. Of several, the one with the best verdict is returned; then the one with the fewest worse
-/// metrics, then the one with the most better metrics, then the first.
+/// is better and none is worse.
 #[must_use]
 pub fn best(answers: &Answers) -> Option<&Answer> {
     let helps = |answer: &&Answer| {
@@ -17,21 +15,14 @@ pub fn best(answers: &Answers) -> Option<&Answer> {
         answer.verdict != Verdict::Inconclusive
             && (answer.verdict < answers.verdict || answer.verdict == answers.verdict && safe)
     };
-    let rank = |answer: &&Answer| {
-        (
-            answer.verdict,
-            answer.comparison.count(Judgement::Worse),
-            Reverse(answer.comparison.count(Judgement::Better)),
-        )
-    };
-    // The first of equals.
-    answers.answers.iter().filter(helps).min_by_key(rank)
+    answers.answers.iter().find(helps)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::whatif::WhatIf;
+    use crate::whatif::answer::sort;
     use netburn_analysis::compare::{Comparison, Options, Side, judge_together};
     use netburn_analysis::explain::Kind;
     use netburn_record::Summary;
@@ -97,6 +88,7 @@ mod tests {
                 .map(|answer| &mut answer.comparison)
                 .collect::<Vec<_>>(),
         );
+        sort(&mut answers);
         Answers {
             runs: 8,
             verdict: Verdict::Fail,
@@ -137,14 +129,40 @@ mod tests {
             ("both", Verdict::Pass, BOTH_GAIN),
             ("same", Verdict::Fail, BASELINE),
         ]);
-        let counts = |place: usize| {
-            let answer = &answers.answers[place];
+        let counts = |label: &str| {
+            let answer = answers
+                .answers
+                .iter()
+                .find(|answer| answer.what_if.label == label)
+                .unwrap();
             [
                 answer.comparison.count(Judgement::Better),
                 answer.comparison.count(Judgement::Worse),
             ]
         };
-        assert_eq!([0, 1, 2, 3].map(counts), [[1, 0], [1, 1], [2, 0], [0, 0]]);
+        assert_eq!(
+            ["fast", "traded", "both", "same"].map(counts),
+            [[1, 0], [1, 1], [2, 0], [0, 0]]
+        );
+    }
+
+    /// A change that harms another station comes behind those that do not, and one that changes nothing behind those that help.
+    #[test]
+    fn changes_are_in_the_order_of_what_they_improve() {
+        let answers = answers(&[
+            ("same", Verdict::Fail, BASELINE),
+            ("unknown", Verdict::Inconclusive, FAST),
+            ("traded", Verdict::Pass, TRADED),
+            ("fast", Verdict::Pass, FAST),
+            ("both", Verdict::Pass, BOTH_GAIN),
+            ("marginal", Verdict::Marginal, BOTH_GAIN),
+        ]);
+        let order: Vec<&str> = answers
+            .answers
+            .iter()
+            .map(|answer| answer.what_if.label.as_str())
+            .collect();
+        assert_eq!(order, ["both", "fast", "traded", "marginal", "unknown", "same"]);
     }
 
     #[test]

@@ -204,19 +204,19 @@ impl<'a> InterventionBuilder<'a> {
                 continue;
             };
             let line = self.line_of(name);
-            let link = match (&line, &station.link) {
-                (Some(line), _) => line.wan.up.map(|rate| (format!("{}.queue", line.key), rate)),
-                (None, Some(link)) => Some((format!("station.{name}.link.queue"), link.up)),
-                (None, None) => None,
-            };
-            if let Some((key, rate)) = &link {
-                self.short_queue(Kind::UploadBloat, key, *rate);
+            match (&line, &station.link) {
+                (Some(line), _) => {
+                    self.short_line_queue(Kind::UploadBloat, line);
+                    self.sqm(Kind::UploadBloat, line);
+                }
+                (None, Some(link)) => {
+                    self.short_queue(Kind::UploadBloat, &format!("station.{name}.link.queue"), link.up);
+                }
+                (None, None) => {}
             }
-            if let Some(line) = &line {
-                self.sqm(Kind::UploadBloat, line);
-            }
-            if station.link.is_none() {
-                let max = link.map(|(_, rate)| rate.as_bps() * CAP_PERCENT / 100 / uploads.max(1));
+            let rate = line.and_then(|line| line.wan.up);
+            if rate.is_some() || station.link.is_none() {
+                let max = rate.map(|rate| rate.as_bps() * CAP_PERCENT / 100 / uploads.max(1));
                 self.capped_up(Kind::UploadBloat, name, max);
             }
             self.propose(
@@ -233,9 +233,7 @@ impl<'a> InterventionBuilder<'a> {
             let at_line = self.line_of(name);
             let line = at_line.as_ref().and_then(|line| line.wan.down);
             if let Some(at_line) = &at_line {
-                if let Some(rate) = line {
-                    self.short_queue(Kind::DownloadBloat, &format!("{}.queue", at_line.key), rate);
-                }
+                self.short_line_queue(Kind::DownloadBloat, at_line);
                 self.sqm(Kind::DownloadBloat, at_line);
             }
             self.queue(Kind::DownloadBloat, ap);
@@ -340,8 +338,12 @@ impl<'a> InterventionBuilder<'a> {
             return;
         };
         let Some(station) = self.plan.station(name) else { return };
-        let value = limits(station, Some(&to), None);
         let label = format!("{name} sends at most {to}");
+        if station.link.is_some() {
+            // Packets above the limit of a cable wait in the station itself.
+            return self.propose(cause, label, &[(&format!("station.{name}.link.up"), &to)]);
+        }
+        let value = limits(station, Some(&to), None);
         self.propose(cause, label, &[(&format!("station.{name}.adapter_rate"), &value)]);
     }
 

@@ -10,6 +10,9 @@ const RATE_FACTORS: [u64; 2] = [2, 4];
 /// One-way delay of a server in the same region.
 const NEAR_SERVER_DELAY: Duration = Duration::from_millis(5);
 
+/// Maximum ratio of the rates of a WAN link for which one short queue serves both directions: 20 ms in the slower one are then
+/// at least 10 ms in the faster one.
+const MAX_ASYMMETRY: u64 = 2;
 /// Share of the link's rate to which a shaper limits it, as OpenWrt's guide to SQM advises.
 const SQM_SHARE: &str = "90 %";
 
@@ -40,6 +43,20 @@ impl InterventionBuilder<'_> {
         );
     }
 
+    /// Proposes a short queue of a WAN link in the direction of the cause. The capacity of a queue is that of both directions, so
+    /// on a link whose other direction is much faster it would be too small there.
+    pub(super) fn short_line_queue(&mut self, cause: Kind, line: &Line<'_>) {
+        let wan = line.wan;
+        let (rate, other) = match cause {
+            Kind::UploadBloat | Kind::LineUp => (wan.up, wan.down),
+            _ => (wan.down, wan.up),
+        };
+        let Some(rate) = rate else { return };
+        if other.is_none_or(|other| other.as_bps() <= rate.as_bps().saturating_mul(MAX_ASYMMETRY)) {
+            self.short_queue(cause, &format!("{}.queue", line.key), rate);
+        }
+    }
+
     /// The router of a line in a sentence: `home's router`.
     pub(super) fn router_at(&self, line: &Line<'_>) -> String {
         match line.router {
@@ -52,13 +69,7 @@ impl InterventionBuilder<'_> {
     pub(super) fn delayed_line(&mut self, cause: &Cause) {
         for name in &cause.stations {
             let Some(line) = self.line_of(name) else { continue };
-            let rate = match cause.kind {
-                Kind::LineUp => line.wan.up,
-                _ => line.wan.down,
-            };
-            if let Some(rate) = rate {
-                self.short_queue(cause.kind, &format!("{}.queue", line.key), rate);
-            }
+            self.short_line_queue(cause.kind, &line);
             self.sqm(cause.kind, &line);
         }
     }

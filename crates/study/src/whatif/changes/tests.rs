@@ -74,7 +74,6 @@ workload = ["download", "upload"]
     assert_eq!(
         of(Kind::UploadBloat),
         [
-            "ap.home.wan.queue=25000 B",
             "ap.home.wan.discipline_up=cake ap.home.wan.shaper_up=90 % ap.home.wan.cake.isolation_up=dual-srchost",
             "station.tv.adapter_rate={ up = \"8 Mbit/s\", transfer = 20 }",
             "station.tv.cc=bbr",
@@ -101,10 +100,23 @@ workload = ["download", "upload"]
     );
     assert_eq!(
         of(Kind::LineUp),
-        [
-            "ap.home.wan.queue=25000 B",
-            "ap.home.wan.discipline_up=cake ap.home.wan.shaper_up=90 % ap.home.wan.cake.isolation_up=dual-srchost",
-        ]
+        ["ap.home.wan.discipline_up=cake ap.home.wan.shaper_up=90 % ap.home.wan.cake.isolation_up=dual-srchost"]
+    );
+    // Both directions have the queue of this line: 20 ms of 10 Mbit/s are 4 ms of 50 Mbit/s, but 16.7 ms of 12 Mbit/s.
+    let nearly_symmetric = house.replace("50 Mbit/s", "12 Mbit/s");
+    assert_eq!(
+        proposed(&nearly_symmetric, Kind::LineUp, "tv")[0],
+        "ap.home.wan.queue=25000 B"
+    );
+    // A cable has no adapter whose rate could be limited.
+    let cable = house.replace(
+        "joins = \"home.5g\"\nsignal = \"-80 dBm\"\nadapter_rate = { up = \"5 Mbit/s\", transfer = 20 }",
+        "link = { to = \"home\", rate = \"1000 Mbit/s\" }",
+    );
+    let of_cable = proposed(&cable, Kind::UploadBloat, "tv");
+    assert!(
+        of_cable.contains(&"station.tv.link.up=8 Mbit/s".to_owned()),
+        "{of_cable:?}"
     );
     assert_eq!(
         of(Kind::WifiDelay),
