@@ -8,7 +8,7 @@ use crate::terminal::{TerminalStyle, document, eprint_message, print_stdout};
 use netburn_analysis::View;
 use netburn_record::runs::{RunEntry, State, list};
 use netburn_record::summary::verdict_name;
-use netburn_record::{Error, Summary, UnixTime, recover};
+use netburn_record::{Environment, Error, Summary, UnixTime, recover};
 use netburn_report::sanitise::sanitise;
 use serde_json::json;
 use std::io::ErrorKind;
@@ -139,11 +139,18 @@ pub(crate) fn written(summary: &Summary, format: Format) -> String {
     }
 }
 
-/// Probable causes for the end of the report of a run; empty if there are none.
+/// Probable causes for the end of the report of a run, and the command that simulates what would help if there is a model of
+/// the run; empty if there are no causes.
 pub(crate) fn causes(view: &View) -> String {
     let look = TerminalStyle::for_stdout();
     let lines = netburn_report::causes::lines(&view.explanation, look.width, look.colour);
-    lines.iter().map(|line| format!("{line}\n")).collect()
+    let mut text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let modelled = matches!(view.summary.environment, Environment::Simulate | Environment::Lab);
+    if modelled && !view.explanation.causes.is_empty() {
+        let run = sanitise(&view.summary.run);
+        text.push_str(&format!("\nWhat would help, simulated: netburn explain {run}\n"));
+    }
+    text
 }
 
 /// The familiar grades of a run, or how to show them; empty if it has none.

@@ -34,6 +34,10 @@ fn a_report_ends_with_causes_and_explain_lists_remedies() {
         causes.starts_with("1. tablet is slow and uses too much airtime, which delays laptop\n"),
         "{causes}"
     );
+    assert!(
+        causes.contains("\nWhat would help, simulated: netburn explain run\n"),
+        "{causes}"
+    );
     let again = finish(bench.netburn(["report", "run"])).expect(0).out();
     assert!(again.ends_with(causes), "{again}");
     let page = fs::read_to_string(bench.path("run").join("report.html")).unwrap();
