@@ -2,7 +2,7 @@
 
 use super::decide::{Diagnosis, Finding, Found};
 use super::goal::Victim;
-use netburn_analysis::explain::{Cause, Explanation, Severity, Unexplained};
+use netburn_analysis::explain::{Cause, Explanation, Kind, Severity, Unexplained};
 use netburn_analysis::format::percent;
 use netburn_scenario::Plan;
 
@@ -16,7 +16,9 @@ pub fn explain(plan: &Plan, rules: &Explanation, diagnosis: &Diagnosis) -> Expla
         .filter(|cause| cause.severity == Severity::Measurement)
         .cloned()
         .collect();
-    causes.extend(diagnosis.found.iter().map(|found| cause(plan, found, rules)));
+    let told = diagnosis.found.iter().enumerate();
+    let told = told.filter(|(place, found)| !is_repeated(&diagnosis.found[..*place], found));
+    causes.extend(told.map(|(_, found)| cause(plan, found, rules)));
     // A rule's cause stays where the simulation has none.
     let undecided = |name: &String| {
         let is_victim = |victim: &Victim| {
@@ -46,6 +48,18 @@ pub fn explain(plan: &Plan, rules: &Explanation, diagnosis: &Diagnosis) -> Expla
         .cloned()
         .collect();
     Explanation { causes, unexplained }
+}
+
+/// True if a transfer that fills a queue, as one of the causes `before` says, also takes a share from the same stations. That is
+/// one fault, whose remedy is that of the queue.
+fn is_repeated(before: &[Found], found: &Found) -> bool {
+    let of_the_same = |earlier: &Found| {
+        let delays = |station: usize| earlier.findings.iter().any(|finding| finding.victim.station == station);
+        matches!(earlier.kind, Kind::UploadBloat | Kind::DownloadBloat)
+            && earlier.by == found.by
+            && found.findings.iter().all(|finding| delays(finding.victim.station))
+    };
+    found.kind == Kind::FairShare && before.iter().any(of_the_same)
 }
 
 fn cause(plan: &Plan, found: &Found, rules: &Explanation) -> Cause {

@@ -254,5 +254,11 @@ fn table(homes: &[&Home], answers: &[Answers]) -> String {
             home.name, answers.right, answers.runs
         ));
     }
+    let sum = |of: fn(&Answers) -> usize| answers.iter().map(of).sum::<usize>();
+    let (runs, right, wrong) = (sum(|a| a.runs), sum(|a| a.right), sum(|a| a.wrong));
+    text.push_str(&format!(
+        "\nOf {runs} runs, {right} ({:.1} %) name the right cause first. {wrong} name a serious cause that the home does not\nhave.\n",
+        right as f64 * 100.0 / runs as f64
+    ));
     text
 }
