@@ -155,7 +155,11 @@ fn backhaul_has_effect(kit: &KitSection, root: &Node, cx: &mut Context) {
     if backhaul.value != KitBackhaul::Wired {
         return;
     }
-    let own = |unit: &str| root.table()?.get("ap")?.table()?.get(unit)?.table()?.get("backhaul");
+    let own = |unit: &str| {
+        let key = root.table()?.get("ap")?.table()?.get(unit)?.table()?.get("backhaul")?;
+        // A cable of its own repeats the kit.
+        (!matches!(&key.value, Value::Text(text) if text == "wired")).then_some(())
+    };
     let others = units.0.iter().skip(1).map(|(unit, _)| unit.value.as_str());
     let set: Vec<String> = others
         .clone()

@@ -182,6 +182,7 @@ fn kits() {
         ],
     );
     let wired = kit(two, "ap.rating = \"AC1200\"\nbackhaul = \"wired\"");
+    assert!(errors(&format!("{wired}[ap.study]\nbackhaul = \"wired\"\n")).is_empty());
     wrong(
         &format!("{wired}[ap.study]\nbackhaul = \"main.5g\"\n"),
         &[
