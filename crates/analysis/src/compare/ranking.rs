@@ -61,6 +61,11 @@ pub struct Ranked {
 }
 
 impl Ranking {
+    /// The metrics that are ranked.
+    pub fn keys(&self) -> impl Iterator<Item = &Key> {
+        self.metrics.iter().map(|ranked| &ranked.key)
+    }
+
     /// Ranks `sides`, of which there should be two or more.
     #[must_use]
     pub fn new(sides: Vec<Side>, options: Options) -> Self {

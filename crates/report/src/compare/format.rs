@@ -153,7 +153,29 @@ pub(super) fn runs(count: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::probability;
+    use super::{metric_name, probability};
+    use netburn_analysis::compare::{Key, Quantity};
+
+    #[test]
+    fn a_met_share_is_named_by_its_goal_among_several() {
+        let key = |station: &str, quantity| Key {
+            station: Some(station.to_owned()),
+            workload: Some("talk".to_owned()),
+            quantity,
+        };
+        let met = |station, number, goal: &str| key(station, Quantity::Met(number, goal.to_owned()));
+        let all = [
+            met("tv", 0, "no freeze"),
+            met("tv", 1, "frame delay ≤ 150 ms"),
+            met("phone", 0, "no freeze"),
+            key("phone", Quantity::P95),
+        ];
+        assert_eq!(metric_name(&all[0], &all), "talk no freeze, met %");
+        assert_eq!(metric_name(&all[1], &all), "talk frame delay ≤ 150 ms, met %");
+        // The goals of another station don't count, and neither do other quantities.
+        assert_eq!(metric_name(&all[2], &all), "talk met %");
+        assert_eq!(metric_name(&all[3], &all), "talk p95 ms");
+    }
 
     #[test]
     fn a_probability_is_printed_on_its_side_of_the_limit() {

@@ -451,6 +451,27 @@ fn the_verdicts_of_both_sides_come_first() {
     assert!(!text::comparison(&without, 200, false).contains("Verdict:"));
 }
 
+/// Each side has as many runs as the sentence says; of different numbers it names none.
+#[test]
+fn the_worst_verdict_has_the_number_of_runs() {
+    use netburn_workload::Verdict::Pass;
+    let side = |runs: usize| {
+        let mut side = measured("side", 1, [Pass, Pass]);
+        side.runs = vec![side.runs[0].clone(); runs];
+        side
+    };
+    let text = |these, against| {
+        text::comparison(
+            &Comparison::new(side(these), side(against), Options::default()),
+            200,
+            false,
+        )
+    };
+    assert!(text(3, 3).contains("  Worst verdict of 3 runs: pass in both."));
+    assert!(text(3, 1).contains("  Worst verdict of the runs: pass in both."));
+    assert!(text(1, 1).contains("  Verdict: pass in both."));
+}
+
 #[test]
 fn seeds_are_different_if_they_differ() {
     use netburn_workload::Verdict::Pass;

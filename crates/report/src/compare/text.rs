@@ -98,9 +98,10 @@ pub(super) fn verdict_change(comparison: &Comparison) -> Option<String> {
     }
     let names = [&comparison.against.name, &comparison.these.name].map(|name| sanitise(name));
     let words = [change.baseline, change.candidate].map(verdict_name);
-    let worst = match comparison.these.runs.len().max(comparison.against.runs.len()) {
-        0 | 1 => "Verdict".to_owned(),
-        runs => format!("Worst verdict of {runs} runs"),
+    let worst = match [&comparison.these, &comparison.against].map(|side| side.runs.len()) {
+        [0 | 1, 0 | 1] => "Verdict".to_owned(),
+        [these, against] if these == against => format!("Worst verdict of {these} runs"),
+        _ => "Worst verdict of the runs".to_owned(),
     };
     let mut text = if change.baseline == change.candidate {
         format!("{worst}: {} in both.", words[0])

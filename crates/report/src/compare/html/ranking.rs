@@ -79,10 +79,7 @@ fn metric_table(ranking: &Ranking) -> String {
             out,
             "<tr><th scope=\"row\">{}</th><td>{}</td>",
             escaped(station),
-            escaped(&metric_name(
-                &ranked.key,
-                ranking.metrics.iter().map(|ranked| &ranked.key)
-            ))
+            escaped(&metric_name(&ranked.key, ranking.keys()))
         );
         for standing in &ranking.standings {
             let median = metric_value(ranked.medians[standing.side], quantity);

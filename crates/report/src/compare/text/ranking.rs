@@ -128,8 +128,10 @@ fn each_metric(ranking: &Ranking, width: usize, colour: bool) -> Vec<String> {
                     .as_ref()
                     .map_or_else(|| "(all)".to_owned(), |name| sanitise(name))
             };
-            let all = ranking.metrics.iter().map(|ranked| &ranked.key);
-            let mut cells = vec![station.into(), sanitise(&metric_name(&ranked.key, all)).into()];
+            let mut cells = vec![
+                station.into(),
+                sanitise(&metric_name(&ranked.key, ranking.keys())).into(),
+            ];
             cells.extend(ranking.standings.iter().map(|standing| cell(ranked, standing.side)));
             cells
         })
