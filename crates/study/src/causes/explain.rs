@@ -50,8 +50,8 @@ pub fn explain(plan: &Plan, rules: &Explanation, diagnosis: &Diagnosis) -> Expla
     Explanation { causes, unexplained }
 }
 
-/// True if a transfer that fills a queue, as one of the causes `before` says, also takes a share from the same stations. That is
-/// one fault, whose remedy is that of the queue.
+/// True if a transfer takes a share from stations that it already delays by a queue, as one of the causes `before` says. The
+/// list names a transfer once for the same stations.
 fn is_repeated(before: &[Found], found: &Found) -> bool {
     let of_the_same = |earlier: &Found| {
         let delays = |station: usize| earlier.findings.iter().any(|finding| finding.victim.station == station);
@@ -140,4 +140,81 @@ fn effect(plan: &Plan, found: &Found) -> String {
 #[must_use]
 pub fn removals() -> Vec<&'static str> {
     super::factors::FAMILIES.iter().map(|family| family.without).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::causes::goal::GoalState;
+    use netburn_scenario::Document;
+    use netburn_units::Duration;
+    use netburn_workload::Verdict;
+
+    const HOUSE: &str = "[ap.home.radio.5g]\n\
+        [station.phone]\njoins = \"home.5g\"\nsignal = \"-50 dBm\"\nworkload = [\"voice\", \"browsing\"]\n\
+        [station.tv]\njoins = \"home.5g\"\nsignal = \"-50 dBm\"\nworkload = \"4kstream\"\n\
+        [station.tablet]\njoins = \"home.5g\"\nsignal = \"-50 dBm\"\nworkload = \"upload\"\n";
+
+    fn found(kind: Kind, by: &[usize], victims: &[(usize, &str)]) -> Found {
+        let state = |verdict, loss| GoalState {
+            verdict,
+            loss,
+            met: Some(1.0 - loss),
+            goal: "latency ≤ 150 ms".to_owned(),
+            has_goal: true,
+        };
+        let finding = |&(station, workload): &(usize, &str)| Finding {
+            victim: Victim {
+                station,
+                workload: workload.to_owned(),
+            },
+            before: state(Verdict::Fail, 1.0),
+            after: state(Verdict::Pass, 0.0),
+            seeds: 5,
+            duration: Duration::from_secs(12),
+        };
+        Found {
+            kind,
+            title: String::new(),
+            without: "without it".to_owned(),
+            advice: String::new(),
+            own_advice: false,
+            by: by.to_vec(),
+            findings: victims.iter().map(finding).collect(),
+            together: Vec::new(),
+        }
+    }
+
+    /// Stations: 0 phone, 1 tv, 2 tablet.
+    fn named(found: Vec<Found>) -> Vec<Kind> {
+        let plan = Document::from_toml("house", HOUSE).unwrap().resolve().unwrap();
+        let diagnosis = Diagnosis {
+            found,
+            not_reproduced: Vec::new(),
+            open: Vec::new(),
+            runs: 1,
+            interrupted: false,
+        };
+        let explanation = explain(&plan, &Explanation::default(), &diagnosis);
+        explanation.causes.iter().map(|cause| cause.kind).collect()
+    }
+
+    #[test]
+    fn a_transfer_is_named_once_for_the_stations_that_it_delays() {
+        let bloat = || found(Kind::UploadBloat, &[2], &[(0, "voice")]);
+        let share = |by, victim| found(Kind::FairShare, &[by], &[victim]);
+        let line = || found(Kind::SlowLine, &[], &[(0, "browsing")]);
+        assert_eq!(
+            named(vec![bloat(), share(2, (0, "browsing")), line()]),
+            [Kind::UploadBloat, Kind::SlowLine]
+        );
+        // Another transfer, another station that suffers, and a share that explains more than the queue.
+        let both = [Kind::UploadBloat, Kind::FairShare];
+        assert_eq!(named(vec![bloat(), share(1, (0, "browsing"))]), both);
+        assert_eq!(named(vec![bloat(), share(2, (1, "4kstream"))]), both);
+        assert_eq!(
+            named(vec![share(2, (0, "browsing")), bloat()]),
+            [Kind::FairShare, Kind::UploadBloat]
+        );
+    }
 }

@@ -97,20 +97,18 @@ mod tests {
         }
     }
 
+    /// Number of metrics that become better, and of those that become worse.
+    fn better_and_worse(answer: &Answer) -> [usize; 2] {
+        [Judgement::Better, Judgement::Worse].map(|judgement| answer.comparison.count(judgement))
+    }
+
     #[track_caller]
     fn check(changes: &[(&str, Verdict, Values)], expected: Option<&str>) {
         let answers = answers(changes);
         let counts: Vec<_> = answers
             .answers
             .iter()
-            .map(|answer| {
-                let count = |judgement| answer.comparison.count(judgement);
-                (
-                    verdict_name(answer.verdict),
-                    count(Judgement::Better),
-                    count(Judgement::Worse),
-                )
-            })
+            .map(|answer| (verdict_name(answer.verdict), better_and_worse(answer)))
             .collect();
         let label = best(&answers).map(|answer| answer.what_if.label.as_str());
         assert_eq!(label, expected, "{counts:?}");
@@ -135,10 +133,7 @@ mod tests {
                 .iter()
                 .find(|answer| answer.what_if.label == label)
                 .unwrap();
-            [
-                answer.comparison.count(Judgement::Better),
-                answer.comparison.count(Judgement::Worse),
-            ]
+            better_and_worse(answer)
         };
         assert_eq!(
             ["fast", "traded", "both", "same"].map(counts),

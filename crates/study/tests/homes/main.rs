@@ -202,8 +202,7 @@ fn the_right_cause_comes_first() {
         None => homes.iter().step_by(STEP).collect(),
     };
     let answers = examine(&selected, if regenerate { SEEDS } else { 1 });
-    let sum = |of: fn(&Answers) -> usize| answers.iter().map(of).sum::<usize>();
-    let (runs, right, wrong) = (sum(|a| a.runs), sum(|a| a.right), sum(|a| a.wrong));
+    let (runs, right, wrong) = totals(&answers);
     let missed: Vec<String> = selected
         .iter()
         .zip(&answers)
@@ -231,6 +230,12 @@ fn the_right_cause_comes_first() {
     );
 }
 
+/// Runs of all homes: all of them, those that name the right cause first, and those that name a false one.
+fn totals(answers: &[Answers]) -> (usize, usize, usize) {
+    let sum = |of: fn(&Answers) -> usize| answers.iter().map(of).sum::<usize>();
+    (sum(|a| a.runs), sum(|a| a.right), sum(|a| a.wrong))
+}
+
 fn table(homes: &[&Home], answers: &[Answers]) -> String {
     let mut text = "| home | expected | first cause | right |\n|---|---|---|---|\n".to_owned();
     for (home, answers) in homes.iter().zip(answers) {
@@ -254,8 +259,7 @@ fn table(homes: &[&Home], answers: &[Answers]) -> String {
             home.name, answers.right, answers.runs
         ));
     }
-    let sum = |of: fn(&Answers) -> usize| answers.iter().map(of).sum::<usize>();
-    let (runs, right, wrong) = (sum(|a| a.runs), sum(|a| a.right), sum(|a| a.wrong));
+    let (runs, right, wrong) = totals(answers);
     text.push_str(&format!(
         "\nOf {runs} runs, {right} ({:.1} %) name the right cause first. {wrong} name a serious cause that the home does not\nhave.\n",
         right as f64 * 100.0 / runs as f64
