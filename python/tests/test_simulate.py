@@ -187,7 +187,7 @@ def test_a_comparison_equals_that_of_the_command(command, tmp_path):
     assert (comparison.baseline_verdict, comparison.verdict) == (expected["against"]["verdict"], expected["these"]["verdict"])
     assert comparison.baseline_verdict == "fail"
     assert len(comparison.metrics) == len(expected["metrics"])
-    assert "verdict: fail → " in str(comparison).lower()
+    assert "worst verdict of 3 runs: fail → " in str(comparison).lower()
 
 
 def test_one_run_is_compared_with_another():
