@@ -49,7 +49,7 @@ impl Plan {
         }
         lines.push(String::new());
         for (index, shown) in self.stations.iter().enumerate() {
-            lines.extend(station(shown, environment, &at_signal(&found.signals, index)));
+            lines.extend(station(self, shown, environment, &at_signal(&found.signals, index)));
         }
         if environment.models_air() {
             for change in &self.changes {
@@ -197,7 +197,7 @@ fn wan(wan: &Wan) -> String {
 }
 
 /// `signal`: the signal of a station whose file has none, because it follows from positions.
-fn station(station: &Station, environment: Environment, signal: &str) -> Vec<String> {
+fn station(plan: &Plan, station: &Station, environment: Environment, signal: &str) -> Vec<String> {
     let mut line = format!("station {}", station.name);
     if environment.models_air() {
         if let Some(wire) = &station.link {
@@ -213,6 +213,11 @@ fn station(station: &Station, environment: Environment, signal: &str) -> Vec<Str
             Some(LinkQuality::Distance(distance)) => line.push_str(&format!(" at {distance}")),
             Some(LinkQuality::Mcs(mcs)) => line.push_str(&format!(" at MCS {mcs}")),
             None => line.push_str(signal),
+        }
+        if let Some(other) = same_from_each(plan, station) {
+            line.push_str(&format!(
+                " from every access point (`joins = \"{other}\"` or a `position` tells which one is near)"
+            ));
         }
     }
     if !station.start.is_zero() {
@@ -237,6 +242,20 @@ fn station(station: &Station, environment: Environment, signal: &str) -> Vec<Str
         lines.push("  no workload".to_owned());
     }
     lines
+}
+
+/// Last radio of a station's network, if the station has one signal although the network has several access points.
+fn same_from_each(plan: &Plan, station: &Station) -> Option<String> {
+    let (Some(Joins::Network(name)), Some(_)) = (&station.air.joins, station.air.quality) else {
+        return None;
+    };
+    let network = plan.networks.iter().find(|network| network.name == *name)?;
+    let last = network.radios.last()?;
+    network
+        .radios
+        .iter()
+        .any(|radio| radio.ap != last.ap)
+        .then(|| last.to_string())
 }
 
 fn on_wire(link: &StationLink) -> String {

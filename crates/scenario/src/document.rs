@@ -10,7 +10,7 @@ use crate::path::{Shape, check_path};
 use crate::plan::{Plan, Setting};
 use crate::problem::{Problem, ScenarioError, Source, position};
 use crate::suggest::{list, nearest, quoted_name};
-use crate::{pattern, resolve};
+use crate::{pattern, resolve, wires};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
@@ -145,7 +145,8 @@ impl Document {
             return Err(wrong(message, help));
         }
         let value = argument(index, written.len() + 1, value)?;
-        let parts: Vec<&str> = key.split('.').collect();
+        let mut parts: Vec<&str> = key.split('.').collect();
+        wires::follow_name(&self.root, &mut parts);
         let mut shape = file::shape();
         // Names of sections that a kit adds.
         let names: Vec<String> = match self.with_kits() {
@@ -159,6 +160,18 @@ impl Document {
         let mut node = &mut self.root;
         for (depth, part) in parts.iter().enumerate() {
             let path = parts[..depth].join(".");
+            if let Shape::Table(_, Some(short)) = shape
+                && let Some(keys) = short(node)
+            {
+                let entries = keys.into_iter().map(|(key, value)| Entry {
+                    key: key.to_owned(),
+                    place: node.place.clone(),
+                    node: value,
+                });
+                node.value = Value::Table(Table {
+                    entries: entries.collect(),
+                });
+            }
             let Value::Table(table) = &mut node.value else {
                 let help = format!("set the whole value: `--set '{path}={{ … }}'`");
                 return Err(wrong(format!("`{path}` is a single value in this scenario"), help));

@@ -234,7 +234,7 @@ section! {
 /// Reads a value that is either a word, which stands for a section with one key, or a section.
 /// `check` reports what is wrong in a section.
 macro_rules! word_or_section {
-    ($choice:ident($plan:ty), $word:ty, $value:literal, $of_word:expr, $section:ty, $check:expr) => {
+    ($choice:ident($plan:ty), $word:ty, $key:literal, $value:literal, $of_word:expr, $section:ty, $check:expr) => {
         impl FromNode for $choice {
             fn read(node: &Node, cx: &mut Context) -> Option<Self> {
                 if let Value::Table(_) = &node.value {
@@ -253,7 +253,7 @@ macro_rules! word_or_section {
             }
 
             fn shape() -> Shape {
-                <$section>::shape()
+                <$section>::shape().with_short_form(|node| node.text().map(|_| vec![($key, node.clone())]))
             }
         }
     };
@@ -329,6 +329,7 @@ impl PowerSaveSection {
 word_or_section!(
     PowerSaveChoice(PowerSave),
     PowerSaveMode,
+    "mode",
     "a mode, or a section",
     |mode| PowerSave {
         mode,
@@ -356,6 +357,7 @@ pub(crate) struct RoamingChoice(pub(crate) Roaming);
 word_or_section!(
     RoamingChoice(Roaming),
     RoamingPolicy,
+    "policy",
     "a policy, or a section",
     |policy| Roaming {
         policy: Some(policy),
@@ -372,6 +374,7 @@ pub(crate) struct SteeringChoice(pub(crate) Steering);
 word_or_section!(
     SteeringChoice(Steering),
     SteeringPolicy,
+    "policy",
     "a policy, or a section",
     |policy| Steering {
         policy,
@@ -643,7 +646,7 @@ impl FromNode for AqlChoice {
     }
 
     fn shape() -> Shape {
-        AqlSection::shape()
+        AqlSection::shape().with_short_form(|node| (node.value == Value::Bool(true)).then(Vec::new))
     }
 }
 

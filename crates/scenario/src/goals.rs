@@ -212,6 +212,7 @@ impl FromNode for Rates {
 
     fn shape() -> Shape {
         AdapterRateSection::shape()
+            .with_short_form(|node| node.text().map(|_| vec![("up", node.clone()), ("down", node.clone())]))
     }
 }
 

@@ -18,7 +18,7 @@ fn add_known(node: Option<&Node>, shape: Shape, path: &str, found: &mut Vec<Stri
     };
     match shape {
         Shape::Leaf => found.push(path.to_owned()),
-        Shape::Table(keys) => {
+        Shape::Table(keys, _) => {
             for (key, shape) in keys() {
                 let entry = entries(node).iter().find(|entry| entry.key == key);
                 add_known(entry.map(|entry| &entry.node), shape, &below(key), found);

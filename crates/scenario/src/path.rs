@@ -1,5 +1,6 @@
 //! Paths of keys, such as `station.tv.signal`.
 
+use crate::node::Node;
 use crate::pattern;
 use crate::suggest::{list, nearest, quoted_name};
 
@@ -8,18 +9,29 @@ use crate::suggest::{list, nearest, quoted_name};
 pub(crate) enum Shape {
     /// None: the key has a single value.
     Leaf,
-    /// A fixed set of keys.
-    Table(fn() -> Vec<(&'static str, Shape)>),
+    /// A fixed set of keys, and the short form of the section, if it has one.
+    Table(fn() -> Vec<(&'static str, Shape)>, Option<ShortForm>),
     /// Names from the file, each with the same keys below.
     Named(fn() -> Shape),
 }
 
+/// Returns the keys of the section for which a short form stands, such as none for `true`. `None`: the value stands for no section.
+pub(crate) type ShortForm = fn(&Node) -> Option<Vec<(&'static str, Node)>>;
+
 impl Shape {
+    /// The section with a short form.
+    pub(crate) fn with_short_form(self, short: ShortForm) -> Shape {
+        match self {
+            Shape::Table(keys, _) => Shape::Table(keys, Some(short)),
+            Shape::Leaf | Shape::Named(_) => self,
+        }
+    }
+
     /// Returns the shape below a key or a name; `None` if it is not allowed.
     pub(crate) fn child(self, part: &str) -> Option<Shape> {
         match self {
             Shape::Leaf => None,
-            Shape::Table(keys) => keys().into_iter().find(|(key, _)| *key == part).map(|(_, shape)| shape),
+            Shape::Table(keys, _) => keys().into_iter().find(|(key, _)| *key == part).map(|(_, shape)| shape),
             Shape::Named(shape) => (is_name(part) || pattern::is_pattern(part)).then(shape),
         }
     }
@@ -64,7 +76,7 @@ pub(crate) fn check_path(file: Shape, path: &str) -> Result<(), (String, String)
                 format!("set `{section}` itself"),
             ),
             Shape::Named(_) => (format!("invalid name {}", quoted_name(part)), NAME_FORM.to_owned()),
-            Shape::Table(keys) => {
+            Shape::Table(keys, _) => {
                 let keys: Vec<&str> = keys().into_iter().map(|(key, _)| key).collect();
                 let help = match nearest(part, keys.iter().copied()) {
                     Some(near) => format!("did you mean `{}`?", [before.as_slice(), &[near]].concat().join(".")),

@@ -120,9 +120,9 @@ macro_rules! section {
             }
 
             fn shape() -> $crate::path::Shape {
-                $crate::path::Shape::Table(|| {
-                    <$name as $crate::decode::Section>::keys().into_iter().map(|key| (key.name, key.shape)).collect()
-                })
+                let keys =
+                    || <$name as $crate::decode::Section>::keys().into_iter().map(|key| (key.name, key.shape)).collect();
+                $crate::path::Shape::Table(keys, None)
             }
         }
     };

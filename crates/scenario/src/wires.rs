@@ -141,7 +141,28 @@ impl FromNode for WiredChoice {
     }
 
     fn shape() -> Shape {
-        StationLinkSection::shape()
+        StationLinkSection::shape().with_short_form(|node| match &node.value {
+            Value::Bool(true) => Some(Vec::new()),
+            Value::Text(text) if port(text).is_some() => Some(vec![("to", node.clone())]),
+            Value::Text(_) => Some(vec![("rate", node.clone())]),
+            _ => None,
+        })
+    }
+}
+
+/// `link` and `wired` are two names of one section: a key of one that the document does not have, such as
+/// `station.nas.link.up`, follows the name in the document.
+pub(crate) fn follow_name(root: &Node, parts: &mut [&str]) {
+    let ["station", name, cable @ ("link" | "wired"), _, ..] = parts else {
+        return;
+    };
+    let child = |node: &'_ Node, key: &str| node.table().and_then(|table| table.get(key)).cloned();
+    let Some(station) = child(root, "station").and_then(|stations| child(&stations, name)) else {
+        return;
+    };
+    let other = if *cable == "link" { "wired" } else { "link" };
+    if child(&station, cable).is_none() && child(&station, other).is_some() {
+        *cable = other;
     }
 }
 

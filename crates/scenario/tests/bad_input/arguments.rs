@@ -86,13 +86,75 @@ fn arguments_are_checked_like_keys() {
 
 #[test]
 fn a_key_below_a_single_value_cannot_be_set() {
-    let mut document = Document::from_toml("x.toml", "[station.tv]\nadapter_rate = \"5 Mbit/s\"\n").unwrap();
-    let error = document.set("station.tv.adapter_rate.up", "1 Mbit/s").unwrap_err();
+    let mut document = Document::from_toml("x.toml", "[station.pc]\nwired = false\n").unwrap();
+    let error = document.set("station.pc.wired.up", "1 Mbit/s").unwrap_err();
     assert_eq!(
         error.to_string(),
-        "--set station.tv.adapter_rate.up=1 Mbit/s: `station.tv.adapter_rate` is a single value in this scenario; set the whole value: \
-         `--set 'station.tv.adapter_rate={ … }'`"
+        "--set station.pc.wired.up=1 Mbit/s: `station.pc.wired` is a single value in this scenario; set the whole value: \
+         `--set 'station.pc.wired={ … }'`"
     );
+}
+
+/// A key below a short form: the short form stands for a section, whose other keys stay.
+#[test]
+fn a_short_form_becomes_its_section() {
+    let house = "[ap.home]\naql = true\nradio.5g = {}\n[network.home]\nradios = [\"home.5g\"]\nv = true\nsteering = \"usteer\"\n\
+                 [station.pc]\nwired = \"100 Mbit/s\"\nworkload = \"upload\"\n\
+                 [station.nas]\nwired = true\nworkload = \"upload\"\n\
+                 [station.tv]\nwired = \"home\"\nworkload = \"upload\"\n\
+                 [station.phone]\njoins = \"home\"\nsignal = \"-60 dBm\"\nadapter_rate = \"5 Mbit/s\"\npower_save = \"legacy\"\n\
+                 roaming = \"linux\"\nworkload = \"upload\"\n";
+    for (key, value, short, section) in [
+        (
+            "station.nas.wired.up",
+            "9 Mbit/s",
+            "wired = true",
+            "wired = { up = \"9 Mbit/s\" }",
+        ),
+        // `link` and `wired` are names of one section.
+        (
+            "station.nas.link.up",
+            "9 Mbit/s",
+            "wired = true",
+            "wired = { up = \"9 Mbit/s\" }",
+        ),
+        (
+            "station.pc.wired.up",
+            "9 Mbit/s",
+            "wired = \"100 Mbit/s\"",
+            "wired = { rate = \"100 Mbit/s\", up = \"9 Mbit/s\" }",
+        ),
+        (
+            "station.tv.wired.up",
+            "9 Mbit/s",
+            "wired = \"home\"",
+            "wired = { to = \"home\", up = \"9 Mbit/s\" }",
+        ),
+        (
+            "station.phone.adapter_rate.up",
+            "9 Mbit/s",
+            "adapter_rate = \"5 Mbit/s\"",
+            "adapter_rate = { up = \"9 Mbit/s\", down = \"5 Mbit/s\" }",
+        ),
+        (
+            "station.phone.roaming.trigger",
+            "-80 dBm",
+            "roaming = \"linux\"",
+            "roaming = { policy = \"linux\", trigger = \"-80 dBm\" }",
+        ),
+        (
+            "network.home.steering.trigger",
+            "-80 dBm",
+            "steering = \"usteer\"",
+            "steering = { policy = \"usteer\", trigger = \"-80 dBm\" }",
+        ),
+        ("ap.home.aql.low", "4 ms", "aql = true", "aql = { low = \"4 ms\" }"),
+    ] {
+        let mut document = Document::from_toml("x.toml", house).unwrap();
+        document.set(key, value).unwrap();
+        let wanted = Document::from_toml("x.toml", &house.replacen(short, section, 1)).unwrap();
+        assert_eq!(document.resolve().unwrap(), wanted.resolve().unwrap(), "{key}");
+    }
 }
 
 #[test]
