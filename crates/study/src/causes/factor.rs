@@ -32,8 +32,11 @@ pub(super) enum Rank {
     Disturbance,
     /// A slow station uses the air of others.
     SlowStation,
-    /// A queue.
+    /// A queue that a transfer fills.
     Queue,
+    /// A queue that no transfer fills, so that only bursts wait in it or overflow it. A transfer in the other direction explains
+    /// more, because it makes the recovery from each loss slower.
+    Bursts,
     /// The place of a station, its channel, or the way of the packets.
     Place,
     /// A transfer takes its share of the capacity.

@@ -13,7 +13,7 @@ use netburn_network::Network;
 use netburn_record::Summary;
 use netburn_scenario::plan::{Ap, Device, Joins, Line};
 use netburn_scenario::{Document, Environment, Plan, Station};
-use netburn_units::BitRate;
+use netburn_units::{BitRate, ByteSize};
 use netburn_workload::Kind as Use;
 
 /// A change that may remove a cause.
@@ -210,7 +210,12 @@ impl<'a> InterventionBuilder<'a> {
                     self.sqm(Kind::UploadBloat, line);
                 }
                 (None, Some(link)) => {
-                    self.short_queue(Kind::UploadBloat, &format!("station.{name}.link.queue"), link.up);
+                    self.short_queue(
+                        Kind::UploadBloat,
+                        &format!("station.{name}.link.queue"),
+                        link.up,
+                        link.queue,
+                    );
                 }
                 (None, None) => {}
             }
@@ -229,13 +234,14 @@ impl<'a> InterventionBuilder<'a> {
 
     fn download_bloat(&mut self, cause: &Cause) {
         for name in &cause.by {
-            let Some((ap, _)) = self.place(name) else { continue };
             let at_line = self.line_of(name);
             let line = at_line.as_ref().and_then(|line| line.wan.down);
             if let Some(at_line) = &at_line {
                 self.short_line_queue(Kind::DownloadBloat, at_line);
                 self.sqm(Kind::DownloadBloat, at_line);
             }
+            // The rest is about Wi-Fi.
+            let Some((ap, _)) = self.place(name) else { continue };
             self.queue(Kind::DownloadBloat, ap);
             self.other_radio(Kind::DownloadBloat, name);
             let share = line.map(|rate| rate.as_bps() * CAP_PERCENT / 100 / cause.by.len().max(1) as u64);
@@ -340,15 +346,19 @@ impl<'a> InterventionBuilder<'a> {
         let Some(station) = self.plan.station(name) else { return };
         let label = format!("{name} sends at most {to}");
         if station.link.is_some() {
-            // Packets above the limit of a cable wait in the station itself.
+            // `--set` accepts this key for `wired` too. Packets above the limit of a cable wait in the station itself.
             return self.propose(cause, label, &[(&format!("station.{name}.link.up"), &to)]);
         }
         let value = limits(station, Some(&to), None);
         self.propose(cause, label, &[(&format!("station.{name}.adapter_rate"), &value)]);
     }
 
-    fn short_queue(&mut self, cause: Kind, key: &str, rate: BitRate) {
+    /// Proposes a queue that is shorter than the present one.
+    fn short_queue(&mut self, cause: Kind, key: &str, rate: BitRate, present: Option<ByteSize>) {
         let bytes = (rate.as_bps() * SHORT_QUEUE_MS / 8_000).max(MIN_QUEUE_BYTES);
+        if present.is_some_and(|present| present.as_bytes() <= bytes) {
+            return;
+        }
         let label = format!(
             "the link's queue is limited to {:.0} ms",
             bytes as f64 * 8e3 / rate.as_bps() as f64

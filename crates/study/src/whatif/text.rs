@@ -31,12 +31,15 @@ pub fn text(
     };
     if let Some(answers) = answers.filter(|answers| !answers.answers.is_empty()) {
         output.push(String::new());
-        let each = match answers.runs {
-            1 => "one run of each".to_owned(),
-            runs => format!("{runs} runs of each, with the same seeds"),
+        let (each, worst) = match answers.runs {
+            1 => ("one run of each".to_owned(), ""),
+            runs => (
+                format!("{runs} runs of each, with the same seeds"),
+                " Each verdict is that of the worst run.",
+            ),
         };
         let heading = format!(
-            "Simulated changes ({each}). Verdict without a change: {}.",
+            "Simulated changes ({each}). Verdict without a change: {}.{worst}",
             verdict_name(answers.verdict)
         );
         output.extend(wrap(&paint(&heading, Tone::Heading, colour), width, ""));

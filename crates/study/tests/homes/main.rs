@@ -5,13 +5,14 @@
 //!   `NETBURN_HOMES=NAME` one, whose causes it prints.
 //! - `NETBURN_REGENERATE=1` examines all homes with 15 seeds and writes the table into docs/results/confusion-matrix.md.
 
-use netburn_analysis::explain::{Evidence, Explanation, Kind, Severity, likely_causes};
+use netburn_analysis::explain::{Cause, Evidence, Explanation, Kind, Severity, likely_causes};
 use netburn_record::summary::Summariser;
 use netburn_record::{Environment, Header, RunStatus, Sink as _};
 use netburn_runner::Cancel;
 use netburn_runner::pool::{map, processors};
 use netburn_scenario::{Document, Plan};
 use netburn_study::causes::{Options, Simulator, decide, explain, missed};
+use netburn_study::whatif::what_ifs;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -265,4 +266,54 @@ fn table(homes: &[&Home], answers: &[Answers]) -> String {
         right as f64 * 100.0 / runs as f64
     ));
     text
+}
+
+/// Each change that `explain` prints, set in the scenario as its author wrote it, gives the plan that was simulated.
+#[test]
+fn printed_changes_fit_the_scenario_as_it_was_written() {
+    let mut changes = 0;
+    for home in homes() {
+        let plan = plan(&home, 1);
+        let mut summary = Summariser::new(Header::simulated(plan.clone())).finish("", &RunStatus::Complete);
+        for station in &mut summary.stations {
+            station.throughput_mbps = 20.0;
+        }
+        let names: Vec<String> = plan.stations.iter().map(|station| station.name.clone()).collect();
+        let causes = Kind::ALL.map(|kind| Cause {
+            kind,
+            severity: Severity::Serious,
+            title: String::new(),
+            evidence: String::new(),
+            advice: String::new(),
+            stations: names.clone(),
+            by: names.clone(),
+        });
+        for what_if in what_ifs(&plan, &summary, &causes).what_ifs {
+            let mut document = Document::from_toml("home.toml", &home.scenario).unwrap();
+            for (key, value) in &what_if.set {
+                document
+                    .set(key, value)
+                    .unwrap_or_else(|error| panic!("{}: {}: {error}", home.name, what_if.label));
+            }
+            let changed = document
+                .resolve()
+                .unwrap_or_else(|error| panic!("{}: {}: {error}", home.name, what_if.label));
+            let set = &what_if.set;
+            let expected = netburn_units::Seed(changed.seed.0);
+            let wanted = Plan {
+                seed: expected,
+                ..what_if.plan
+            };
+            assert_eq!(
+                changed.to_json(),
+                wanted.to_json(),
+                "{}: {}: {set:?}",
+                home.name,
+                what_if.label
+            );
+            changes += 1;
+        }
+    }
+    // Homes have about ten changes each.
+    assert!(changes > 500, "{changes}");
 }

@@ -201,12 +201,12 @@ impl<'a> Search<'a> {
         for victim in self.victims.clone() {
             let chosen = self.chosen(&victim);
             let rank = chosen.filter(|(_, effect)| effect.is_enough());
-            if rank.is_some_and(|(set, _)| self.rank(&set, &victim) <= Some(Rank::Queue)) {
+            if rank.is_some_and(|(set, _)| self.rank(&set, &victim) <= Some(Rank::Bursts)) {
                 continue;
             }
             let is_queue = |factor: &usize| {
                 let class = self.class(*factor, &victim);
-                class.is_some_and(|class| class.rank == Rank::Queue)
+                class.is_some_and(|class| matches!(class.rank, Rank::Queue | Rank::Bursts))
                     && self
                         .effect(&vec![*factor], 1, &victim)
                         .is_some_and(|effect| effect.mean > -HELPS)

@@ -7,6 +7,7 @@ use netburn_analysis::explain::Kind;
 use netburn_analysis::format::mbps;
 use netburn_scenario::Plan;
 use netburn_scenario::plan::{Capacity, Device, LineQueue};
+use netburn_units::{BitRate, ByteSize, Duration};
 use netburn_workload::Direction;
 
 pub(super) const FAMILY: Family = Family {
@@ -16,6 +17,11 @@ pub(super) const FAMILY: Family = Family {
 
 /// A shaper up to this share of the line's rate keeps the queue in the router.
 const SHAPED: f64 = 0.97;
+
+/// A shorter wait misses no goal: what a packet then meets in a queue is its end.
+const NOTICEABLE_WAIT: Duration = Duration::from_millis(20);
+const LONGER_QUEUE: &str = "The modem's buffer is too small for the bursts of this line. A router with SQM (CAKE or FQ-CoDel, slightly below \
+     the line's rate) has room for them, and a queue for each flow keeps the delay short.";
 
 fn find(scene: &Scene<'_>) -> Vec<Factor> {
     let lines = scene.lines().into_iter();
@@ -46,18 +52,33 @@ fn factor(scene: &Scene<'_>, line: &Line, direction: Direction) -> Option<Factor
         (_, false, Direction::Up) => Kind::UploadBloat,
     };
     let router = line.router;
-    let builder = Factor::builder(Part::Line, kind, Rank::Queue)
+    let rank = if by.is_empty() && too_high.is_none() && !capacity.is_variable() {
+        Rank::Bursts
+    } else {
+        Rank::Queue
+    };
+    let overflows = rank == Rank::Bursts && longest_wait(wan.queue, lowest).is_some_and(|wait| wait < NOTICEABLE_WAIT);
+    let builder = Factor::builder(Part::Line, kind, rank)
         .by(by.clone())
         .edit(move |plan| short_queue(plan, router, direction));
     let (way, transfer) = words(direction);
     let (name, origin) = (line.name.clone(), scene.names(&by));
-    let title = title(origin, name.clone(), transfer, way, too_high.is_some());
     let without = format!("with a queue for each flow in front of {name}, {way}");
+    if overflows {
+        let title = move |names: &str| format!("Bursts of {names} overflow the short queue of {name}, {way}");
+        return Some(builder.words(title, without, LONGER_QUEUE));
+    }
+    let title = title(origin, name, transfer, way, too_high.is_some());
     Some(builder.words(
         title,
         without,
         advice(&capacity, lowest.as_mbps_f64(), way, too_high.is_some()),
     ))
+}
+
+/// The time that a packet behind a full queue of this capacity waits.
+fn longest_wait(queue: Option<ByteSize>, rate: BitRate) -> Option<Duration> {
+    rate.time_for(queue?)
 }
 
 fn title(
@@ -89,6 +110,11 @@ fn advice(capacity: &Capacity, lowest: f64, way: &str, too_high: bool) -> String
              Packets then wait in the router, where each flow has a queue of its own.",
             mbps(rate.as_mbps_f64()),
             mbps(lowest)
+        ),
+        (Some(rate), false) => format!(
+            "The router limits this direction to {} Mbit/s already, but one queue (FIFO) holds all packets there. Set its discipline to CAKE \
+             or FQ-CoDel, so that each flow has a queue of its own.",
+            mbps(rate.as_mbps_f64())
         ),
         _ => "Limit the traffic in the router to slightly less than the rate of the line (SQM with CAKE or FQ-CoDel). Packets \
               then wait in the router, where each flow has a queue of its own. Changes to the Wi-Fi do not help."

@@ -41,6 +41,9 @@ impl InterventionBuilder<'_> {
                 (&key("cake.isolation"), isolation),
             ],
         );
+        if let (Some(_), Some(_)) = (wan.down, wan.up) {
+            self.isolation(cause, line);
+        }
     }
 
     /// Proposes a short queue of a WAN link in the direction of the cause. The capacity of a queue is that of both directions, so
@@ -53,7 +56,7 @@ impl InterventionBuilder<'_> {
         };
         let Some(rate) = rate else { return };
         if other.is_none_or(|other| other.as_bps() <= rate.as_bps().saturating_mul(MAX_ASYMMETRY)) {
-            self.short_queue(cause, &format!("{}.queue", line.key), rate);
+            self.short_queue(cause, &format!("{}.queue", line.key), rate, wan.queue);
         }
     }
 

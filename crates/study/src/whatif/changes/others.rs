@@ -113,7 +113,7 @@ impl InterventionBuilder<'_> {
                 );
             }
             if let Some(line) = self.line_of(name) {
-                self.isolation(&line);
+                self.isolation(Kind::FairShare, &line);
             }
             let uploads = station
                 .workloads
@@ -127,15 +127,15 @@ impl InterventionBuilder<'_> {
         }
     }
 
-    /// Proposes shares by host on a line.
-    fn isolation(&mut self, line: &Line<'_>) {
+    /// Proposes SQM in both directions of a line, with shares by host.
+    pub(super) fn isolation(&mut self, cause: Kind, line: &Line<'_>) {
         let key = |name: &str| format!("{}.{name}", line.key);
         let label = format!(
-            "{} shares the line by host, with CAKE at 90 % of its rate",
+            "{} limits both directions to 90 % of their rates with CAKE (SQM), and shares them by host",
             self.router_at(line)
         );
         self.propose(
-            Kind::FairShare,
+            cause,
             label,
             &[
                 (&key("discipline"), "cake"),
