@@ -19,7 +19,7 @@ pub use intake::{Intake, Rejection};
 pub use job::{Job, JobResult};
 
 use deferred::{DeferredNoSpace, is_full};
-use netburn_linux::private_folder;
+use netburn_platform::private_folder;
 use netburn_protocol::messages::standing::{
     Discard, LateAck, LateResults, LateResultsEnd, PendingResults, RequestResults, ToMember,
 };

@@ -161,7 +161,7 @@ fn probe_datagrams(target: &Target) -> Result<(), String> {
     let any = if to.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" };
     let socket = UdpSocket::bind(any).map_err(failed)?;
     if let Some(interface) = &target.interface {
-        netburn_linux::bind_to_device(&socket, interface).map_err(failed)?;
+        netburn_platform::bind_to_device(&socket, interface).map_err(failed)?;
     }
     socket.connect(to).map_err(failed)?;
     socket.set_read_timeout(Some(RECEIVE_TIMEOUT)).map_err(failed)?;

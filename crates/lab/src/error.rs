@@ -94,7 +94,7 @@ impl LabError {
     /// Converts the error of a start of a process or a thread. `other` converts an error that no limit has caused.
     pub(crate) fn starting(error: io::Error, other: impl FnOnce(io::Error) -> LabError) -> LabError {
         // Above the limit, fork(2) and clone(2) return EAGAIN.
-        match netburn_linux::process::process_limit() {
+        match netburn_platform::process::process_limit() {
             Ok(limit) if error.kind() == io::ErrorKind::WouldBlock => LabError::ProcessLimit(limit),
             _ => other(error),
         }

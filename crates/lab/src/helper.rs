@@ -5,7 +5,7 @@ mod process_events;
 use crate::error::{LabError, Requirement};
 use crate::init::message::{Answer, Request};
 use crate::program::ProcessExit;
-use netburn_linux::scm_rights;
+use netburn_lab_kernel::scm_rights;
 use std::io;
 use std::net::Shutdown;
 use std::os::fd::{BorrowedFd, OwnedFd};

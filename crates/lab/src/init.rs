@@ -9,8 +9,8 @@ mod node;
 
 use crate::error::Requirement;
 use message::{Answer, ProcessSpec, Request};
-use netburn_linux::namespace::{self, ChildEvent, NodeContext};
-use netburn_linux::{scm_rights, sockets};
+use netburn_lab_kernel::namespace::{self, ChildEvent, NodeContext};
+use netburn_lab_kernel::{scm_rights, sockets};
 use node::NodeError;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;

@@ -75,6 +75,8 @@ pub use kernel_settings::{Ecn, KernelSettings, kernel_settings};
 #[cfg(target_os = "linux")]
 pub use lab::{Lab, LabProcess, StartOptions};
 pub use lateness::Lateness;
+#[cfg(target_os = "linux")]
+pub use netburn_lab_kernel::{namespace::limits as namespace_limits, poller, scm_rights};
 pub use observe::StationSnapshot;
 pub use options::Options;
 pub use program::{ProcessExit, Program};

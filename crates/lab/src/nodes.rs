@@ -12,11 +12,11 @@ use crate::kernel_settings::{KernelSettings, kernel_settings};
 use crate::options::Options;
 use crate::switch::Switch;
 use crate::unsupported_settings;
-use netburn_linux::diag::Diag;
-use netburn_linux::links::Links;
-use netburn_linux::process;
-use netburn_linux::route::Route;
+use netburn_lab_kernel::diag::Diag;
+use netburn_lab_kernel::route::Route;
 use netburn_network::Endpoint;
+use netburn_platform::links::Links;
+use netburn_platform::process;
 use netburn_scenario::Plan;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -108,7 +108,7 @@ impl Nodes {
             Ok(()) => {
                 self.notes.push(format!(
                     "can't open {} ({closed}); stations use {} instead of TUN devices",
-                    netburn_linux::tun::DEVICE,
+                    netburn_lab_kernel::tun::DEVICE,
                     self.device
                 ));
                 Ok(())

@@ -67,7 +67,7 @@ netburn tests and models networks with several simultaneous clients. Start with 
 /// Runs the command of the command line.
 #[must_use]
 pub fn main() -> ExitCode {
-    netburn_linux::process::survive_file_size_limit();
+    netburn_platform::process::survive_file_size_limit();
     if std::env::args_os().len() <= 1 {
         return failed(&CliError::Usage(FIRST_STEPS.to_owned()));
     }
@@ -85,7 +85,7 @@ pub fn main() -> ExitCode {
 /// Runs the command of the executable for agents, `fleet join`.
 #[must_use]
 pub fn agent() -> ExitCode {
-    netburn_linux::process::survive_file_size_limit();
+    netburn_platform::process::survive_file_size_limit();
     let AgentCli {
         verbose,
         command: AgentCommand::Fleet(AgentFleet::Join(args)),

@@ -32,7 +32,7 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<ExitStatus, CliError> {
     let consent = config.consent.clone();
     let rpm = config.rpm;
     // A lower limit of the system is not an error.
-    let _ = netburn_linux::process::raise_open_files();
+    let _ = netburn_platform::process::raise_open_files();
     let runtime = runtime::here()?;
     runtime.block_on(async {
         let mut signals = Signals::new().map_err(|e| CliError::Failed(format!("can't listen for signals: {e}")))?;

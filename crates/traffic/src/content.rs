@@ -1,7 +1,7 @@
 //! Content of transfers: incompressible bytes that are equal at the same offset of every object.
 
 use bytes::Bytes;
-use netburn_linux::SealedMemory;
+use netburn_platform::SealedMemory;
 use netburn_units::Seed;
 use std::io;
 use std::os::fd::AsFd;

@@ -2,9 +2,9 @@
 
 use super::link::Link;
 use super::sample::Sample;
-use netburn_linux::interface;
-use netburn_linux::nl80211::recording::Kind;
-use netburn_linux::nl80211::{Events, Nl80211, decode};
+use netburn_platform::interface;
+use netburn_platform::nl80211::recording::Kind;
+use netburn_platform::nl80211::{Events, Nl80211, decode};
 use netburn_record::Row;
 use netburn_traffic::clock::RunClock;
 use netburn_units::{Duration, Instant};

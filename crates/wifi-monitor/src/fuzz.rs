@@ -2,7 +2,7 @@
 
 use super::link::Link;
 use super::sample::Sample;
-use netburn_linux::nl80211::{Channel, Event, Mac, Rate, Station, Survey};
+use netburn_platform::nl80211::{Channel, Event, Mac, Rate, Station, Survey};
 use netburn_record::{EventKind, Row};
 use netburn_units::{Duration, Instant};
 

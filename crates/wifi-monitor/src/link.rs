@@ -5,7 +5,7 @@ mod format;
 use super::rates::{Collapse, Rates};
 use super::sample::Sample;
 use format::{changes, channel_text, mbps, reason_suffix, row};
-use netburn_linux::nl80211::{Event, Mac};
+use netburn_platform::nl80211::{Event, Mac};
 use netburn_record::{Detail, EventKind, EventRow, LinkChange, LinkEvent, LinkRow, Row};
 use netburn_units::{Duration, Instant};
 use std::collections::VecDeque;

@@ -2,8 +2,8 @@
 
 use super::link::Link;
 use super::sample::Sample;
-use netburn_linux::nl80211::decode::events;
-use netburn_linux::nl80211::recording::{Entry, Kind};
+use netburn_platform::nl80211::decode::events;
+use netburn_platform::nl80211::recording::{Entry, Kind};
 use netburn_record::Row;
 use netburn_units::Instant;
 

@@ -1,8 +1,8 @@
 //! Samples of a link.
 
-use netburn_linux::nl80211::decode::{interfaces, stations, surveys};
-use netburn_linux::nl80211::recording::Kind;
-use netburn_linux::nl80211::{Interface, Station, Survey};
+use netburn_platform::nl80211::decode::{interfaces, stations, surveys};
+use netburn_platform::nl80211::recording::Kind;
+use netburn_platform::nl80211::{Interface, Station, Survey};
 
 /// Sample of a link at one instant.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

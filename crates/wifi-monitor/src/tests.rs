@@ -2,7 +2,7 @@ use super::link::Link;
 use super::replay::replay;
 use super::sample::Sample;
 use super::{Adapter, fuzz};
-use netburn_linux::nl80211::{Channel, Event, Generation, Interface, Mac, Rate, Station, Survey, recording};
+use netburn_platform::nl80211::{Channel, Event, Generation, Interface, Mac, Rate, Station, Survey, recording};
 use netburn_record::{Bssid, Detail, EventKind, EventRow, LinkChange, LinkRow, Phy, Row};
 use netburn_traffic::clock::RunClock;
 use netburn_units::{Duration, Instant};

@@ -107,7 +107,7 @@ impl State {
     /// # Errors
     /// [`StateError`] if a controller is running, or the directory can't be used.
     pub fn lock(&self) -> Result<StateLock, StateError> {
-        netburn_linux::private_folder::create(&self.0).map_err(|source| self.fault("", source))?;
+        netburn_platform::private_folder::create(&self.0).map_err(|source| self.fault("", source))?;
         let lock = private()
             .create(true)
             .truncate(false)

@@ -4,7 +4,7 @@ use super::limits::Limits;
 use super::rate_budget::RateBudget;
 use crate::endpoint::SocketAddrs;
 use crate::reachability::{self, ProbeResult};
-use netburn_linux::clock::local_hour;
+use netburn_platform::clock::local_hour;
 use netburn_protocol::messages::Ready;
 use netburn_record::Row;
 use netburn_run_control::agent::{AgentPolicy, Part};

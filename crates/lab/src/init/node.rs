@@ -4,12 +4,12 @@ use super::message::{NodeInfo, NodeSpec};
 use crate::backpressure::{Backpressure, Probe};
 use crate::error::Requirement;
 use crate::packet::ethernet;
-use netburn_linux::diag::Diag;
-use netburn_linux::ethernet::Frames;
-use netburn_linux::links::Links;
-use netburn_linux::route::{Link, Route};
-use netburn_linux::tun::Tun;
-use netburn_linux::{namespace, offload, raw, socket};
+use netburn_lab_kernel::diag::Diag;
+use netburn_lab_kernel::ethernet::Frames;
+use netburn_lab_kernel::route::{Link, Route};
+use netburn_lab_kernel::tun::Tun;
+use netburn_lab_kernel::{namespace, offload, raw, sockets};
+use netburn_platform::links::Links;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, UdpSocket};
 use std::os::fd::{AsFd, OwnedFd};
@@ -289,7 +289,7 @@ pub(super) fn probe() -> io::Result<Probe> {
         let _ = sender.send(&[0; Probe::DATAGRAM_SIZE]);
     }
     let probe = Probe {
-        outstanding: socket::unsent(&sender)?,
+        outstanding: sockets::unsent(&sender)?,
         dropped: (route.counters(index)?.sent_dropped - before) as u32,
     };
     drop(tun);

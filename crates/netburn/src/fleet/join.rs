@@ -30,7 +30,7 @@ pub(crate) fn join(args: &JoinArgs) -> Result<ExitStatus, CliError> {
         return check(settings);
     }
     // Each operation in progress needs a connection of the server or a socket of the agent.
-    let _ = netburn_linux::raise_open_files();
+    let _ = netburn_platform::raise_open_files();
     runtime()?.block_on(async {
         let mut signals = Signals::new().map_err(|e| CliError::Failed(format!("can't listen for signals: {e}")))?;
         let name = settings.name.clone();

@@ -20,7 +20,7 @@ pub(crate) fn serve(args: &FleetServeArgs) -> Result<ExitStatus, CliError> {
     let state = state()?;
     let config = config(args, state.clone())?;
     // Each member and each agent of a run has a connection. A lower limit of the system is not an error.
-    let _ = netburn_linux::raise_open_files();
+    let _ = netburn_platform::raise_open_files();
     runtime()?.block_on(async {
         let mut signals = Signals::new().map_err(|e| CliError::Failed(format!("can't listen for signals: {e}")))?;
         let name = config.fleet.clone();

@@ -22,7 +22,7 @@ impl AvailableControls {
     /// Reads the system's congestion controls.
     pub(crate) fn new() -> Self {
         Self {
-            available: netburn_linux::available_congestion_controls(),
+            available: netburn_platform::available_congestion_controls(),
             rejected: Mutex::default(),
         }
     }
@@ -36,7 +36,7 @@ impl AvailableControls {
 
     fn choose(&self, socket: impl AsFd, name: &str) -> bool {
         let known = COMMON.contains(&name) || self.available.iter().any(|available| available == name);
-        known && netburn_linux::set_congestion_control(socket, name).is_ok()
+        known && netburn_platform::set_congestion_control(socket, name).is_ok()
     }
 
     fn set(&self, socket: impl AsFd, name: &str) -> bool {
@@ -81,12 +81,12 @@ impl SocketControl {
         }
         state.asked = name.map(str::to_owned);
         if state.default.is_none() {
-            state.default = netburn_linux::congestion_control(socket).ok();
+            state.default = netburn_platform::congestion_control(socket).ok();
         }
         let done = name.is_some_and(|name| controls.set(socket, name));
         if !done && let Some(default) = &state.default {
             // The socket had this congestion control before.
-            let _ = netburn_linux::set_congestion_control(socket, default);
+            let _ = netburn_platform::set_congestion_control(socket, default);
         }
     }
 }
@@ -94,7 +94,7 @@ impl SocketControl {
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
-    use netburn_linux::congestion_control;
+    use netburn_platform::congestion_control;
     use std::net::{TcpListener, TcpStream};
 
     #[test]

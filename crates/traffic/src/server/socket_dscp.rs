@@ -11,7 +11,7 @@ impl SocketDscp {
     /// Sets the DSCP of `socket`. Returns whether the system accepted it. Otherwise packets keep the previous DSCP:
     /// that of an earlier response, or on a shared socket that of another client.
     pub(crate) fn set(&self, socket: impl AsFd, dscp: u8) -> bool {
-        if self.0.get() != dscp && netburn_linux::set_dscp(socket, dscp).is_ok() {
+        if self.0.get() != dscp && netburn_platform::set_dscp(socket, dscp).is_ok() {
             self.0.set(dscp);
         }
         self.0.get() == dscp

@@ -1,7 +1,7 @@
 //! Rows of samples, and texts of events.
 
 use crate::sample::Sample;
-use netburn_linux::nl80211::{Channel, Generation, Rate, Station};
+use netburn_platform::nl80211::{Channel, Generation, Rate, Station};
 use netburn_record::{Bssid, LinkRow, Modulation, Phy};
 use netburn_units::Instant;
 

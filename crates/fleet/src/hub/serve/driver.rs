@@ -134,7 +134,7 @@ impl HubDriver {
             .sample(self.router.admission_limit.take_peak() + self.outgoing.len())
         {
             // The call may take long, because it examines the whole heap.
-            tokio::task::spawn_blocking(netburn_linux::release_free_memory);
+            tokio::task::spawn_blocking(netburn_platform::release_free_memory);
         }
         if !self.syncing {
             self.syncing = true;
