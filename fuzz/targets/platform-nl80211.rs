@@ -1,2 +1,2 @@
 #![no_main]
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| netburn_linux::nl80211::fuzz::check(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| netburn_platform::wifi::nl80211::fuzz::check(bytes));

@@ -1,5 +1,6 @@
 //! Interfaces: name, index, address and counters.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 
@@ -29,8 +30,7 @@ pub fn number(name: &str) -> io::Result<u32> {
 /// nothing.
 ///
 /// # Errors
-/// The kernel's error when there is no route; [`NotFound`](io::ErrorKind::NotFound) when no interface has the address;
-/// [`Unsupported`](io::ErrorKind::Unsupported) on other systems than Unix.
+/// The kernel's error when there is no route; [`NotFound`](io::ErrorKind::NotFound) when no interface has the address.
 pub fn towards(peer: IpAddr) -> io::Result<String> {
     let any: SocketAddr = match peer {
         IpAddr::V4(_) => ([0; 4], 0).into(),
@@ -42,59 +42,31 @@ pub fn towards(peer: IpAddr) -> io::Result<String> {
 }
 
 /// Returns the interface that has an address.
-#[cfg(unix)]
 fn holding(address: IpAddr) -> io::Result<String> {
-    let mut list: *mut libc::ifaddrs = std::ptr::null_mut();
-    // SAFETY: the C library writes one pointer.
-    if unsafe { libc::getifaddrs(&raw mut list) } != 0 {
-        return Err(io::Error::last_os_error());
-    }
-    let mut found = None;
-    let mut next = list;
-    while !next.is_null() && found.is_none() {
-        // SAFETY: the C library allocated this list, which is freed only below.
-        let one = unsafe { &*next };
-        // SAFETY: as above; an address is null or has the length of its family.
-        if unsafe { ip(one.ifa_addr) } == Some(address) {
-            // SAFETY: a name in the list ends with a zero.
-            let name = unsafe { std::ffi::CStr::from_ptr(one.ifa_name) };
-            found = Some(name.to_string_lossy().into_owned());
-        }
-        next = one.ifa_next;
-    }
-    // SAFETY: the C library allocated the list, and no references to it remain.
-    unsafe { libc::freeifaddrs(list) };
-    found.ok_or_else(|| io::ErrorKind::NotFound.into())
+    let mut interfaces = if_addrs::get_if_addrs()?.into_iter();
+    let found = interfaces.find(|interface| interface.ip() == address);
+    found
+        .map(|interface| interface.name)
+        .ok_or_else(|| io::ErrorKind::NotFound.into())
 }
 
-/// Returns the IP address of a socket address.
-///
-/// # Safety
-/// `address` is null, or points to a socket address with the length of its family.
-#[cfg(unix)]
-unsafe fn ip(address: *const libc::sockaddr) -> Option<IpAddr> {
-    if address.is_null() {
-        return None;
-    }
-    // SAFETY: not null, so an address with a family.
-    match i32::from(unsafe { (*address).sa_family }) {
-        libc::AF_INET => {
-            // SAFETY: the address has this family; the read is unaligned.
-            let v4 = unsafe { address.cast::<libc::sockaddr_in>().read_unaligned() };
-            Some(IpAddr::from(v4.sin_addr.s_addr.to_ne_bytes()))
-        }
-        libc::AF_INET6 => {
-            // SAFETY: the address has this family; the read is unaligned.
-            let v6 = unsafe { address.cast::<libc::sockaddr_in6>().read_unaligned() };
-            Some(IpAddr::from(v6.sin6_addr.s6_addr))
-        }
-        _ => None,
-    }
+/// Returns the existing interfaces, if `name` is not among them; `None` if it is, or if that is unknown.
+#[must_use]
+pub fn others_than(name: &str) -> Option<Vec<String>> {
+    let all = names();
+    (!all.is_empty() && !all.contains(name)).then(|| all.into_iter().collect())
 }
 
-#[cfg(not(unix))]
-fn holding(_address: IpAddr) -> io::Result<String> {
-    Err(io::ErrorKind::Unsupported.into())
+/// All interfaces. On systems without a list, those with an address.
+fn names() -> BTreeSet<String> {
+    let listed = std::fs::read_dir("/sys/class/net").into_iter().flatten().flatten();
+    let listed = listed.filter(|entry| entry.path().is_dir());
+    let mut names: BTreeSet<String> = listed
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect();
+    let addressed = if_addrs::get_if_addrs().unwrap_or_default();
+    names.extend(addressed.into_iter().map(|interface| interface.name));
+    names
 }
 
 /// Returns the number of bytes that an interface has received.
@@ -122,5 +94,12 @@ mod tests {
         socket.recv(&mut [0; 1000]).unwrap();
         assert!(received("lo").unwrap() >= before + 1000);
         assert!(received("no-such").is_err());
+    }
+
+    #[test]
+    fn loopback_is_one_of_the_interfaces() {
+        assert_eq!(others_than("lo"), None);
+        let all = others_than("nosuch0").expect("there is no such interface");
+        assert!(all.contains(&"lo".to_owned()), "{all:?}");
     }
 }

@@ -12,7 +12,7 @@
 //! - [`datagram`] – datagrams with their destination address.
 //! - [`icmp`] – ICMP echo requests without privileges. [`gateway`]: the next hop towards an address.
 //! - [`interface`] – interfaces by name, index and address. [`links`]: link-down events.
-//! - [`nl80211`] – link state and statistics of Wi-Fi drivers.
+//! - [`wifi`] – state, statistics and events of Wi-Fi links.
 //! - [`cpu`] – processor time of threads, process and machine; [`sampler`]: the same in windows of 1 s.
 //! - [`process`] – child processes that end with their parent, and the limit of open files.
 //! - [`interrupts`] – whether a terminal or a process sent SIGINT.
@@ -32,7 +32,6 @@ pub mod links;
 pub mod memory;
 #[cfg(target_os = "linux")]
 pub mod netlink;
-pub mod nl80211;
 pub mod private_folder;
 pub mod process;
 pub mod sampler;
@@ -40,6 +39,7 @@ pub mod socket;
 pub mod tcp;
 pub mod terminal;
 pub mod timer;
+pub mod wifi;
 
 pub use clock::Monotonic;
 pub use memory::{SealedMemory, release_free_memory};

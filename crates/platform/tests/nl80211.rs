@@ -1,10 +1,11 @@
 //! Decoding of messages from independent sources: published captures, and messages of another encoder
 //! (nl80211/encode.py). tshark decodes the same messages as a second opinion.
 
-use netburn_platform::nl80211::anonymizer::Anonymizer;
-use netburn_platform::nl80211::decode::{self, Channel, Event, Interface, JOINS, Mac, Station, Survey};
-use netburn_platform::nl80211::recording::{self, Entry, Kind};
-use netburn_platform::nl80211::{Generation, Rate, fuzz};
+use netburn_platform::wifi::nl80211::anonymizer::Anonymizer;
+use netburn_platform::wifi::nl80211::decode::{self, JOINS};
+use netburn_platform::wifi::nl80211::fuzz;
+use netburn_platform::wifi::nl80211::recording::{self, Entry, Kind};
+use netburn_platform::wifi::{Channel, Event, Generation, Interface, Mac, Rate, Station, Survey};
 use std::collections::BTreeMap;
 use std::process::Command;
 

@@ -1,8 +1,8 @@
 //! Kernel, drivers, firmware and station statistics of a machine.
 
 use super::debugfs;
-use netburn_platform::nl80211::anonymizer::Anonymizer;
-use netburn_platform::nl80211::decode::Station;
+use netburn_platform::wifi::Station;
+use netburn_platform::wifi::nl80211::anonymizer::Anonymizer;
 use netburn_record::Host;
 use netburn_report::sanitise::sanitise;
 use serde::{Deserialize, Serialize};
@@ -206,7 +206,7 @@ fn interfaces(_anonymizer: Option<&mut Anonymizer>, _problems: &mut Vec<String>)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use netburn_platform::nl80211::decode::Mac;
+    use netburn_platform::wifi::Mac;
 
     #[test]
     fn the_facts_are_printed_without_control_characters() {

@@ -105,7 +105,7 @@ fn settings(args: &JoinArgs) -> Result<Settings, CliError> {
         )));
     }
     if let Some(name) = &args.interface
-        && let Some(others) = netburn_wifi_monitor::interface::others_than(name)
+        && let Some(others) = netburn_platform::interface::others_than(name)
     {
         return Err(CliError::Usage(format!(
             "--interface: unknown interface: found `{}`, expected one of {}",

@@ -4,7 +4,7 @@
 //! them without a socket, so it also decodes [`recording`]s of other machines.
 //!
 //! - [`attribute`], [`message`]: messages of a datagram and their attributes.
-//! - [`rate`] – generation, MCS, streams, width and guard interval of a frame.
+//! - `rate`: generation, MCS, streams, width and guard interval of a frame.
 //! - [`decode`] – interfaces, stations, surveys, events.
 //! - [`anonymizer`] – removal of names and addresses.
 //! - [`recording`] – messages with timestamps in a file.
@@ -16,17 +16,9 @@ mod format;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
 pub mod message;
-pub mod rate;
+mod rate;
 pub mod recording;
-#[cfg(target_os = "linux")]
+#[cfg_attr(not(target_os = "linux"), path = "unsupported.rs")]
 mod socket;
 
-pub use decode::{Channel, Event, Interface, Mac, Station, Survey};
-pub use rate::{Generation, Rate};
-#[cfg(target_os = "linux")]
 pub use socket::{Events, Nl80211};
-
-#[cfg(not(target_os = "linux"))]
-mod unsupported;
-#[cfg(not(target_os = "linux"))]
-pub use unsupported::{Events, Nl80211};

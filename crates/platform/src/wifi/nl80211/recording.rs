@@ -11,6 +11,8 @@
 //! nanoseconds since the recording began, a type and a datagram. The type is the request (`interface`, `station`,
 //! `survey`) or `event`. The datagram is in hexadecimal, as the kernel returned it.
 
+use super::decode;
+use crate::wifi::{Event, LinkSample};
 use std::fmt::Write as _;
 
 /// Type of a datagram in a recording.
@@ -35,6 +37,15 @@ pub struct Entry {
     pub kind: Kind,
     /// Datagram as received from the kernel.
     pub datagram: Vec<u8>,
+}
+
+/// Decoded content of a recording.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Observation {
+    /// Answers to the requests of one instant.
+    Sample(LinkSample),
+    /// Event.
+    Event(Event),
 }
 
 /// Error of a recording.
@@ -114,6 +125,57 @@ pub fn read(text: &str) -> Result<Vec<Entry>, RecordingError> {
         entries.push(Entry { at, kind, datagram });
     }
     Ok(entries)
+}
+
+/// Decodes the datagrams of a recording, each observation with its time in ns. The times never decrease.
+#[must_use]
+pub fn observations(entries: &[Entry]) -> Vec<(u64, Observation)> {
+    let mut observed = Vec::new();
+    let mut open: Option<(u64, Vec<(Kind, Vec<u8>)>)> = None;
+    let mut now = 0;
+    let close = |open: &mut Option<(u64, Vec<(Kind, Vec<u8>)>)>, observed: &mut Vec<_>| {
+        if let Some((at, datagrams)) = open.take() {
+            observed.push((at, Observation::Sample(sample_of(&datagrams))));
+        }
+    };
+    for entry in entries {
+        now = now.max(entry.at);
+        match entry.kind {
+            Kind::Event => {
+                close(&mut open, &mut observed);
+                let events = decode::events(&entry.datagram);
+                observed.extend(events.into_iter().map(|event| (now, Observation::Event(event))));
+            }
+            Kind::Interface => {
+                close(&mut open, &mut observed);
+                open = Some((now, vec![(entry.kind, entry.datagram.clone())]));
+            }
+            Kind::Station | Kind::Survey => {
+                if let Some((_, datagrams)) = &mut open {
+                    datagrams.push((entry.kind, entry.datagram.clone()));
+                }
+            }
+        }
+    }
+    close(&mut open, &mut observed);
+    observed
+}
+
+/// Decodes the answers to the requests of one instant: of several stations or channels in use, the first.
+pub(crate) fn sample_of(datagrams: &[(Kind, Vec<u8>)]) -> LinkSample {
+    let of = |wanted| {
+        datagrams
+            .iter()
+            .filter(move |(kind, _)| *kind == wanted)
+            .map(|(_, datagram)| datagram)
+    };
+    let interfaces = of(Kind::Interface).map(|datagram| decode::interfaces(datagram).into_iter().next());
+    LinkSample {
+        interface: interfaces.last().flatten().unwrap_or_default(),
+        station: of(Kind::Station).find_map(|datagram| decode::stations(datagram).into_iter().next()),
+        survey: of(Kind::Survey)
+            .find_map(|datagram| decode::surveys(datagram).into_iter().find(|survey| survey.in_use)),
+    }
 }
 
 impl Kind {

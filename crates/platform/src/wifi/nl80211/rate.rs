@@ -2,38 +2,7 @@
 
 use super::attribute::Attributes;
 use super::format::rate;
-
-/// Rate of the last frame in one direction. Values that the driver does not report are `None`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Rate {
-    /// PHY rate in bit/s, with a resolution of 100 kbit/s.
-    pub bps: Option<u64>,
-    /// Generation of the standard.
-    pub generation: Option<Generation>,
-    /// MCS, numbered as in its generation (HT: 0 to 76 over all streams).
-    pub mcs: Option<u8>,
-    /// Spatial streams. For HT with equal modulation (MCS 0 to 31), computed from the MCS (802.11-2020 19.5).
-    pub nss: Option<u8>,
-    /// Width in MHz; `None` for a resource unit that is not a whole channel.
-    pub width_mhz: Option<u32>,
-    /// Guard interval in ns.
-    pub guard_ns: Option<u32>,
-}
-
-/// Generation of 802.11.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Generation {
-    /// 802.11a, b, g.
-    Legacy,
-    /// 802.11n.
-    Ht,
-    /// 802.11ac.
-    Vht,
-    /// 802.11ax.
-    He,
-    /// 802.11be.
-    Eht,
-}
+use crate::wifi::{Generation, Rate};
 
 impl Rate {
     /// Decodes the attributes of `NL80211_STA_INFO_TX_BITRATE` or `NL80211_STA_INFO_RX_BITRATE`.

@@ -2,6 +2,7 @@
 
 use super::anonymizer::Anonymizer;
 use super::{decode, recording};
+use crate::wifi::Station;
 
 /// Decodes any bytes as a datagram and, if they are text, as a recording.
 ///
@@ -12,8 +13,8 @@ pub fn check(bytes: &[u8]) {
     let (surveys, events) = (decode::surveys(bytes), decode::events(bytes));
     let mut anonymous = Anonymizer::default();
     let hidden = anonymous.datagram(bytes);
-    let without = |stations: Vec<decode::Station>| {
-        let without = |station| decode::Station { mac: None, ..station };
+    let without = |stations: Vec<Station>| {
+        let without = |station| Station { mac: None, ..station };
         stations.into_iter().map(without).collect::<Vec<_>>()
     };
     assert_eq!(decode::surveys(&hidden), surveys, "surveys hold no names");

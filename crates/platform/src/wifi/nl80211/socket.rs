@@ -1,14 +1,17 @@
 //! nl80211 sockets: one for requests, another for events.
 
 use super::attribute::Attributes;
+use super::decode;
 use super::format::{attr, command};
 use super::message::Messages;
+use super::recording::Kind;
 use crate::netlink::Netlink;
 use crate::netlink::message::{ACK, DUMP, Message, REQUEST};
+use crate::wifi::Interface;
 use netburn_units::Duration;
 use std::io;
 
-/// An nl80211 socket. Each request returns the datagrams of its answer, for [`decode`](super::decode).
+/// An nl80211 socket.
 #[derive(Debug)]
 pub struct Nl80211 {
     netlink: Netlink,
@@ -49,33 +52,30 @@ impl Nl80211 {
     ///
     /// # Errors
     /// The kernel's error; [`TimedOut`](io::ErrorKind::TimedOut) after 2 s without an answer.
-    pub fn interfaces(&mut self) -> io::Result<Vec<Vec<u8>>> {
-        self.request(command::GET_INTERFACE, DUMP, None)
+    pub fn interfaces(&mut self) -> io::Result<Vec<Interface>> {
+        let answers = self.request(command::GET_INTERFACE, DUMP, None)?;
+        Ok(answers.iter().flat_map(|answer| decode::interfaces(answer)).collect())
     }
 
-    /// Returns one interface.
-    ///
-    /// # Errors
-    /// [`NotFound`](io::ErrorKind::NotFound) or ENODEV when it does not exist or has no Wi-Fi; the errors of
-    /// [`interfaces`](Self::interfaces).
-    pub fn interface(&mut self, index: u32) -> io::Result<Vec<Vec<u8>>> {
+    /// Returns the datagrams about an interface; an error when it does not exist or has no Wi-Fi.
+    pub(crate) fn interface(&mut self, index: u32) -> io::Result<Vec<Vec<u8>>> {
         self.request(command::GET_INTERFACE, ACK, Some(index))
     }
 
-    /// Returns the stations of an interface: for a client, its access point.
-    ///
-    /// # Errors
-    /// The errors of [`interface`](Self::interface).
-    pub fn stations(&mut self, index: u32) -> io::Result<Vec<Vec<u8>>> {
-        self.request(command::GET_STATION, DUMP, Some(index))
-    }
-
-    /// Returns the channels that an interface has surveyed.
-    ///
-    /// # Errors
-    /// EOPNOTSUPP when the driver has no survey; the errors of [`interface`](Self::interface).
-    pub fn survey(&mut self, index: u32) -> io::Result<Vec<Vec<u8>>> {
-        self.request(command::GET_SURVEY, DUMP, Some(index))
+    /// Returns the datagrams about an interface, its stations (for a client, its access point) and the channels that it
+    /// has surveyed. Drivers do not support all requests, in particular surveys: what is unsupported is missing.
+    pub fn sample(&mut self, index: u32) -> Vec<(Kind, Vec<u8>)> {
+        let answers = [
+            (Kind::Interface, self.interface(index)),
+            (Kind::Station, self.request(command::GET_STATION, DUMP, Some(index))),
+            (Kind::Survey, self.request(command::GET_SURVEY, DUMP, Some(index))),
+        ];
+        let datagrams = answers
+            .into_iter()
+            .map(|(kind, answer)| (kind, answer.unwrap_or_default()));
+        datagrams
+            .flat_map(|(kind, answer)| answer.into_iter().map(move |datagram| (kind, datagram)))
+            .collect()
     }
 
     /// Opens a second socket, for events.
@@ -219,11 +219,7 @@ mod tests {
             Err(error) => return assert_eq!(error.kind(), io::ErrorKind::NotFound),
         };
         wifi.events().unwrap();
-        let answers = wifi.interfaces().unwrap();
-        for interface in answers
-            .iter()
-            .flat_map(|datagram| super::super::decode::interfaces(datagram))
-        {
+        for interface in wifi.interfaces().unwrap() {
             assert!(!wifi.interface(interface.index).unwrap().is_empty());
         }
     }

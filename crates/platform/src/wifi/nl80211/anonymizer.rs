@@ -1,9 +1,9 @@
 //! Removal of names and addresses from messages, so that recordings can be shared.
 
 use super::attribute::Attributes;
-use super::decode::Mac;
 use super::format::attr;
 use super::message::{HEADERS, Messages};
+use crate::wifi::Mac;
 
 /// Replaces addresses and names, always with the same substitutes: `02:00:00:00:00:01`, `network-1`. Attributes that
 /// may contain other addresses or names are removed, including the frames in events.
