@@ -27,7 +27,7 @@ impl Diag {
     /// # Errors
     /// The kernel's error, for example if it has no sock_diag.
     pub fn new() -> io::Result<Diag> {
-        let netlink = Netlink::new(libc::NETLINK_SOCK_DIAG)?;
+        let netlink = Netlink::new(Some(rustix::net::netlink::SOCK_DIAG))?;
         Ok(Diag { netlink })
     }
 

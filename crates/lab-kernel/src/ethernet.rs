@@ -5,9 +5,11 @@
 //! are also left to the reader.
 
 use crate::raw::{bind, open, set};
-use crate::result::{check, check_size};
+use crate::result::check;
 use crate::tun::HEADER;
-use std::io;
+use rustix::net::sockopt::{set_socket_recv_buffer_size, set_socket_recv_buffer_size_force};
+use rustix::net::{SocketFlags, SocketType};
+use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::size_of;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
@@ -15,7 +17,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 pub const ETHERNET: usize = 14;
 
 /// Requested receive buffer in bytes. Several bursts have hundreds of kilobytes.
-const BUFFER: libc::c_int = 16 << 20;
+const BUFFER: usize = 16 << 20;
 
 /// A non-blocking socket for the frames of one interface. Frames that it sent are not received.
 #[derive(Debug)]
@@ -29,13 +31,13 @@ impl Frames {
     /// # Errors
     /// [`PermissionDenied`](io::ErrorKind::PermissionDenied) without CAP_NET_RAW.
     pub fn new(index: u32) -> io::Result<Frames> {
-        let socket = open(libc::SOCK_RAW | libc::SOCK_NONBLOCK, 0)?;
+        let socket = open(SocketType::RAW, SocketFlags::NONBLOCK)?;
         for (option, value) in [(libc::PACKET_VNET_HDR, 1), (libc::PACKET_IGNORE_OUTGOING, 1)] {
             set(&socket, libc::SOL_PACKET, option, value)?;
         }
         // Without CAP_NET_ADMIN in the initial namespace, the buffer is limited to net.core.rmem_max.
-        if set(&socket, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, BUFFER).is_err() {
-            set(&socket, libc::SOL_SOCKET, libc::SO_RCVBUF, BUFFER)?;
+        if set_socket_recv_buffer_size_force(&socket, BUFFER).is_err() {
+            set_socket_recv_buffer_size(&socket, BUFFER)?;
         }
         bind(&socket, libc::ETH_P_ALL as u16, index)?;
         Ok(Frames { socket })
@@ -51,10 +53,12 @@ impl Frames {
     /// - [`InvalidData`](io::ErrorKind::InvalidData): the frame is too short.
     pub fn read(&self, ethernet: &mut [u8; ETHERNET], packet: &mut [u8]) -> io::Result<usize> {
         let (header, rest) = packet.split_at_mut_checked(HEADER).ok_or(io::ErrorKind::InvalidInput)?;
-        let parts = [part(header), part(ethernet), part(rest)];
-        // SAFETY: the kernel writes at most the length of each part, and the parts are valid during the call.
-        let got = unsafe { libc::readv(self.socket.as_raw_fd(), parts.as_ptr(), parts.len() as libc::c_int) };
-        check_size(got)?
+        let mut parts = [
+            IoSliceMut::new(header),
+            IoSliceMut::new(ethernet),
+            IoSliceMut::new(rest),
+        ];
+        rustix::io::readv(&self.socket, &mut parts)?
             .checked_sub(ETHERNET)
             .filter(|length| *length >= HEADER)
             .ok_or_else(|| io::ErrorKind::InvalidData.into())
@@ -65,14 +69,8 @@ impl Frames {
     /// # Errors
     /// The kernel's error; [`InvalidInput`](io::ErrorKind::InvalidInput) when the headers are inconsistent.
     pub fn write(&self, header: &[u8; HEADER], ethernet: &[u8; ETHERNET], packet: &[u8]) -> io::Result<usize> {
-        // The kernel only reads the parts.
-        let part = |bytes: &[u8]| libc::iovec {
-            iov_base: bytes.as_ptr().cast_mut().cast(),
-            iov_len: bytes.len(),
-        };
-        let parts = [part(header), part(ethernet), part(packet)];
-        // SAFETY: the kernel reads the length of each part, and the parts are valid during the call.
-        check_size(unsafe { libc::writev(self.socket.as_raw_fd(), parts.as_ptr(), parts.len() as libc::c_int) })
+        let parts = [IoSlice::new(header), IoSlice::new(ethernet), IoSlice::new(packet)];
+        Ok(rustix::io::writev(&self.socket, &parts)?)
     }
 
     /// Returns the frames dropped since the last call because the receive buffer was full.
@@ -95,13 +93,6 @@ impl Frames {
             )
         })?;
         Ok(statistics[1])
-    }
-}
-
-fn part(bytes: &mut [u8]) -> libc::iovec {
-    libc::iovec {
-        iov_base: bytes.as_mut_ptr().cast(),
-        iov_len: bytes.len(),
     }
 }
 

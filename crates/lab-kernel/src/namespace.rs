@@ -5,10 +5,13 @@
 
 use crate::result::check;
 use netburn_platform::process::limit_open_files;
-use std::ffi::CString;
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+use rustix::mount::{MountFlags, MountPropagationFlags, UnmountFlags};
+use rustix::process::{Signal, WaitId, WaitIdOptions, WaitOptions, WaitStatus};
+use rustix::thread::{CapabilitySet, LinkNameSpaceType, UnshareFlags};
 use std::io::{self, Read};
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
@@ -22,8 +25,11 @@ pub enum Isolation {
     User,
 }
 
-/// Capabilities that programs in the lab keep: CAP_NET_ADMIN and CAP_NET_RAW (capabilities(7)).
-const KEPT_CAPABILITIES: [u32; 2] = [12, 13];
+/// Capabilities that programs in the lab keep (capabilities(7)).
+const KEPT_CAPABILITIES: [CapabilitySet; 2] = [CapabilitySet::NET_ADMIN, CapabilitySet::NET_RAW];
+
+/// Signals of a terminal, and SIGTERM.
+const INTERRUPTS: [libc::c_int; 5] = [libc::SIGINT, libc::SIGQUIT, libc::SIGTERM, libc::SIGHUP, libc::SIGTTOU];
 
 /// Moves this process into new network and mount namespaces, and its children into a new PID namespace. As root, it
 /// uses the present user namespace if permitted. Otherwise it creates a user namespace with unchanged ids. Later mounts
@@ -34,11 +40,11 @@ const KEPT_CAPABILITIES: [u32; 2] = [12, 13];
 /// [`PermissionDenied`](io::ErrorKind::PermissionDenied) when the machine permits no user namespaces.
 pub fn isolate() -> io::Result<Isolation> {
     let (uid, gid) = ids();
-    let spaces = libc::CLONE_NEWNET | libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWIPC;
+    let spaces = UnshareFlags::NEWNET | UnshareFlags::NEWNS | UnshareFlags::NEWPID | UnshareFlags::NEWIPC;
     let isolation = if uid == 0 && unshare(spaces).is_ok() {
         Isolation::Root
     } else {
-        unshare(spaces | libc::CLONE_NEWUSER)?;
+        unshare(spaces | UnshareFlags::NEWUSER)?;
         // Required before a group mapping, so that a process cannot drop groups that deny it access
         // (user_namespaces(7)).
         std::fs::write("/proc/self/setgroups", "deny")?;
@@ -46,7 +52,7 @@ pub fn isolate() -> io::Result<Isolation> {
         std::fs::write("/proc/self/gid_map", format!("{gid} {gid} 1"))?;
         Isolation::User
     };
-    mount(None, Path::new("/"), None, libc::MS_REC | libc::MS_PRIVATE)?;
+    rustix::mount::mount_change("/", MountPropagationFlags::REC | MountPropagationFlags::PRIVATE)?;
     Ok(isolation)
 }
 
@@ -70,7 +76,7 @@ pub fn limits() -> Vec<(String, u64)> {
 /// # Errors
 /// The kernel's error when it is not permitted.
 pub fn new_network() -> io::Result<()> {
-    unshare(libc::CLONE_NEWNET)
+    unshare(UnshareFlags::NEWNET)
 }
 
 /// Opens this thread's network namespace, which exists as long as the descriptor.
@@ -86,20 +92,19 @@ pub fn network() -> io::Result<OwnedFd> {
 /// # Errors
 /// The kernel's error when it is not permitted.
 pub fn enter_network(namespace: impl AsFd) -> io::Result<()> {
-    // SAFETY: setns takes a descriptor and an integer and does not access memory of this process.
-    check(unsafe { libc::setns(namespace.as_fd().as_raw_fd(), libc::CLONE_NEWNET) }).map(drop)
+    let kind = Some(LinkNameSpaceType::Network);
+    Ok(rustix::thread::move_into_link_name_space(namespace.as_fd(), kind)?)
 }
 
 /// Returns the real user id and group id of this process.
 #[must_use]
 pub fn ids() -> (u32, u32) {
-    // SAFETY: both functions only return an integer.
-    unsafe { (libc::getuid(), libc::getgid()) }
+    (rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw())
 }
 
-fn unshare(flags: libc::c_int) -> io::Result<()> {
-    // SAFETY: unshare takes an integer and changes only kernel state. The file table and the address space stay shared.
-    check(unsafe { libc::unshare(flags) }).map(drop)
+fn unshare(flags: UnshareFlags) -> io::Result<()> {
+    // SAFETY: no caller passes FILES, so the file table stays shared.
+    Ok(unsafe { rustix::thread::unshare_unsafe(flags) }?)
 }
 
 /// Forks this process. The child runs `child` and exits with the returned status. Returns the process id of the child.
@@ -140,23 +145,28 @@ pub struct ChildExit {
 /// # Errors
 /// [`Interrupted`](io::ErrorKind::Interrupted) when a signal interrupts the wait.
 pub fn reap(wait: bool) -> io::Result<Option<ChildExit>> {
-    let mut status = 0;
-    let options = if wait { 0 } else { libc::WNOHANG };
-    // SAFETY: the kernel writes one int to `status`.
-    let id = match check(unsafe { libc::waitpid(-1, &mut status, options) }) {
-        Ok(0) => return Ok(None),
-        Ok(id) => id.unsigned_abs(),
-        Err(error) if error.raw_os_error() == Some(libc::ECHILD) => return Ok(None),
-        Err(error) => return Err(error),
+    let options = if wait {
+        WaitOptions::empty()
+    } else {
+        WaitOptions::NOHANG
     };
-    Ok(Some(ended(id, status)))
+    Ok(wait_for(options)?.map(|(id, status)| ended(id, status)))
 }
 
-fn ended(id: u32, status: libc::c_int) -> ChildExit {
+/// Waits for a state change of any child; `None` if there is none, and without children.
+fn wait_for(options: WaitOptions) -> io::Result<Option<(u32, WaitStatus)>> {
+    match rustix::process::wait(options) {
+        Ok(found) => Ok(found.map(|(id, status)| (id.as_raw_pid().unsigned_abs(), status))),
+        Err(Errno::CHILD) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn ended(id: u32, status: WaitStatus) -> ChildExit {
     ChildExit {
         id,
-        status: libc::WIFEXITED(status).then(|| libc::WEXITSTATUS(status)),
-        signal: libc::WIFSIGNALED(status).then(|| libc::WTERMSIG(status)),
+        status: status.exit_status(),
+        signal: status.terminating_signal(),
     }
 }
 
@@ -176,20 +186,13 @@ pub enum ChildEvent {
 /// # Errors
 /// [`Interrupted`](io::ErrorKind::Interrupted) when a signal interrupts the call.
 pub fn next_child_event() -> io::Result<Option<ChildEvent>> {
-    let mut status = 0;
-    let options = libc::WNOHANG | libc::WUNTRACED | libc::WCONTINUED;
-    // SAFETY: the kernel writes one int to `status`.
-    let id = match check(unsafe { libc::waitpid(-1, &mut status, options) }) {
-        Ok(0) => return Ok(None),
-        Ok(id) => id.unsigned_abs(),
-        Err(error) if error.raw_os_error() == Some(libc::ECHILD) => return Ok(None),
-        Err(error) => return Err(error),
-    };
-    Ok(Some(match status {
-        status if libc::WIFSTOPPED(status) => ChildEvent::Stopped(id),
-        status if libc::WIFCONTINUED(status) => ChildEvent::Continued(id),
+    let options = WaitOptions::NOHANG | WaitOptions::UNTRACED | WaitOptions::CONTINUED;
+    let event = |(id, status): (u32, WaitStatus)| match status {
+        status if status.stopped() => ChildEvent::Stopped(id),
+        status if status.continued() => ChildEvent::Continued(id),
         status => ChildEvent::Ended(ended(id, status)),
-    }))
+    };
+    Ok(wait_for(options)?.map(event))
 }
 
 /// Waits for a state change of a child process, which [`next_child_event`] then returns. Returns `false` if there are
@@ -198,16 +201,13 @@ pub fn next_child_event() -> io::Result<Option<ChildEvent>> {
 /// # Errors
 /// The kernel's error.
 pub fn wait_for_child() -> io::Result<bool> {
-    let what = libc::WEXITED | libc::WSTOPPED | libc::WCONTINUED | libc::WNOWAIT;
+    let what = WaitIdOptions::EXITED | WaitIdOptions::STOPPED | WaitIdOptions::CONTINUED | WaitIdOptions::NOWAIT;
     loop {
-        // SAFETY: a siginfo_t is numbers; all zero is an empty one.
-        let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
-        // SAFETY: the kernel writes one siginfo_t.
-        match check(unsafe { libc::waitid(libc::P_ALL, 0, &raw mut info, what) }) {
+        match rustix::process::waitid(WaitId::All, what) {
             Ok(_) => return Ok(true),
-            Err(error) if error.raw_os_error() == Some(libc::ECHILD) => return Ok(false),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
+            Err(Errno::CHILD) => return Ok(false),
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
         }
     }
 }
@@ -218,13 +218,13 @@ pub fn wait_for_child() -> io::Result<bool> {
 /// The kernel's error when there is no such process or it is not permitted.
 pub fn signal(id: u32, signal: i32) -> io::Result<()> {
     let id = libc::pid_t::try_from(id).map_err(|_| io::ErrorKind::InvalidInput)?;
-    // SAFETY: kill takes two numbers.
+    // rustix has no real-time signals. SAFETY: kill takes two numbers.
     check(unsafe { libc::kill(id, signal) }).map(drop)
 }
 
 /// Ignores the signals of a terminal and SIGTERM in this process.
 pub fn ignore_interrupts() {
-    for number in [libc::SIGINT, libc::SIGQUIT, libc::SIGTERM, libc::SIGHUP, libc::SIGTTOU] {
+    for number in INTERRUPTS {
         // SAFETY: no handler of ours is installed.
         unsafe { libc::signal(number, libc::SIG_IGN) };
     }
@@ -261,11 +261,9 @@ impl Parent {
     /// [`NotFound`](io::ErrorKind::NotFound) when the parent has already exited and the kernel sends no signal.
     pub fn kills(&mut self) -> io::Result<()> {
         self.held = None;
-        // SAFETY: PR_SET_PDEATHSIG takes an integer and does not access memory of this process.
-        check(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong) })?;
-        // The pipe is read after the call: from here on, the kernel sends the signal when the parent ends. SAFETY:
-        // F_SETFL takes an integer and does not access memory of this process.
-        check(unsafe { libc::fcntl(self.lifeline.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) })?;
+        rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+        // The pipe is read after the call: from here on, the kernel sends the signal when the parent ends.
+        rustix::fs::fcntl_setfl(&self.lifeline, OFlags::NONBLOCK)?;
         match self.lifeline.read(&mut [0]) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(()),
             Err(error) => Err(error),
@@ -299,7 +297,7 @@ pub fn enter_before_exec(command: &mut Command, inside: NodeContext) {
         let _ = name_host(&inside.host_name);
         // The limit was raised for the descriptors of namespaces. Programs that use select(2) need the original limit.
         let _ = limit_open_files(inside.open_files);
-        for number in [libc::SIGINT, libc::SIGQUIT, libc::SIGTERM, libc::SIGHUP, libc::SIGTTOU] {
+        for number in INTERRUPTS {
             // SAFETY: no handler of ours is installed.
             unsafe { libc::signal(number, libc::SIG_DFL) };
         }
@@ -316,45 +314,19 @@ fn name_host(name: &[u8]) -> io::Result<()> {
     if name.is_empty() {
         return Ok(());
     }
-    unshare(libc::CLONE_NEWUTS)?;
-    // SAFETY: the kernel reads the given number of bytes.
-    check(unsafe { libc::sethostname(name.as_ptr().cast(), name.len()) }).map(drop)
+    unshare(UnshareFlags::NEWUTS)?;
+    Ok(rustix::system::sethostname(name)?)
 }
 
 /// Keeps these capabilities over an exec (ambient capabilities, capabilities(7)).
-fn keep(capabilities: &[u32]) -> io::Result<()> {
-    #[repr(C)]
-    struct Header {
-        version: u32,
-        id: i32,
-    }
-    #[repr(C)]
-    #[derive(Clone, Copy, Default)]
-    struct Data {
-        effective: u32,
-        permitted: u32,
-        inheritable: u32,
-    }
-    // _LINUX_CAPABILITY_VERSION_3
-    let header = Header {
-        version: 0x2008_0522,
-        id: 0,
-    };
-    let mut data = [Data::default(); 2];
-    // SAFETY: the kernel reads the header and writes two elements of `data`.
-    let got = unsafe { libc::syscall(libc::SYS_capget, &raw const header, data.as_mut_ptr()) };
-    check(got as libc::c_int)?;
+fn keep(capabilities: &[CapabilitySet]) -> io::Result<()> {
+    let mut sets = rustix::thread::capabilities(None)?;
     for capability in capabilities {
-        data[0].inheritable |= 1 << capability;
+        sets.inheritable |= *capability;
     }
-    // SAFETY: the kernel reads the header and two elements of `data`.
-    let set = unsafe { libc::syscall(libc::SYS_capset, &raw const header, data.as_ptr()) };
-    check(set as libc::c_int)?;
+    rustix::thread::set_capabilities(None, sets)?;
     for capability in capabilities {
-        let (raise, nothing) = (libc::PR_CAP_AMBIENT_RAISE as libc::c_ulong, 0 as libc::c_ulong);
-        let which = libc::c_ulong::from(*capability);
-        // SAFETY: PR_CAP_AMBIENT takes integers.
-        check(unsafe { libc::prctl(libc::PR_CAP_AMBIENT, raise, which, nothing, nothing) })?;
+        rustix::thread::configure_capability_in_ambient_set(*capability, true)?;
     }
     Ok(())
 }
@@ -364,7 +336,7 @@ fn keep(capabilities: &[u32]) -> io::Result<()> {
 /// # Errors
 /// The kernel's error when it is not permitted.
 pub fn mount_memory(at: &Path) -> io::Result<()> {
-    mount(Some((Path::new("tmpfs"), "tmpfs")), at, None, 0)
+    Ok(rustix::mount::mount("tmpfs", at, "tmpfs", MountFlags::empty(), None)?)
 }
 
 /// Mounts the proc filesystem of this process's PID namespace.
@@ -372,8 +344,8 @@ pub fn mount_memory(at: &Path) -> io::Result<()> {
 /// # Errors
 /// The kernel's error when it is not permitted: some containers mask parts of their /proc.
 pub fn mount_processes(at: &Path) -> io::Result<()> {
-    let flags = libc::MS_NOSUID | libc::MS_NODEV | libc::MS_NOEXEC;
-    mount(Some((Path::new("proc"), "proc")), at, None, flags)
+    let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+    Ok(rustix::mount::mount("proc", at, "proc", flags, None)?)
 }
 
 /// Bind-mounts `file` over `over`.
@@ -381,7 +353,7 @@ pub fn mount_processes(at: &Path) -> io::Result<()> {
 /// # Errors
 /// The kernel's error when a file does not exist or it is not permitted.
 pub fn mount_over(file: &Path, over: &Path) -> io::Result<()> {
-    mount(None, over, Some(file), libc::MS_BIND)
+    Ok(rustix::mount::mount_bind(file, over)?)
 }
 
 /// Unmounts the filesystem at `at`. Bind mounts of its files stay.
@@ -389,24 +361,5 @@ pub fn mount_over(file: &Path, over: &Path) -> io::Result<()> {
 /// # Errors
 /// The kernel's error when nothing is mounted there.
 pub fn unmount(at: &Path) -> io::Result<()> {
-    let at = text(at)?;
-    // SAFETY: `at` is a C string that is valid during the call.
-    check(unsafe { libc::umount2(at.as_ptr(), libc::MNT_DETACH) }).map(drop)
-}
-
-fn mount(kind: Option<(&Path, &str)>, at: &Path, bound: Option<&Path>, flags: libc::c_ulong) -> io::Result<()> {
-    let source = match (kind, bound) {
-        (Some((source, _)), _) => text(source)?,
-        (None, Some(file)) => text(file)?,
-        (None, None) => text(Path::new("none"))?,
-    };
-    let name = kind.map(|(_, name)| text(Path::new(name))).transpose()?;
-    let at = text(at)?;
-    let name = name.as_ref().map_or(std::ptr::null(), |name| name.as_ptr());
-    // SAFETY: all strings are C strings that are valid during the call; no data is passed.
-    check(unsafe { libc::mount(source.as_ptr(), at.as_ptr(), name, flags, std::ptr::null()) }).map(drop)
-}
-
-fn text(path: &Path) -> io::Result<CString> {
-    CString::new(path.as_os_str().as_bytes()).map_err(|_| io::ErrorKind::InvalidInput.into())
+    Ok(rustix::mount::unmount(at, UnmountFlags::DETACH)?)
 }

@@ -2,8 +2,13 @@
 
 use crate::result::check;
 use netburn_platform::Monotonic;
+use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
+use rustix::io::Errno;
+use rustix::thread::ClockId;
+use rustix::time::{Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec};
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
 
 /// Waits until one of several files is readable (epoll(7)) or a time has come (timerfd).
 #[derive(Debug)]
@@ -11,6 +16,9 @@ pub struct Poller {
     epoll: OwnedFd,
     timer: OwnedFd,
 }
+
+/// Maximum number of events of one wait.
+const MAX_EVENTS: usize = 64;
 
 /// Number of the timer.
 const TIMER: u64 = u64::MAX;
@@ -21,18 +29,14 @@ impl Poller {
     /// # Errors
     /// An I/O error when too many files are open.
     pub fn new() -> io::Result<Self> {
-        // SAFETY: no pointers are passed.
-        let epoll = check(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })?;
-        // SAFETY: the kernel has just given us this descriptor.
-        let epoll = unsafe { OwnedFd::from_raw_fd(epoll) };
-        // SAFETY: no pointers are passed.
-        let timer =
-            check(unsafe { libc::timerfd_create(libc::CLOCK_MONOTONIC, libc::TFD_NONBLOCK | libc::TFD_CLOEXEC) })?;
-        // SAFETY: as above.
-        let timer = unsafe { OwnedFd::from_raw_fd(timer) };
-        let wait = Poller { epoll, timer };
-        wait.put(&wait.timer, TIMER)?;
-        Ok(wait)
+        let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
+        let poller = Poller {
+            epoll: epoll::create(CreateFlags::CLOEXEC)?,
+            timer: rustix::time::timerfd_create(TimerfdClockId::Monotonic, flags)?,
+        };
+        let timer = EventData::new_u64(TIMER);
+        epoll::add(&poller.epoll, &poller.timer, timer, EventFlags::IN)?;
+        Ok(poller)
     }
 
     /// Adds `file` with this number.
@@ -40,7 +44,7 @@ impl Poller {
     /// # Errors
     /// The kernel's error when the file does not support polling.
     pub fn add(&self, file: impl AsFd, number: u32) -> io::Result<()> {
-        self.put(file, u64::from(number))
+        Ok(epoll::add(&self.epoll, file, data(number), EventFlags::IN)?)
     }
 
     /// Ignores `file` until it is [resumed](Self::resume).
@@ -48,7 +52,7 @@ impl Poller {
     /// # Errors
     /// The kernel's error when the file was not added.
     pub fn pause(&self, file: impl AsFd, number: u32) -> io::Result<()> {
-        self.control(libc::EPOLL_CTL_MOD, file, 0, u64::from(number))
+        Ok(epoll::modify(&self.epoll, file, data(number), EventFlags::empty())?)
     }
 
     /// Waits for `file` again.
@@ -56,7 +60,7 @@ impl Poller {
     /// # Errors
     /// The kernel's error when the file was not added.
     pub fn resume(&self, file: impl AsFd, number: u32) -> io::Result<()> {
-        self.control(libc::EPOLL_CTL_MOD, file, libc::EPOLLIN as u32, u64::from(number))
+        Ok(epoll::modify(&self.epoll, file, data(number), EventFlags::IN)?)
     }
 
     /// Removes `file`.
@@ -64,18 +68,7 @@ impl Poller {
     /// # Errors
     /// The kernel's error when the file was not added.
     pub fn remove(&self, file: impl AsFd) -> io::Result<()> {
-        self.control(libc::EPOLL_CTL_DEL, file, 0, 0)
-    }
-
-    fn put(&self, file: impl AsFd, number: u64) -> io::Result<()> {
-        self.control(libc::EPOLL_CTL_ADD, file, libc::EPOLLIN as u32, number)
-    }
-
-    fn control(&self, operation: libc::c_int, file: impl AsFd, events: u32, number: u64) -> io::Result<()> {
-        let mut event = libc::epoll_event { events, u64: number };
-        let (epoll, file) = (self.epoll.as_raw_fd(), file.as_fd().as_raw_fd());
-        // SAFETY: the kernel reads one event.
-        check(unsafe { libc::epoll_ctl(epoll, operation, file, &raw mut event) }).map(drop)
+        Ok(epoll::delete(&self.epoll, file)?)
     }
 
     /// Waits until a file is readable, at most until `until`. Without `until`, waits without a limit. Stores the
@@ -89,17 +82,15 @@ impl Poller {
         if !passed {
             self.arm(until)?;
         }
-        let mut events = [libc::epoll_event { events: 0, u64: 0 }; 64];
-        let timeout = if passed { 0 } else { -1 };
-        let epoll = self.epoll.as_raw_fd();
-        // SAFETY: the kernel writes at most as many events as the array has elements.
-        let got = unsafe { libc::epoll_wait(epoll, events.as_mut_ptr(), events.len() as libc::c_int, timeout) };
-        let count = match check(got) {
-            Ok(count) => count.unsigned_abs() as usize,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => 0,
-            Err(error) => return Err(error),
+        let timeout = passed.then_some(Timespec { tv_sec: 0, tv_nsec: 0 });
+        let mut room = [MaybeUninit::uninit(); MAX_EVENTS];
+        let events = match epoll::wait(&self.epoll, &mut room[..], timeout.as_ref()) {
+            Ok((events, _)) => events,
+            Err(Errno::INTR) => return Ok(()),
+            Err(error) => return Err(error.into()),
         };
-        ready.extend(events[..count].iter().filter_map(|event| u32::try_from(event.u64).ok()));
+        let numbers = events.iter().map(|event| event.data.u64());
+        ready.extend(numbers.filter_map(|number| u32::try_from(number).ok()));
         Ok(())
     }
 
@@ -108,23 +99,9 @@ impl Poller {
     /// # Errors
     /// The kernel's error.
     pub fn sleep(&self, until: Monotonic) -> io::Result<()> {
-        let nanos = until.as_nanos().max(0);
-        let until = libc::timespec {
-            tv_sec: (nanos / 1_000_000_000) as _,
-            tv_nsec: (nanos % 1_000_000_000) as libc::c_long,
-        };
-        // SAFETY: the kernel reads one timespec; the remaining time is not requested.
-        let error = unsafe {
-            libc::clock_nanosleep(
-                libc::CLOCK_MONOTONIC,
-                libc::TIMER_ABSTIME,
-                &raw const until,
-                std::ptr::null_mut(),
-            )
-        };
-        match error {
-            0 | libc::EINTR => Ok(()),
-            error => Err(io::Error::from_raw_os_error(error)),
+        match rustix::thread::clock_nanosleep_absolute(ClockId::Monotonic, &timespec(until.as_nanos().max(0))) {
+            Ok(()) | Err(Errno::INTR) => Ok(()),
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -132,16 +109,23 @@ impl Poller {
     fn arm(&self, until: Option<Monotonic>) -> io::Result<()> {
         // A value of zero disarms the timer.
         let nanos = until.map_or(0, |until| until.as_nanos().max(1));
-        let spec = libc::itimerspec {
-            it_interval: libc::timespec { tv_sec: 0, tv_nsec: 0 },
-            it_value: libc::timespec {
-                tv_sec: (nanos / 1_000_000_000) as _,
-                tv_nsec: (nanos % 1_000_000_000) as libc::c_long,
-            },
+        let spec = Itimerspec {
+            it_interval: timespec(0),
+            it_value: timespec(nanos),
         };
-        let timer = self.timer.as_raw_fd();
-        // SAFETY: `spec` is valid during the call; the old value is not requested.
-        check(unsafe { libc::timerfd_settime(timer, libc::TFD_TIMER_ABSTIME, &spec, std::ptr::null_mut()) }).map(drop)
+        rustix::time::timerfd_settime(&self.timer, TimerfdTimerFlags::ABSTIME, &spec)?;
+        Ok(())
+    }
+}
+
+fn data(number: u32) -> EventData {
+    EventData::new_u64(number.into())
+}
+
+fn timespec(nanos: i64) -> Timespec {
+    Timespec {
+        tv_sec: nanos / 1_000_000_000,
+        tv_nsec: nanos % 1_000_000_000,
     }
 }
 
@@ -152,8 +136,8 @@ impl Poller {
 /// [`PermissionDenied`](io::ErrorKind::PermissionDenied) without CAP_SYS_NICE or RLIMIT_RTPRIO.
 pub fn set_realtime_priority(priority: i32) -> io::Result<()> {
     let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
-    // Direct system call, because musl's function returns an error. SAFETY: the kernel's sched_param is one int, which
-    // the kernel reads.
+    // rustix does not set the scheduling policy, and musl's function returns an error. SAFETY: the kernel's sched_param is
+    // one int, which the kernel reads.
     let set = unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const priority) };
     check(set as libc::c_int).map(drop)
 }

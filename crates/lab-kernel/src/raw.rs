@@ -1,16 +1,18 @@
 //! Raw sockets below IP (packet(7)), used to restart a stopped qdisc.
 
-use crate::result::{check, check_size};
+use crate::result::check;
+use rustix::net::addr::{SocketAddrArg, SocketAddrLen, SocketAddrOpaque};
+use rustix::net::{AddressFamily, SendFlags, SocketFlags, SocketType};
 use std::io;
 use std::mem::size_of;
-use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 /// Opens a socket that sends packets through one interface and its qdisc, and receives none.
 ///
 /// # Errors
 /// [`PermissionDenied`](io::ErrorKind::PermissionDenied) without CAP_NET_RAW.
 pub fn sender(index: u32) -> io::Result<OwnedFd> {
-    let socket = open(libc::SOCK_DGRAM, 0)?;
+    let socket = open(SocketType::DGRAM, SocketFlags::empty())?;
     bind(&socket, 0, index)?;
     Ok(socket)
 }
@@ -20,38 +22,47 @@ pub fn sender(index: u32) -> io::Result<OwnedFd> {
 /// # Errors
 /// The kernel's error.
 pub fn send(socket: impl AsFd, index: u32, protocol: u16, packet: &[u8]) -> io::Result<()> {
-    let address = address(protocol, index);
-    let (socket, length) = (socket.as_fd().as_raw_fd(), size_of::<libc::sockaddr_ll>());
-    let (data, flags) = (packet.as_ptr().cast(), libc::MSG_DONTWAIT);
-    let to = (&raw const address).cast();
-    // SAFETY: packet and address are valid during the call and have the given lengths.
-    check_size(unsafe { libc::sendto(socket, data, packet.len(), flags, to, length as u32) }).map(drop)
+    let to = LinkAddress { protocol, index };
+    rustix::net::sendto(socket, packet, SendFlags::DONTWAIT, &to)?;
+    Ok(())
 }
 
-pub(crate) fn open(kind: libc::c_int, protocol: u16) -> io::Result<OwnedFd> {
-    let kind = kind | libc::SOCK_CLOEXEC;
-    // SAFETY: no pointers are passed.
-    let socket = check(unsafe { libc::socket(libc::AF_PACKET, kind, libc::c_int::from(protocol.to_be())) })?;
-    // SAFETY: the kernel has just given us this descriptor.
-    Ok(unsafe { OwnedFd::from_raw_fd(socket) })
+/// Opens a packet socket that receives nothing before it is bound.
+pub(crate) fn open(kind: SocketType, flags: SocketFlags) -> io::Result<OwnedFd> {
+    let (family, flags) = (AddressFamily::PACKET, flags | SocketFlags::CLOEXEC);
+    Ok(rustix::net::socket_with(family, kind, flags, None)?)
 }
 
 pub(crate) fn bind(socket: &OwnedFd, protocol: u16, index: u32) -> io::Result<()> {
-    let address = address(protocol, index);
-    let length = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
-    // SAFETY: the kernel reads one address.
-    check(unsafe { libc::bind(socket.as_raw_fd(), (&raw const address).cast(), length) }).map(drop)
+    Ok(rustix::net::bind(socket, &LinkAddress { protocol, index })?)
 }
 
-fn address(protocol: u16, index: u32) -> libc::sockaddr_ll {
-    // SAFETY: a sockaddr_ll is numbers; all zero is an empty one.
-    let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
-    address.sll_family = libc::AF_PACKET as u16;
-    address.sll_protocol = protocol.to_be();
-    address.sll_ifindex = index as i32;
-    address
+/// An EtherType and an interface: the parts of a `sockaddr_ll` that are used here.
+struct LinkAddress {
+    protocol: u16,
+    index: u32,
 }
 
+// SAFETY: the closure gets a whole `sockaddr_ll` that lives during its call, with its length.
+unsafe impl SocketAddrArg for LinkAddress {
+    unsafe fn with_sockaddr<R>(&self, f: impl FnOnce(*const SocketAddrOpaque, SocketAddrLen) -> R) -> R {
+        let address = libc::sockaddr_ll {
+            sll_family: libc::AF_PACKET as u16,
+            sll_protocol: self.protocol.to_be(),
+            sll_ifindex: self.index as i32,
+            sll_hatype: 0,
+            sll_pkttype: 0,
+            sll_halen: 0,
+            sll_addr: [0; 8],
+        };
+        f(
+            (&raw const address).cast(),
+            size_of::<libc::sockaddr_ll>() as SocketAddrLen,
+        )
+    }
+}
+
+/// Sets an option of packet sockets, which rustix does not have.
 pub(crate) fn set(socket: &OwnedFd, level: libc::c_int, option: libc::c_int, value: libc::c_int) -> io::Result<()> {
     let length = size_of::<libc::c_int>() as libc::socklen_t;
     let value = &raw const value;

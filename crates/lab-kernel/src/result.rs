@@ -1,4 +1,4 @@
-//! Results of system calls.
+//! Results of the system calls that rustix does not have.
 
 use std::io;
 
@@ -8,8 +8,4 @@ pub(crate) fn check(result: libc::c_int) -> io::Result<libc::c_int> {
     } else {
         Ok(result)
     }
-}
-
-pub(crate) fn check_size(result: libc::ssize_t) -> io::Result<usize> {
-    usize::try_from(result).map_err(|_| io::Error::last_os_error())
 }

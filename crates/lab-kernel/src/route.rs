@@ -55,21 +55,8 @@ impl Route {
     /// # Errors
     /// The kernel's error.
     pub fn new() -> io::Result<Route> {
-        let netlink = Netlink::new(libc::NETLINK_ROUTE)?;
+        let netlink = Netlink::new(None)?;
         Ok(Route { netlink })
-    }
-
-    /// Returns the index of an interface.
-    ///
-    /// # Errors
-    /// The kernel's error when the namespace of this *thread* has no interface of this name.
-    pub fn index(name: &str) -> io::Result<u32> {
-        let name = std::ffi::CString::new(name).map_err(|_| io::ErrorKind::InvalidInput)?;
-        // SAFETY: `name` is a C string that is valid during the call.
-        match unsafe { libc::if_nametoindex(name.as_ptr()) } {
-            0 => Err(io::Error::last_os_error()),
-            index => Ok(index),
-        }
     }
 
     /// Changes an interface and brings it up.

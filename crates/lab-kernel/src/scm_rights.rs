@@ -1,8 +1,13 @@
 //! Messages between processes with file descriptors (SCM_RIGHTS, unix(7)).
 
-use crate::result::{check, check_size};
-use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use rustix::io::retry_on_intr;
+use rustix::net::{
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, SocketFlags, SocketType,
+};
+use std::io::{self, IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 /// Maximum number of files of one message.
 pub const MAX_FILES: usize = 8;
@@ -16,17 +21,12 @@ pub const MAX_MESSAGE: usize = 96 * 1024;
 /// # Errors
 /// An I/O error when too many files are open.
 pub fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
-    let mut ends = [0; 2];
-    let kind = libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC;
-    // SAFETY: the kernel writes two descriptors.
-    check(unsafe { libc::socketpair(libc::AF_UNIX, kind, 0, ends.as_mut_ptr()) })?;
-    // SAFETY: the kernel has just returned both descriptors, and nothing else owns them.
-    Ok(unsafe { (OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1])) })
+    let (kind, flags) = (SocketType::SEQPACKET, SocketFlags::CLOEXEC);
+    Ok(rustix::net::socketpair(AddressFamily::UNIX, kind, flags, None)?)
 }
 
-/// Buffer for the control message of [`MAX_FILES`] files, aligned for a header.
-#[repr(C, align(8))]
-struct Control([u8; 64]);
+/// Room for the control message of [`MAX_FILES`] files.
+const CONTROL: usize = rustix::cmsg_space!(ScmRights(MAX_FILES));
 
 /// Sends one message.
 ///
@@ -37,33 +37,13 @@ pub fn send(to: impl AsFd, bytes: &[u8], files: &[BorrowedFd<'_>]) -> io::Result
     if bytes.is_empty() || bytes.len() > MAX_MESSAGE || files.len() > MAX_FILES {
         return Err(io::ErrorKind::InvalidInput.into());
     }
-    let raw: Vec<RawFd> = files.iter().map(AsRawFd::as_raw_fd).collect();
-    let length = size_of_val(raw.as_slice());
-    let mut control = Control([0; 64]);
-    let mut part = libc::iovec {
-        iov_base: bytes.as_ptr().cast_mut().cast(),
-        iov_len: bytes.len(),
-    };
-    // SAFETY: a msghdr is numbers and pointers; all zero is an empty one.
-    let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
-    message.msg_iov = &raw mut part;
-    message.msg_iovlen = 1;
-    if !raw.is_empty() {
-        message.msg_control = control.0.as_mut_ptr().cast();
-        // SAFETY: pure arithmetic.
-        message.msg_controllen = unsafe { libc::CMSG_SPACE(length as u32) } as _;
-        // SAFETY: the control buffer has room for the header and `length` bytes: 16 + 8 × 4 of 64.
-        unsafe {
-            let header = libc::CMSG_FIRSTHDR(&message);
-            (*header).cmsg_level = libc::SOL_SOCKET;
-            (*header).cmsg_type = libc::SCM_RIGHTS;
-            (*header).cmsg_len = libc::CMSG_LEN(length as u32) as _;
-            std::ptr::copy_nonoverlapping(raw.as_ptr().cast::<u8>(), libc::CMSG_DATA(header), length);
-        }
+    let mut room = [MaybeUninit::uninit(); CONTROL];
+    let mut control = SendAncillaryBuffer::new(&mut room);
+    if !files.is_empty() && !control.push(SendAncillaryMessage::ScmRights(files)) {
+        return Err(io::ErrorKind::InvalidInput.into());
     }
-    // SAFETY: bytes and control are valid during the call and have the lengths in the message; the kernel only reads
-    // them.
-    check_size(unsafe { libc::sendmsg(to.as_fd().as_raw_fd(), &message, libc::MSG_NOSIGNAL) }).map(drop)
+    rustix::net::sendmsg(to, &[IoSlice::new(bytes)], &mut control, SendFlags::NOSIGNAL)?;
+    Ok(())
 }
 
 /// Waits for one message. An empty message means that the peer has closed its socket.
@@ -72,47 +52,22 @@ pub fn send(to: impl AsFd, bytes: &[u8], files: &[BorrowedFd<'_>]) -> io::Result
 /// [`InvalidData`](io::ErrorKind::InvalidData) when the message was truncated; the kernel's error.
 pub fn receive(from: impl AsFd) -> io::Result<(Vec<u8>, Vec<OwnedFd>)> {
     let mut bytes = vec![0; MAX_MESSAGE];
-    let mut control = Control([0; 64]);
-    let mut part = libc::iovec {
-        iov_base: bytes.as_mut_ptr().cast(),
-        iov_len: bytes.len(),
-    };
-    // SAFETY: a msghdr is numbers and pointers; all zero is an empty one.
-    let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
-    message.msg_iov = &raw mut part;
-    message.msg_iovlen = 1;
-    message.msg_control = control.0.as_mut_ptr().cast();
-    message.msg_controllen = control.0.len() as _;
-    let length = loop {
-        // SAFETY: bytes and control have the lengths in the message and are valid during the call.
-        let got = unsafe { libc::recvmsg(from.as_fd().as_raw_fd(), &raw mut message, libc::MSG_CMSG_CLOEXEC) };
-        match check_size(got) {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            got => break got?,
-        }
-    };
+    let mut room = [MaybeUninit::uninit(); CONTROL];
+    let mut control = RecvAncillaryBuffer::new(&mut room);
+    let message = retry_on_intr(|| {
+        let mut parts = [IoSliceMut::new(&mut bytes)];
+        rustix::net::recvmsg(from.as_fd(), &mut parts, &mut control, RecvFlags::CMSG_CLOEXEC)
+    })?;
     let mut files = Vec::new();
-    // SAFETY: the kernel has set the control length to the number of bytes that it wrote to the
-    // valid control buffer.
-    let header = unsafe { libc::CMSG_FIRSTHDR(&message) };
-    if !header.is_null() {
-        // SAFETY: the header is within the buffer, and the kernel set the number of descriptors, which nothing else
-        // owns.
-        unsafe {
-            if (*header).cmsg_level == libc::SOL_SOCKET && (*header).cmsg_type == libc::SCM_RIGHTS {
-                let data = libc::CMSG_DATA(header);
-                let count = ((*header).cmsg_len as usize - (data as usize - header as usize)) / size_of::<RawFd>();
-                for index in 0..count {
-                    let raw = data.cast::<RawFd>().add(index).read_unaligned();
-                    files.push(OwnedFd::from_raw_fd(raw));
-                }
-            }
+    for part in control.drain() {
+        if let RecvAncillaryMessage::ScmRights(received) = part {
+            files.extend(received);
         }
     }
-    if message.msg_flags & (libc::MSG_TRUNC | libc::MSG_CTRUNC) != 0 {
+    if message.flags.intersects(ReturnFlags::TRUNC | ReturnFlags::CTRUNC) {
         return Err(io::Error::new(io::ErrorKind::InvalidData, "message too long"));
     }
-    bytes.truncate(length);
+    bytes.truncate(message.bytes);
     Ok((bytes, files))
 }
 

@@ -1,6 +1,8 @@
 //! The kernel's monotonic clock as an integer.
 
 use netburn_units::Duration;
+#[cfg(target_os = "linux")]
+use rustix::time::ClockId;
 use std::ops::Add;
 
 /// A reading of the monotonic clock in nanoseconds (CLOCK_MONOTONIC: time since boot without suspension). All processes
@@ -63,8 +65,14 @@ impl Add<Duration> for Monotonic {
 }
 
 #[cfg(target_os = "linux")]
+pub(crate) fn read_clock(clock: ClockId) -> i64 {
+    let time = rustix::time::clock_gettime(clock);
+    time.tv_sec * 1_000_000_000 + time.tv_nsec
+}
+
+#[cfg(target_os = "linux")]
 fn read() -> i64 {
-    crate::cpu::read_clock(libc::CLOCK_MONOTONIC).expect("every Linux has CLOCK_MONOTONIC")
+    read_clock(ClockId::Monotonic)
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -85,7 +93,7 @@ pub fn suspended() -> Duration {
 fn suspended_with_retries(tries: u32) -> Option<Duration> {
     const MAX_READING_SPAN: Duration = Duration::from_millis(1);
     let before = Monotonic::now();
-    let awake_and_asleep = crate::cpu::read_clock(libc::CLOCK_BOOTTIME).ok()?;
+    let awake_and_asleep = read_clock(ClockId::Boottime);
     let after = Monotonic::now();
     // A preemption between the readings would count as suspension, so the lower bound is returned.
     if after

@@ -112,9 +112,6 @@ fn parse_machine(text: &str) -> Option<MachineTimes> {
     })
 }
 
-#[cfg(target_os = "linux")]
-pub(crate) use imp::read_clock;
-
 #[cfg_attr(target_os = "linux", path = "cpu/linux.rs")]
 #[cfg_attr(not(target_os = "linux"), path = "cpu/portable.rs")]
 mod imp;

@@ -7,9 +7,9 @@
 //! IP_RECVTOS and IPV6_RECVTCLASS (ip(7), RFC 3542 section 6.5) report the TOS byte or the traffic class with which a
 //! datagram arrived. Its upper six bits are the DSCP (RFC 2474 section 3).
 
+use socket2::SockRef;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::os::fd::AsFd;
 
 /// Metadata of a received datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,8 +30,8 @@ pub struct Received {
 ///
 /// # Errors
 /// The kernel's error.
-pub fn enable_destination_address(socket: impl AsFd) -> io::Result<()> {
-    imp::enable_destination_address(socket.as_fd())
+pub fn enable_destination_address<'s>(socket: impl Into<SockRef<'s>>) -> io::Result<()> {
+    imp::enable_destination_address(&socket.into())
 }
 
 /// Enables the DSCP of received datagrams. Without this call, [`receive`] returns `None` for `dscp`. On other systems than
@@ -39,24 +39,24 @@ pub fn enable_destination_address(socket: impl AsFd) -> io::Result<()> {
 ///
 /// # Errors
 /// The kernel's error.
-pub fn enable_dscp(socket: impl AsFd) -> io::Result<()> {
-    imp::enable_dscp(socket.as_fd())
+pub fn enable_dscp<'s>(socket: impl Into<SockRef<'s>>) -> io::Result<()> {
+    imp::enable_dscp(&socket.into())
 }
 
 /// Receives one datagram without blocking.
 ///
 /// # Errors
 /// [`WouldBlock`](io::ErrorKind::WouldBlock) when no datagram is available; the socket's error.
-pub fn receive(socket: impl AsFd, buffer: &mut [u8]) -> io::Result<Received> {
-    imp::receive(socket.as_fd(), buffer)
+pub fn receive<'s>(socket: impl Into<SockRef<'s>>, buffer: &mut [u8]) -> io::Result<Received> {
+    imp::receive(&socket.into(), buffer)
 }
 
 /// Sends one datagram to `to` without blocking, from the local address `from` if given.
 ///
 /// # Errors
 /// [`WouldBlock`](io::ErrorKind::WouldBlock) when the socket's buffer is full; the socket's error.
-pub fn send(socket: impl AsFd, bytes: &[u8], to: SocketAddr, from: Option<IpAddr>) -> io::Result<()> {
-    imp::send(socket.as_fd(), bytes, to, from)
+pub fn send<'s>(socket: impl Into<SockRef<'s>>, bytes: &[u8], to: SocketAddr, from: Option<IpAddr>) -> io::Result<()> {
+    imp::send(&socket.into(), bytes, to, from)
 }
 
 #[cfg_attr(target_os = "linux", path = "datagram/linux.rs")]

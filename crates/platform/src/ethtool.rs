@@ -1,8 +1,9 @@
 //! Requests of ethtool(8) to the kernel (linux/ethtool.h), and the driver of an interface (`ethtool -i`).
 
 use crate::process::check;
+use rustix::net::{AddressFamily, SocketFlags, SocketType};
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 
 const SIOCETHTOOL: libc::c_ulong = 0x8946;
 
@@ -11,10 +12,8 @@ const SIOCETHTOOL: libc::c_ulong = 0x8946;
 /// # Errors
 /// The kernel's error.
 pub fn socket() -> io::Result<OwnedFd> {
-    // SAFETY: no pointers are passed.
-    let socket = check(unsafe { libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0) })?;
-    // SAFETY: the kernel has just given us this descriptor.
-    Ok(unsafe { OwnedFd::from_raw_fd(socket) })
+    let (family, kind) = (AddressFamily::INET, SocketType::DGRAM);
+    Ok(rustix::net::socket_with(family, kind, SocketFlags::CLOEXEC, None)?)
 }
 
 /// Runs an ethtool request. `words` contains the request and then its answer, and has the length that the request

@@ -12,10 +12,7 @@ pub const SETTING: &str = "net.ipv4.ping_group_range";
 
 /// A socket for ICMP echo requests over IPv4. Sending never blocks.
 #[derive(Debug)]
-pub struct EchoSocket {
-    #[cfg(target_os = "linux")]
-    watched: tokio::io::unix::AsyncFd<socket2::Socket>,
-}
+pub struct EchoSocket(imp::Socket);
 
 /// Answer to an echo request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,7 +42,23 @@ impl EchoSocket {
     /// [`PermissionDenied`](io::ErrorKind::PermissionDenied) when the group of this process is not in [`SETTING`];
     /// [`Unsupported`](io::ErrorKind::Unsupported) on other systems than Linux; the kernel's error.
     pub fn new(to: Ipv4Addr, time_to_live: Option<u8>) -> io::Result<Self> {
-        imp::new(to, time_to_live)
+        imp::Socket::new(to, time_to_live).map(Self)
+    }
+
+    /// Binds the socket to a network interface, as [`bind_to_device`](crate::bind_to_device) does.
+    ///
+    /// # Errors
+    /// The kernel's error.
+    pub fn bind_to_device(&self, interface: &str) -> io::Result<()> {
+        crate::bind_to_device(self.0.socket(), interface)
+    }
+
+    /// Sets the DSCP of the requests, as [`set_dscp`](crate::set_dscp) does.
+    ///
+    /// # Errors
+    /// The kernel's error.
+    pub fn set_dscp(&self, dscp: u8) -> io::Result<()> {
+        crate::set_dscp(self.0.socket(), dscp)
     }
 
     /// Sends an echo request with `content`.
@@ -53,7 +66,7 @@ impl EchoSocket {
     /// # Errors
     /// [`WouldBlock`](io::ErrorKind::WouldBlock) when the socket's buffer is full; the kernel's error.
     pub fn send(&self, sequence: u16, content: &[u8]) -> io::Result<()> {
-        imp::send(self, sequence, content)
+        self.0.send(sequence, content)
     }
 
     /// Waits for the next answer. Dropping the future loses no answer.
@@ -61,21 +74,7 @@ impl EchoSocket {
     /// # Errors
     /// The kernel's error, after which the socket can still be used.
     pub async fn receive(&self) -> io::Result<EchoAnswer> {
-        imp::receive(self).await
-    }
-}
-
-#[cfg(target_os = "linux")]
-impl std::os::fd::AsFd for EchoSocket {
-    fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
-        self.watched.get_ref().as_fd()
-    }
-}
-
-#[cfg(all(unix, not(target_os = "linux")))]
-impl std::os::fd::AsFd for EchoSocket {
-    fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
-        unreachable!("there is no such socket on this system")
+        self.0.receive().await
     }
 }
 

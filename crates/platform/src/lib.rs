@@ -20,6 +20,8 @@
 //! - [`private_folder`] – folders that only their user can read.
 
 pub mod clock;
+#[cfg(target_os = "linux")]
+mod control;
 pub mod cpu;
 pub mod datagram;
 #[cfg(target_os = "linux")]

@@ -21,7 +21,7 @@ impl Links {
     /// # Errors
     /// The kernel's error.
     pub fn watch() -> io::Result<Links> {
-        let netlink = Netlink::new(libc::NETLINK_ROUTE)?;
+        let netlink = Netlink::new(None)?;
         netlink.join(libc::RTNLGRP_LINK)?;
         Ok(Links { netlink })
     }

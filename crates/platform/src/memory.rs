@@ -1,7 +1,7 @@
 //! Memory that the kernel sends without copying.
 
+use socket2::SockRef;
 use std::io;
-use std::os::fd::AsFd;
 
 /// Returns free memory of the allocator to the system (malloc_trim(3)). glibc otherwise keeps free memory between small
 /// allocations. Does nothing with other C libraries.
@@ -36,9 +36,9 @@ impl SealedMemory {
     ///
     /// # Errors
     /// [`WouldBlock`](io::ErrorKind::WouldBlock) when the socket's buffer is full; the socket's error.
-    pub fn send(&self, socket: impl AsFd, offset: usize, length: usize) -> io::Result<usize> {
+    pub fn send<'s>(&self, socket: impl Into<SockRef<'s>>, offset: usize, length: usize) -> io::Result<usize> {
         let length = length.min(self.as_ref().len().saturating_sub(offset));
-        self.0.send(socket.as_fd(), offset, length)
+        self.0.send(&socket.into(), offset, length)
     }
 }
 

@@ -1,10 +1,15 @@
 //! A netlink socket (netlink(7)): requests, one at a time, and the messages of multicast groups.
 
-use crate::process::{check, check_size};
+use crate::process::check;
 use netburn_units::Duration;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use rustix::net::netlink::SocketAddrNetlink;
+use rustix::net::{AddressFamily, Protocol, RecvFlags, SendFlags, SocketFlags, SocketType};
+use rustix::time::Timespec;
 use std::io;
 use std::mem::size_of;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 pub mod message;
 
@@ -18,23 +23,15 @@ pub struct Netlink {
 }
 
 impl Netlink {
-    /// Opens a socket of a protocol (NETLINK_ROUTE) in this thread's network namespace.
+    /// Opens a socket of a protocol, or of NETLINK_ROUTE without one, in this thread's network namespace.
     ///
     /// # Errors
     /// The kernel's error.
-    pub fn new(protocol: i32) -> io::Result<Netlink> {
-        let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC;
-        // SAFETY: no pointers are passed.
-        let socket = check(unsafe { libc::socket(libc::AF_NETLINK, kind, protocol) })?;
-        // SAFETY: the kernel has just given us this descriptor.
-        let socket = unsafe { OwnedFd::from_raw_fd(socket) };
+    pub fn new(protocol: Option<Protocol>) -> io::Result<Netlink> {
+        let (family, kind) = (AddressFamily::NETLINK, SocketType::RAW);
+        let socket = rustix::net::socket_with(family, kind, SocketFlags::CLOEXEC, protocol)?;
         // The kernel chooses the address. A socket without an address receives no multicast messages.
-        // SAFETY: a sockaddr_nl is numbers, all of which may be zero.
-        let mut address: libc::sockaddr_nl = unsafe { std::mem::zeroed() };
-        address.nl_family = libc::AF_NETLINK as libc::sa_family_t;
-        let length = size_of::<libc::sockaddr_nl>() as libc::socklen_t;
-        // SAFETY: the kernel reads the length of the address.
-        check(unsafe { libc::bind(socket.as_raw_fd(), (&raw const address).cast(), length) })?;
+        rustix::net::bind(&socket, &SocketAddrNetlink::new(0, 0))?;
         Ok(Netlink::from(socket))
     }
 
@@ -45,7 +42,7 @@ impl Netlink {
     pub fn join(&self, group: u32) -> io::Result<()> {
         let length = size_of::<u32>() as libc::socklen_t;
         let (socket, value) = (self.socket.as_raw_fd(), (&raw const group).cast());
-        // SAFETY: the kernel reads one int.
+        // rustix does not have this option. SAFETY: the kernel reads one int.
         check(unsafe { libc::setsockopt(socket, libc::SOL_NETLINK, libc::NETLINK_ADD_MEMBERSHIP, value, length) })
             .map(drop)
     }
@@ -68,16 +65,14 @@ impl Netlink {
         // 0 is the sequence number of events.
         self.sequence = self.sequence.wrapping_add(1).max(1);
         let bytes = message.finish(self.sequence);
-        let socket = self.socket.as_raw_fd();
-        // SAFETY: the kernel reads as many bytes as there are.
-        check_size(unsafe { libc::send(socket, bytes.as_ptr().cast(), bytes.len(), 0) })?;
+        rustix::net::send(&self.socket, &bytes, SendFlags::empty())?;
         Ok(self.sequence)
     }
 
     /// Receives the answer to a request. Returns its body.
     fn answer<'a>(&self, sequence: u32, buffer: &'a mut [u8]) -> io::Result<&'a [u8]> {
         loop {
-            let length = self.receive(buffer, 0)?;
+            let length = self.receive(buffer, RecvFlags::empty())?;
             let Some((kind, of, end)) = message::head(&buffer[..length]) else {
                 return Err(io::ErrorKind::InvalidData.into());
             };
@@ -111,7 +106,7 @@ impl Netlink {
     /// # Errors
     /// [`WouldBlock`](io::ErrorKind::WouldBlock) when there is none.
     pub fn receive_now(&self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.receive(buffer, libc::MSG_DONTWAIT)
+        self.receive(buffer, RecvFlags::DONTWAIT)
     }
 
     /// Receives a datagram of at most `room` bytes.
@@ -119,29 +114,24 @@ impl Netlink {
     /// # Errors
     /// [`TimedOut`](io::ErrorKind::TimedOut) when none arrives in time.
     pub fn receive_within(&self, within: Duration, room: usize) -> io::Result<Vec<u8>> {
-        let mut poll = libc::pollfd {
-            fd: self.socket.as_raw_fd(),
-            events: libc::POLLIN,
-            revents: 0,
+        let mut files = [PollFd::new(&self.socket, PollFlags::IN)];
+        let within = Timespec {
+            tv_sec: (within.as_nanos() / 1_000_000_000).try_into().unwrap_or(i64::MAX),
+            tv_nsec: (within.as_nanos() % 1_000_000_000) as _,
         };
-        let milliseconds = i32::try_from(within.as_nanos().div_ceil(1_000_000)).unwrap_or(i32::MAX);
-        // SAFETY: one pollfd is there.
-        match check(unsafe { libc::poll(&raw mut poll, 1, milliseconds) }) {
-            Ok(0) => return Err(io::ErrorKind::TimedOut.into()),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => return Err(io::ErrorKind::TimedOut.into()),
-            Err(error) => return Err(error),
-            Ok(_) => {}
-        }
+        match poll(&mut files, Some(&within)) {
+            Ok(0) | Err(Errno::INTR) => return Err(io::ErrorKind::TimedOut.into()),
+            found => found?,
+        };
         let mut datagram = vec![0; room];
         let length = self.receive_now(&mut datagram)?;
         datagram.truncate(length);
         Ok(datagram)
     }
 
-    fn receive(&self, buffer: &mut [u8], flags: i32) -> io::Result<usize> {
-        let (socket, room) = (self.socket.as_raw_fd(), buffer.len());
-        // SAFETY: the kernel writes at most as many bytes as there are.
-        check_size(unsafe { libc::recv(socket, buffer.as_mut_ptr().cast(), room, flags) })
+    fn receive(&self, buffer: &mut [u8], flags: RecvFlags) -> io::Result<usize> {
+        let (length, _) = rustix::net::recv(&self.socket, buffer, flags)?;
+        Ok(length)
     }
 }
 

@@ -56,8 +56,7 @@ pub fn survive_file_size_limit() {
 #[must_use]
 pub fn is_root() -> bool {
     #[cfg(unix)]
-    // SAFETY: geteuid(2) has no arguments and always succeeds.
-    return unsafe { libc::geteuid() } == 0;
+    return rustix::process::geteuid().is_root();
     #[cfg(not(unix))]
     false
 }
@@ -66,12 +65,12 @@ pub fn is_root() -> bool {
 #[must_use]
 pub fn user() -> u32 {
     #[cfg(unix)]
-    // SAFETY: geteuid(2) has no arguments and always succeeds.
-    return unsafe { libc::geteuid() };
+    return rustix::process::geteuid().as_raw();
     #[cfg(not(unix))]
     0
 }
 
+/// Result of a system call that rustix does not have.
 #[cfg(target_os = "linux")]
 pub(crate) fn check(result: libc::c_int) -> io::Result<libc::c_int> {
     if result < 0 {
@@ -81,6 +80,7 @@ pub(crate) fn check(result: libc::c_int) -> io::Result<libc::c_int> {
     }
 }
 
+/// Length that such a call returns.
 #[cfg(target_os = "linux")]
 pub(crate) fn check_size(result: libc::ssize_t) -> io::Result<usize> {
     usize::try_from(result).map_err(|_| io::Error::last_os_error())

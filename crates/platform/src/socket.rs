@@ -3,16 +3,15 @@
 use netburn_units::Duration;
 use socket2::SockRef;
 use std::io;
-use std::os::fd::AsFd;
 
 /// Binds the socket to a network interface (SO_BINDTODEVICE), regardless of routes.
 ///
 /// # Errors
 /// The kernel's error when there is no such interface or it is not permitted;
 /// [`Unsupported`](io::ErrorKind::Unsupported) on other systems than Linux.
-pub fn bind_to_device(socket: impl AsFd, interface: &str) -> io::Result<()> {
+pub fn bind_to_device<'s>(socket: impl Into<SockRef<'s>>, interface: &str) -> io::Result<()> {
     #[cfg(target_os = "linux")]
-    return SockRef::from(&socket).bind_device(Some(interface.as_bytes()));
+    return socket.into().bind_device(Some(interface.as_bytes()));
     #[cfg(not(target_os = "linux"))]
     {
         let _ = (socket, interface);
@@ -24,11 +23,11 @@ pub fn bind_to_device(socket: impl AsFd, interface: &str) -> io::Result<()> {
 ///
 /// # Errors
 /// [`InvalidInput`](io::ErrorKind::InvalidInput) above 63; the kernel's error.
-pub fn set_dscp(socket: impl AsFd, dscp: u8) -> io::Result<()> {
+pub fn set_dscp<'s>(socket: impl Into<SockRef<'s>>, dscp: u8) -> io::Result<()> {
     if dscp > 63 {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "a DSCP is 0 to 63"));
     }
-    let socket = SockRef::from(&socket);
+    let socket = socket.into();
     let byte = u32::from(dscp) << 2;
     if socket.local_addr()?.is_ipv6() {
         socket.set_tclass_v6(byte)?;
@@ -43,16 +42,16 @@ pub fn set_dscp(socket: impl AsFd, dscp: u8) -> io::Result<()> {
 ///
 /// # Errors
 /// The kernel's error.
-pub fn set_receive_buffer(socket: impl AsFd, bytes: usize) -> io::Result<()> {
-    SockRef::from(&socket).set_recv_buffer_size(bytes)
+pub fn set_receive_buffer<'s>(socket: impl Into<SockRef<'s>>, bytes: usize) -> io::Result<()> {
+    socket.into().set_recv_buffer_size(bytes)
 }
 
 /// Requests a send buffer of this size (SO_SNDBUF). The kernel limits it to `net.core.wmem_max`.
 ///
 /// # Errors
 /// The kernel's error.
-pub fn set_send_buffer(socket: impl AsFd, bytes: usize) -> io::Result<()> {
-    SockRef::from(&socket).set_send_buffer_size(bytes)
+pub fn set_send_buffer<'s>(socket: impl Into<SockRef<'s>>, bytes: usize) -> io::Result<()> {
+    socket.into().set_send_buffer_size(bytes)
 }
 
 /// Returns the arrival time of the datagram that was read last, since 1970 by the wall clock (SIOCGSTAMPNS; socket(7)).
@@ -61,14 +60,14 @@ pub fn set_send_buffer(socket: impl AsFd, bytes: usize) -> io::Result<()> {
 /// # Errors
 /// [`NotFound`](io::ErrorKind::NotFound) when no datagram was read; [`Unsupported`](io::ErrorKind::Unsupported) on
 /// other systems than Linux.
-pub fn arrived(socket: impl AsFd) -> io::Result<Duration> {
+pub fn arrived<'s>(socket: impl Into<SockRef<'s>>) -> io::Result<Duration> {
     #[cfg(target_os = "linux")]
     {
         use std::os::fd::AsRawFd;
         const SIOCGSTAMPNS: u32 = 0x8907;
         let mut at = libc::timespec { tv_sec: 0, tv_nsec: 0 };
         // SAFETY: the kernel writes one timespec.
-        crate::process::check(unsafe { libc::ioctl(socket.as_fd().as_raw_fd(), SIOCGSTAMPNS as _, &raw mut at) })?;
+        crate::process::check(unsafe { libc::ioctl(socket.into().as_raw_fd(), SIOCGSTAMPNS as _, &raw mut at) })?;
         Ok(Duration::from_nanos(
             at.tv_sec as u64 * 1_000_000_000 + at.tv_nsec as u64,
         ))

@@ -1,8 +1,8 @@
 //! TCP state and options of the kernel, and receiving without copying.
 
 use netburn_units::{BitRate, ByteSize, Duration};
+use socket2::SockRef;
 use std::io;
-use std::os::fd::AsFd;
 
 /// State of a TCP connection (`struct tcp_info` of linux/tcp.h). Fields that an older kernel does not report are zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -76,8 +76,8 @@ impl TcpInfo {
 /// # Errors
 /// The kernel's error when the socket is not TCP; [`Unsupported`](io::ErrorKind::Unsupported) on other systems than
 /// Linux.
-pub fn tcp_info(socket: impl AsFd) -> io::Result<TcpInfo> {
-    imp::tcp_info(socket.as_fd())
+pub fn tcp_info<'s>(socket: impl Into<SockRef<'s>>) -> io::Result<TcpInfo> {
+    imp::tcp_info(&socket.into())
 }
 
 /// Receives up to `limit` bytes and discards them inside the kernel without copying (MSG_TRUNC, tcp(7)). Returns their
@@ -85,8 +85,8 @@ pub fn tcp_info(socket: impl AsFd) -> io::Result<TcpInfo> {
 ///
 /// # Errors
 /// [`WouldBlock`](io::ErrorKind::WouldBlock) when no data is available; the socket's error.
-pub fn discard(socket: impl AsFd, limit: usize) -> io::Result<usize> {
-    imp::discard(socket.as_fd(), limit)
+pub fn discard<'s>(socket: impl Into<SockRef<'s>>, limit: usize) -> io::Result<usize> {
+    imp::discard(&socket.into(), limit)
 }
 
 /// Sends data to which the kernel appends nothing that follows (MSG_EOR). Otherwise it fills the last packet buffer up to 64
@@ -94,8 +94,8 @@ pub fn discard(socket: impl AsFd, limit: usize) -> io::Result<usize> {
 ///
 /// # Errors
 /// [`WouldBlock`](io::ErrorKind::WouldBlock) when the socket's buffer or its limit of unsent data is full; the socket's error.
-pub fn send_alone(socket: impl AsFd, parts: &[io::IoSlice<'_>]) -> io::Result<usize> {
-    imp::send_alone(socket.as_fd(), parts)
+pub fn send_alone<'s>(socket: impl Into<SockRef<'s>>, parts: &[io::IoSlice<'_>]) -> io::Result<usize> {
+    imp::send_alone(&socket.into(), parts)
 }
 
 /// Sends data that more data follows at once. The kernel holds back a last, short segment (MSG_MORE). Never blocks and
@@ -103,8 +103,8 @@ pub fn send_alone(socket: impl AsFd, parts: &[io::IoSlice<'_>]) -> io::Result<us
 ///
 /// # Errors
 /// [`WouldBlock`](io::ErrorKind::WouldBlock) when the socket's buffer is full; the socket's error.
-pub fn send_more(socket: impl AsFd, bytes: &[u8]) -> io::Result<usize> {
-    imp::send_more(socket.as_fd(), bytes)
+pub fn send_more<'s>(socket: impl Into<SockRef<'s>>, bytes: &[u8]) -> io::Result<usize> {
+    imp::send_more(&socket.into(), bytes)
 }
 
 /// Sets the congestion control by its kernel name ("cubic", "bbr").
@@ -112,8 +112,8 @@ pub fn send_more(socket: impl AsFd, bytes: &[u8]) -> io::Result<usize> {
 /// # Errors
 /// The kernel's error when it is unavailable or not permitted; [`Unsupported`](io::ErrorKind::Unsupported) on other
 /// systems than Linux.
-pub fn set_congestion_control(socket: impl AsFd, name: &str) -> io::Result<()> {
-    imp::set_congestion_control(socket.as_fd(), name)
+pub fn set_congestion_control<'s>(socket: impl Into<SockRef<'s>>, name: &str) -> io::Result<()> {
+    imp::set_congestion_control(&socket.into(), name)
 }
 
 /// Returns the kernel name of the congestion control.
@@ -121,8 +121,8 @@ pub fn set_congestion_control(socket: impl AsFd, name: &str) -> io::Result<()> {
 /// # Errors
 /// The kernel's error when the socket is not TCP; [`Unsupported`](io::ErrorKind::Unsupported) on other systems than
 /// Linux.
-pub fn congestion_control(socket: impl AsFd) -> io::Result<String> {
-    imp::congestion_control(socket.as_fd())
+pub fn congestion_control<'s>(socket: impl Into<SockRef<'s>>) -> io::Result<String> {
+    imp::congestion_control(&socket.into())
 }
 
 /// Returns the congestion controls that the kernel has loaded; empty if the system does not report them.
@@ -138,8 +138,8 @@ pub fn available_congestion_controls() -> Vec<String> {
 /// # Errors
 /// The kernel's error when the socket is not TCP; [`Unsupported`](io::ErrorKind::Unsupported) on other systems than
 /// Linux.
-pub fn set_unsent_limit(socket: impl AsFd, limit: u32) -> io::Result<()> {
-    imp::set_unsent_limit(socket.as_fd(), limit)
+pub fn set_unsent_limit<'s>(socket: impl Into<SockRef<'s>>, limit: u32) -> io::Result<()> {
+    imp::set_unsent_limit(&socket.into(), limit)
 }
 
 #[cfg_attr(target_os = "linux", path = "tcp/linux.rs")]
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn tcp_info_of_a_datagram_socket_is_an_error() {
-        assert!(tcp_info(UdpSocket::bind("127.0.0.1:0").unwrap()).is_err());
+        assert!(tcp_info(&UdpSocket::bind("127.0.0.1:0").unwrap()).is_err());
     }
 
     #[test]

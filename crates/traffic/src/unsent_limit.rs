@@ -6,9 +6,9 @@
 use netburn_platform::Monotonic;
 use netburn_units::{BitRate, Instant};
 use netburn_workload::responsiveness::{UNSENT_UPDATE, unsent_limit};
+use socket2::SockRef;
 use std::borrow::Cow;
 use std::cell::Cell;
-use std::os::fd::AsFd;
 use std::rc::Rc;
 
 /// Query parameter of a request whose response needs the limit.
@@ -45,7 +45,7 @@ impl UnsentLimit {
 
     /// Sets the limit, or adapts it to the connection's rate if enough time has passed. Errors are ignored: systems
     /// without this option have no limit.
-    pub(crate) fn update(&self, socket: impl AsFd + Copy) {
+    pub(crate) fn update<'s>(&self, socket: impl Into<SockRef<'s>> + Copy) {
         let now = Instant::from_nanos(Monotonic::now().as_nanos());
         if self.next.get().is_some_and(|next| now < next) {
             return;

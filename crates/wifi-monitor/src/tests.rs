@@ -381,7 +381,7 @@ fn replay(entries: &[recording::Entry], station: u16) -> Vec<Row> {
                 if let Some(bytes) = sample.station.and_then(|station| station.rx_bytes) {
                     link.handle_bytes(instant(at), bytes);
                 }
-                link.handle_sample(instant(at), sample);
+                link.handle_sample(instant(at), *sample);
             }
         }
         rows.extend(std::iter::from_fn(|| link.poll_row()));

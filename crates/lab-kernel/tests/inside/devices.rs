@@ -5,7 +5,7 @@ use netburn_lab_kernel::namespace::{self, Isolation};
 use netburn_lab_kernel::route::{Link, Route};
 use netburn_lab_kernel::tun::{DEVICE, HEADER, Tun};
 use netburn_lab_kernel::{offload, raw, sockets};
-use netburn_platform::ethtool;
+use netburn_platform::{ethtool, interface};
 use netburn_test_support::skip;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, UdpSocket};
@@ -34,7 +34,7 @@ fn device() -> Option<(Tun, Route, u32)> {
         }
         (Err(error), Ok(_)) => panic!("{error}"),
     };
-    let (mut route, index) = (Route::new().unwrap(), Route::index("wlan0").unwrap());
+    let (mut route, index) = (Route::new().unwrap(), interface::number("wlan0").unwrap());
     // Otherwise the kernel sends Neighbor Discovery.
     std::fs::write("/proc/sys/net/ipv6/conf/wlan0/disable_ipv6", "1").unwrap();
     configure(&mut route, index, &UP);
@@ -106,19 +106,19 @@ pub(crate) fn tun(_: Isolation) {
     assert!(Tun::new("wlan0", true).is_err());
     assert!(!Tun::new("wlan1", false).unwrap().segments_udp);
     drop(tun);
-    assert!(Route::index("wlan0").is_err(), "it goes with its file");
+    assert!(interface::number("wlan0").is_err(), "it goes with its file");
 }
 
 pub(crate) fn routes(_: Isolation) {
     let mut route = Route::new().unwrap();
-    let loopback = Route::index("lo").unwrap();
+    let loopback = interface::number("lo").unwrap();
     let there = namespace::network().unwrap();
     route.add_pair("one", "other", there.as_fd()).unwrap();
     assert!(
         route.add_pair("one", "third", there.as_fd()).is_err(),
         "the name is in use"
     );
-    let (one, other) = (Route::index("one").unwrap(), Route::index("other").unwrap());
+    let (one, other) = (interface::number("one").unwrap(), interface::number("other").unwrap());
     assert!(one != other && loopback != one);
     let link = Link {
         address: Some([2, 0, 0, 0, 0, 1]),
@@ -153,11 +153,11 @@ pub(crate) fn routes(_: Isolation) {
     assert!(route.add_address(9999, IpAddr::V4(THERE)).is_err());
     assert!(route.bring_up(9999, &UP).is_err());
     assert!(route.counters(9999).is_err());
-    assert!(Route::index("nowhere").is_err());
+    assert!(interface::number("nowhere").is_err());
     assert_eq!(route.add_fifo(one, 5).map_err(|error| error.kind()), Ok(()));
     // The socket stays in the namespace in which it was opened.
     namespace::new_network().unwrap();
-    assert!(Route::index("one").is_err());
+    assert!(interface::number("one").is_err());
     assert_eq!(route.counters(one).unwrap().received_dropped, 0);
 }
 
@@ -205,7 +205,7 @@ pub(crate) fn pairs(_: Isolation) {
     let theirs = namespace::network().unwrap();
     let mut there = Route::new().unwrap();
     here.add_pair("pair1", "wlan0", theirs.as_fd()).unwrap();
-    let index = Route::index("wlan0").unwrap();
+    let index = interface::number("wlan0").unwrap();
     let link = Link {
         address: Some([2, 0, 0, 0, 0, 1]),
         resolves: Some(false),
@@ -214,7 +214,7 @@ pub(crate) fn pairs(_: Isolation) {
     configure(&mut there, index, &link);
     let socket = bound();
     namespace::enter_network(&ours).unwrap();
-    let other = Route::index("pair1").unwrap();
+    let other = interface::number("pair1").unwrap();
     here.bring_up(
         other,
         &Link {

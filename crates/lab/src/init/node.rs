@@ -9,6 +9,7 @@ use netburn_lab_kernel::ethernet::Frames;
 use netburn_lab_kernel::route::{Link, Route};
 use netburn_lab_kernel::tun::Tun;
 use netburn_lab_kernel::{namespace, offload, raw, sockets};
+use netburn_platform::interface;
 use netburn_platform::links::Links;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, UdpSocket};
@@ -94,7 +95,7 @@ impl Hub {
     fn bring_up(&mut self, ours: &str) -> io::Result<Frames> {
         // The lab's side has no addresses and must not send anything by itself.
         set_sysctl(&format!("ipv6/conf/{ours}/disable_ipv6"), "1", &mut Vec::new());
-        let index = Route::index(ours)?;
+        let index = interface::number(ours)?;
         let link = Link {
             mtu: Some(crate::credit::MTU as u32),
             resolves: Some(false),
@@ -130,7 +131,7 @@ pub(super) fn make(spec: &NodeSpec, hub: &mut Hub) -> Result<Node, NodeError> {
             Tun::new(name, spec.udp).map_err(NodeError::needing(Requirement::TunDevice, "create a TUN device"))?;
         (OwnedFd::from(tun.file), tun.segments_udp)
     };
-    let index = Route::index(name).map_err(NodeError::at("find the device"))?;
+    let index = interface::number(name).map_err(NodeError::at("find the device"))?;
     // The server answers a marked connection with the same DSCP. In the model, a priority applies to both directions as
     // well.
     set_sysctl("ipv4/tcp_reflect_tos", "1", &mut notes);
@@ -218,7 +219,7 @@ fn network() -> Result<(OwnedFd, Route), NodeError> {
     namespace::new_network().map_err(NodeError::at("create a network namespace"))?;
     let namespace = namespace::network().map_err(NodeError::at("open a network namespace"))?;
     let mut route = Route::new().map_err(NodeError::at("open a netlink socket"))?;
-    let loopback = Route::index("lo").map_err(NodeError::at("find lo"))?;
+    let loopback = interface::number("lo").map_err(NodeError::at("find lo"))?;
     route
         .bring_up(loopback, &Link::default())
         .map_err(NodeError::at("bring lo up"))?;
@@ -271,7 +272,7 @@ pub(super) fn probe() -> io::Result<Probe> {
     let (_namespace, mut route) = network().map_err(|failed| failed.error)?;
     let name = "probe";
     let tun = Tun::new(name, false)?;
-    let index = Route::index(name)?;
+    let index = interface::number(name)?;
     let link = Link {
         queue: Some(Probe::QUEUE_LENGTH),
         ..Link::default()

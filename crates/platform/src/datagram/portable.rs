@@ -1,22 +1,21 @@
 //! Systems other than Linux.
 
 use super::*;
-use socket2::{SockAddr, SockRef};
+use socket2::SockAddr;
 use std::mem::MaybeUninit;
-use std::os::fd::BorrowedFd;
 
-pub(super) fn enable_destination_address(_socket: BorrowedFd<'_>) -> io::Result<()> {
+pub(super) fn enable_destination_address(_socket: &SockRef<'_>) -> io::Result<()> {
     Ok(())
 }
 
-pub(super) fn enable_dscp(_socket: BorrowedFd<'_>) -> io::Result<()> {
+pub(super) fn enable_dscp(_socket: &SockRef<'_>) -> io::Result<()> {
     Ok(())
 }
 
-pub(super) fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<Received> {
+pub(super) fn receive(socket: &SockRef<'_>, buffer: &mut [u8]) -> io::Result<Received> {
     // SAFETY: `recv_from` only writes initialised bytes.
     let raw = unsafe { &mut *(std::ptr::from_mut(buffer) as *mut [MaybeUninit<u8>]) };
-    let (length, from) = SockRef::from(&socket).recv_from(raw)?;
+    let (length, from) = socket.recv_from(raw)?;
     Ok(Received {
         length,
         truncated: false,
@@ -26,6 +25,6 @@ pub(super) fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<R
     })
 }
 
-pub(super) fn send(socket: BorrowedFd<'_>, bytes: &[u8], to: SocketAddr, _from: Option<IpAddr>) -> io::Result<()> {
-    SockRef::from(&socket).send_to(bytes, &SockAddr::from(to)).map(drop)
+pub(super) fn send(socket: &SockRef<'_>, bytes: &[u8], to: SocketAddr, _from: Option<IpAddr>) -> io::Result<()> {
+    socket.send_to(bytes, &SockAddr::from(to)).map(drop)
 }

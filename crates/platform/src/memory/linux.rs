@@ -1,19 +1,13 @@
 //! Linux.
 
 use super::*;
-use crate::process::{check, check_size};
+use rustix::fs::{MemfdFlags, SealFlags};
+use rustix::mm::{MapFlags, ProtFlags};
 use std::fs::File;
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd};
 use std::ptr::NonNull;
 
 /// Size of huge pages on x86-64, and on ARM with 4 KiB pages. With larger huge pages, normal pages are used.
 const HUGE_PAGE: usize = 2 << 20;
-
-fn sendfile(socket: BorrowedFd<'_>, file: &File, offset: u64, length: usize) -> io::Result<usize> {
-    let mut offset = libc::off64_t::try_from(offset).map_err(|_| io::ErrorKind::InvalidInput)?;
-    // SAFETY: the kernel reads and writes only `offset`, which is valid during the call.
-    check_size(unsafe { libc::sendfile64(socket.as_raw_fd(), file.as_raw_fd(), &mut offset, length) })
-}
 
 #[derive(Debug)]
 pub(super) struct Memory {
@@ -23,25 +17,22 @@ pub(super) struct Memory {
 
 impl Memory {
     pub(super) fn new(length: usize, fill: impl FnOnce(&mut [u8])) -> io::Result<Self> {
-        let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
-        // SAFETY: the name is a C string that is valid during the call.
-        let fd = check(unsafe { libc::memfd_create(c"netburn".as_ptr(), flags) })?;
-        // SAFETY: the kernel has just returned this descriptor, and nothing else owns it.
-        let file = unsafe { File::from_raw_fd(fd) };
+        let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+        let file = File::from(rustix::fs::memfd_create("netburn", flags)?);
         file.set_len(length as u64)?;
-        let mut writable = Map::new(&file, length, libc::PROT_READ | libc::PROT_WRITE)?;
+        let mut writable = Map::new(&file, length, ProtFlags::READ | ProtFlags::WRITE)?;
         fill(writable.bytes_mut());
         writable.ask_for_huge_pages();
         drop(writable);
-        let seals = libc::F_SEAL_WRITE | libc::F_SEAL_GROW | libc::F_SEAL_SHRINK | libc::F_SEAL_SEAL;
-        // SAFETY: F_ADD_SEALS takes an integer and does not access memory of this process.
-        check(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, seals) })?;
-        let map = Map::new(&file, length, libc::PROT_READ)?;
+        let seals = SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL;
+        rustix::fs::fcntl_add_seals(&file, seals)?;
+        let map = Map::new(&file, length, ProtFlags::READ)?;
         Ok(Self { file, map })
     }
 
-    pub(super) fn send(&self, socket: BorrowedFd<'_>, offset: usize, length: usize) -> io::Result<usize> {
-        sendfile(socket, &self.file, offset as u64, length)
+    pub(super) fn send(&self, socket: &SockRef<'_>, offset: usize, length: usize) -> io::Result<usize> {
+        let mut offset = offset as u64;
+        Ok(rustix::fs::sendfile(&**socket, &self.file, Some(&mut offset), length)?)
     }
 
     pub(super) fn bytes(&self) -> &[u8] {
@@ -73,12 +64,9 @@ unsafe impl Sync for Map {}
 impl Space {
     /// Reserves an unused range of addresses that cannot be accessed.
     fn reserve(length: usize) -> io::Result<Self> {
-        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
         // SAFETY: a new mapping at an address chosen by the kernel overlaps no other mapping.
-        let start = unsafe { libc::mmap(std::ptr::null_mut(), length, libc::PROT_NONE, flags, -1, 0) };
-        if start == libc::MAP_FAILED {
-            return Err(io::Error::last_os_error());
-        }
+        let start = unsafe { rustix::mm::mmap_anonymous(std::ptr::null_mut(), length, ProtFlags::empty(), flags) }?;
         let start = NonNull::new(start.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
         Ok(Self { start, length })
     }
@@ -87,7 +75,7 @@ impl Space {
 impl Drop for Space {
     fn drop(&mut self) {
         // SAFETY: this is the range from `reserve`; no slice of it outlives the `Map` that owns it.
-        unsafe { libc::munmap(self.start.as_ptr().cast(), self.length) };
+        let _ = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), self.length) };
     }
 }
 
@@ -96,15 +84,15 @@ impl Map {
     /// is at most one writable mapping, and none after sealing.
     ///
     /// The mapping starts at a multiple of [`HUGE_PAGE`]. Otherwise the kernel cannot use huge pages.
-    fn new(file: &File, length: usize, protection: libc::c_int) -> io::Result<Self> {
+    fn new(file: &File, length: usize, protection: ProtFlags) -> io::Result<Self> {
         let space = Space::reserve(length.checked_add(HUGE_PAGE).ok_or(io::ErrorKind::OutOfMemory)?)?;
         let ahead = space.start.as_ptr().align_offset(HUGE_PAGE);
-        let (fd, flags) = (file.as_raw_fd(), libc::MAP_SHARED | libc::MAP_FIXED);
+        let flags = MapFlags::SHARED | MapFlags::FIXED;
         // SAFETY: `ahead` is less than HUGE_PAGE, so `length` bytes from there are within `space`, which is unused.
-        let start = unsafe { libc::mmap(space.start.as_ptr().add(ahead).cast(), length, protection, flags, fd, 0) };
-        if start == libc::MAP_FAILED {
-            return Err(io::Error::last_os_error());
-        }
+        let start = unsafe {
+            let start = space.start.as_ptr().add(ahead).cast();
+            rustix::mm::mmap(start, length, protection, flags, file, 0)
+        }?;
         let start = NonNull::new(start.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
         Ok(Self {
             start,
@@ -116,7 +104,7 @@ impl Map {
     /// Asks the kernel to merge small pages into huge pages. Sending from one huge page needs one page lookup
     /// instead of 512.
     fn ask_for_huge_pages(&mut self) {
-        // MADV_COLLAPSE (asm-generic/mman-common.h), which some C libraries do not define.
+        // MADV_COLLAPSE (asm-generic/mman-common.h), which rustix and some C libraries do not define.
         const COLLAPSE: libc::c_int = 25;
         // SAFETY: advice on pages of this mapping does not change their content. Without support (kernels before
         // 6.1), sending is only slower.

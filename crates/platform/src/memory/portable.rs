@@ -1,8 +1,6 @@
 //! Systems other than Linux.
 
 use super::*;
-use socket2::SockRef;
-use std::os::fd::BorrowedFd;
 
 #[derive(Debug)]
 pub(super) struct Memory(Box<[u8]>);
@@ -14,8 +12,8 @@ impl Memory {
         Ok(Self(bytes))
     }
 
-    pub(super) fn send(&self, socket: BorrowedFd<'_>, offset: usize, length: usize) -> io::Result<usize> {
-        SockRef::from(&socket).send(&self.0[offset..offset + length])
+    pub(super) fn send(&self, socket: &SockRef<'_>, offset: usize, length: usize) -> io::Result<usize> {
+        socket.send(&self.0[offset..offset + length])
     }
 
     pub(super) fn bytes(&self) -> &[u8] {

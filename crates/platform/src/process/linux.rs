@@ -1,20 +1,16 @@
 //! Linux.
 
 use super::*;
+use rustix::process::{Resource, Rlimit, Signal, getrlimit, set_parent_process_death_signal};
 
 pub(super) fn die_with_parent(parent: u32) -> io::Result<()> {
-    set_death_signal(libc::SIGTERM)?;
+    set_parent_process_death_signal(Some(Signal::TERM))?;
     // Checked after the call: the kernel sends no signal for a parent that ended before.
     if std::os::unix::process::parent_id() == parent {
         return Ok(());
     }
-    set_death_signal(0)?;
+    set_parent_process_death_signal(None)?;
     Err(io::ErrorKind::NotFound.into())
-}
-
-fn set_death_signal(signal: libc::c_int) -> io::Result<()> {
-    // SAFETY: PR_SET_PDEATHSIG takes an integer and does not access memory of this process.
-    check(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, signal as libc::c_ulong) }).map(drop)
 }
 
 pub(super) fn raise_open_files() -> io::Result<u64> {
@@ -24,23 +20,13 @@ pub(super) fn raise_open_files() -> io::Result<u64> {
 }
 
 pub(super) fn open_files() -> io::Result<(u64, u64)> {
-    let mut limit = libc::rlimit {
-        rlim_cur: 0,
-        rlim_max: 0,
-    };
-    // SAFETY: the kernel writes one `rlimit` to `limit`.
-    check(unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) })?;
-    Ok((limit.rlim_cur, limit.rlim_max))
+    let limit = getrlimit(Resource::Nofile);
+    // `None` is no limit.
+    Ok((limit.current.unwrap_or(u64::MAX), limit.maximum.unwrap_or(u64::MAX)))
 }
 
 pub(super) fn process_limit() -> io::Result<u64> {
-    let mut limit = libc::rlimit {
-        rlim_cur: 0,
-        rlim_max: 0,
-    };
-    // SAFETY: the kernel writes one `rlimit` to `limit`.
-    check(unsafe { libc::getrlimit(libc::RLIMIT_NPROC, &mut limit) })?;
-    Ok(limit.rlim_cur)
+    Ok(getrlimit(Resource::Nproc).current.unwrap_or(u64::MAX))
 }
 
 extern "C" fn nothing(_: libc::c_int) {}
@@ -52,11 +38,10 @@ pub(super) fn survive_file_size_limit() {
 }
 
 pub(super) fn limit_open_files(most: u64) -> io::Result<()> {
-    let (_, hard) = open_files()?;
-    let limit = libc::rlimit {
-        rlim_cur: most.min(hard),
-        rlim_max: hard,
+    let maximum = getrlimit(Resource::Nofile).maximum;
+    let limit = Rlimit {
+        current: Some(maximum.map_or(most, |maximum| most.min(maximum))),
+        maximum,
     };
-    // SAFETY: the kernel reads one `rlimit` from `limit`.
-    check(unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &limit) }).map(drop)
+    Ok(rustix::process::setrlimit(Resource::Nofile, limit)?)
 }

@@ -1,8 +1,8 @@
 //! Linux.
 
 use super::*;
-use crate::process::check;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use rustix::time::{Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec};
+use std::os::fd::OwnedFd;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
@@ -14,10 +14,8 @@ pub(super) struct Timer {
 
 impl Timer {
     pub(super) fn new() -> io::Result<Self> {
-        // SAFETY: no pointers are passed.
-        let fd = check(unsafe { libc::timerfd_create(libc::CLOCK_MONOTONIC, libc::TFD_NONBLOCK | libc::TFD_CLOEXEC) })?;
-        // SAFETY: the kernel has just returned this descriptor, and nothing else owns it.
-        let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+        let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
+        let fd = rustix::time::timerfd_create(TimerfdClockId::Monotonic, flags)?;
         // SAFETY: an `OwnedFd` refers to the same open file during its lifetime, and nothing else closes it.
         let file = unsafe { AsyncFd::register_with_interest(fd, Interest::READABLE)? };
         Ok(Self { file, armed: None })
@@ -46,23 +44,20 @@ impl Timer {
     fn arm(&mut self, at: Monotonic) {
         // A value of zero would disarm the timer. A time before boot has passed anyway.
         let nanos = at.as_nanos().max(1);
-        let value = libc::timespec {
-            tv_sec: (nanos / 1_000_000_000) as _,
-            tv_nsec: (nanos % 1_000_000_000) as libc::c_long,
+        let spec = Itimerspec {
+            it_interval: Timespec { tv_sec: 0, tv_nsec: 0 },
+            it_value: Timespec {
+                tv_sec: nanos / 1_000_000_000,
+                tv_nsec: nanos % 1_000_000_000,
+            },
         };
-        let spec = libc::itimerspec {
-            it_interval: libc::timespec { tv_sec: 0, tv_nsec: 0 },
-            it_value: value,
-        };
-        let fd = self.file.get_ref().as_raw_fd();
-        // SAFETY: `spec` is valid during the call; the old value is not requested.
-        let set = unsafe { libc::timerfd_settime(fd, libc::TFD_TIMER_ABSTIME, &spec, std::ptr::null_mut()) };
-        check(set).expect("an open timer takes every positive time");
+        rustix::time::timerfd_settime(self.file.get_ref(), TimerfdTimerFlags::ABSTIME, &spec)
+            .expect("an open timer takes every positive time");
         self.armed = Some(at);
     }
 }
 
 pub(super) fn set_timer_slack(nanos: u32) -> io::Result<()> {
-    // SAFETY: PR_SET_TIMERSLACK takes an integer and does not access memory of this process.
-    check(unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, libc::c_ulong::from(nanos)) }).map(drop)
+    let slack = std::num::NonZeroU64::new(nanos.into());
+    Ok(rustix::thread::set_current_timer_slack(slack)?)
 }

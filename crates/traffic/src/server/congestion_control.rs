@@ -1,8 +1,8 @@
 //! Congestion control of responses, if a request asks for one.
 
+use socket2::SockRef;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
-use std::os::fd::AsFd;
 use std::sync::{Mutex, PoisonError};
 
 /// Maximum number of rejected names that are logged, once each.
@@ -34,12 +34,12 @@ impl AvailableControls {
         rejected.iter().cloned().collect()
     }
 
-    fn choose(&self, socket: impl AsFd, name: &str) -> bool {
+    fn choose<'s>(&self, socket: impl Into<SockRef<'s>>, name: &str) -> bool {
         let known = COMMON.contains(&name) || self.available.iter().any(|available| available == name);
         known && netburn_platform::set_congestion_control(socket, name).is_ok()
     }
 
-    fn set(&self, socket: impl AsFd, name: &str) -> bool {
+    fn set<'s>(&self, socket: impl Into<SockRef<'s>>, name: &str) -> bool {
         let done = self.choose(socket, name);
         if !done {
             let mut rejected = self.rejected.lock().unwrap_or_else(PoisonError::into_inner);
@@ -74,7 +74,12 @@ struct State {
 impl SocketControl {
     /// Sets the congestion control of `socket`, or its default for `None`. If the system rejects it, the default is
     /// used.
-    pub(crate) fn set(&self, socket: impl AsFd + Copy, name: Option<&str>, controls: &AvailableControls) {
+    pub(crate) fn set<'s>(
+        &self,
+        socket: impl Into<SockRef<'s>> + Copy,
+        name: Option<&str>,
+        controls: &AvailableControls,
+    ) {
         let mut state = self.0.borrow_mut();
         if state.asked.as_deref() == name {
             return;

@@ -43,7 +43,7 @@ pub struct Entry {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Observation {
     /// Answers to the requests of one instant.
-    Sample(LinkSample),
+    Sample(Box<LinkSample>),
     /// Event.
     Event(Event),
 }
@@ -131,13 +131,15 @@ pub fn read(text: &str) -> Result<Vec<Entry>, RecordingError> {
 #[must_use]
 pub fn observations(entries: &[Entry]) -> Vec<(u64, Observation)> {
     let mut observed = Vec::new();
-    let mut open: Option<(u64, Vec<(Kind, Vec<u8>)>)> = None;
-    let mut now = 0;
-    let close = |open: &mut Option<(u64, Vec<(Kind, Vec<u8>)>)>, observed: &mut Vec<_>| {
-        if let Some((at, datagrams)) = open.take() {
-            observed.push((at, Observation::Sample(sample_of(&datagrams))));
+    // Datagrams of the sample that is not complete yet, with its time.
+    let mut open: (u64, Vec<(Kind, Vec<u8>)>) = (0, Vec::new());
+    let close = |(at, datagrams): &mut (u64, Vec<_>), observed: &mut Vec<_>| {
+        if !datagrams.is_empty() {
+            observed.push((*at, Observation::Sample(Box::new(sample_of(datagrams)))));
+            datagrams.clear();
         }
     };
+    let mut now = 0;
     for entry in entries {
         now = now.max(entry.at);
         match entry.kind {
@@ -148,13 +150,11 @@ pub fn observations(entries: &[Entry]) -> Vec<(u64, Observation)> {
             }
             Kind::Interface => {
                 close(&mut open, &mut observed);
-                open = Some((now, vec![(entry.kind, entry.datagram.clone())]));
+                open = (now, vec![(entry.kind, entry.datagram.clone())]);
             }
-            Kind::Station | Kind::Survey => {
-                if let Some((_, datagrams)) = &mut open {
-                    datagrams.push((entry.kind, entry.datagram.clone()));
-                }
-            }
+            // Without an interface, they belong to no sample.
+            Kind::Station | Kind::Survey if open.1.is_empty() => {}
+            Kind::Station | Kind::Survey => open.1.push((entry.kind, entry.datagram.clone())),
         }
     }
     close(&mut open, &mut observed);
@@ -169,9 +169,9 @@ pub(crate) fn sample_of(datagrams: &[(Kind, Vec<u8>)]) -> LinkSample {
             .filter(move |(kind, _)| *kind == wanted)
             .map(|(_, datagram)| datagram)
     };
-    let interfaces = of(Kind::Interface).map(|datagram| decode::interfaces(datagram).into_iter().next());
+    let mut interfaces = of(Kind::Interface).map(|datagram| decode::interfaces(datagram).into_iter().next());
     LinkSample {
-        interface: interfaces.last().flatten().unwrap_or_default(),
+        interface: interfaces.next_back().flatten().unwrap_or_default(),
         station: of(Kind::Station).find_map(|datagram| decode::stations(datagram).into_iter().next()),
         survey: of(Kind::Survey)
             .find_map(|datagram| decode::surveys(datagram).into_iter().find(|survey| survey.in_use)),

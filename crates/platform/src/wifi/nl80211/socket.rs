@@ -43,7 +43,7 @@ impl Nl80211 {
     /// # Errors
     /// [`NotFound`](io::ErrorKind::NotFound) when the kernel has no Wi-Fi support (cfg80211).
     pub fn open() -> io::Result<Nl80211> {
-        let mut netlink = Netlink::new(libc::NETLINK_GENERIC)?;
+        let mut netlink = Netlink::new(Some(rustix::net::netlink::GENERIC))?;
         let family = family(&mut netlink, "nl80211")?;
         Ok(Nl80211 { netlink, family })
     }
@@ -83,7 +83,7 @@ impl Nl80211 {
     /// # Errors
     /// The kernel's error.
     pub fn events(&self) -> io::Result<Events> {
-        let netlink = Netlink::new(libc::NETLINK_GENERIC)?;
+        let netlink = Netlink::new(Some(rustix::net::netlink::GENERIC))?;
         for wanted in ["mlme", "scan"] {
             let group = self.family.groups.iter().find(|(name, _)| name == wanted);
             let (_, group) = group.ok_or(io::ErrorKind::NotFound)?;
@@ -179,7 +179,7 @@ mod tests {
     use super::*;
 
     fn open() -> Netlink {
-        Netlink::new(libc::NETLINK_GENERIC).unwrap()
+        Netlink::new(Some(rustix::net::netlink::GENERIC)).unwrap()
     }
 
     /// All kernels have this family, with fixed numbers (linux/genetlink.h).

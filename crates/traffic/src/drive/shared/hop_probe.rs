@@ -305,10 +305,10 @@ impl HopSocket {
 fn open_socket(way: Way, options: &Options) -> io::Result<EchoSocket> {
     let socket = EchoSocket::new(way.to, way.hop)?;
     if options.dscp != 0 {
-        netburn_platform::set_dscp(&socket, options.dscp)?;
+        socket.set_dscp(options.dscp)?;
     }
     if let Some(interface) = &options.interface {
-        netburn_platform::bind_to_device(&socket, interface)?;
+        socket.bind_to_device(interface)?;
     }
     Ok(socket)
 }
