@@ -6,7 +6,7 @@ use crate::device_kind::DeviceKind;
 use crate::engine::{CaptureBatch, Engine, EngineCommand, EngineStart, SharedStatus, lock};
 use crate::error::LabError;
 use crate::helper::{Helper, ProcessEvents};
-use crate::init::message::{Answer, ProcessSpec, Request};
+use crate::init::message::{Answer, OsBytes, ProcessSpec, Request};
 use crate::nodes::Nodes;
 use crate::observe::StationSnapshot;
 use crate::options::Options;
@@ -23,10 +23,8 @@ use netburn_scenario::Plan;
 use netburn_scenario::plan::Setting;
 use netburn_units::Instant;
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -209,7 +207,7 @@ impl Lab {
     /// # Errors
     /// [`LabError::Operation`] when the sockets cannot be read, [`LabError::HelperExited`].
     pub fn listens(&self, at: Endpoint, port: u16) -> Result<bool, LabError> {
-        let request = Request::Listens(node(at) as u32, u32::from(port));
+        let request = Request::Listens(node(at) as u32, port);
         match self.shared.helper().request(&request, &[])? {
             (Answer::Listens(listens), _) => Ok(listens),
             _ => Err(LabError::HelperExited("unexpected reply".to_owned())),
@@ -276,18 +274,17 @@ impl Lab {
             .arguments
             .first()
             .map(|name| name.to_string_lossy().into_owned());
-        let bytes = |text: &OsString| text.as_bytes().to_vec();
         let request = Request::Run(ProcessSpec {
             id,
             node: node(at) as u32,
             own_group: program.own_group,
             host_name: self.name(at).to_owned(),
             open_files: self.open_files,
-            arguments: program.arguments.iter().map(bytes).collect(),
+            arguments: program.arguments.iter().map(OsBytes::from).collect(),
             environment: program
                 .environment
                 .iter()
-                .map(|(name, value)| (bytes(name), bytes(value)))
+                .map(|(name, value)| (name.into(), value.into()))
                 .collect(),
         });
         let files = [
@@ -435,10 +432,7 @@ impl LabProcess {
     /// Sends a signal to the program.
     pub fn signal(&self, signal: i32) {
         // Fails only if the helper has exited, and with it all programs.
-        let _ = self
-            .shared
-            .helper()
-            .send(&Request::Signal(self.id, signal.unsigned_abs()), &[]);
+        let _ = self.shared.helper().send(&Request::Signal(self.id, signal), &[]);
     }
 }
 

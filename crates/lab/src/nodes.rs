@@ -145,16 +145,16 @@ impl Nodes {
             interface: if end == Endpoint::Server { "eth0" } else { "wlan0" }.to_owned(),
             v4: address::v4(end),
             v6: address::v6(end),
-            control: settings.control.clone().unwrap_or_default(),
+            control: settings.control.clone(),
             ecn: settings.ecn.sysctl(),
-            output_limit: settings.output_limit.unwrap_or(0),
+            output_limit: settings.output_limit,
             backpressure: if settings.small_queues {
                 self.backpressure
             } else {
                 Backpressure::None
             },
-            pair: self.device == DeviceKind::Pair,
-            udp: options.segments_udp,
+            device: self.device,
+            segments_udp: options.segments_udp,
         }
     }
 

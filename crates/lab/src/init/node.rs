@@ -2,6 +2,7 @@
 
 use super::message::{NodeInfo, NodeSpec};
 use crate::backpressure::{Backpressure, Probe};
+use crate::device_kind::DeviceKind;
 use crate::error::Requirement;
 use crate::packet::ethernet;
 use netburn_lab_kernel::diag::Diag;
@@ -123,13 +124,20 @@ pub(super) fn make(spec: &NodeSpec, hub: &mut Hub) -> Result<Node, NodeError> {
     let name = spec.interface.as_str();
     let mut notes = Vec::new();
     let (namespace, mut route) = network()?;
-    let (device, segments_udp) = if spec.pair {
-        let frames = hub.connect(name, &namespace)?;
-        (OwnedFd::from(frames), udp_over_pair(name, spec.udp, &mut notes))
-    } else {
-        let tun =
-            Tun::new(name, spec.udp).map_err(NodeError::needing(Requirement::TunDevice, "create a TUN device"))?;
-        (OwnedFd::from(tun.file), tun.segments_udp)
+    let is_pair = spec.device == DeviceKind::Pair;
+    let (device, segments_udp) = match spec.device {
+        DeviceKind::Pair => {
+            let frames = hub.connect(name, &namespace)?;
+            (
+                OwnedFd::from(frames),
+                udp_over_pair(name, spec.segments_udp, &mut notes),
+            )
+        }
+        DeviceKind::Tun => {
+            let needing = NodeError::needing(Requirement::TunDevice, "create a TUN device");
+            let tun = Tun::new(name, spec.segments_udp).map_err(needing)?;
+            (OwnedFd::from(tun.file), tun.segments_udp)
+        }
     };
     let index = interface::number(name).map_err(NodeError::at("find the device"))?;
     // The server answers a marked connection with the same DSCP. In the model, a priority applies to both directions as
@@ -145,17 +153,17 @@ pub(super) fn make(spec: &NodeSpec, hub: &mut Hub) -> Result<Node, NodeError> {
             QUEUE_LENGTH
         }),
         segments: (spec.backpressure != Backpressure::None).then_some(1),
-        address: spec.pair.then_some(ethernet::ADDRESS),
-        resolves: spec.pair.then_some(false),
+        address: is_pair.then_some(ethernet::ADDRESS),
+        resolves: is_pair.then_some(false),
     };
     route
         .bring_up(index, &link)
         .map_err(NodeError::at("bring the device up"))?;
-    if spec.pair {
+    if is_pair {
         hub.settle(&mut route, index)
             .map_err(NodeError::at("query the device"))?;
     }
-    let control = Some(spec.control.as_str()).filter(|control| !control.is_empty());
+    let control = spec.control.as_deref();
     for address in [IpAddr::V4(spec.v4), IpAddr::V6(spec.v6)] {
         let given = route.add_address(index, address);
         match given {
@@ -178,12 +186,8 @@ pub(super) fn make(spec: &NodeSpec, hub: &mut Hub) -> Result<Node, NodeError> {
     // Ports below 1024 need no privilege in the lab's own network.
     set_sysctl("ipv4/ip_unprivileged_port_start", "0", &mut notes);
     let backpressure = apply_backpressure(spec.backpressure, &mut route, index, &mut notes);
-    if spec.output_limit > 0 {
-        set_sysctl(
-            "ipv4/tcp_limit_output_bytes",
-            &spec.output_limit.to_string(),
-            &mut notes,
-        );
+    if let Some(limit) = spec.output_limit {
+        set_sysctl("ipv4/tcp_limit_output_bytes", &limit.to_string(), &mut notes);
     }
     // The device is up. From here on, a link-down event means that a program took it down.
     let links = Links::watch().map_err(NodeError::at("watch the device"))?;
