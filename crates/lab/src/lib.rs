@@ -32,12 +32,16 @@ pub mod credit;
 mod device;
 mod device_kind;
 #[cfg(target_os = "linux")]
+mod egress;
+#[cfg(target_os = "linux")]
 mod engine;
 mod error;
 #[cfg(all(feature = "fuzz", target_os = "linux"))]
 pub mod fuzz;
 #[cfg(target_os = "linux")]
 mod helper;
+#[cfg(target_os = "linux")]
+mod host;
 #[cfg(target_os = "linux")]
 pub mod init;
 mod kernel_settings;
