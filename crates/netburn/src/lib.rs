@@ -149,7 +149,7 @@ fn perform(command: Command) -> Result<ExitStatus, CliError> {
     }
 }
 
-/// Starts logging to standard error. `NETBURN_LOG` sets the filter (`debug`, `netburn_fleet=trace`); the number of `-v` is
+/// Starts logging to standard error. `NETBURN_LOG` sets the filter (`debug`, `netburn_fleet_controller=trace`); the number of `-v` is
 /// its default. Without either, the crates with their own messages for users do not log.
 fn log(verbose: u8) {
     let default = match verbose {

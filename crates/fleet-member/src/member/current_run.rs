@@ -1,7 +1,7 @@
 //! The run that a member takes part in.
 
 use super::*;
-use crate::hub::addresses_beside;
+use crate::addresses::beside;
 use netburn_protocol::messages::MAX_ALTERNATIVES;
 use std::net::SocketAddr;
 
@@ -31,7 +31,7 @@ pub(super) async fn wait_for_run_end(current: &mut Option<CurrentRun>) -> (Strin
 fn server_listen_addresses(connection_addresses: SocketAddrs) -> Vec<SocketAddr> {
     match (connection_addresses.ours, connection_addresses.theirs) {
         (Some(ours), Some(theirs)) if ours.ip() != theirs.ip() => {
-            let others = addresses_beside(ours.ip()).into_iter();
+            let others = beside(ours.ip()).into_iter();
             let others = others.take(MAX_ALTERNATIVES).map(|ip| SocketAddr::new(ip, PORT));
             std::iter::once(with_port(ours, PORT)).chain(others).collect()
         }

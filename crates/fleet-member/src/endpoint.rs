@@ -1,7 +1,6 @@
 //! Connections of members and operators to a fleet's controller.
 
-use crate::hub::RUN;
-use netburn_protocol::join_url::{JoinUrl, Place};
+use netburn_protocol::join_url::{JoinUrl, Place, RUN};
 use netburn_protocol::own_clock::to_std;
 use netburn_protocol::transport::{Channel, ChannelError};
 use netburn_scenario::plan::Http;

@@ -10,7 +10,8 @@ struct InterfaceAddress {
 }
 
 /// Addresses that reach a listener at `listen`, best first. Never empty.
-pub(crate) fn of_listeners(listen: &[SocketAddr]) -> Vec<IpAddr> {
+#[must_use]
+pub fn of_listeners(listen: &[SocketAddr]) -> Vec<IpAddr> {
     let own = if_addrs::get_if_addrs().unwrap_or_default();
     let own = own.into_iter().map(|interface| InterfaceAddress {
         ip: interface.ip(),

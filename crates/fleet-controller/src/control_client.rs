@@ -1,10 +1,10 @@
 //! Operator's client: requests of this user's commands to this user's controller.
 
-use crate::endpoint::{ConnectError, ControllerEndpoint};
 use crate::hub::control::{
     AcquireRun, ControlReply, ControlRequest, ControlWelcome, MAX_CONTROL_MESSAGE, MemberStatus, Members, Open,
 };
 use crate::hub::{CONTROL, ControllerInfo, State, StateError};
+use netburn_fleet_member::endpoint::{ConnectError, ControllerEndpoint};
 use netburn_protocol::join_url::{JoinUrl, Place};
 use netburn_protocol::messages::{self, Malformed, Rejected};
 use netburn_protocol::own_clock::to_std;

@@ -6,7 +6,6 @@
 //! - [`state`] – the state directory. [`serve`]: listeners, HTTP and WebSockets.
 //! - [`http_handler`](mod@http_handler): other HTTP routes below `/runs`.
 
-mod addresses;
 mod admission;
 mod admission_limit;
 pub mod control;
@@ -20,9 +19,7 @@ pub mod state;
 #[cfg(test)]
 mod tests;
 
-pub use addresses::advertised;
-pub(crate) use addresses::{beside as addresses_beside, of_listeners as listener_addresses};
-pub(crate) use http::{CONTROL, JOIN, RUN};
+pub(crate) use http::CONTROL;
 pub use http_handler::{HandlerResponse, HttpHandler, RUNS_PREFIX, ResponseBody, ResponseFuture};
 pub use machine::{ConnectionKind, Hub, Output, PeerInfo, Rejection, Setup, Wake};
 pub use rejections::{Origin, RejectionSummary};

@@ -14,6 +14,7 @@ use hyper::header::{
 use hyper::upgrade::Upgraded;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use netburn_protocol::join_url::{JOIN, RUN};
 use netburn_protocol::own_clock::to_std;
 use netburn_run_control::spool::is_run;
 use std::convert::Infallible;
@@ -25,10 +26,6 @@ use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 
 /// Maximum length of the head of a request, in bytes. A longer head closes the connection.
 const MAX_HEAD: usize = 16 << 10;
-/// Path of the members' standing connection.
-pub(crate) const JOIN: &str = "/join";
-/// Path prefix of connections to a run.
-pub(crate) const RUN: &str = "/run/";
 /// Path of the operator's commands.
 pub(crate) const CONTROL: &str = "/control";
 

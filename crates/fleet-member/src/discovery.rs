@@ -4,7 +4,7 @@
 //! The announcement of a fleet contains the fleet's name, the port and the addresses. It contains neither the token
 //! nor the fingerprint: a false announcement could contain a false fingerprint, too.
 
-use crate::hub::{Controller, listener_addresses};
+use crate::addresses;
 use mdns_sd::{ServiceDaemon, ServiceEvent, ServiceInfo};
 use netburn_protocol::join_url::{JoinUrl, Place};
 use netburn_protocol::own_clock::to_std;
@@ -40,17 +40,16 @@ pub struct Found {
     pub urls: Vec<JoinUrl>,
 }
 
-/// Announces a controller; `None` if it listens on loopback only.
+/// Announces a controller with these join addresses, which listens at `port`; `None` if it listens on loopback only.
 ///
 /// # Errors
 /// If multicast DNS is not available.
-pub fn announce(fleet: &str, controller: &Controller) -> Result<Option<Announcement>, DiscoveryError> {
+pub fn announce(fleet: &str, urls: &[JoinUrl], port: u16) -> Result<Option<Announcement>, DiscoveryError> {
     let near = |url: &JoinUrl| match &url.place {
         Place::Network { host, .. } => host.parse::<IpAddr>().ok().filter(|ip| !ip.is_loopback()),
         Place::Unix(_) => None,
     };
-    let addresses: BTreeSet<IpAddr> = controller.urls().iter().filter_map(near).collect();
-    let port = controller.addresses().first().map_or(0, std::net::SocketAddr::port);
+    let addresses: BTreeSet<IpAddr> = urls.iter().filter_map(near).collect();
     if addresses.is_empty() || port == 0 {
         return Ok(None);
     }
@@ -80,7 +79,7 @@ pub fn announce_responsiveness(machine: &str, listen: &[SocketAddr]) -> Result<O
     let Some(port) = listen.first().map(SocketAddr::port) else {
         return Ok(None);
     };
-    let mut addresses = listener_addresses(listen);
+    let mut addresses = addresses::of_listeners(listen);
     addresses.retain(|ip| !ip.is_loopback() && !ip.is_unspecified());
     if addresses.is_empty() {
         return Ok(None);

@@ -16,13 +16,13 @@ pub use limits::{Hours, Limits};
 pub use policy::ServerName;
 
 use crate::endpoint::{ConnectError, ControllerEndpoint, SocketAddrs};
-use crate::hub::{JOIN, RUN};
 use crate::reachability::{ServerPort, server_port};
 use current_run::{CurrentRun, wait_for_run_end};
 use futures_util::FutureExt;
 use late::{Deliveries, LateQueue, Reply, Request};
 use netburn_protocol::join_url;
 use netburn_protocol::join_url::JoinUrl;
+use netburn_protocol::join_url::{JOIN, RUN};
 use netburn_protocol::messages::standing::{
     FromMember, Invite, MAX_PENDING_RUNS, MAX_TO_MEMBER, MemberInfo, PendingResults, Register, Registered, ToMember,
 };
