@@ -1,9 +1,9 @@
 //! Embedded files of the page.
 
-use netburn_fleet::embedded::File;
+use netburn_fleet_controller::embedded::File;
 
 /// All files: the page itself at `/runs/`, its resources below `/runs/page/`.
-pub const FILES: &[File] = netburn_fleet::embedded! {
+pub const FILES: &[File] = netburn_fleet_controller::embedded! {
     HTML "/runs/" "dashboard/index.html",
     CSS "/runs/page/style.css" "dashboard/style.css",
     CSS "/runs/page/shared.css" "shared/style.css",

@@ -4,7 +4,7 @@
 //! Modules, from the top:
 //!
 //! - [`serve`] – the dashboard on its own port, for `netburn ui`. A fleet's controller serves the same [`Dashboard`] as an
-//!   [`HttpHandler`](netburn_fleet::hub::HttpHandler).
+//!   [`HttpHandler`](netburn_fleet_controller::hub::HttpHandler).
 //! - [`routes`] – HTTP routes. [`auth`]: checks of the host name, the key and the origin of a request.
 //! - `run_store`: the directory of runs with its index, shared by all requests.
 //! - [`index`] – cached index of the runs. [`query`]: filters and order of the list. [`name`]: run names and their folders.

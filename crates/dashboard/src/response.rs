@@ -6,7 +6,7 @@ use bytes::Bytes;
 use hyper::body::Body;
 use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION};
 use hyper::{Response, StatusCode};
-use netburn_fleet::embedded::File;
+use netburn_fleet_controller::embedded::File;
 use netburn_record::Error;
 use serde::Serialize;
 use serde_json::json;

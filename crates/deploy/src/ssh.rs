@@ -228,7 +228,7 @@ fn temporary_folder() -> std::io::Result<PathBuf> {
     let stamp = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     let stamp = stamp.map_or(0, |since| since.subsec_nanos());
     let folder = std::env::temp_dir().join(format!("nb{}-{number}-{stamp:x}", std::process::id()));
-    netburn_linux::private_folder::create_new(&folder)?;
+    netburn_platform::private_folder::create_new(&folder)?;
     Ok(folder)
 }
 

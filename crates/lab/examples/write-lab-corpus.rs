@@ -2,7 +2,6 @@
 
 use netburn_lab::address;
 use netburn_lab::fuzz::{datagram, stream};
-use netburn_lab::init::message::{Answer, Request};
 use netburn_network::Endpoint::{Server, Station};
 use std::path::Path;
 
@@ -65,21 +64,6 @@ fn main() -> std::io::Result<()> {
     fragment.extend([17, 0, 0x05, 0xa8, 0, 0, 0, 7]);
     fragment.resize(10 + 40 + 48, 0x5a);
     put("frame", "fragment-v6", &fragment)?;
-    put(
-        "message",
-        "names",
-        &Request::Names("127.0.0.1 localhost\n".into()).write(),
-    )?;
-    put("message", "signal", &Request::Signal(3, 9).write())?;
-    put(
-        "message",
-        "hello",
-        &Answer::Hello(true, vec!["no /proc".into()]).write(),
-    )?;
-    put("message", "ended", &Answer::Ended(1, Err(9)).write())?;
-    put("message", "probe", &Request::Probe.write())?;
-    put("message", "endless-list", &[1, 1, 255, 255, 255, 255])?;
-    put("message", "endless-text", &[2, 255, 255, 255, 255, 1])?;
     put("switch", "uplink", &[0x46, 200].repeat(60))?;
     put("switch", "downlink", &[0x06, 255, 0x03, 0].repeat(60))?;
     put("switch", "both", &[0x46, 90, 0x86, 250, 0x06, 33, 0x00, 200].repeat(30))?;

@@ -6,9 +6,10 @@
 //! counts drops. On other kernels, and with Ethernet pairs, a token bucket limits the qdisc.
 
 use crate::device_kind::DeviceKind;
+use serde::{Deserialize, Serialize};
 
 /// Mechanism that limits how many packets a node's kernel hands over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Backpressure {
     /// No limit.
     None,
@@ -19,14 +20,9 @@ pub enum Backpressure {
     TunQueue,
 }
 
-impl Backpressure {
-    /// All mechanisms, in the order of their codes in helper messages.
-    pub const ALL: [Backpressure; 3] = [Backpressure::None, Backpressure::TokenBucket, Backpressure::TunQueue];
-}
-
 /// Result of the probe: [`DATAGRAMS`](Self::DATAGRAMS) datagrams are sent into a TUN device with a queue of
 /// [`QUEUE_LENGTH`](Self::QUEUE_LENGTH) packets that is not read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Probe {
     /// Bytes that the sending socket still counts as unsent (SIOCOUTQ).
     pub outstanding: u32,

@@ -3,7 +3,7 @@
 use crate::device_kind::DeviceKind;
 use crate::packet::ethernet::LENGTH as ETHERNET;
 use crate::packet::{ethernet, header};
-use netburn_linux::ethernet::Frames;
+use netburn_lab_kernel::ethernet::Frames;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};

@@ -8,23 +8,21 @@ mod forwarder;
 mod pacing_schedule;
 mod poll_moderator;
 
-use crate::backpressure::Backpressure;
 use crate::device::Device;
+use crate::egress::Egress;
 use crate::error::LabError;
 use crate::refused_connections::{RefusalReply, RefusedConnection};
 use crate::switch::{CapturedPacket, ForwardingCounters, Switch};
 use netburn_interop::pcapng::Captures;
-use netburn_linux::Monotonic;
-use netburn_linux::diag::Diag;
-use netburn_linux::route::Route;
+use netburn_lab_kernel::route::Route;
 use netburn_medium::air::Transmission;
 use netburn_network::Endpoint;
+use netburn_platform::Monotonic;
 use netburn_record::{EventKind, EventRow, LabHealth, Row};
 use netburn_scenario::Plan;
 use netburn_scenario::plan::Setting;
 use netburn_units::{Duration, Instant};
 use std::io::{self, Write};
-use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -39,16 +37,9 @@ pub(crate) struct Port {
     pub(crate) device: Device,
     /// Netlink socket (rtnetlink) in the node's namespace.
     pub(crate) route: Route,
-    /// Raw socket that sends wake-up packets to the qdisc of the device.
-    pub(crate) raw: OwnedFd,
-    /// sock_diag socket in the node's namespace, if the kernel supports it.
-    pub(crate) diag: Option<Diag>,
+    /// Interface index of the device in the namespace.
     pub(crate) index: u32,
-    pub(crate) backpressure: Backpressure,
-    /// True if a program has replaced the qdisc of the device, which has been reported.
-    pub(crate) replaced: bool,
-    /// True if reading is paused.
-    pub(crate) paused: bool,
+    pub(crate) egress: Egress,
 }
 
 /// Command to the forwarding thread.

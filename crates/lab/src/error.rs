@@ -1,10 +1,11 @@
 //! Errors of the lab.
 
 use netburn_network::NetworkError;
+use serde::{Deserialize, Serialize};
 use std::io;
 
 /// Feature of the kernel that an operation of the helper process needs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Requirement {
     /// TUN devices.
     TunDevice,
@@ -12,16 +13,6 @@ pub enum Requirement {
     CongestionControl,
     /// None that users can enable.
     Other,
-}
-
-impl Requirement {
-    /// All of them. Their places are their codes in messages of the helper process.
-    #[cfg(target_os = "linux")]
-    pub(crate) const ALL: [Requirement; 3] = [
-        Requirement::TunDevice,
-        Requirement::CongestionControl,
-        Requirement::Other,
-    ];
 }
 
 /// Error of opening or using a lab.
@@ -94,7 +85,7 @@ impl LabError {
     /// Converts the error of a start of a process or a thread. `other` converts an error that no limit has caused.
     pub(crate) fn starting(error: io::Error, other: impl FnOnce(io::Error) -> LabError) -> LabError {
         // Above the limit, fork(2) and clone(2) return EAGAIN.
-        match netburn_linux::process::process_limit() {
+        match netburn_platform::process::process_limit() {
             Ok(limit) if error.kind() == io::ErrorKind::WouldBlock => LabError::ProcessLimit(limit),
             _ => other(error),
         }

@@ -2,7 +2,6 @@
 //! followed by coalescing preserves the stream.
 
 use crate::address;
-use crate::init::message::{Answer, Request};
 use crate::packet::header::{Gso, NEEDS_CHECKSUM};
 use crate::packet::ip::TCP;
 use crate::packet::{Burst, GroCoalescer, IpPacketInfo, VnetHeader};
@@ -67,19 +66,6 @@ pub fn check_frame(data: &[u8]) {
 fn packets_of(frame: &[u8]) -> Vec<Vec<u8>> {
     let burst = Arc::new(Burst::read(frame).expect("what we make is well formed"));
     burst.segments().map(|segment| segment.packet()).collect()
-}
-
-/// Checks messages between the lab and its helper: decoding followed by encoding returns the same bytes.
-///
-/// # Panics
-/// When an invariant is violated.
-pub fn check_message(data: &[u8]) {
-    if let Some(request) = Request::read(data) {
-        assert_eq!(request.write(), data);
-    }
-    if let Some(answer) = Answer::read(data) {
-        assert_eq!(answer.write(), data);
-    }
 }
 
 /// Checks a switch with operations decoded from bytes: one byte for the operation, one for its argument.

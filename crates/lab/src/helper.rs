@@ -3,9 +3,8 @@
 mod process_events;
 
 use crate::error::{LabError, Requirement};
-use crate::init::message::{Answer, Request};
-use crate::program::ProcessExit;
-use netburn_linux::scm_rights;
+use crate::init::message::{Answer, Request, decode, encode};
+use netburn_lab_kernel::scm_rights;
 use std::io;
 use std::net::Shutdown;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -113,7 +112,7 @@ impl Helper {
 
     /// Sends a request that has no reply.
     pub(crate) fn send(&self, request: &Request, files: &[BorrowedFd<'_>]) -> Result<(), LabError> {
-        scm_rights::send(&self.control, &request.write(), files).map_err(|error| match error.kind() {
+        scm_rights::send(&self.control, &encode(request), files).map_err(|error| match error.kind() {
             io::ErrorKind::InvalidInput => LabError::Operation {
                 needs: Requirement::Other,
                 what: "send a request to the helper".to_owned(),
@@ -128,7 +127,7 @@ impl Helper {
             Ok((Answer::Failed(number, needs, what), _)) => {
                 let error = match number {
                     0 => io::Error::other("rejected"),
-                    number => io::Error::from_raw_os_error(number as i32),
+                    number => io::Error::from_raw_os_error(number),
                 };
                 Err(LabError::Operation { needs, what, error })
             }
@@ -186,12 +185,8 @@ fn read_loop(control: &UnixStream, tell: &Sender<(Answer, Vec<OwnedFd>)>, proces
         if bytes.is_empty() {
             break;
         }
-        match Answer::read(&bytes) {
-            Some(Answer::Ended(id, result)) => {
-                let exit = match result {
-                    Ok(status) => ProcessExit::Status(status),
-                    Err(signal) => ProcessExit::Signal(signal),
-                };
+        match decode(&bytes) {
+            Some(Answer::Ended(id, exit)) => {
                 tracing::info!(?exit, "a program has exited");
                 process_events.ended(id, exit);
             }
@@ -215,7 +210,7 @@ fn ping_loop(control: &UnixStream, process_events: &ProcessEvents, ended: &Recei
     while ended.recv_timeout(PING_INTERVAL) == Err(RecvTimeoutError::Timeout) {
         if !waiting {
             process_events.asked();
-            if scm_rights::send(control, &Request::Pulse.write(), &[]).is_err() {
+            if scm_rights::send(control, &encode(&Request::Pulse), &[]).is_err() {
                 return;
             }
         }

@@ -4,19 +4,18 @@
 //! The helper forks an init process of a PID namespace. All processes of the lab, including daemons, therefore end
 //! with it. It exits when its control socket is closed.
 
-pub mod message;
+pub(crate) mod message;
 mod node;
 
 use crate::error::Requirement;
-use message::{Answer, ProcessSpec, Request};
-use netburn_linux::namespace::{self, ChildEvent, NodeContext};
-use netburn_linux::{scm_rights, sockets};
+use crate::program::ProcessExit;
+use message::{Answer, OsBytes, ProcessSpec, Request, decode, encode};
+use netburn_lab_kernel::namespace::{self, ChildEvent, NodeContext};
+use netburn_lab_kernel::{scm_rights, sockets};
 use node::NodeError;
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -32,9 +31,9 @@ pub fn main() -> i32 {
     let isolation = match namespace::isolate() {
         Ok(isolation) => isolation,
         Err(error) => {
-            let number = error.raw_os_error().unwrap_or(0).unsigned_abs();
+            let number = error.raw_os_error().unwrap_or(0);
             let answer = Answer::Failed(number, Requirement::Other, "make namespaces".to_owned());
-            let _ = scm_rights::send(&control, &answer.write(), &[]);
+            let _ = send(&control, &answer, &[]);
             return 3;
         }
     };
@@ -92,7 +91,7 @@ fn first(control: &OwnedFd, user: bool) -> i32 {
         let _ = fail(control, Requirement::Other, "start a thread", &error);
         return 6;
     }
-    if scm_rights::send(control, &Answer::Hello(user, notes).write(), &[]).is_err() {
+    if send(control, &Answer::Hello(user, notes), &[]).is_err() {
         return 6;
     }
     let mut nodes = Vec::new();
@@ -102,29 +101,29 @@ fn first(control: &OwnedFd, user: bool) -> i32 {
             // The lab has closed the socket. The kernel kills the other processes of this PID namespace.
             _ => return 0,
         };
-        let answered = match Request::read(&bytes) {
+        let answered = match decode(&bytes) {
             Some(Request::Node(spec)) => match node::make(&spec, &mut hub) {
                 Ok(node) => {
                     let files = node.files();
-                    let sent = scm_rights::send(control, &Answer::Node(node.made.clone()).write(), &files);
+                    let sent = send(control, &Answer::Node(node.made.clone()), &files);
                     nodes.push(node.namespace);
                     sent
                 }
                 Err(NodeError { needs, what, error }) => fail(control, needs, what, &error),
             },
             Some(Request::Probe) => match node::probe() {
-                Ok(probe) => scm_rights::send(control, &Answer::Probed(probe).write(), &[]),
+                Ok(probe) => send(control, &Answer::Probed(probe), &[]),
                 Err(error) => fail(control, Requirement::TunDevice, "probe a TUN device", &error),
             },
             Some(Request::Names(lines)) => answer(control, "names", install_names(&lines)),
             Some(Request::Run(spec)) => answer(control, "start", run(&spec, &nodes, files)),
-            Some(Request::Pulse) => scm_rights::send(control, &Answer::Pulse.write(), &[]),
+            Some(Request::Pulse) => send(control, &Answer::Pulse, &[]),
             Some(Request::Listens(node, port)) => match listens(&nodes, node, port) {
-                Ok(listens) => scm_rights::send(control, &Answer::Listens(listens).write(), &[]),
+                Ok(listens) => send(control, &Answer::Listens(listens), &[]),
                 Err(error) => fail(control, Requirement::Other, "look for listening sockets", &error),
             },
             Some(Request::Signal(id, signal)) => {
-                signal_to(id, signal as i32);
+                signal_to(id, signal);
                 Ok(())
             }
             None => fail(
@@ -140,30 +139,32 @@ fn first(control: &OwnedFd, user: bool) -> i32 {
     }
 }
 
+fn send(control: &OwnedFd, answer: &Answer, files: &[BorrowedFd<'_>]) -> io::Result<()> {
+    scm_rights::send(control, &encode(answer), files)
+}
+
 fn answer(control: &OwnedFd, what: &str, result: io::Result<()>) -> io::Result<()> {
     match result {
-        Ok(()) => scm_rights::send(control, &Answer::Done.write(), &[]),
+        Ok(()) => send(control, &Answer::Done, &[]),
         Err(error) => fail(control, Requirement::Other, what, &error),
     }
 }
 
 fn fail(control: &OwnedFd, needs: Requirement, what: &str, error: &io::Error) -> io::Result<()> {
-    let number = error.raw_os_error().unwrap_or(0).unsigned_abs();
+    let number = error.raw_os_error().unwrap_or(0);
     let text = if number == 0 {
         format!("{what}: {error}")
     } else {
         what.to_owned()
     };
-    scm_rights::send(control, &Answer::Failed(number, needs, text).write(), &[])
+    send(control, &Answer::Failed(number, needs, text), &[])
 }
 
 /// Returns whether a process listens at a node's TCP port. Moves this thread into the node's network namespace.
-fn listens(nodes: &[OwnedFd], node: u32, port: u32) -> io::Result<bool> {
+fn listens(nodes: &[OwnedFd], node: u32, port: u16) -> io::Result<bool> {
     namespace::enter_network(nodes.get(node as usize).ok_or(io::ErrorKind::NotFound)?)?;
     let all = sockets::tcp()?;
-    Ok(all
-        .iter()
-        .any(|socket| socket.listens() && u32::from(socket.local_port) == port))
+    Ok(all.iter().any(|socket| socket.listens() && socket.local_port == port))
 }
 
 /// Starts a program.
@@ -172,14 +173,11 @@ fn run(spec: &ProcessSpec, nodes: &[OwnedFd], files: Vec<OwnedFd>) -> io::Result
     let (Some(program), Ok([input, output, error])) = (spec.arguments.first(), <[OwnedFd; 3]>::try_from(files)) else {
         return Err(io::ErrorKind::InvalidInput.into());
     };
-    let mut command = Command::new(OsStr::from_bytes(program));
+    let environment = spec.environment.iter();
+    let mut command = Command::new(program.as_os_str());
     command
-        .args(spec.arguments[1..].iter().map(|argument| OsStr::from_bytes(argument)))
-        .envs(
-            spec.environment
-                .iter()
-                .map(|(name, value)| (OsStr::from_bytes(name), OsStr::from_bytes(value))),
-        )
+        .args(spec.arguments[1..].iter().map(OsBytes::as_os_str))
+        .envs(environment.map(|(name, value)| (name.as_os_str(), value.as_os_str())))
         .stdin(Stdio::from(input))
         .stdout(Stdio::from(output))
         .stderr(Stdio::from(error));
@@ -223,17 +221,17 @@ fn reap(control: &OwnedFd) {
         while let Ok(Some(change)) = namespace::next_child_event() {
             let answer = match change {
                 ChildEvent::Ended(ended) => running.ids.remove(&ended.id).map(|id| {
-                    let how = match (ended.status, ended.signal) {
-                        (Some(status), _) => Ok(status.unsigned_abs()),
-                        (None, signal) => Err(signal.unwrap_or(0).unsigned_abs()),
+                    let exit = match (ended.status, ended.signal) {
+                        (Some(status), _) => ProcessExit::Status(status.unsigned_abs()),
+                        (None, signal) => ProcessExit::Signal(signal.unwrap_or(0).unsigned_abs()),
                     };
-                    Answer::Ended(id, how)
+                    Answer::Ended(id, exit)
                 }),
                 ChildEvent::Stopped(pid) => running.ids.get(&pid).map(|id| Answer::Stopped(*id)),
                 ChildEvent::Continued(pid) => running.ids.get(&pid).map(|id| Answer::Continued(*id)),
             };
             if let Some(answer) = answer
-                && scm_rights::send(control, &answer.write(), &[]).is_err()
+                && send(control, &answer, &[]).is_err()
             {
                 return;
             }

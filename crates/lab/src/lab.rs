@@ -5,68 +5,48 @@ use crate::device::Device;
 use crate::device_kind::DeviceKind;
 use crate::engine::{CaptureBatch, Engine, EngineCommand, EngineStart, SharedStatus, lock};
 use crate::error::LabError;
-use crate::helper::{Helper, ProcessEvents};
-use crate::init::message::{Answer, ProcessSpec, Request};
+use crate::helper::ProcessEvents;
+use crate::host::StationHost;
 use crate::nodes::Nodes;
 use crate::observe::StationSnapshot;
 use crate::options::Options;
-use crate::processes;
 use crate::program::{ProcessExit, Program};
 use crate::refused_connections::{RefusalReply, RefusedConnection};
 use crate::switch::{ForwardingCounters, Switch};
 use netburn_interop::pcapng::Captures;
-use netburn_linux::Monotonic;
-use netburn_linux::links::Links;
 use netburn_network::Endpoint;
+use netburn_platform::Monotonic;
 use netburn_record::{LabHealth, Row, Stopped};
 use netburn_scenario::Plan;
 use netburn_scenario::plan::Setting;
 use netburn_units::Instant;
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A lab: nodes, the network between them, and programs that run at them. Namespaces and programs end when this value
 /// is dropped or this process exits, even if it is killed.
 #[derive(Debug)]
 pub struct Lab {
-    // Dropped before the helper, because its files are the nodes' devices.
+    // Dropped before the hosts, because its files are the nodes' devices.
     engine: Engine,
-    shared: Arc<Shared>,
+    /// The server's host first, then the stations'.
+    hosts: Vec<Arc<dyn StationHost>>,
     process_events: Arc<ProcessEvents>,
-    plan: Plan,
-    namespaces: Vec<OwnedFd>,
-    /// Link monitor and interface index of each node, the server first.
-    links: Vec<(Links, u32)>,
-    notes: Vec<String>,
-    user: bool,
-    device: DeviceKind,
-    backpressure: Backpressure,
-    segments_udp: bool,
-    /// Soft limit of open files for programs.
-    open_files: u32,
-}
-
-#[derive(Debug)]
-struct Shared {
-    helper: Mutex<Helper>,
+    /// Number of the next program.
     next: AtomicU32,
     /// Started programs by number: endpoint and name.
     started: Mutex<BTreeMap<u32, (Endpoint, String)>>,
-}
-
-impl Shared {
-    fn helper(&self) -> MutexGuard<'_, Helper> {
-        lock(&self.helper)
-    }
+    plan: Plan,
+    notes: Vec<String>,
+    device: DeviceKind,
+    backpressure: Backpressure,
+    segments_udp: bool,
 }
 
 /// Options for starting a lab's network.
@@ -83,7 +63,7 @@ pub struct StartOptions<'a> {
 #[derive(Debug)]
 pub struct LabProcess {
     id: u32,
-    shared: Arc<Shared>,
+    host: Arc<dyn StationHost>,
     process_events: Arc<ProcessEvents>,
 }
 
@@ -112,26 +92,20 @@ impl Lab {
             stations = plan.stations.len(),
             device = %nodes.device,
             backpressure = ?nodes.backpressure,
-            user_namespace = nodes.user,
+            user_namespace = nodes.in_user_namespace,
             "the lab is open"
         );
         Ok(Lab {
             engine: Engine::start(nodes.ports, plan, status)?,
-            process_events: Arc::clone(nodes.helper.process_events()),
-            shared: Arc::new(Shared {
-                helper: Mutex::new(nodes.helper),
-                next: AtomicU32::new(0),
-                started: Mutex::default(),
-            }),
+            hosts: nodes.hosts,
+            process_events: nodes.process_events,
+            next: AtomicU32::new(0),
+            started: Mutex::default(),
             plan: plan.clone(),
-            namespaces: nodes.namespaces,
-            links: nodes.links,
             notes: nodes.notes,
-            user: nodes.user,
             device: nodes.device,
             backpressure: nodes.backpressure,
             segments_udp: nodes.segments_udp,
-            open_files: nodes.open_files,
         })
     }
 
@@ -209,25 +183,21 @@ impl Lab {
     /// # Errors
     /// [`LabError::Operation`] when the sockets cannot be read, [`LabError::HelperExited`].
     pub fn listens(&self, at: Endpoint, port: u16) -> Result<bool, LabError> {
-        let request = Request::Listens(node(at) as u32, u32::from(port));
-        match self.shared.helper().request(&request, &[])? {
-            (Answer::Listens(listens), _) => Ok(listens),
-            _ => Err(LabError::HelperExited("unexpected reply".to_owned())),
-        }
+        self.host(at).listens(port)
     }
 
     /// Returns the name of the program that opened a connection: its file name, up to 15 characters; `None` if it has
     /// exited.
     #[must_use]
     pub fn client_program(&self, connection: RefusedConnection) -> Option<String> {
-        let namespace = self.namespaces[node(Endpoint::Station(connection.station))].as_fd();
-        processes::client_program(namespace, connection.from, connection.port)
+        let host = self.host(Endpoint::Station(connection.station));
+        host.client_program(connection.from, connection.port)
     }
 
     /// Returns the names of the programs at an endpoint, in no particular order.
     #[must_use]
     pub fn programs(&self, at: Endpoint) -> Vec<String> {
-        processes::names(self.namespaces[node(at)].as_fd())
+        self.host(at).programs()
     }
 
     /// Returns whether captures were requested and are incomplete.
@@ -271,45 +241,22 @@ impl Lab {
     /// # Errors
     /// [`LabError::Program`] when it cannot be started, [`LabError::HelperExited`].
     pub fn spawn(&self, at: Endpoint, program: Program) -> Result<LabProcess, LabError> {
-        let id = self.shared.next.fetch_add(1, Ordering::Relaxed);
-        let name = program
-            .arguments
-            .first()
-            .map(|name| name.to_string_lossy().into_owned());
-        let bytes = |text: &OsString| text.as_bytes().to_vec();
-        let request = Request::Run(ProcessSpec {
-            id,
-            node: node(at) as u32,
-            own_group: program.own_group,
-            host_name: self.name(at).to_owned(),
-            open_files: self.open_files,
-            arguments: program.arguments.iter().map(bytes).collect(),
-            environment: program
-                .environment
-                .iter()
-                .map(|(name, value)| (bytes(name), bytes(value)))
-                .collect(),
-        });
-        let files = [
-            program.files[0].as_fd(),
-            program.files[1].as_fd(),
-            program.files[2].as_fd(),
-        ];
-        let mut helper = self.shared.helper();
-        helper.request(&request, &files).map_err(|error| match error {
+        let id = self.next.fetch_add(1, Ordering::Relaxed);
+        let name = program.arguments.first();
+        let name = name.map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+        let host = Arc::clone(self.host(at));
+        host.spawn(id, self.name(at), &program).map_err(|error| match error {
             LabError::Operation { error, .. } => LabError::Program {
-                name: name.clone().unwrap_or_default(),
+                name: name.clone(),
                 error,
             },
             other => other,
         })?;
-        drop(helper);
-        let name = name.unwrap_or_default();
         tracing::info!(program = name, at = self.name(at), "a program was started");
-        lock(&self.shared.started).insert(id, (at, name));
+        lock(&self.started).insert(id, (at, name));
         Ok(LabProcess {
             id,
-            shared: Arc::clone(&self.shared),
+            host,
             process_events: Arc::clone(&self.process_events),
         })
     }
@@ -317,17 +264,7 @@ impl Lab {
     /// Returns a shell command with which other processes of this machine can enter an endpoint's namespaces.
     #[must_use]
     pub fn nsenter_command(&self, at: Endpoint) -> String {
-        let (helper, here) = (self.shared.helper().id(), std::process::id());
-        let network = self.namespaces[node(at)].as_raw_fd();
-        let user = if self.user {
-            format!("--preserve-credentials --user=/proc/{helper}/ns/user ")
-        } else {
-            String::new()
-        };
-        format!(
-            "nsenter {user}--mount=/proc/{helper}/ns/mnt \
-             --pid=/proc/{helper}/ns/pid_for_children --net=/proc/{here}/fd/{network}"
-        )
+        self.host(at).enter_command()
     }
 
     /// Returns the rows since the last call: channel, links, changes.
@@ -354,7 +291,7 @@ impl Lab {
     #[must_use]
     pub fn health(&self) -> LabHealth {
         let mut health = self.engine.status().health.clone();
-        let started = lock(&self.shared.started);
+        let started = lock(&self.started);
         let stopped = self.process_events.stops().into_iter().filter_map(|(id, long)| {
             let (at, program) = started.get(&id)?;
             Some(Stopped {
@@ -368,6 +305,13 @@ impl Lab {
         health.not_carried = rejected.map(|(why, count)| (why.name().to_owned(), count)).collect();
         health.helper_us_max = self.process_events.silence().as_nanos() as f64 / 1e3;
         health
+    }
+
+    fn host(&self, at: Endpoint) -> &Arc<dyn StationHost> {
+        &self.hosts[match at {
+            Endpoint::Server => 0,
+            Endpoint::Station(station) => usize::from(station) + 1,
+        }]
     }
 
     /// Returns the name of an endpoint.
@@ -394,8 +338,8 @@ impl Lab {
     #[must_use]
     pub fn interfaces_down(&self) -> Vec<&str> {
         let ends = std::iter::once(Endpoint::Server).chain((0..).map(Endpoint::Station));
-        let down = self.links.iter().zip(ends).filter(|((links, index), _)| {
-            links.went_down(*index).unwrap_or_else(|error| {
+        let down = self.hosts.iter().zip(ends).filter(|(host, _)| {
+            host.is_interface_down().unwrap_or_else(|error| {
                 tracing::debug!(%error, "can't read link events");
                 false
             })
@@ -434,11 +378,7 @@ impl LabProcess {
 
     /// Sends a signal to the program.
     pub fn signal(&self, signal: i32) {
-        // Fails only if the helper has exited, and with it all programs.
-        let _ = self
-            .shared
-            .helper()
-            .send(&Request::Signal(self.id, signal.unsigned_abs()), &[]);
+        self.host.signal(self.id, signal);
     }
 }
 
@@ -447,12 +387,5 @@ impl Drop for LabProcess {
         if self.ended().is_none() {
             self.signal(9);
         }
-    }
-}
-
-fn node(at: Endpoint) -> usize {
-    match at {
-        Endpoint::Server => 0,
-        Endpoint::Station(station) => usize::from(station) + 1,
     }
 }

@@ -32,12 +32,16 @@ pub mod credit;
 mod device;
 mod device_kind;
 #[cfg(target_os = "linux")]
+mod egress;
+#[cfg(target_os = "linux")]
 mod engine;
 mod error;
 #[cfg(all(feature = "fuzz", target_os = "linux"))]
 pub mod fuzz;
 #[cfg(target_os = "linux")]
 mod helper;
+#[cfg(target_os = "linux")]
+mod host;
 #[cfg(target_os = "linux")]
 pub mod init;
 mod kernel_settings;
@@ -75,6 +79,8 @@ pub use kernel_settings::{Ecn, KernelSettings, kernel_settings};
 #[cfg(target_os = "linux")]
 pub use lab::{Lab, LabProcess, StartOptions};
 pub use lateness::Lateness;
+#[cfg(target_os = "linux")]
+pub use netburn_lab_kernel::{namespace::limits as namespace_limits, poller, scm_rights};
 pub use observe::StationSnapshot;
 pub use options::Options;
 pub use program::{ProcessExit, Program};

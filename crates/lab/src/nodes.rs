@@ -4,39 +4,41 @@ use crate::address;
 use crate::backpressure::{Backpressure, choose};
 use crate::device::Device;
 use crate::device_kind::DeviceKind;
-use crate::engine::Port;
+use crate::egress::{Connections, Egress};
+use crate::engine::{Port, lock};
 use crate::error::{LabError, Requirement};
-use crate::helper::Helper;
+use crate::helper::{Helper, ProcessEvents};
+use crate::host::{NamespaceHost, StationHost};
 use crate::init::message::{Answer, NodeInfo, NodeSpec, Request};
 use crate::kernel_settings::{KernelSettings, kernel_settings};
 use crate::options::Options;
 use crate::switch::Switch;
 use crate::unsupported_settings;
-use netburn_linux::diag::Diag;
-use netburn_linux::links::Links;
-use netburn_linux::process;
-use netburn_linux::route::Route;
+use netburn_lab_kernel::diag::Diag;
+use netburn_lab_kernel::route::Route;
 use netburn_network::Endpoint;
+use netburn_platform::links::Links;
+use netburn_platform::process;
 use netburn_scenario::Plan;
 use std::io;
-use std::os::fd::OwnedFd;
 use std::process::Command;
+use std::sync::{Arc, Mutex};
 
 /// The nodes and their helper.
 pub(crate) struct Nodes {
-    pub(crate) helper: Helper,
+    pub(crate) helper: Arc<Mutex<Helper>>,
+    pub(crate) process_events: Arc<ProcessEvents>,
     /// The server's port first, then the stations'.
     pub(crate) ports: Vec<Port>,
-    pub(crate) namespaces: Vec<OwnedFd>,
-    /// Link monitors of the nodes, with interface indices.
-    pub(crate) links: Vec<(Links, u32)>,
+    /// In the same order.
+    pub(crate) hosts: Vec<Arc<dyn StationHost>>,
     pub(crate) notes: Vec<String>,
-    pub(crate) user: bool,
+    pub(crate) in_user_namespace: bool,
     pub(crate) device: DeviceKind,
     pub(crate) backpressure: Backpressure,
     pub(crate) segments_udp: bool,
     /// Soft limit of open files before it was raised.
-    pub(crate) open_files: u32,
+    open_files: u32,
 }
 
 /// Open files per node: device, network namespace, three netlink sockets, raw socket, and capture file.
@@ -56,17 +58,17 @@ impl Nodes {
         }
         Switch::new(plan)?;
         let open_files = raise_open_files(plan.stations.len())?;
-        let (mut helper, user, mut notes) = Helper::start(helper, warn)?;
+        let (mut helper, in_user_namespace, mut notes) = Helper::start(helper, warn)?;
         if let Err(error) = helper.request(&Request::Names(names(plan)), &[]) {
             notes.push(format!("can't install host names: {error}"));
         }
         let mut nodes = Nodes {
-            helper,
+            process_events: Arc::clone(helper.process_events()),
+            helper: Arc::new(Mutex::new(helper)),
             ports: Vec::new(),
-            namespaces: Vec::new(),
-            links: Vec::new(),
+            hosts: Vec::new(),
             notes,
-            user,
+            in_user_namespace,
             device: options.device.unwrap_or(DeviceKind::Tun),
             backpressure: Backpressure::None,
             segments_udp: true,
@@ -108,7 +110,7 @@ impl Nodes {
             Ok(()) => {
                 self.notes.push(format!(
                     "can't open {} ({closed}); stations use {} instead of TUN devices",
-                    netburn_linux::tun::DEVICE,
+                    netburn_lab_kernel::tun::DEVICE,
                     self.device
                 ));
                 Ok(())
@@ -130,7 +132,7 @@ impl Nodes {
     /// Returns the best backpressure mechanism of this kernel.
     fn best_backpressure(&mut self) -> Backpressure {
         let probed = match self.device {
-            DeviceKind::Tun => self.helper.request(&Request::Probe, &[]).ok(),
+            DeviceKind::Tun => lock(&self.helper).request(&Request::Probe, &[]).ok(),
             DeviceKind::Pair => None,
         };
         let probe = probed.and_then(|(answer, _)| match answer {
@@ -145,21 +147,22 @@ impl Nodes {
             interface: if end == Endpoint::Server { "eth0" } else { "wlan0" }.to_owned(),
             v4: address::v4(end),
             v6: address::v6(end),
-            control: settings.control.clone().unwrap_or_default(),
+            control: settings.control.clone(),
             ecn: settings.ecn.sysctl(),
-            output_limit: settings.output_limit.unwrap_or(0),
+            output_limit: settings.output_limit,
             backpressure: if settings.small_queues {
                 self.backpressure
             } else {
                 Backpressure::None
             },
-            pair: self.device == DeviceKind::Pair,
-            udp: options.segments_udp,
+            device: self.device,
+            segments_udp: options.segments_udp,
         }
     }
 
     fn add(&mut self, end: Endpoint, spec: NodeSpec) -> Result<(), LabError> {
-        let (Answer::Node(made), files) = self.helper.request(&Request::Node(spec), &[])? else {
+        let answer = lock(&self.helper).request(&Request::Node(spec), &[])?;
+        let (Answer::Node(made), files) = answer else {
             return Err(LabError::HelperExited("unexpected reply".to_owned()));
         };
         let mut files = files.into_iter();
@@ -181,18 +184,33 @@ impl Nodes {
                 self.notes.push(note);
             }
         }
-        self.namespaces.push(namespace);
-        self.links.push((Links::from(links), index));
+        self.hosts.push(Arc::new(NamespaceHost {
+            helper: Arc::clone(&self.helper),
+            node: self.hosts.len() as u32,
+            namespace,
+            links: Links::from(links),
+            index,
+            in_user_namespace: self.in_user_namespace,
+            open_files: self.open_files,
+        }));
+        let connections = Connections(files.next().map(Diag::from));
         self.ports.push(Port {
             end,
             device: Device::new(self.device, device),
             route: Route::from(route),
-            raw,
-            diag: files.next().map(Diag::from),
             index,
-            backpressure,
-            replaced: false,
-            paused: false,
+            egress: match backpressure {
+                Backpressure::None => Egress::Unlimited,
+                Backpressure::TunQueue => Egress::PauseReading {
+                    paused: false,
+                    connections,
+                },
+                Backpressure::TokenBucket => Egress::TokenBucket {
+                    raw,
+                    replaced: false,
+                    connections,
+                },
+            },
         });
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Programs at a node, and the program that owns a connection, from /proc.
 
-use netburn_linux::sockets;
+use netburn_lab_kernel::sockets;
 use std::fs;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::path::{Path, PathBuf};

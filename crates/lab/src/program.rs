@@ -1,5 +1,6 @@
 //! Programs that run in a lab.
 
+use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 
@@ -17,7 +18,7 @@ pub struct Program {
 }
 
 /// Reason why a program no longer runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ProcessExit {
     /// Exited with this status.
     Status(u32),

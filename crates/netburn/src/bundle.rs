@@ -9,7 +9,7 @@ use crate::page;
 use crate::terminal::eprint_message;
 use netburn_analysis::View;
 use netburn_interop::bundle::{BundleError, BundleWriter, LIMIT, Manifest, PAGE, RUN, SYSTEM, WIFI, unpack};
-use netburn_linux::nl80211::anonymizer::Anonymizer;
+use netburn_platform::wifi::nl80211::anonymizer::Anonymizer;
 use netburn_record::{Error, Run, UnixTime, anonymise, record_files};
 use netburn_report::html;
 use std::fs::File;

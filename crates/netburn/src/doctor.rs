@@ -10,8 +10,8 @@ use crate::args::{DoctorArgs, Format};
 use crate::exit::{CliError, ExitStatus};
 use crate::lab_opening;
 use crate::terminal::{document, print_stdout};
-use netburn_linux::nl80211::anonymizer::Anonymizer;
-use netburn_linux::nl80211::decode::Station;
+use netburn_platform::wifi::Station;
+use netburn_platform::wifi::nl80211::anonymizer::Anonymizer;
 use netburn_scenario::Plan;
 use serde_json::json;
 

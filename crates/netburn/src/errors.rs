@@ -2,8 +2,8 @@
 
 use crate::exit::CliError;
 use crate::lab_opening::no_lab;
-use netburn_fleet::control_client::ControlError;
-use netburn_fleet::fleet_run::WaitError;
+use netburn_fleet_controller::control_client::ControlError;
+use netburn_fleet_controller::fleet_run::WaitError;
 use netburn_runner::RunError;
 
 impl From<RunError> for CliError {

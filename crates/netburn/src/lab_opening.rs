@@ -97,7 +97,7 @@ pub(crate) fn explained(error: &LabError) -> String {
 /// The lowest limit on namespaces, which is reached first.
 pub(crate) fn namespace_limit() -> Option<(String, u64)> {
     #[cfg(target_os = "linux")]
-    return netburn_linux::namespace::limits()
+    return netburn_lab::namespace_limits()
         .into_iter()
         .min_by_key(|(_, limit)| *limit);
     #[cfg(not(target_os = "linux"))]

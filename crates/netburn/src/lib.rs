@@ -67,7 +67,7 @@ netburn tests and models networks with several simultaneous clients. Start with 
 /// Runs the command of the command line.
 #[must_use]
 pub fn main() -> ExitCode {
-    netburn_linux::process::survive_file_size_limit();
+    netburn_platform::process::survive_file_size_limit();
     if std::env::args_os().len() <= 1 {
         return failed(&CliError::Usage(FIRST_STEPS.to_owned()));
     }
@@ -85,7 +85,7 @@ pub fn main() -> ExitCode {
 /// Runs the command of the executable for agents, `fleet join`.
 #[must_use]
 pub fn agent() -> ExitCode {
-    netburn_linux::process::survive_file_size_limit();
+    netburn_platform::process::survive_file_size_limit();
     let AgentCli {
         verbose,
         command: AgentCommand::Fleet(AgentFleet::Join(args)),
@@ -149,7 +149,7 @@ fn perform(command: Command) -> Result<ExitStatus, CliError> {
     }
 }
 
-/// Starts logging to standard error. `NETBURN_LOG` sets the filter (`debug`, `netburn_fleet=trace`); the number of `-v` is
+/// Starts logging to standard error. `NETBURN_LOG` sets the filter (`debug`, `netburn_fleet_controller=trace`); the number of `-v` is
 /// its default. Without either, the crates with their own messages for users do not log.
 fn log(verbose: u8) {
     let default = match verbose {

@@ -6,8 +6,8 @@ use crate::join;
 use crate::runtime;
 use crate::signals::Signals;
 use crate::terminal::{eprint_message, print_stdout};
-use netburn_fleet::discovery;
-use netburn_fleet::hub::advertised;
+use netburn_fleet_member::addresses::advertised;
+use netburn_fleet_member::discovery;
 use netburn_protocol::join_url::{JoinUrl, ParseJoinUrlError, is_token};
 use netburn_scenario::regular;
 use netburn_traffic::consent::fleet::FleetKey;
@@ -32,7 +32,7 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<ExitStatus, CliError> {
     let consent = config.consent.clone();
     let rpm = config.rpm;
     // A lower limit of the system is not an error.
-    let _ = netburn_linux::process::raise_open_files();
+    let _ = netburn_platform::process::raise_open_files();
     let runtime = runtime::here()?;
     runtime.block_on(async {
         let mut signals = Signals::new().map_err(|e| CliError::Failed(format!("can't listen for signals: {e}")))?;

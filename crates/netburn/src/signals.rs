@@ -3,7 +3,7 @@
 use crate::exit::CliError;
 use crate::runtime;
 use crate::terminal::eprint_below;
-use netburn_linux::interrupts;
+use netburn_platform::interrupts;
 use netburn_runner::Cancel;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};

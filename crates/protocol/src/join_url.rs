@@ -14,6 +14,11 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+/// Path of the members' standing connection.
+pub const JOIN: &str = "/join";
+/// Path prefix of connections to a run.
+pub const RUN: &str = "/run/";
+
 /// Default port of a fleet's controller. Not assigned by IANA.
 pub const PORT: u16 = 4484;
 

@@ -4,7 +4,7 @@
 //! `cargo bench -p netburn-run-control` starts 20 and 200 agent processes, and then 1,000 agents. These are 200 processes,
 //! and tasks of one more process that send the same messages. `-- 50` starts 50 processes only.
 
-use netburn_linux::Monotonic;
+use netburn_platform::Monotonic;
 use netburn_protocol::messages::{
     self, Batch, Done, HealthMessage, Hello, MAX_TO_AGENT, Pong, Progress, Ready, Rows, ToAgent, ToController,
 };
@@ -117,7 +117,7 @@ fn run(plan: &Plan, launcher: &mut Processes, sink: &mut Counting, told: &mut To
         .enable_all()
         .build()
         .expect("a runtime");
-    netburn_linux::raise_open_files().expect("room for connections");
+    netburn_platform::raise_open_files().expect("room for connections");
     let (_stop, stopped) = tokio::sync::watch::channel(false);
     let outcome: Outcome = with_writer(&mut [sink], |rows| {
         let options = Options {
@@ -271,7 +271,7 @@ impl Launcher for Processes {
 fn witness() {
     let join = Join::from_environment().expect("a join");
     if let Some(parent) = join.parent {
-        let _ = netburn_linux::die_with_parent(parent);
+        let _ = netburn_platform::die_with_parent(parent);
     }
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -318,7 +318,7 @@ impl AgentPolicy for Witness {
 
 /// As many agents as there are lines on standard input.
 fn admission_limit() {
-    let _ = netburn_linux::raise_open_files();
+    let _ = netburn_platform::raise_open_files();
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

@@ -11,7 +11,7 @@ use crate::controller_session::{ControllerSession, LEFT_BY_OWNER, StartTime};
 use crate::error::AgentError;
 use crate::join::Join;
 use crate::spool::{SpoolContent, SpoolFolder, SpoolHeader, Writer};
-use netburn_linux::{CpuMonitor, Monotonic, Sampler};
+use netburn_platform::{CpuMonitor, Monotonic, Sampler};
 use netburn_protocol::messages::standing::{LateResultsEnd, proof};
 use netburn_protocol::messages::{Assign, Ready, ToAgent, ToController};
 use netburn_protocol::own_clock::to_std;

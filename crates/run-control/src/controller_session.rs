@@ -23,7 +23,7 @@ use crate::error::{AgentError, ConnectionError};
 use crate::join::Join;
 use connection::{Connection, Incoming};
 use dial::Dial;
-use netburn_linux::clock::suspended;
+use netburn_platform::clock::suspended;
 use netburn_protocol::messages::standing::LateResultsEnd;
 use netburn_protocol::messages::{
     self, Done, HealthMessage, Pong, Progress, RejectReason, ToAgent, ToController, Welcome,

@@ -33,7 +33,7 @@ pub fn server_main(join: &Join) -> Result<(), AgentError> {
 
 fn live(join: &Join, life: impl Future<Output = Result<(), AgentError>>) -> Result<(), AgentError> {
     if let Some(parent) = join.parent {
-        match netburn_linux::die_with_parent(parent) {
+        match netburn_platform::die_with_parent(parent) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 return Err(AgentError::ParentEnded);
             }
@@ -42,7 +42,7 @@ fn live(join: &Join, life: impl Future<Output = Result<(), AgentError>>) -> Resu
         }
     }
     // A server needs a descriptor per connection, an agent one per socket.
-    if let Err(error) = netburn_linux::raise_open_files() {
+    if let Err(error) = netburn_platform::raise_open_files() {
         tracing::debug!(%error, "the limit on open files can't be raised");
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

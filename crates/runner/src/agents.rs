@@ -7,7 +7,7 @@ pub(crate) use recording::RecordingSink;
 use crate::control::{Event, RunControl};
 use crate::error::RunError;
 use netburn_lab::Lab;
-use netburn_linux::Monotonic;
+use netburn_platform::Monotonic;
 use netburn_record::RunStatus;
 use netburn_run_control::{ControllerError, Launcher, Options, Outcome, Phase, Watch, with_writer};
 use netburn_units::{Duration, Instant};

@@ -1,6 +1,6 @@
 //! Control of runs: cancellation, progress and warnings.
 
-use netburn_fleet::fleet_run::Participants;
+use netburn_fleet_controller::fleet_run::Participants;
 use netburn_record::Row;
 use netburn_run_control::Phase;
 use netburn_scenario::Plan;

@@ -1,6 +1,6 @@
 //! Errors of runs.
 
-use netburn_fleet::fleet_run::WaitError;
+use netburn_fleet_controller::fleet_run::WaitError;
 use netburn_lab::LabError;
 use netburn_scenario::ScenarioError;
 use netburn_simulate::SimulateError;

@@ -8,8 +8,8 @@ mod endpoint;
 pub use endpoint::{Received, Sent, receive, send};
 
 use netburn_lab::{Lab, LabError, LabProcess, Program, address};
-use netburn_linux::Monotonic;
 use netburn_network::Endpoint;
+use netburn_platform::Monotonic;
 use netburn_record::QualityIssue;
 use netburn_record::self_check::{DEFAULT_STANDSTILL_LIMIT, lab_reasons};
 use netburn_scenario::Plan;

@@ -39,7 +39,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             target: Arc::clone(&target),
         })
         .collect();
-    let _ = netburn_linux::raise_open_files();
+    let _ = netburn_platform::raise_open_files();
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;
     let (rows, mut received) = tokio::sync::mpsc::unbounded_channel();
     let begun = std::time::Instant::now();

@@ -1,10 +1,10 @@
 //! Content of transfers: incompressible bytes that are equal at the same offset of every object.
 
 use bytes::Bytes;
-use netburn_linux::SealedMemory;
+use netburn_platform::SealedMemory;
 use netburn_units::Seed;
+use socket2::SockRef;
 use std::io;
-use std::os::fd::AsFd;
 use std::sync::{Arc, OnceLock};
 
 /// Period of the content: byte `n` of every object is byte `n mod PERIOD` of the pool.
@@ -49,7 +49,7 @@ impl Content {
     ///
     /// # Errors
     /// [`WouldBlock`](io::ErrorKind::WouldBlock) when the socket's buffer is full; the socket's error.
-    pub fn send(&self, socket: impl AsFd, offset: u64, limit: u64) -> io::Result<usize> {
+    pub fn send<'s>(&self, socket: impl Into<SockRef<'s>>, offset: u64, limit: u64) -> io::Result<usize> {
         let (start, length) = span(offset, limit);
         self.memory.send(socket, start, length)
     }

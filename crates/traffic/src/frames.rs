@@ -9,7 +9,7 @@
 //! interim responses (1xx), the final response and trailers.
 
 use crate::sent::SentFrames;
-use netburn_linux::Monotonic;
+use netburn_platform::Monotonic;
 use netburn_units::{Duration, Instant};
 use std::cell::{Cell, RefCell};
 use std::io;

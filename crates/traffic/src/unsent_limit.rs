@@ -3,12 +3,12 @@
 //! The response to a probe waits behind the data that the socket has not sent yet. The limit keeps this time short, so
 //! that a test measures the network.
 
-use netburn_linux::Monotonic;
+use netburn_platform::Monotonic;
 use netburn_units::{BitRate, Instant};
 use netburn_workload::responsiveness::{UNSENT_UPDATE, unsent_limit};
+use socket2::SockRef;
 use std::borrow::Cow;
 use std::cell::Cell;
-use std::os::fd::AsFd;
 use std::rc::Rc;
 
 /// Query parameter of a request whose response needs the limit.
@@ -45,15 +45,17 @@ impl UnsentLimit {
 
     /// Sets the limit, or adapts it to the connection's rate if enough time has passed. Errors are ignored: systems
     /// without this option have no limit.
-    pub(crate) fn update(&self, socket: impl AsFd + Copy) {
+    pub(crate) fn update<'s>(&self, socket: impl Into<SockRef<'s>> + Copy) {
         let now = Instant::from_nanos(Monotonic::now().as_nanos());
         if self.next.get().is_some_and(|next| now < next) {
             return;
         }
         self.next.set(Some(now + UNSENT_UPDATE));
-        let rate = netburn_linux::tcp_info(socket).ok().and_then(|info| info.delivery_rate);
+        let rate = netburn_platform::tcp_info(socket)
+            .ok()
+            .and_then(|info| info.delivery_rate);
         let limit = unsent_limit(rate.unwrap_or(BitRate::from_bps(0)));
-        if limit != self.set.get() && netburn_linux::set_unsent_limit(socket, limit).is_ok() {
+        if limit != self.set.get() && netburn_platform::set_unsent_limit(socket, limit).is_ok() {
             self.set.set(limit);
             self.is_limited.0.set(true);
         }
@@ -120,7 +122,7 @@ mod tests {
             // A write of a full socket is tried again until nothing is sent any more.
             while end.is_none_or(|end| std::time::Instant::now() < end) {
                 let sent = if alone {
-                    netburn_linux::send_alone(&socket, &parts)
+                    netburn_platform::send_alone(&socket, &parts)
                 } else {
                     socket2::SockRef::from(&socket).send_vectored(&parts)
                 };
@@ -132,7 +134,7 @@ mod tests {
                     Err(_) => std::thread::sleep(std::time::Duration::from_millis(5)),
                 }
             }
-            netburn_linux::tcp_info(&socket).unwrap().bytes_unsent.as_bytes() as usize
+            netburn_platform::tcp_info(&socket).unwrap().bytes_unsent.as_bytes() as usize
         };
         let alone = unsent(true);
         assert!((1..2 * FRAME).contains(&alone), "{alone} bytes");

@@ -1,10 +1,8 @@
 //! The interface of a station's traffic, and the thread that samples it.
 
 use super::link::Link;
-use super::sample::Sample;
-use netburn_linux::interface;
-use netburn_linux::nl80211::recording::Kind;
-use netburn_linux::nl80211::{Events, Nl80211, decode};
+use netburn_platform::interface;
+use netburn_platform::wifi::WifiSource;
 use netburn_record::Row;
 use netburn_traffic::clock::RunClock;
 use netburn_units::{Duration, Instant};
@@ -26,7 +24,7 @@ pub struct Adapter {
     index: u32,
     /// True if the traffic is bound to the interface.
     bound: bool,
-    wifi: Result<(Nl80211, Events), String>,
+    wifi: Result<WifiSource, String>,
 }
 
 impl Adapter {
@@ -42,7 +40,7 @@ impl Adapter {
         };
         let index = interface::number(&name).map_err(|_| format!("unknown interface `{name}`"))?;
         Ok(Adapter {
-            wifi: wifi(index).map_err(|why| format!("no Wi-Fi samples: {name} {why}")),
+            wifi: WifiSource::open(index).map_err(|why| format!("no Wi-Fi samples: {name} {why}")),
             name,
             index,
             bound,
@@ -99,24 +97,16 @@ impl Adapter {
 
     /// Waits for an event or the next poll, and reads the byte counter.
     fn step(&mut self, link: &mut Link, clock: &RunClock) {
-        let event = match &mut self.wifi {
-            Ok((_, events)) => events.next(POLL_INTERVAL),
+        let events = match &mut self.wifi {
+            Ok(wifi) => wifi.next_events(self.index, POLL_INTERVAL),
             Err(_) => {
                 std::thread::sleep(std::time::Duration::from_nanos(POLL_INTERVAL.as_nanos()));
-                Ok(None)
+                Ok(Vec::new())
             }
         };
         let now = clock.now();
-        match event {
-            Ok(Some(datagram)) => {
-                for event in decode::events(&datagram)
-                    .into_iter()
-                    .filter(|event| event.index() == self.index)
-                {
-                    link.handle_event(now, event);
-                }
-            }
-            Ok(None) => {}
+        match events {
+            Ok(events) => events.into_iter().for_each(|event| link.handle_event(now, event)),
             Err(error) => {
                 tracing::warn!(%error, "no more Wi-Fi events");
                 self.wifi = Err(error.to_string());
@@ -135,33 +125,10 @@ impl Adapter {
             Ok(index) => self.index = index,
         }
         link.handle_presence(now, &self.name, true);
-        let Ok((wifi, _)) = &mut self.wifi else { return };
-        let mut sample = Sample::default();
-        for (kind, answer) in [
-            (Kind::Interface, wifi.interface(self.index)),
-            (Kind::Station, wifi.stations(self.index)),
-            (Kind::Survey, wifi.survey(self.index)),
-        ] {
-            match answer {
-                Ok(datagrams) => datagrams.iter().for_each(|datagram| sample.add(kind, datagram)),
-                // Drivers do not support all requests, in particular surveys.
-                Err(error) => tracing::trace!(%error, ?kind, "not told"),
-            }
+        if let Ok(wifi) = &mut self.wifi {
+            link.handle_sample(now, wifi.sample(self.index));
         }
-        link.handle_sample(now, sample);
     }
-}
-
-/// Opens nl80211 for an interface, or returns the reason why it has no Wi-Fi.
-fn wifi(index: u32) -> Result<(Nl80211, Events), String> {
-    let mut wifi = Nl80211::open().map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => "isn't Wi-Fi (this kernel has none)".to_owned(),
-        std::io::ErrorKind::Unsupported => "can't be sampled on this system".to_owned(),
-        _ => format!("can't be queried: {error}"),
-    })?;
-    wifi.interface(index).map_err(|_| "isn't Wi-Fi".to_owned())?;
-    let events = wifi.events().map_err(|error| format!("can't be monitored: {error}"))?;
-    Ok((wifi, events))
 }
 
 /// The sampling thread.

@@ -1,8 +1,7 @@
 //! Entry point for a fuzzer: bytes as samples, events and counters of a link.
 
 use super::link::Link;
-use super::sample::Sample;
-use netburn_linux::nl80211::{Channel, Event, Mac, Rate, Station, Survey};
+use netburn_platform::wifi::{Channel, Event, LinkSample, Mac, Rate, Station, Survey};
 use netburn_record::{EventKind, Row};
 use netburn_units::{Duration, Instant};
 
@@ -78,10 +77,10 @@ pub fn check(bytes: &[u8]) {
                     busy_ms: Some(times / 3 + u64::from(how)),
                     ..Survey::default()
                 };
-                let sample = Sample {
+                let sample = LinkSample {
                     station: (how != 0).then_some(station),
                     survey: (how & 4 != 0).then_some(survey),
-                    ..Sample::default()
+                    ..LinkSample::default()
                 };
                 link.handle_sample(now, sample);
             }

@@ -6,16 +6,10 @@
 //! - [`adapter`] – the interface of the traffic, and the thread that samples it.
 //! - [`link`] – the state machine: samples, events and counters in, rows out. Pure.
 //! - `rates`: detection of rate collapses.
-//! - [`sample`] – samples of a link.
-//! - [`interface`] – network interfaces of this device, by name.
-//! - [`replay`](mod@replay): rows of a recorded link.
 
 pub mod adapter;
-pub mod interface;
 pub mod link;
 mod rates;
-pub mod replay;
-pub mod sample;
 
 pub use adapter::{Adapter, AdapterMonitor};
 

@@ -3,9 +3,8 @@
 mod format;
 
 use super::rates::{Collapse, Rates};
-use super::sample::Sample;
 use format::{changes, channel_text, mbps, reason_suffix, row};
-use netburn_linux::nl80211::{Event, Mac};
+use netburn_platform::wifi::{Event, LinkSample, Mac};
 use netburn_record::{Detail, EventKind, EventRow, LinkChange, LinkEvent, LinkRow, Row};
 use netburn_units::{Duration, Instant};
 use std::collections::VecDeque;
@@ -26,8 +25,8 @@ pub struct Link {
     scan_since: Option<Instant>,
     /// Time since which the interface is missing, and its name.
     missing_since: Option<(Instant, String)>,
-    first: Option<(Sample, Instant)>,
-    last: Option<Sample>,
+    first: Option<(LinkSample, Instant)>,
+    last: Option<LinkSample>,
     rates: Rates,
 }
 
@@ -83,7 +82,7 @@ impl Link {
     }
 
     /// Handles a sample.
-    pub fn handle_sample(&mut self, now: Instant, sample: Sample) {
+    pub fn handle_sample(&mut self, now: Instant, sample: LinkSample) {
         let seen = sample.station.and_then(|station| station.mac);
         // Events can be lost, and some drivers send none.
         if self.outage.is_none() && seen.is_some() && self.bssid.is_some() && seen != self.bssid {
@@ -317,7 +316,7 @@ impl Link {
 
     /// Shares of the radio's time on the channel since the previous sample: busy, receiving, sending, in
     /// parts per million.
-    fn shares(&self, sample: &Sample) -> [Option<u32>; 3] {
+    fn shares(&self, sample: &LinkSample) -> [Option<u32>; 3] {
         let before = self.last.as_ref().and_then(|last| last.survey);
         let (Some(before), Some(now)) = (before, sample.survey) else {
             return [None; 3];

@@ -1,8 +1,7 @@
 use super::link::Link;
-use super::replay::replay;
-use super::sample::Sample;
 use super::{Adapter, fuzz};
-use netburn_linux::nl80211::{Channel, Event, Generation, Interface, Mac, Rate, Station, Survey, recording};
+use netburn_platform::wifi::nl80211::recording::{self, Observation};
+use netburn_platform::wifi::{Channel, Event, Generation, Interface, LinkSample, Mac, Rate, Station, Survey};
 use netburn_record::{Bssid, Detail, EventKind, EventRow, LinkChange, LinkRow, Phy, Row};
 use netburn_traffic::clock::RunClock;
 use netburn_units::{Duration, Instant};
@@ -16,13 +15,13 @@ fn ms(at: i64) -> Instant {
     Instant::from_millis(at)
 }
 
-fn sample(mac: Mac, mbps: u64) -> Sample {
+fn sample(mac: Mac, mbps: u64) -> LinkSample {
     let rate = Rate {
         bps: Some(mbps * 1_000_000),
         generation: Some(Generation::Vht),
         ..Rate::default()
     };
-    Sample {
+    LinkSample {
         interface: Interface {
             ssid: Some(b"home".to_vec()),
             channel: Some(Channel {
@@ -259,7 +258,7 @@ fn a_link_that_stays_disconnected_is_reported_at_the_end() {
     );
     link.handle_sample(
         ms(2000),
-        Sample {
+        LinkSample {
             station: None,
             ..sample(A, 400)
         },
@@ -281,7 +280,7 @@ fn a_row_contains_the_drivers_values_and_the_shares_of_a_second() {
         receiving_ms: None,
         sending_ms: Some(sending),
     };
-    let with = |survey| Sample {
+    let with = |survey| LinkSample {
         survey: Some(survey),
         ..sample(A, 400)
     };
@@ -370,10 +369,32 @@ fn a_disappeared_interface_is_reported() {
     );
 }
 
+/// Rows of a recorded link. A recording has no interface counters; the access point's counters replace them.
+fn replay(entries: &[recording::Entry], station: u16) -> Vec<Row> {
+    let mut link = Link::new(vec![station]);
+    let mut rows = Vec::new();
+    let instant = |at: u64| Instant::from_nanos(at.try_into().unwrap());
+    for (at, observation) in recording::observations(entries) {
+        match observation {
+            Observation::Event(event) => link.handle_event(instant(at), event),
+            Observation::Sample(sample) => {
+                if let Some(bytes) = sample.station.and_then(|station| station.rx_bytes) {
+                    link.handle_bytes(instant(at), bytes);
+                }
+                link.handle_sample(instant(at), *sample);
+            }
+        }
+        rows.extend(std::iter::from_fn(|| link.poll_row()));
+    }
+    link.handle_end(instant(entries.iter().map(|entry| entry.at).max().unwrap_or(0)));
+    rows.extend(std::iter::from_fn(|| link.poll_row()));
+    rows
+}
+
 /// Output of an independent encoder for five drivers, in sequence.
 #[test]
 fn a_recording_becomes_rows() {
-    let text = include_str!("../../linux/tests/nl80211/encoded.wifi");
+    let text = include_str!("../../platform/tests/nl80211/encoded.wifi");
     let entries = recording::read(text).unwrap();
     let rows = replay(&entries, 4);
     let links: Vec<&LinkRow> = rows

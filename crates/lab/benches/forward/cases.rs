@@ -1,9 +1,9 @@
 //! Benchmark cases, each in its own lab.
 
 use netburn_lab::{Lab, LabProcess, Program, address};
-use netburn_linux::Monotonic;
 use netburn_medium::packet::{Ecn, Packet};
 use netburn_network::{Endpoint, Network, Output};
+use netburn_platform::Monotonic;
 use netburn_scenario::{Document, Environment, Plan};
 use netburn_units::{Duration, Instant};
 use std::fs::File;

@@ -3,22 +3,19 @@
 use super::pacing_schedule::PacingSchedule;
 use super::poll_moderator::PollModerator;
 use super::{CaptureBatch, EngineCommand, EngineStart, Port, SharedStatus};
-use crate::active_flows::TcpFlow;
-use crate::backpressure::Backpressure;
 use crate::device::ReadFrame;
+use crate::egress::Egress;
 use crate::lateness::ForwarderStats;
 use crate::observe::Observer;
 use crate::packet::RejectReason;
 use crate::refused_connections::{RefusalReply, RefusedConnection};
-use crate::send_budget::ConnectionPacing;
 use crate::switch::Switch;
-use netburn_linux::clock::suspended;
-use netburn_linux::cpu::{self, MachineTimes, ThreadId};
-use netburn_linux::diag::Diag;
-use netburn_linux::poller::{Poller, set_realtime_priority};
-use netburn_linux::{Monotonic, raw, set_timer_slack};
+use netburn_lab_kernel::poller::{Poller, set_realtime_priority};
 use netburn_medium::air::{DeliveryBound, Expected};
 use netburn_network::Endpoint;
+use netburn_platform::clock::suspended;
+use netburn_platform::cpu::{self, MachineTimes, ThreadId};
+use netburn_platform::{Monotonic, set_timer_slack};
 use netburn_record::self_check::standstill_limit;
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
@@ -110,41 +107,8 @@ impl Running {
     }
 }
 
-/// Kind of the qdisc that limits what a kernel sends.
-const TOKEN_BUCKET: &str = "tbf";
-
-fn replaced_qdisc(found: &str) -> String {
-    format!(
-        "a program has replaced the qdisc of its device: found {found}, expected {TOKEN_BUCKET}. The station's queue and \
-         its TCP Small Queues are no longer those of the scenario"
-    )
-}
-
 /// Token of the wake-up pipe. Ports use the tokens from 0.
 const WAKE_TOKEN: u32 = u32::MAX - 1;
-
-/// Packet that makes a stopped qdisc transmit after a grant: an IPv4 header with protocol 253, for experimentation (RFC
-/// 3692), addressed to the sender. The lab discards it.
-fn wakeup_packet(end: Endpoint) -> [u8; 20] {
-    let address = crate::address::v4(end).octets();
-    let mut packet = [0x45, 0, 0, 20, 0, 0, 0x40, 0, 1, 253, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
-    packet[12..16].copy_from_slice(&address);
-    packet[16..20].copy_from_slice(&address);
-    packet
-}
-
-fn paces(diag: &mut Diag, active_flows: Vec<TcpFlow>) -> Vec<ConnectionPacing> {
-    let pace = |(here, there)| {
-        // The connection may have been closed since.
-        let info = diag.connection(here, there).ok()??;
-        Some(ConnectionPacing {
-            rate: info.pacing_rate?,
-            mss: info.mss.max(1),
-            min_rtt: Some(info.min_rtt),
-        })
-    };
-    active_flows.into_iter().filter_map(pace).collect()
-}
 
 impl Forwarder {
     pub(super) fn new(
@@ -344,11 +308,11 @@ impl Forwarder {
             if Monotonic::now() >= until {
                 break;
             }
-            if let (Some(running), Backpressure::TunQueue) = (&self.running, port.backpressure)
+            if let (Some(running), Egress::PauseReading { paused, .. }) = (&self.running, &mut port.egress)
                 && !running.switch.can_accept(port.end)
             {
                 self.wait.pause(&port.device, number as u32)?;
-                port.paused = true;
+                *paused = true;
                 break;
             }
             let taken = match port.device.read(&mut self.buffer) {
@@ -388,8 +352,11 @@ impl Forwarder {
     fn resume(&mut self) -> io::Result<()> {
         let Some(running) = &self.running else { return Ok(()) };
         for (port, number) in self.ports.iter_mut().zip(0..) {
-            if port.paused && running.switch.can_accept(port.end) {
-                port.paused = false;
+            if let Egress::PauseReading { paused, .. } = &mut port.egress
+                && *paused
+                && running.switch.can_accept(port.end)
+            {
+                *paused = false;
                 self.wait.resume(&port.device, number)?;
             }
         }
@@ -434,12 +401,7 @@ impl Forwarder {
         }
         while let Some((station, bytes)) = running.switch.poll_grant() {
             let port = &mut self.ports[usize::from(station) + 1];
-            if port.backpressure == Backpressure::TokenBucket {
-                done = true;
-                port.route.grant(port.index, bytes)?;
-                // Fails if the qdisc is full or the interface is down; neither needs a wake-up.
-                let _ = raw::send(&port.raw, port.index, 0x0800, &wakeup_packet(port.end));
-            }
+            done |= port.egress.grant(port.end, &mut port.route, port.index, bytes)?;
         }
         if now >= running.tick {
             running.tick += REPORT_INTERVAL;
@@ -465,10 +427,9 @@ impl Forwarder {
         let Some(station) = running.pacing_schedule.poll(now) else {
             return;
         };
-        let port = &mut self.ports[usize::from(station) + 1];
         let active_flows = running.switch.take_senders(station);
-        let paces = port.diag.as_mut().map_or(Vec::new(), |diag| paces(diag, active_flows));
-        running.switch.update_send_budget(now, station, &paces);
+        let pacing = self.ports[usize::from(station) + 1].egress.pacing(active_flows);
+        running.switch.update_send_budget(now, station, &pacing);
     }
 
     /// Publishes the status. With `whole`, also the values that are expensive to collect.
@@ -517,12 +478,7 @@ impl Forwarder {
             };
             // Drops in a token bucket are overload of the sender, and the sender is informed of them.
             dropped += counters.sent_dropped;
-            // A TUN device limits what any qdisc sends. A token bucket is the limit itself.
-            let limits = port.backpressure == Backpressure::TokenBucket;
-            if limits && qdisc != TOKEN_BUCKET && !port.replaced {
-                port.replaced = true;
-                replaced.push((Some(port.end), replaced_qdisc(&qdisc)));
-            }
+            replaced.extend(port.egress.check_qdisc(&qdisc).map(|warning| (Some(port.end), warning)));
         }
         if !replaced.is_empty() {
             self.status().warnings.extend(replaced);

@@ -1,6 +1,6 @@
 //! Times at which the devices are polled: immediately, or after a delay under high packet rates (interrupt moderation).
 
-use netburn_linux::Monotonic;
+use netburn_platform::Monotonic;
 use netburn_units::Duration;
 
 /// Delay between two polls under load.

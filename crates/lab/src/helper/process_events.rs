@@ -1,7 +1,7 @@
 //! Events that the helper reports: exits and stops of the programs that it started, and its own responses to pings.
 
 use crate::program::ProcessExit;
-use netburn_linux::Monotonic;
+use netburn_platform::Monotonic;
 use netburn_units::Duration;
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};

@@ -2,14 +2,16 @@
 
 use super::message::{NodeInfo, NodeSpec};
 use crate::backpressure::{Backpressure, Probe};
+use crate::device_kind::DeviceKind;
 use crate::error::Requirement;
 use crate::packet::ethernet;
-use netburn_linux::diag::Diag;
-use netburn_linux::ethernet::Frames;
-use netburn_linux::links::Links;
-use netburn_linux::route::{Link, Route};
-use netburn_linux::tun::Tun;
-use netburn_linux::{namespace, offload, raw, socket};
+use netburn_lab_kernel::diag::Diag;
+use netburn_lab_kernel::ethernet::Frames;
+use netburn_lab_kernel::route::{Link, Route};
+use netburn_lab_kernel::tun::Tun;
+use netburn_lab_kernel::{namespace, offload, raw, sockets};
+use netburn_platform::interface;
+use netburn_platform::links::Links;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, UdpSocket};
 use std::os::fd::{AsFd, OwnedFd};
@@ -94,7 +96,7 @@ impl Hub {
     fn bring_up(&mut self, ours: &str) -> io::Result<Frames> {
         // The lab's side has no addresses and must not send anything by itself.
         set_sysctl(&format!("ipv6/conf/{ours}/disable_ipv6"), "1", &mut Vec::new());
-        let index = Route::index(ours)?;
+        let index = interface::number(ours)?;
         let link = Link {
             mtu: Some(crate::credit::MTU as u32),
             resolves: Some(false),
@@ -122,15 +124,22 @@ pub(super) fn make(spec: &NodeSpec, hub: &mut Hub) -> Result<Node, NodeError> {
     let name = spec.interface.as_str();
     let mut notes = Vec::new();
     let (namespace, mut route) = network()?;
-    let (device, segments_udp) = if spec.pair {
-        let frames = hub.connect(name, &namespace)?;
-        (OwnedFd::from(frames), udp_over_pair(name, spec.udp, &mut notes))
-    } else {
-        let tun =
-            Tun::new(name, spec.udp).map_err(NodeError::needing(Requirement::TunDevice, "create a TUN device"))?;
-        (OwnedFd::from(tun.file), tun.segments_udp)
+    let is_pair = spec.device == DeviceKind::Pair;
+    let (device, segments_udp) = match spec.device {
+        DeviceKind::Pair => {
+            let frames = hub.connect(name, &namespace)?;
+            (
+                OwnedFd::from(frames),
+                udp_over_pair(name, spec.segments_udp, &mut notes),
+            )
+        }
+        DeviceKind::Tun => {
+            let needing = NodeError::needing(Requirement::TunDevice, "create a TUN device");
+            let tun = Tun::new(name, spec.segments_udp).map_err(needing)?;
+            (OwnedFd::from(tun.file), tun.segments_udp)
+        }
     };
-    let index = Route::index(name).map_err(NodeError::at("find the device"))?;
+    let index = interface::number(name).map_err(NodeError::at("find the device"))?;
     // The server answers a marked connection with the same DSCP. In the model, a priority applies to both directions as
     // well.
     set_sysctl("ipv4/tcp_reflect_tos", "1", &mut notes);
@@ -144,17 +153,17 @@ pub(super) fn make(spec: &NodeSpec, hub: &mut Hub) -> Result<Node, NodeError> {
             QUEUE_LENGTH
         }),
         segments: (spec.backpressure != Backpressure::None).then_some(1),
-        address: spec.pair.then_some(ethernet::ADDRESS),
-        resolves: spec.pair.then_some(false),
+        address: is_pair.then_some(ethernet::ADDRESS),
+        resolves: is_pair.then_some(false),
     };
     route
         .bring_up(index, &link)
         .map_err(NodeError::at("bring the device up"))?;
-    if spec.pair {
+    if is_pair {
         hub.settle(&mut route, index)
             .map_err(NodeError::at("query the device"))?;
     }
-    let control = Some(spec.control.as_str()).filter(|control| !control.is_empty());
+    let control = spec.control.as_deref();
     for address in [IpAddr::V4(spec.v4), IpAddr::V6(spec.v6)] {
         let given = route.add_address(index, address);
         match given {
@@ -177,12 +186,8 @@ pub(super) fn make(spec: &NodeSpec, hub: &mut Hub) -> Result<Node, NodeError> {
     // Ports below 1024 need no privilege in the lab's own network.
     set_sysctl("ipv4/ip_unprivileged_port_start", "0", &mut notes);
     let backpressure = apply_backpressure(spec.backpressure, &mut route, index, &mut notes);
-    if spec.output_limit > 0 {
-        set_sysctl(
-            "ipv4/tcp_limit_output_bytes",
-            &spec.output_limit.to_string(),
-            &mut notes,
-        );
+    if let Some(limit) = spec.output_limit {
+        set_sysctl("ipv4/tcp_limit_output_bytes", &limit.to_string(), &mut notes);
     }
     // The device is up. From here on, a link-down event means that a program took it down.
     let links = Links::watch().map_err(NodeError::at("watch the device"))?;
@@ -218,7 +223,7 @@ fn network() -> Result<(OwnedFd, Route), NodeError> {
     namespace::new_network().map_err(NodeError::at("create a network namespace"))?;
     let namespace = namespace::network().map_err(NodeError::at("open a network namespace"))?;
     let mut route = Route::new().map_err(NodeError::at("open a netlink socket"))?;
-    let loopback = Route::index("lo").map_err(NodeError::at("find lo"))?;
+    let loopback = interface::number("lo").map_err(NodeError::at("find lo"))?;
     route
         .bring_up(loopback, &Link::default())
         .map_err(NodeError::at("bring lo up"))?;
@@ -271,7 +276,7 @@ pub(super) fn probe() -> io::Result<Probe> {
     let (_namespace, mut route) = network().map_err(|failed| failed.error)?;
     let name = "probe";
     let tun = Tun::new(name, false)?;
-    let index = Route::index(name)?;
+    let index = interface::number(name)?;
     let link = Link {
         queue: Some(Probe::QUEUE_LENGTH),
         ..Link::default()
@@ -289,7 +294,7 @@ pub(super) fn probe() -> io::Result<Probe> {
         let _ = sender.send(&[0; Probe::DATAGRAM_SIZE]);
     }
     let probe = Probe {
-        outstanding: socket::unsent(&sender)?,
+        outstanding: sockets::unsent(&sender)?,
         dropped: (route.counters(index)?.sent_dropped - before) as u32,
     };
     drop(tun);

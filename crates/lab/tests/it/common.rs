@@ -1,7 +1,7 @@
 //! Helpers that open a lab and run programs in it.
 
 use netburn_lab::{Lab, LabProcess, ProcessExit, Program};
-use netburn_linux::Monotonic;
+use netburn_platform::Monotonic;
 use netburn_scenario::Plan;
 use std::fs::File;
 use std::io::Read;

@@ -3,7 +3,7 @@
 use crate::common::{helper, plan, start};
 use netburn_lab::packet::RejectReason;
 use netburn_lab::{Backpressure, DeviceKind, Lab, Options, ProcessExit};
-use netburn_linux::Monotonic;
+use netburn_platform::Monotonic;
 
 const TUN: Options = Options {
     device: Some(DeviceKind::Tun),

@@ -3,7 +3,7 @@
 use crate::common::{Running, open, plan, start};
 use netburn_lab::packet::RejectReason;
 use netburn_lab::{DeviceKind, Lab, Options, ProcessExit};
-use netburn_linux::Monotonic;
+use netburn_platform::Monotonic;
 use netburn_record::{EventKind, Row};
 use std::time::{Duration, Instant};
 

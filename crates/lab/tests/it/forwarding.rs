@@ -128,7 +128,7 @@ fn tshark_reads_the_captures() {
         captures: Some(folder.path()),
         ..StartOptions::default()
     };
-    lab.start_with(netburn_linux::Monotonic::now(), begin).unwrap();
+    lab.start_with(netburn_platform::Monotonic::now(), begin).unwrap();
     let station = plan.stations[0].name.as_str();
     let mut server = start(&lab, "server", &["iperf3", "-s", "-1", "--forceflush"]);
     server.line();

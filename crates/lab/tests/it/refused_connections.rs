@@ -2,8 +2,8 @@
 
 use crate::common::{Running, helper, plan, start};
 use netburn_lab::{Lab, ProcessExit, RefusalReply, RefusedConnection, StartOptions};
-use netburn_linux::Monotonic;
 use netburn_network::Endpoint;
+use netburn_platform::Monotonic;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 

@@ -45,11 +45,6 @@ fn frames() {
 }
 
 #[test]
-fn messages() {
-    mutated("message", 1_000, fuzz::check_message);
-}
-
-#[test]
 fn switches() {
     mutated("switch", 6, fuzz::check_switch);
 }

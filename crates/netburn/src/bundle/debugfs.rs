@@ -1,8 +1,8 @@
 //! Statistics of mac80211 in debugfs: queues, airtime and aggregation of each station (`aqm`, `airtime`, `agg_status` of
 //! net/mac80211/debugfs_sta.c).
 
-use netburn_linux::nl80211::anonymizer::Anonymizer;
-use netburn_linux::nl80211::decode::Mac;
+use netburn_platform::wifi::Mac;
+use netburn_platform::wifi::nl80211::anonymizer::Anonymizer;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::Read;

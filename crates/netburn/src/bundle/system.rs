@@ -1,8 +1,8 @@
 //! Kernel, drivers, firmware and station statistics of a machine.
 
 use super::debugfs;
-use netburn_linux::nl80211::anonymizer::Anonymizer;
-use netburn_linux::nl80211::decode::Station;
+use netburn_platform::wifi::Station;
+use netburn_platform::wifi::nl80211::anonymizer::Anonymizer;
 use netburn_record::Host;
 use netburn_report::sanitise::sanitise;
 use serde::{Deserialize, Serialize};
@@ -181,9 +181,9 @@ fn interfaces(mut anonymizer: Option<&mut Anonymizer>, problems: &mut Vec<String
             Some(anonymizer) => anonymizer.interface(name),
             None => name.clone(),
         };
-        let driver = netburn_linux::driver::info(name).unwrap_or_else(|error| {
+        let driver = netburn_platform::ethtool::driver(name).unwrap_or_else(|error| {
             problems.push(format!("driver of {shown}: {error}"));
-            netburn_linux::driver::Driver::default()
+            netburn_platform::ethtool::Driver::default()
         });
         Some(Interface {
             name: shown,
@@ -206,7 +206,7 @@ fn interfaces(_anonymizer: Option<&mut Anonymizer>, _problems: &mut Vec<String>)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use netburn_linux::nl80211::decode::Mac;
+    use netburn_platform::wifi::Mac;
 
     #[test]
     fn the_facts_are_printed_without_control_characters() {

@@ -1,7 +1,8 @@
 //! Kernel features that a lab needs.
 
 use super::Finding;
-use netburn_linux::{Monotonic, poller};
+use netburn_lab::poller;
+use netburn_platform::Monotonic;
 use netburn_units::Duration;
 use std::fs;
 use std::path::Path;
@@ -45,7 +46,7 @@ pub(super) fn machine(lab: bool, container: bool) -> Machine {
     let opened = fs::File::options().read(true).write(true).open("/dev/net/tun");
     Machine {
         lab,
-        root: netburn_linux::namespace::ids().0 == 0,
+        root: netburn_platform::process::is_root(),
         container,
         kernel: Path::new("/proc/self/ns/user").exists(),
         most: crate::lab_opening::namespace_limit(),
@@ -79,7 +80,7 @@ pub(super) fn priority() -> Finding {
 /// Delay of sleeps of 1 ms beyond their end.
 pub(super) fn timer() -> Finding {
     let late = std::thread::spawn(|| {
-        let _ = netburn_linux::set_timer_slack(1);
+        let _ = netburn_platform::set_timer_slack(1);
         let (mut wait, mut ready) = (poller::Poller::new().ok()?, Vec::new());
         let mut late = Vec::new();
         for _ in 0..300 {

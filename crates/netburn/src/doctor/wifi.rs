@@ -5,10 +5,11 @@ use crate::exit::{CliError, ExitStatus};
 use crate::runtime;
 use crate::signals::Signals;
 use crate::terminal::eprint_message;
-use netburn_linux::nl80211::anonymizer::Anonymizer;
-use netburn_linux::nl80211::decode::{self, Interface, JOINS, Station};
-use netburn_linux::nl80211::recording::{Entry, Kind, heading};
-use netburn_linux::nl80211::{Events, Nl80211};
+use netburn_platform::wifi::nl80211::anonymizer::Anonymizer;
+use netburn_platform::wifi::nl80211::decode::{self, JOINS};
+use netburn_platform::wifi::nl80211::recording::{Entry, Kind, heading};
+use netburn_platform::wifi::nl80211::{Events, Nl80211};
+use netburn_platform::wifi::{Interface, Station};
 use netburn_report::sanitise::sanitise;
 use netburn_units::Duration;
 use std::io::{self, Write};
@@ -41,16 +42,12 @@ fn described(wifi: &mut Nl80211, interface: &Interface) -> String {
         _ if interface.kind == Some(JOINS) => "in no network".to_owned(),
         _ => "joins no network".to_owned(),
     };
-    let survey = match wifi.survey(interface.index) {
-        Ok(answers)
-            if answers
-                .iter()
-                .flat_map(|answer| decode::surveys(answer))
-                .any(|one| one.busy_ms.is_some()) =>
-        {
-            "tells how busy its channel is"
-        }
-        _ => "doesn't tell how busy its channel is",
+    let surveys = wifi.sample(interface.index).into_iter();
+    let mut surveys = surveys.filter(|(kind, _)| *kind == Kind::Survey);
+    let survey = if surveys.any(|(_, answer)| decode::surveys(&answer).iter().any(|one| one.busy_ms.is_some())) {
+        "tells how busy its channel is"
+    } else {
+        "doesn't tell how busy its channel is"
     };
     format!("{} {joined}, {survey}", sanitise(&interface.name))
 }
@@ -62,10 +59,9 @@ fn open() -> Result<(Nl80211, Vec<Interface>), String> {
         io::ErrorKind::Unsupported => "it isn't looked at on this system".to_owned(),
         _ => format!("the kernel can't be asked: {error}"),
     })?;
-    let answers = wifi
+    let interfaces = wifi
         .interfaces()
         .map_err(|error| format!("the kernel can't be asked: {error}"))?;
-    let interfaces: Vec<Interface> = answers.iter().flat_map(|answer| decode::interfaces(answer)).collect();
     if interfaces.is_empty() {
         Err("this machine has no Wi-Fi interface".to_owned())
     } else {
@@ -160,19 +156,12 @@ impl Recorder {
     }
 }
 
-/// The present data of the interfaces. A missing value of a driver is omitted.
+/// The present data of the interfaces.
 fn sample(wifi: &mut Nl80211, interfaces: &[Interface]) -> Vec<(Kind, Vec<u8>)> {
-    let mut datagrams = Vec::new();
-    for index in interfaces.iter().map(|interface| interface.index) {
-        for (kind, answer) in [
-            (Kind::Interface, wifi.interface(index)),
-            (Kind::Station, wifi.stations(index)),
-            (Kind::Survey, wifi.survey(index)),
-        ] {
-            datagrams.extend(answer.unwrap_or_default().into_iter().map(|datagram| (kind, datagram)));
-        }
-    }
-    datagrams
+    interfaces
+        .iter()
+        .flat_map(|interface| wifi.sample(interface.index))
+        .collect()
 }
 
 fn without_names(anonymizer: Option<&mut Anonymizer>, datagram: &[u8]) -> Vec<u8> {

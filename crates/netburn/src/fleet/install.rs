@@ -38,8 +38,8 @@ pub(crate) fn uninstall() -> Result<ExitStatus, CliError> {
 /// The user of this process.
 fn account() -> Account {
     Account {
-        is_root: netburn_linux::process::is_root(),
-        id: netburn_linux::process::user(),
+        is_root: netburn_platform::process::is_root(),
+        id: netburn_platform::process::user(),
     }
 }
 

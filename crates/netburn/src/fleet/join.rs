@@ -5,9 +5,9 @@ use crate::args::{JoinArgs, LimitsArgs};
 use crate::exit::{CliError, ExitStatus};
 use crate::signals::Signals;
 use crate::terminal::eprint_message;
-use netburn_fleet::discovery;
-use netburn_fleet::member::{Limits, Member, MemberError, MemberEvent, Settings};
-use netburn_fleet::reachability::ServerPort;
+use netburn_fleet_member::discovery;
+use netburn_fleet_member::member::{Limits, Member, MemberError, MemberEvent, Settings};
+use netburn_fleet_member::reachability::ServerPort;
 use netburn_protocol::join_url::JoinUrl;
 use netburn_protocol::messages::standing::{MAX_LABELS, MemberInfo};
 use netburn_record::Role;
@@ -30,7 +30,7 @@ pub(crate) fn join(args: &JoinArgs) -> Result<ExitStatus, CliError> {
         return check(settings);
     }
     // Each operation in progress needs a connection of the server or a socket of the agent.
-    let _ = netburn_linux::raise_open_files();
+    let _ = netburn_platform::raise_open_files();
     runtime()?.block_on(async {
         let mut signals = Signals::new().map_err(|e| CliError::Failed(format!("can't listen for signals: {e}")))?;
         let name = settings.name.clone();
@@ -105,7 +105,7 @@ fn settings(args: &JoinArgs) -> Result<Settings, CliError> {
         )));
     }
     if let Some(name) = &args.interface
-        && let Some(others) = netburn_wifi_monitor::interface::others_than(name)
+        && let Some(others) = netburn_platform::interface::others_than(name)
     {
         return Err(CliError::Usage(format!(
             "--interface: unknown interface: found `{}`, expected one of {}",

@@ -4,7 +4,7 @@ use super::{found, runtime};
 use crate::args::{FleetListArgs, Format};
 use crate::exit::{CliError, ExitStatus};
 use crate::terminal::{document, print_stdout};
-use netburn_fleet::hub::control::MemberStatus;
+use netburn_fleet_controller::hub::control::MemberStatus;
 use netburn_protocol::messages::standing::Kind;
 use netburn_record::Role;
 use netburn_report::sanitise::sanitise;

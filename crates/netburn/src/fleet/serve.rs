@@ -7,12 +7,15 @@ use crate::exit::{CliError, ExitStatus};
 use crate::signals::Signals;
 use crate::terminal::{eprint_message, print_stdout};
 use netburn_dashboard::{Dashboard, Hosts};
-use netburn_fleet::hub::{Config, Controller, News, Origin, RejectionSummary, ServeError, State, StateError};
+use netburn_fleet_controller::hub::{
+    Config, Controller, News, Origin, RejectionSummary, ServeError, State, StateError,
+};
 use netburn_protocol::join_url::{JoinUrl, PORT, Place};
 use netburn_protocol::token::Token;
 use netburn_report::sanitise::sanitise;
 use netburn_traffic::tls::Identity;
 use std::io::IsTerminal;
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 /// `netburn fleet serve`.
@@ -20,7 +23,7 @@ pub(crate) fn serve(args: &FleetServeArgs) -> Result<ExitStatus, CliError> {
     let state = state()?;
     let config = config(args, state.clone())?;
     // Each member and each agent of a run has a connection. A lower limit of the system is not an error.
-    let _ = netburn_linux::raise_open_files();
+    let _ = netburn_platform::raise_open_files();
     runtime()?.block_on(async {
         let mut signals = Signals::new().map_err(|e| CliError::Failed(format!("can't listen for signals: {e}")))?;
         let name = config.fleet.clone();
@@ -136,8 +139,9 @@ fn greet(name: &str, urls: &[JoinUrl], near: &JoinUrl) -> Result<(), CliError> {
 }
 
 /// Announces the fleet on the local network. If that fails, members need its address.
-fn announced(name: &str, controller: &Controller) -> Option<netburn_fleet::discovery::Announcement> {
-    match netburn_fleet::discovery::announce(name, controller) {
+fn announced(name: &str, controller: &Controller) -> Option<netburn_fleet_member::discovery::Announcement> {
+    let port = controller.addresses().first().map_or(0, SocketAddr::port);
+    match netburn_fleet_member::discovery::announce(name, &controller.urls(), port) {
         Ok(announced) => announced,
         Err(error) => {
             tracing::info!(%error, "not announced on the local network");

@@ -5,7 +5,7 @@
 use crate::exit::CliError;
 use netburn_lab::keyboard::{Key, KeyboardControl, Keys};
 use netburn_lab::{Lab, StationSnapshot};
-use netburn_linux::terminal;
+use netburn_platform::terminal;
 use netburn_report::sanitise::sanitise;
 use netburn_scenario::Plan;
 use std::io::{self, IsTerminal, Read, Write};

@@ -4,7 +4,7 @@ use crate::args::RunArgs;
 use crate::exit::CliError;
 use crate::fleet::{check_controller, state};
 use crate::terminal::eprint_question;
-use netburn_fleet::fleet_run::Participants;
+use netburn_fleet_controller::fleet_run::Participants;
 use netburn_runner::Fleet;
 use netburn_scenario::{Environment, Plan, decimal};
 use netburn_units::{BitRate, ByteSize};

@@ -345,7 +345,7 @@ fn floods_and_idle_connections_do_not_stop_the_controller() {
     let _alpha = fleet.agent("alpha", &[]);
     let at = fleet.at();
     // More connections than are admitted, and none sends a byte. All are files of this process.
-    let _ = netburn_linux::raise_open_files();
+    let _ = netburn_platform::raise_open_files();
     let mut silent: Vec<TcpStream> = (0..1100).filter_map(|_| TcpStream::connect(at).ok()).collect();
     // Half of a request's head.
     let mut slow = TcpStream::connect(at).unwrap();

@@ -28,7 +28,7 @@ impl Writer {
     /// If it can't be written or already exists.
     pub fn create(folder: &SpoolFolder, about: &SpoolHeader, start: Start) -> io::Result<Writer> {
         let path = folder.file(&about.run)?;
-        netburn_linux::private_folder::create(folder.path())?;
+        netburn_platform::private_folder::create(folder.path())?;
         let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path)?;
         let begun = (|| {
             file.try_lock()?;

@@ -1,8 +1,8 @@
 //! Rows and quality issues of the machine that carries a run: of its lab, or of its loopback interface.
 
 use netburn_lab::Lab;
-use netburn_linux::interface;
-use netburn_linux::links::Links;
+use netburn_platform::interface;
+use netburn_platform::links::Links;
 use netburn_record::{Detail, EventKind, EventRow, QualityIssue, Row, Sink};
 use netburn_units::Instant;
 use std::io;

@@ -1,7 +1,7 @@
 //! Sender and receiver of a flow of UDP datagrams.
 
 use super::CONTENT;
-use netburn_linux::socket::{arrived, set_receive_buffer, set_send_buffer};
+use netburn_platform::socket::{arrived, set_receive_buffer, set_send_buffer};
 use std::fmt;
 use std::io;
 use std::net::{SocketAddr, UdpSocket};

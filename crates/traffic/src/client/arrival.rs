@@ -8,7 +8,7 @@ use super::exchange::TransferObserver;
 use crate::clock::RunClock;
 use crate::progress::{ArrivedContent, ReportedOffset};
 use crate::sent::{SentBytes, SentFrames};
-use netburn_linux::tcp_info;
+use netburn_platform::tcp_info;
 use std::cell::RefCell;
 use std::rc::{Rc, Weak};
 use std::time::Duration;

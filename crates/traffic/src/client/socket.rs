@@ -37,19 +37,19 @@ impl Socket {
         };
         socket.set_nodelay(true)?;
         if let Some(interface) = &target.interface {
-            netburn_linux::bind_to_device(&socket, interface)?;
+            netburn_platform::bind_to_device(&socket, interface)?;
         }
         if let Some(cc) = &target.cc {
-            netburn_linux::set_congestion_control(&socket, cc)?;
+            netburn_platform::set_congestion_control(&socket, cc)?;
         }
         if dscp != 0 {
-            netburn_linux::set_dscp(&socket, dscp)?;
+            netburn_platform::set_dscp(&socket, dscp)?;
         }
         let stream = socket.connect(target.address).await?;
         if let Some(cc) = &target.cc {
             // A route may set a congestion control when the socket connects (RTAX_CC_ALGO, used in the lab), so the
             // option is set again.
-            netburn_linux::set_congestion_control(&stream, cc)?;
+            netburn_platform::set_congestion_control(&stream, cc)?;
         }
         Ok(Socket {
             stream: Rc::new(stream),
@@ -121,7 +121,7 @@ impl Socket {
     /// # Errors
     /// The socket's error.
     pub async fn discard(&self, limit: usize) -> io::Result<usize> {
-        self.receive(limit, |socket| netburn_linux::discard(socket, limit))
+        self.receive(limit, |socket| netburn_platform::discard(socket, limit))
             .await
     }
 
@@ -215,7 +215,7 @@ impl AsyncWrite for Socket {
         loop {
             ready!(self.stream.poll_write_ready(cx))?;
             let sent = if self.is_limited.get() {
-                let send = || netburn_linux::send_alone(&*self.stream, parts);
+                let send = || netburn_platform::send_alone(&*self.stream, parts);
                 self.stream.try_io(Interest::WRITABLE, send)
             } else {
                 self.stream.try_write_vectored(parts)

@@ -5,7 +5,7 @@ use super::exchange::{ExchangeError, TransferObserver};
 use super::incoming::Incoming;
 use super::{Socket, Stream};
 use crate::content::Content;
-use netburn_linux::set_unsent_limit;
+use netburn_platform::set_unsent_limit;
 use std::io;
 use std::task::{Context, Poll, Waker};
 use tokio::io::{AsyncWriteExt, Interest, ReadBuf};

@@ -18,7 +18,7 @@ pub use load::{CancelHandle, CancelToken, DriveReport, Load, Rows};
 
 use crate::clock::RunClock;
 use backlog::Backlog;
-use netburn_linux::{Monotonic, Timer, cpu::ThreadId};
+use netburn_platform::{Monotonic, Timer, cpu::ThreadId};
 use netburn_record::Standstills;
 use netburn_units::{Duration, Instant};
 use shared::Shared;
@@ -46,7 +46,7 @@ const TURN: Duration = Duration::from_millis(5);
 /// When no timer can be created because too many files are open.
 pub async fn drive(loads: Vec<Load>, clock: RunClock, rows: Rows, stop: CancelToken) -> DriveReport {
     // Every connection is a file.
-    let _ = netburn_linux::raise_open_files();
+    let _ = netburn_platform::raise_open_files();
     let local = LocalSet::new();
     let shared = Shared::new(loads, clock);
     let (busy, standstills) = local.run_until(run(&shared, &rows, stop)).await;

@@ -2,7 +2,7 @@
 
 use super::scheduler::Scheduler;
 use crate::client::Socket;
-use netburn_linux::tcp_info;
+use netburn_platform::tcp_info;
 use netburn_record::{ConnectionRow, Row, Side};
 use netburn_units::{Duration, Instant};
 use std::cell::RefCell;

@@ -179,7 +179,7 @@ fn is_rejected(target: &Target, name: &str) -> bool {
         TcpSocket::new_v6()
     };
     // Without a socket every connection fails with its own error.
-    socket.is_ok_and(|socket| netburn_linux::set_congestion_control(&socket, name).is_err())
+    socket.is_ok_and(|socket| netburn_platform::set_congestion_control(&socket, name).is_err())
 }
 
 fn rejection(at: Instant, station: u16, name: &str) -> Row {

@@ -12,7 +12,7 @@ use crate::client::h2::Session;
 use crate::client::{Meter, Stream, tls};
 use crate::clock::RunClock;
 use crate::drive::CancelToken;
-use netburn_linux::{Monotonic, Timer, cpu::ThreadId};
+use netburn_platform::{Monotonic, Timer, cpu::ThreadId};
 use netburn_scenario::plan::Http;
 use netburn_units::{Duration, Instant, Seed};
 use netburn_workload::Direction;
@@ -42,7 +42,7 @@ pub async fn run(
     mut interval: impl FnMut(&[Direction], &Interval),
 ) -> Result<Report, RpmError> {
     // Every connection is a file.
-    let _ = netburn_linux::raise_open_files();
+    let _ = netburn_platform::raise_open_files();
     let mut tests = Vec::new();
     for (number, config) in options.tests()?.into_iter().enumerate() {
         let seed = options.seed.repeat(number as u64);

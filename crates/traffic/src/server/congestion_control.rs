@@ -1,8 +1,8 @@
 //! Congestion control of responses, if a request asks for one.
 
+use socket2::SockRef;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
-use std::os::fd::AsFd;
 use std::sync::{Mutex, PoisonError};
 
 /// Maximum number of rejected names that are logged, once each.
@@ -22,7 +22,7 @@ impl AvailableControls {
     /// Reads the system's congestion controls.
     pub(crate) fn new() -> Self {
         Self {
-            available: netburn_linux::available_congestion_controls(),
+            available: netburn_platform::available_congestion_controls(),
             rejected: Mutex::default(),
         }
     }
@@ -34,12 +34,12 @@ impl AvailableControls {
         rejected.iter().cloned().collect()
     }
 
-    fn choose(&self, socket: impl AsFd, name: &str) -> bool {
+    fn choose<'s>(&self, socket: impl Into<SockRef<'s>>, name: &str) -> bool {
         let known = COMMON.contains(&name) || self.available.iter().any(|available| available == name);
-        known && netburn_linux::set_congestion_control(socket, name).is_ok()
+        known && netburn_platform::set_congestion_control(socket, name).is_ok()
     }
 
-    fn set(&self, socket: impl AsFd, name: &str) -> bool {
+    fn set<'s>(&self, socket: impl Into<SockRef<'s>>, name: &str) -> bool {
         let done = self.choose(socket, name);
         if !done {
             let mut rejected = self.rejected.lock().unwrap_or_else(PoisonError::into_inner);
@@ -74,19 +74,24 @@ struct State {
 impl SocketControl {
     /// Sets the congestion control of `socket`, or its default for `None`. If the system rejects it, the default is
     /// used.
-    pub(crate) fn set(&self, socket: impl AsFd + Copy, name: Option<&str>, controls: &AvailableControls) {
+    pub(crate) fn set<'s>(
+        &self,
+        socket: impl Into<SockRef<'s>> + Copy,
+        name: Option<&str>,
+        controls: &AvailableControls,
+    ) {
         let mut state = self.0.borrow_mut();
         if state.asked.as_deref() == name {
             return;
         }
         state.asked = name.map(str::to_owned);
         if state.default.is_none() {
-            state.default = netburn_linux::congestion_control(socket).ok();
+            state.default = netburn_platform::congestion_control(socket).ok();
         }
         let done = name.is_some_and(|name| controls.set(socket, name));
         if !done && let Some(default) = &state.default {
             // The socket had this congestion control before.
-            let _ = netburn_linux::set_congestion_control(socket, default);
+            let _ = netburn_platform::set_congestion_control(socket, default);
         }
     }
 }
@@ -94,7 +99,7 @@ impl SocketControl {
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
-    use netburn_linux::congestion_control;
+    use netburn_platform::congestion_control;
     use std::net::{TcpListener, TcpStream};
 
     #[test]

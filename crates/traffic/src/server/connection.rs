@@ -33,7 +33,7 @@ async fn serve(worker: Rc<Worker>, stream: TcpStream, peer: SocketAddr, tls: boo
     // Optional socket options; errors are ignored.
     let _ = stream.set_nodelay(true);
     if let Some(cc) = &worker.shared.cc {
-        let _ = netburn_linux::set_congestion_control(&stream, cc);
+        let _ = netburn_platform::set_congestion_control(&stream, cc);
     }
     let stream = Arc::new(stream);
     let _open = Open::new(&worker, &stream, peer);

@@ -3,7 +3,7 @@
 use super::stats::Stats;
 use super::timer_queue::TimerQueue;
 use crate::pace::VirtualLink;
-use netburn_linux::Monotonic;
+use netburn_platform::Monotonic;
 use netburn_units::{ByteSize, Duration, Instant};
 use std::sync::{Arc, Mutex, PoisonError};
 

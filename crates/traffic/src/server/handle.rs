@@ -3,8 +3,8 @@
 use super::registry::Connection;
 use super::stats::{Distribution, Stats};
 use super::worker_state::Shared;
-use netburn_linux::cpu::ThreadId;
-use netburn_linux::{CpuMonitor, Monotonic, Sampler, Window};
+use netburn_platform::cpu::ThreadId;
+use netburn_platform::{CpuMonitor, Monotonic, Sampler, Window};
 use netburn_record::{Health, Role};
 use netburn_units::Instant;
 use std::fmt;

@@ -119,9 +119,9 @@ fn tcp(address: SocketAddr) -> io::Result<TcpListener> {
 
 fn udp(address: SocketAddr) -> io::Result<UdpSocket> {
     let socket = socket(address, Type::DGRAM, Protocol::UDP)?;
-    netburn_linux::datagram::enable_destination_address(&socket)?;
+    netburn_platform::datagram::enable_destination_address(&socket)?;
     // Without it the DSCP of received datagrams is unknown.
-    let _ = netburn_linux::datagram::enable_dscp(&socket);
+    let _ = netburn_platform::datagram::enable_dscp(&socket);
     socket.bind(&address.into())?;
     Ok(socket.into())
 }

@@ -190,7 +190,7 @@ impl Server {
     /// [`ServerError::Machine`] when its threads cannot be started.
     pub async fn run(mut self, shutdown: impl Future<Output = ()>) -> Result<(), ServerError> {
         // Every connection is a file.
-        let _ = netburn_linux::raise_open_files();
+        let _ = netburn_platform::raise_open_files();
         // The workers stop in any case: by the value, or when the sender is dropped.
         let (stop, stopped) = watch::channel(false);
         let count = self.shared.stats.len();
@@ -249,7 +249,7 @@ async fn release_memory(admission: &Admission) {
         ticks.tick().await;
         if load_monitor.sample(admission.take_peak()) {
             // The call may take long, because it examines the whole heap.
-            let _ = tokio::task::spawn_blocking(netburn_linux::release_free_memory).await;
+            let _ = tokio::task::spawn_blocking(netburn_platform::release_free_memory).await;
         }
     }
 }

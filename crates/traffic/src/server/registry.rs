@@ -1,6 +1,6 @@
 //! Registry of open connections.
 
-use netburn_linux::TcpInfo;
+use netburn_platform::TcpInfo;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -58,7 +58,7 @@ impl Registry {
             let Some((last, ..)) = some.last() else { return looks };
             from = last + 1;
             looks.extend(some.into_iter().filter_map(|(_, peer, stream)| {
-                let info = netburn_linux::tcp_info(&*stream).ok()?;
+                let info = netburn_platform::tcp_info(&*stream).ok()?;
                 Some(Connection {
                     peer,
                     at: std::time::Instant::now(),

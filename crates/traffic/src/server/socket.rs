@@ -55,7 +55,7 @@ impl Socket {
     /// Discards up to `limit` received bytes inside the kernel.
     pub(crate) fn poll_discard(&mut self, cx: &mut Context<'_>, limit: usize) -> Poll<io::Result<usize>> {
         self.poll_read_io(cx, limit, |stream| {
-            stream.try_io(Interest::READABLE, || netburn_linux::discard(stream, limit))
+            stream.try_io(Interest::READABLE, || netburn_platform::discard(stream, limit))
         })
     }
 
@@ -99,7 +99,7 @@ impl Socket {
     /// Sends part of `bytes`, which the kernel may hold back for further data.
     pub(crate) fn poll_send_more(&self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         self.poll_send(cx, |stream| {
-            stream.try_io(Interest::WRITABLE, || netburn_linux::send_more(stream, bytes))
+            stream.try_io(Interest::WRITABLE, || netburn_platform::send_more(stream, bytes))
         })
     }
 
@@ -152,7 +152,7 @@ impl AsyncWrite for Socket {
     ) -> Poll<io::Result<usize>> {
         self.poll_send(cx, |stream| {
             if self.is_limited.get() {
-                stream.try_io(Interest::WRITABLE, || netburn_linux::send_alone(stream, parts))
+                stream.try_io(Interest::WRITABLE, || netburn_platform::send_alone(stream, parts))
             } else {
                 stream.try_write_vectored(parts)
             }

@@ -1,7 +1,7 @@
 //! DSCP of a socket's packets.
 
+use socket2::SockRef;
 use std::cell::Cell;
-use std::os::fd::AsFd;
 
 /// DSCP that was set last on a socket; initially none, so that the system's default is used.
 #[derive(Debug, Default)]
@@ -10,8 +10,8 @@ pub(crate) struct SocketDscp(Cell<u8>);
 impl SocketDscp {
     /// Sets the DSCP of `socket`. Returns whether the system accepted it. Otherwise packets keep the previous DSCP:
     /// that of an earlier response, or on a shared socket that of another client.
-    pub(crate) fn set(&self, socket: impl AsFd, dscp: u8) -> bool {
-        if self.0.get() != dscp && netburn_linux::set_dscp(socket, dscp).is_ok() {
+    pub(crate) fn set<'s>(&self, socket: impl Into<SockRef<'s>>, dscp: u8) -> bool {
+        if self.0.get() != dscp && netburn_platform::set_dscp(socket, dscp).is_ok() {
             self.0.set(dscp);
         }
         self.0.get() == dscp

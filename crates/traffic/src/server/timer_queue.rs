@@ -1,6 +1,6 @@
 //! Many timers of one thread's tasks on one high-resolution timer.
 
-use netburn_linux::{Monotonic, Timer};
+use netburn_platform::{Monotonic, Timer};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::future::poll_fn;

@@ -6,8 +6,8 @@ use super::timer_queue::TimerQueue;
 use super::worker_state::{Accepted, Worker, Workers};
 use super::{accept, connection, echo};
 use crate::datagram::Echo;
-use netburn_linux::Monotonic;
-use netburn_linux::cpu::ThreadId;
+use netburn_platform::Monotonic;
+use netburn_platform::cpu::ThreadId;
 use netburn_record::Standstills;
 use netburn_units::Instant;
 use netburn_webrtc::ChannelServer;
@@ -56,7 +56,7 @@ impl Start {
     fn run(mut self) -> io::Result<()> {
         let _ended = Ended(self.ended.clone());
         // Without it waits are up to 50 µs late.
-        let _ = netburn_linux::set_timer_slack(1);
+        let _ = netburn_platform::set_timer_slack(1);
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build_local(Default::default())?;

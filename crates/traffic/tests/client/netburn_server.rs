@@ -224,7 +224,7 @@ fn an_upload_counts_what_the_peer_has_received() {
                     });
                     std::io::copy(&mut near.take(READ), &mut &*far)?;
                     while !over.load(Ordering::SeqCst) {
-                        let now = netburn_linux::tcp_info(near)?.bytes_received.as_bytes();
+                        let now = netburn_platform::tcp_info(near)?.bytes_received.as_bytes();
                         received.fetch_max(now, Ordering::SeqCst);
                         std::thread::sleep(std::time::Duration::from_millis(5));
                     }

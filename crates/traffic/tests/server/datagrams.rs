@@ -1,7 +1,7 @@
 //! The datagram echo over real sockets.
 
 use crate::util::{PATIENCE, Served, config, get, serve};
-use netburn_linux::Monotonic;
+use netburn_platform::Monotonic;
 use netburn_traffic::consent::fleet::FleetKey;
 use netburn_traffic::datagram::{Event, Prober, wire};
 use netburn_traffic::server::ServerConfig;

@@ -2,7 +2,7 @@
 //! hold on any machine are tested: data is never early, and all data arrives.
 
 use crate::util::{config, content, get, serve, with_tls};
-use netburn_linux::Monotonic;
+use netburn_platform::Monotonic;
 use netburn_traffic::server::ServerConfig;
 use netburn_units::{BitRate, Duration};
 use std::process::Command;

@@ -1,12 +1,11 @@
 //! Rows of samples, and texts of events.
 
-use crate::sample::Sample;
-use netburn_linux::nl80211::{Channel, Generation, Rate, Station};
+use netburn_platform::wifi::{Channel, Generation, LinkSample, Rate, Station};
 use netburn_record::{Bssid, LinkRow, Modulation, Phy};
 use netburn_units::Instant;
 
 /// Row of a sample, without station and time.
-pub(super) fn row(sample: &Sample, [busy_ppm, receiving_ppm, sending_ppm]: [Option<u32>; 3]) -> LinkRow {
+pub(super) fn row(sample: &LinkSample, [busy_ppm, receiving_ppm, sending_ppm]: [Option<u32>; 3]) -> LinkRow {
     let station = sample.station.unwrap_or_default();
     let channel = sample.interface.channel;
     let hundredths = |dbm: i8| i32::from(dbm) * 100;
@@ -60,7 +59,7 @@ fn readable(ssid: &[u8]) -> String {
 }
 
 /// Differences between the first and the last sample.
-pub(super) fn changes(first: &Sample, last: &Sample) -> Vec<String> {
+pub(super) fn changes(first: &LinkSample, last: &LinkSample) -> Vec<String> {
     let mut changes = Vec::new();
     let mut change = |what: &str, before: Option<String>, after: Option<String>| {
         if let (Some(before), Some(after)) = (before, after)
@@ -69,20 +68,20 @@ pub(super) fn changes(first: &Sample, last: &Sample) -> Vec<String> {
             changes.push(format!("{what} {before}, then {after}"));
         }
     };
-    let ssid = |sample: &Sample| {
+    let ssid = |sample: &LinkSample| {
         sample
             .interface
             .ssid
             .as_deref()
             .map(|ssid| format!("`{}`", readable(ssid)))
     };
-    let bssid = |sample: &Sample| {
+    let bssid = |sample: &LinkSample| {
         sample
             .station
             .and_then(|station| station.mac)
             .map(|mac| mac.to_string())
     };
-    let channel = |sample: &Sample| sample.interface.channel.map(channel_text);
+    let channel = |sample: &LinkSample| sample.interface.channel.map(channel_text);
     change("network", ssid(first), ssid(last));
     change("access point", bssid(first), bssid(last));
     change("channel", channel(first), channel(last));

@@ -2,7 +2,7 @@
 
 use super::name;
 use clap::Args;
-use netburn_fleet::member::Hours;
+use netburn_fleet_member::member::Hours;
 use netburn_protocol::messages::is_name;
 use netburn_units::{BitRate, ByteSize, Duration};
 use std::str::FromStr;

@@ -6,7 +6,7 @@ use crate::client::{Meter, Target};
 use crate::datagram::call::{CallClient, CallEvent, CallPlan};
 use crate::datagram::{Arrivals, MAX_SIZE};
 use crate::drive::scheduler::Arrival;
-use netburn_linux::datagram::receive;
+use netburn_platform::datagram::receive;
 use netburn_units::{Duration, Instant};
 use netburn_workload::{Direction, RequestId};
 use std::cell::RefCell;

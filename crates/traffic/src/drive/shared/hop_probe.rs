@@ -10,8 +10,8 @@
 
 use super::Shared;
 use crate::client::{Meter, Target};
-use netburn_linux::gateway::{NextHop, next_hop};
-use netburn_linux::icmp::{EchoAnswer, EchoSocket, SETTING};
+use netburn_platform::gateway::{NextHop, next_hop};
+use netburn_platform::icmp::{EchoAnswer, EchoSocket, SETTING};
 use netburn_record::row::baseline_target;
 use netburn_record::{EventKind, EventRow, Row};
 use netburn_units::ByteSize;
@@ -305,10 +305,10 @@ impl HopSocket {
 fn open_socket(way: Way, options: &Options) -> io::Result<EchoSocket> {
     let socket = EchoSocket::new(way.to, way.hop)?;
     if options.dscp != 0 {
-        netburn_linux::set_dscp(&socket, options.dscp)?;
+        socket.set_dscp(options.dscp)?;
     }
     if let Some(interface) = &options.interface {
-        netburn_linux::bind_to_device(&socket, interface)?;
+        socket.bind_to_device(interface)?;
     }
     Ok(socket)
 }

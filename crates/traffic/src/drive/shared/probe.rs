@@ -3,7 +3,7 @@
 use super::Shared;
 use crate::client::{Meter, Target};
 use crate::datagram::{Arrivals, Event, MAX_SIZE, Prober};
-use netburn_linux::datagram::{enable_dscp, receive};
+use netburn_platform::datagram::{enable_dscp, receive};
 use netburn_units::{ByteSize, Duration, Instant};
 use netburn_workload::{Kind, RequestId};
 use ring::rand::{SecureRandom, SystemRandom};
@@ -104,10 +104,10 @@ pub(super) fn connected_socket(target: &Target, dscp: u8) -> io::Result<UdpSocke
     };
     let socket = std::net::UdpSocket::bind(SocketAddr::new(any, 0))?;
     if let Some(interface) = &target.interface {
-        netburn_linux::bind_to_device(&socket, interface)?;
+        netburn_platform::bind_to_device(&socket, interface)?;
     }
     if dscp != 0 {
-        netburn_linux::set_dscp(&socket, dscp)?;
+        netburn_platform::set_dscp(&socket, dscp)?;
     }
     // Without it the DSCP of received datagrams is unknown.
     let _ = enable_dscp(&socket);

@@ -1,0 +1,427 @@
+//! Sockets and timers of a [`Hub`].
+
+mod accept;
+mod driver;
+mod router;
+mod storage;
+
+use super::admission::{Accepted, Authenticated, Metered, PeerAddr, PendingConnections, PendingSlot, open};
+use super::admission_limit::{AdmissionLimit, Ticket};
+use super::control::{ControlRequest, MAX_CONTROL_MESSAGE, MemberStatus};
+use super::http::{self, ConnectionHandler, Endpoint};
+use super::http_handler::HttpHandler;
+use super::machine::{ConnectionKind, Hub, Output, PeerInfo, Setup};
+use super::proxy;
+use super::rejections::{RejectionLog, RejectionSummary};
+use super::state::{ControllerInfo, State, StateError, StateLock};
+use crate::late::{JobResult, LateCollector};
+use accept::{accept_local, accept_tcp, acceptor, listen, private_socket};
+use driver::{Event, HubDriver, Outgoing};
+use hyper::upgrade::Upgraded;
+use hyper_util::rt::TokioIo;
+use netburn_fleet_member::addresses;
+use netburn_protocol::clock::Stamp;
+use netburn_protocol::duplex;
+use netburn_protocol::join_url::{self, JoinUrl};
+use netburn_protocol::messages::standing::{FromMember, MAX_FROM_MEMBER, PendingResults};
+use netburn_protocol::messages::{Malformed, Message};
+use netburn_protocol::own_clock::{OwnClock, to_std};
+use netburn_protocol::token::Token;
+use netburn_protocol::transport::Channel;
+use netburn_record::UnixTime;
+use netburn_run_control::controller::ConnectionId;
+use netburn_run_control::disk_queue::disk_queue;
+use netburn_traffic::load_monitor::LoadMonitor;
+use netburn_traffic::tls::Identity;
+use netburn_units::Duration;
+use router::Router;
+use std::collections::BTreeMap;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use storage::{Reply, Storage};
+use tokio::net::TcpListener;
+use tokio::sync::{Semaphore, mpsc};
+use tokio::time::{sleep_until, timeout};
+use tokio_rustls::TlsAcceptor;
+
+/// Maximum number of queued events: with messages of maximum length, 64 MiB.
+const MAX_EVENTS: usize = 64;
+/// Maximum number of queued messages per connection. If the queue is full, the connection closes.
+const MAX_OUTGOING: usize = 256;
+/// Maximum number of bytes from a peer before it authenticates.
+const MAX_UNAUTHENTICATED_BYTES: usize = 64 << 10;
+/// Maximum number of proxied connections.
+const MAX_PROXIED: usize = 8192;
+/// Time limit for sending the last messages.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
+/// Interval of syncing late results.
+const SYNC_INTERVAL: Duration = Duration::from_secs(1);
+/// Delay after a failed accept.
+const ACCEPT_BACKOFF: Duration = Duration::from_millis(100);
+
+/// Settings of a controller.
+#[derive(Debug)]
+pub struct Config {
+    /// State directory.
+    pub state: State,
+    /// Listening addresses. Default: port [`join_url::PORT`] of every address.
+    pub listen: Vec<SocketAddr>,
+    /// Name of the fleet.
+    pub fleet: String,
+    /// Host in the printed addresses; `None`: this machine's addresses.
+    pub host: Option<String>,
+    /// Certificate that the devices' systems trust, so that browsers can use TLS. `None`: a generated one,
+    /// for agents only.
+    pub certificate: Option<Identity>,
+}
+
+/// Error of starting a controller.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The state directory can't be used.
+    #[error(transparent)]
+    State(#[from] StateError),
+    /// A socket can't be opened.
+    #[error("can't listen at {at}: {source}")]
+    Listen {
+        /// Address of the socket.
+        at: String,
+        /// Cause.
+        source: io::Error,
+    },
+}
+
+/// Event of a controller, for its user interface.
+#[derive(Debug)]
+pub enum News<'a> {
+    /// A member registered.
+    Joined(&'a MemberStatus),
+    /// The member of this name disconnected.
+    Left(&'a str),
+    /// A connection or message was rejected: the sender and the reason. Only the first of many from one
+    /// address.
+    Rejected(&'a str, &'a str),
+    /// Number of further rejections from one address.
+    MoreRejected(RejectionSummary),
+    /// New join addresses, and a new token for the dashboard.
+    Revoked(&'a [JoinUrl], Token),
+}
+
+/// A controller with open sockets.
+pub struct Controller {
+    lock: StateLock,
+    late_results: LateCollector,
+    config: Config,
+    identity: Identity,
+    listeners: Vec<TcpListener>,
+    #[cfg(unix)]
+    unix: tokio::net::UnixListener,
+    token: Token,
+    secret: Token,
+    addresses: Vec<SocketAddr>,
+    http_handler: Option<Arc<dyn HttpHandler>>,
+}
+
+impl Config {
+    /// Default settings for a fleet of this name.
+    #[must_use]
+    pub fn new(state: State, fleet: String) -> Config {
+        let everywhere = [IpAddr::from(Ipv4Addr::UNSPECIFIED), Ipv6Addr::UNSPECIFIED.into()];
+        Config {
+            state,
+            listen: everywhere.map(|ip| SocketAddr::new(ip, join_url::PORT)).to_vec(),
+            fleet,
+            host: None,
+            certificate: None,
+        }
+    }
+}
+
+impl Controller {
+    /// Opens the sockets and writes their addresses for this user's other commands. Must be called within a
+    /// runtime.
+    ///
+    /// # Errors
+    /// [`ServeError`] if a controller of this user is running, or a file or socket can't be opened.
+    pub fn bind(config: Config) -> Result<Controller, ServeError> {
+        let lock = config.state.lock()?;
+        let token = Token::known(&lock.token()?);
+        let late = lock.state().path().join("late");
+        let late_results = LateCollector::open(&late).map_err(|source| StateError::Io { path: late, source })?;
+        let identity = match &config.certificate {
+            Some(given) => given.clone(),
+            None => lock.identity()?,
+        };
+        let mut listeners = Vec::new();
+        let mut addresses: Vec<SocketAddr> = Vec::new();
+        for &at in &config.listen {
+            // All listeners without a port share one.
+            let port = match at.port() {
+                0 => addresses.first().map_or(0, SocketAddr::port),
+                port => port,
+            };
+            let at = SocketAddr::new(at.ip(), port);
+            match listen(at) {
+                Ok(listener) => {
+                    addresses.push(listener.local_addr().unwrap_or(at));
+                    listeners.push(listener);
+                }
+                // This machine has no IPv6.
+                Err(error)
+                    if at.ip() == Ipv6Addr::UNSPECIFIED
+                        && !addresses.is_empty()
+                        && error.kind() != io::ErrorKind::AddrInUse => {}
+                Err(source) => {
+                    let at = at.to_string();
+                    return Err(ServeError::Listen { at, source });
+                }
+            }
+        }
+        let socket = lock.socket();
+        #[cfg(unix)]
+        let unix = {
+            // The lock is held, so an existing socket belongs to a killed controller.
+            let _ = std::fs::remove_file(&socket);
+            private_socket(&socket).map_err(|source| ServeError::Listen {
+                at: socket.display().to_string(),
+                source,
+            })?
+        };
+        let secret = Token::random().map_err(|source| ServeError::Listen {
+            at: socket.display().to_string(),
+            source,
+        })?;
+        let near = addresses
+            .iter()
+            .find(|at| at.ip().is_unspecified() || at.ip().is_loopback());
+        lock.announce(&ControllerInfo {
+            process: std::process::id(),
+            socket: cfg!(unix).then_some(socket),
+            loopback: near.map(|at| match at.ip() {
+                IpAddr::V4(ip) if ip.is_unspecified() => SocketAddr::from((Ipv4Addr::LOCALHOST, at.port())),
+                IpAddr::V6(ip) if ip.is_unspecified() => SocketAddr::from((Ipv6Addr::LOCALHOST, at.port())),
+                _ => *at,
+            }),
+            secret: secret.reveal().to_owned(),
+        })?;
+        Ok(Controller {
+            lock,
+            late_results,
+            config,
+            identity,
+            listeners,
+            #[cfg(unix)]
+            unix,
+            token,
+            secret,
+            addresses,
+            http_handler: None,
+        })
+    }
+
+    /// Listening addresses.
+    #[must_use]
+    pub fn addresses(&self) -> &[SocketAddr] {
+        &self.addresses
+    }
+
+    /// SHA-256 of the certificate.
+    #[must_use]
+    pub fn fingerprint(&self) -> [u8; 32] {
+        self.identity.fingerprint()
+    }
+
+    /// Join addresses for the network, best first.
+    #[must_use]
+    pub fn urls(&self) -> Vec<JoinUrl> {
+        urls(&self.config, &self.addresses, &self.identity, self.token.reveal())
+    }
+
+    /// Token of the dashboard. It is stored like the fleet's token, and members do not receive it.
+    ///
+    /// # Errors
+    /// If it can't be read or created.
+    pub fn runs_token(&self) -> Result<Token, StateError> {
+        Ok(Token::known(&self.lock.runs_token()?))
+    }
+
+    /// Sets the handler of the routes below [`RUNS_PREFIX`](super::RUNS_PREFIX).
+    pub fn set_http_handler(&mut self, http_handler: Arc<dyn HttpHandler>) {
+        self.http_handler = Some(http_handler);
+    }
+
+    /// Join address on this machine.
+    #[must_use]
+    pub fn local_url(&self) -> JoinUrl {
+        JoinUrl {
+            place: join_url::Place::Unix(self.lock.socket()),
+            token: Some(self.token.reveal().to_owned()),
+            fingerprint: None,
+        }
+    }
+
+    /// Serves until `stop` completes. Calls `news` for each event.
+    pub async fn run(self, stop: impl Future<Output = ()>, mut news: impl FnMut(News<'_>)) {
+        let Controller {
+            lock,
+            late_results,
+            config,
+            identity,
+            listeners,
+            #[cfg(unix)]
+            unix,
+            token,
+            secret,
+            addresses,
+            http_handler,
+        } = self;
+        let join = |token: &str| urls(&config, &addresses, &identity, token);
+        let setup = Setup {
+            fleet: config.fleet.clone(),
+            version: VERSION.to_owned(),
+            urls: join(token.reveal()).iter().map(ToString::to_string).collect(),
+            token,
+            secret,
+            loopback_only: addresses.iter().all(|at| at.ip().is_loopback()),
+        };
+        let secure = match (&config.certificate, &config.host) {
+            (Some(_), Some(host)) => Some(format!("https://{host}:{}", addresses[0].port())),
+            _ => None,
+        };
+        let (event_sender, mut events) = mpsc::channel(MAX_EVENTS);
+        let (storage_queue, storage_thread) = disk_queue(storage::MAX_WAITING_ROWS);
+        let storage = Storage { lock, late_results };
+        tokio::task::spawn_blocking(move || storage.run(storage_thread));
+        let router = Arc::new(Router {
+            secure,
+            http_handler,
+            runs: Mutex::default(),
+            next: AtomicU64::new(0),
+            proxied: Arc::new(Semaphore::new(MAX_PROXIED)),
+            event_sender,
+            clock: OwnClock::new(),
+            admission_limit: AdmissionLimit::new(),
+            storage_slots: storage_queue.slots(),
+        });
+        let mut acceptors = tokio::task::JoinSet::new();
+        let pending = PendingConnections::default();
+        for listener in listeners {
+            let tls = acceptor(&identity);
+            acceptors.spawn(accept_tcp(listener, tls, pending.clone(), Arc::clone(&router)));
+        }
+        #[cfg(unix)]
+        acceptors.spawn(accept_local(unix, pending.clone(), Arc::clone(&router)));
+        let mut driver = HubDriver {
+            hub: Hub::new(setup),
+            storage: storage_queue,
+            slots: Vec::new(),
+            departures: BTreeMap::new(),
+            syncing: false,
+            outgoing: BTreeMap::new(),
+            clock: router.clock,
+            router,
+            load_monitor: LoadMonitor::default(),
+        };
+        let (mut rejections, mut stop) = (RejectionLog::default(), std::pin::pin!(stop));
+        let mut sync = driver.clock.now().after(SYNC_INTERVAL);
+        loop {
+            while let Some(output) = driver.hub.poll_output() {
+                match output {
+                    Output::Rejected(peer, address, rejection) => {
+                        if rejections.handle(driver.clock.now(), address) {
+                            tracing::info!(peer, %rejection, "rejected");
+                            if rejection.is_for_operator() {
+                                news(News::Rejected(&peer, &rejection.to_string()));
+                            }
+                        }
+                    }
+                    Output::Joined(name) => {
+                        if let Some(member) = driver.hub.member(&name) {
+                            news(News::Joined(&member));
+                        }
+                    }
+                    output => {
+                        if let Output::Gone(name) = &output {
+                            news(News::Left(name));
+                        }
+                        driver.apply(output);
+                    }
+                }
+            }
+            // Those of rejected messages.
+            driver.slots.clear();
+            let wake = driver.hub.poll_timeout().map_or(sync, |(at, _)| at.min(sync));
+            let wake = driver.clock.when(wake).unwrap_or_else(std::time::Instant::now);
+            tokio::select! {
+                event = events.recv() => {
+                    let mut event = event;
+                    for _ in 0..MAX_EVENTS {
+                        let Some(what) = event else { break };
+                        driver.handle(what);
+                        event = events.try_recv().ok();
+                    }
+                }
+                reply = driver.storage.reply() => {
+                    match reply.expect("the storage thread ends after its queue") {
+                        // Revocation replaces both tokens, because either may be compromised.
+                        Reply::NewTokens(_, Ok((token, runs))) => {
+                            let urls = join(&token);
+                            let texts = urls.iter().map(ToString::to_string).collect();
+                            driver.hub.handle_token(driver.clock.now(), Token::known(&token), texts);
+                            news(News::Revoked(&urls, Token::known(&runs)));
+                        }
+                        Reply::NewTokens(operator, Err(error)) => {
+                            driver.hub.handle_no_token(operator, error.to_string());
+                        }
+                        reply => driver.handle_reply(reply),
+                    }
+                }
+                () = sleep_until(wake.into()) => {}
+                () = &mut stop => break,
+            }
+            let now = driver.clock.now();
+            if sync <= now {
+                sync = now.after(SYNC_INTERVAL);
+                driver.sync_late_results();
+                while let Some(more) = rejections.poll(now) {
+                    tracing::info!(count = more.count, from = ?more.from, "more rejections");
+                    news(News::MoreRejected(more));
+                }
+            }
+            if driver.hub.poll_timeout().is_some_and(|(at, _)| at <= now) {
+                driver.hub.handle_timeout(now);
+            }
+        }
+        acceptors.abort_all();
+        driver.disconnect_all(&mut events).await;
+        // Messages are not answered any more, but what was received is stored.
+        driver.storage.finish().await;
+    }
+}
+
+/// Name and version of this program.
+const VERSION: &str = concat!("netburn ", env!("CARGO_PKG_VERSION"));
+
+/// Join addresses, best first.
+fn urls(config: &Config, addresses: &[SocketAddr], identity: &Identity, token: &str) -> Vec<JoinUrl> {
+    let port = addresses.first().map_or(join_url::PORT, SocketAddr::port);
+    let hosts = match &config.host {
+        Some(host) => vec![host.trim_matches(['[', ']']).to_owned()],
+        None => addresses::of_listeners(addresses)
+            .iter()
+            .map(ToString::to_string)
+            .collect(),
+    };
+    let url = |host| JoinUrl {
+        place: join_url::Place::Network {
+            host,
+            port,
+            tls: config.certificate.is_some(),
+        },
+        token: Some(token.to_owned()),
+        fingerprint: config.certificate.is_none().then(|| identity.fingerprint()),
+    };
+    hosts.into_iter().map(url).collect()
+}
