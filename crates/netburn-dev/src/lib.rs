@@ -1,0 +1,15 @@
+//! Comparisons of the models with publications, with ns-3 and with Linux. Only developers of netburn need them.
+//!
+//! - [`validate`] – published values, with the tolerance of each.
+//! - [`crosscheck`] – random plans, compared with ns-3.
+//! - [`conformance`] – the same scenarios in the simulator and in the lab, compared.
+//! - [`experiment`] – one scenario with several seeds and signals, and metrics over the runs.
+//!
+//! The command `netburn-dev` runs them.
+
+pub mod conformance;
+pub mod crosscheck;
+pub mod experiment;
+#[cfg(feature = "fuzz")]
+pub mod fuzz;
+pub mod validate;
