@@ -4,12 +4,15 @@
 //! - [`crosscheck`] – random plans, compared with ns-3.
 //! - [`conformance`] – the same scenarios in the simulator and in the lab, compared.
 //! - [`experiment`] – one scenario with several seeds and signals, and metrics over the runs.
+//! - [`datagrams`] – flows of datagrams over any network in simulated time. [`flows`]: the same between sockets in a lab.
 //!
 //! The command `netburn-dev` runs them.
 
 pub mod conformance;
 pub mod crosscheck;
+pub mod datagrams;
 pub mod experiment;
+pub mod flows;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
 pub mod validate;

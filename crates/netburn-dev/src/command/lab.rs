@@ -7,8 +7,9 @@ use netburn_dev::conformance::datagrams::simulated;
 use netburn_dev::conformance::{
     Case, Comparison, Kind, Metric, MetricResult, Stored, StoredError, cases, compare, grid, metrics, page,
 };
+use netburn_dev::flows;
 use netburn_record::QualityIssue;
-use netburn_runner::{Lab, Simulation, flows, open_lab};
+use netburn_runner::{Lab, Simulation, open_lab};
 use netburn_scenario::Environment;
 use netburn_scenario::plan::Station;
 use std::path::Path;

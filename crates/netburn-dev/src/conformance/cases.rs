@@ -1,7 +1,7 @@
 //! The cases: scenarios, changes to them for the comparison, and known differences.
 
+use crate::flows::Flows;
 use netburn_medium::config::QueueKind;
-use netburn_runner::flows::Flows;
 use netburn_scenario::{Document, Environment, Plan, ScenarioError, load};
 use netburn_units::Duration;
 use std::borrow::Cow;

@@ -1,8 +1,8 @@
 //! Saturating flows of datagrams over the network model in virtual time.
 
+use crate::flows::{CONTENT, Flows, PACKET, WARMUP};
 use netburn_medium::packet::{Ecn, Packet};
 use netburn_network::{Network, NetworkError, Output};
-use netburn_runner::flows::{CONTENT, Flows, PACKET, WARMUP};
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
 

@@ -5,10 +5,10 @@ use super::home::Target;
 use super::plan::{CrosscheckPlan, Transport};
 use super::results::Values;
 use super::scenario::PROBE_LENGTH;
+use crate::datagrams::{Driver, Flow, Load};
 use netburn_network::{Endpoint, Network};
 use netburn_scenario::{Environment, Plan, ScenarioError};
 use netburn_simulate::SimulateError;
-use netburn_simulate::datagrams::{Driver, Flow, Load};
 use netburn_units::{BitRate, Instant};
 use std::ops::ControlFlow;
 

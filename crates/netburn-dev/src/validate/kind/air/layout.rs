@@ -5,6 +5,7 @@
 
 use super::fields::{Access, Aggregation, Direction, Fields, Group, Tries};
 use super::watch::{Watch, Watched};
+use crate::datagrams::{Datagram, Flow, Load};
 use netburn_medium::aggregation::{Framing, Limits};
 use netburn_medium::air::{Air, AirConfig, ChannelConfig, LinkConfig, NodeConfig};
 use netburn_medium::config::{Aql, Band, QueueKind, QueueLimit, Standard};
@@ -18,7 +19,6 @@ use netburn_medium::queue::driver::ATH9K_DEPTH;
 use netburn_medium::queue::fq::FqParameters;
 use netburn_medium::rate::RateChoice;
 use netburn_network::queue::QueueConfig;
-use netburn_simulate::datagrams::{Datagram, Flow, Load};
 use netburn_units::{BitRate, Duration, Instant, Seed};
 
 /// Node of the access point.

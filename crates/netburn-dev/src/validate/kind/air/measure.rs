@@ -3,10 +3,10 @@
 use super::super::Metrics;
 use super::fields::{Direction, Fields, Group};
 use super::layout::{AP, Layout, id, lay_out};
+use crate::datagrams::{Driver, Flow, Report, usage};
 use crate::validate::quantity::Dimension;
 use netburn_medium::air::Account;
 use netburn_medium::packet::NodeId;
-use netburn_simulate::datagrams::{Driver, Flow, Report, usage};
 use netburn_stats::{P50, P95, P99};
 use netburn_units::{Duration, Instant, Probability, Seed};
 

@@ -1,6 +1,6 @@
 //! Saturating flows of datagrams between sockets in a lab, one to or from each station.
 //!
-//! Each `endpoint` is a process inside the lab: the command `netburn flow` runs [`send`] or [`receive`] and prints the
+//! Each `endpoint` is a process inside the lab: the command `netburn-dev flow` runs [`send`] or [`receive`] and prints the
 //! counters. A receiver prints [`READY`] before.
 
 mod endpoint;
@@ -35,7 +35,7 @@ pub const READY: &str = "ready";
 /// UDP port of the first station.
 const PORT: u16 = 5_000;
 /// Maximum share of its datagrams that a sender may fail to send. It is a fifth of 1 %, the smallest tolerance with which
-/// `netburn crosscheck --against lab` compares the goodput.
+/// `netburn-dev crosscheck --against lab` compares the goodput.
 const MAX_UNSENT: f64 = 0.002;
 
 /// A flow to or from each station; all run at once, each with `rate` packets per second.
@@ -140,8 +140,8 @@ pub enum FlowError {
     },
 }
 
-/// Measures the flows of `plan` in its lab, which has not started yet. `program` is the executable of netburn, which must
-/// have the command `flow`.
+/// Measures the flows of `plan` in its lab, which has not started yet. `program` is the executable with
+/// the command `flow`.
 ///
 /// # Errors
 /// The lab does not start, or an endpoint fails.

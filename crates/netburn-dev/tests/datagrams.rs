@@ -1,9 +1,9 @@
 //! The driver over a link with known rate, delay and queue length.
 
+use netburn_dev::datagrams::{Carrier, Datagram, Driver, Fate, Flow, Load};
 use netburn_medium::packet::{DropReason, Packet};
 use netburn_network::{Endpoint, Network};
 use netburn_scenario::Document;
-use netburn_simulate::datagrams::{Carrier, Datagram, Driver, Fate, Flow, Load};
 use netburn_stats::P50;
 use netburn_units::{BitRate, Duration, Instant, Seed};
 use proptest::prelude::*;
