@@ -38,7 +38,11 @@ fn rows_are_merged_into_their_case() {
 fn errors_have_line_numbers() {
     let air = "kind = \"air\"\nphy = { standard = \"802.11n\", mcs = 7 }\nstations = 2\nduration = \"1 s\"\nmetric = \"goodput\"\nat-least = \"1 Mbit/s\"\n";
     for (lines, line, expected) in [
-        ("kind = \"durations\"\n", 7, "unknown variant `durations`"),
+        (
+            "kind = \"durations\"\n",
+            7,
+            "unknown kind `durations`; expected one of rate, duration",
+        ),
         ("kind = \"rate\"\nfy = 1\n", 8, "unknown field `fy`, expected `phy`"),
         (
             "kind = \"rate\"\nphy = { standard = \"802.11z\" }\n",

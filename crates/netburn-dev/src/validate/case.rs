@@ -1,12 +1,12 @@
 //! A validation case: input, expected values of a source, and tolerances.
 
-use super::kind::Input;
+use super::kind::Kind;
 use super::quantity::{Dimension, parse};
 use netburn_units::{Probability, format_decimal};
 use serde::{Deserialize, Serialize};
 
 /// A validation case.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Case {
     /// Name, unique within the file.
     pub name: String,
@@ -15,7 +15,7 @@ pub struct Case {
     /// Quality of the source.
     pub trust: SourceQuality,
     /// Input of the case.
-    pub input: Input,
+    pub input: Box<dyn Kind>,
     /// Expected values.
     pub expectations: Vec<Expectation>,
 }

@@ -20,7 +20,7 @@
 //! one case.
 
 use super::case::{Case, Deviation, Expectation, Goal, SourceQuality, Tolerance};
-use super::kind::{Input, Kind};
+use super::kind::{Kind, reader};
 use super::toml_value::{Fault, Table, deserialize, fault, merge};
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -29,7 +29,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 /// A case file.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct CaseFile {
     /// Name or path of the file.
     pub name: String,
@@ -71,7 +71,7 @@ const COMMON: [&str; 11] = [
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Header {
     name: Spanned<String>,
-    kind: Kind,
+    kind: Spanned<String>,
     source: String,
     trust: SourceQuality,
     #[serde(default)]
@@ -213,7 +213,8 @@ fn build(table: &Table<'_>, span: Range<usize>) -> Result<Case, Fault> {
         part.insert(key.clone(), value.clone());
     }
     let header: Header = deserialize(header, span.clone())?;
-    let input = Input::read(header.kind, input, span.clone())?;
+    let read = reader(header.kind.get_ref()).map_err(|why| (why, header.kind.span()))?;
+    let input = read(input, span.clone())?;
     let name = fill_in(&header.name, table)?;
     let tolerance = header.tolerance;
     let several = !header.expect.is_empty();
@@ -233,10 +234,10 @@ fn build(table: &Table<'_>, span: Range<usize>) -> Result<Case, Fault> {
         for expect in header.expect {
             let (at, mut expect) = (expect.span(), expect.into_inner());
             expect.deviation = expect.deviation.or_else(|| own.deviation.clone());
-            expectations.push(expectation(expect, tolerance.as_ref(), &input, at)?);
+            expectations.push(expectation(expect, tolerance.as_ref(), &*input, at)?);
         }
     } else {
-        expectations.push(expectation(own, tolerance.as_ref(), &input, span)?);
+        expectations.push(expectation(own, tolerance.as_ref(), &*input, span)?);
     }
     Ok(Case {
         name,
@@ -250,7 +251,7 @@ fn build(table: &Table<'_>, span: Range<usize>) -> Result<Case, Fault> {
 fn expectation(
     expect: Expect,
     common: Option<&Spanned<String>>,
-    input: &Input,
+    input: &dyn Kind,
     span: Range<usize>,
 ) -> Result<Expectation, Fault> {
     let metrics = input.metrics();

@@ -1,6 +1,7 @@
 //! Dimensions of metrics, with their parsers and formats.
 
 use netburn_units::{BitRate, Dbm, Duration, Probability, format_decimal};
+use serde::{Deserialize, Deserializer};
 use std::str::FromStr;
 
 /// Dimension of a metric.
@@ -37,7 +38,7 @@ impl Dimension {
     pub fn read(self, text: &str) -> Result<f64, String> {
         match self {
             Dimension::Rate => parse::<BitRate>(text).map(|rate| rate.as_bps() as f64 / 1e6),
-            Dimension::Time => parse::<Duration>(text).map(|time| time.as_nanos() as f64 / 1e3),
+            Dimension::Time => parse(text).map(micros),
             Dimension::Level => parse::<Dbm>(text).map(Dbm::as_dbm_f64),
             Dimension::Share => {
                 if text.contains('%') {
@@ -76,6 +77,23 @@ impl Dimension {
 /// The value is invalid; the message contains the expected form.
 pub fn parse<T: FromStr<Err: std::fmt::Display>>(text: &str) -> Result<T, String> {
     text.parse().map_err(|why: T::Err| format!("`{text}`: {why}"))
+}
+
+/// Deserializes a quantity from its text.
+pub(super) fn parsed<'de, T: FromStr<Err: std::fmt::Display>, D: Deserializer<'de>>(from: D) -> Result<T, D::Error> {
+    parse(&String::deserialize(from)?).map_err(serde::de::Error::custom)
+}
+
+/// Deserializes a quantity that a case can omit.
+pub(super) fn optional<'de, T: FromStr<Err: std::fmt::Display>, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Option<T>, D::Error> {
+    parsed(from).map(Some)
+}
+
+/// Value of a time as a metric, in µs.
+pub(super) fn micros(time: Duration) -> f64 {
+    time.as_nanos() as f64 / 1e3
 }
 
 fn number(text: &str, expected: &str) -> Result<f64, String> {

@@ -1,6 +1,7 @@
 //! Tables of a case file, and deserialisation with the position of an error.
 
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
@@ -37,4 +38,22 @@ pub(super) fn deserialize<'i, T: Deserialize<'i>>(table: Table<'i>, span: Range<
 /// Message of an error, and its position or `otherwise`.
 pub(super) fn fault(error: &toml::de::Error, otherwise: Range<usize>) -> Fault {
     (error.message().to_owned(), error.span().unwrap_or(otherwise))
+}
+
+/// Deserializes a table, and its copy with the changes of the key `against` if it has this key.
+pub(super) fn deserialize_with_against<T: DeserializeOwned>(
+    mut table: Table<'_>,
+    span: Range<usize>,
+) -> Result<(T, Option<T>), Fault> {
+    let Some(changes) = table.remove("against") else {
+        return Ok((deserialize(table, span)?, None));
+    };
+    let at = changes.span();
+    let Some(changes) = changes.get_ref().as_table() else {
+        let message = "invalid `against`; expected a table of changed keys";
+        return Err((message.to_owned(), at));
+    };
+    let mut other = table.clone();
+    merge(&mut other, changes);
+    Ok((deserialize(table, span)?, Some(deserialize(other, at)?)))
 }

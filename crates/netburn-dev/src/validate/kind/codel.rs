@@ -1,8 +1,7 @@
 //! CoDel's drops from a standing queue, computed by hand from RFC 8289.
 
-use super::Metrics;
-use super::phy::time;
-use crate::validate::quantity::Dimension;
+use super::{Kind, Metrics};
+use crate::validate::quantity::{Dimension, micros, parsed};
 use netburn_medium::packet::{Ecn, NodeId, Packet, Queued};
 use netburn_medium::queue::codel::{Codel as State, CodelParameters, Source};
 use netburn_units::{Duration, Instant};
@@ -16,17 +15,17 @@ const MAX_DROPS: usize = 64;
 /// times from the first arrival to each drop. A drop does not shorten the sojourn time.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Codel {
-    #[serde(deserialize_with = "time")]
+pub(super) struct Codel {
+    #[serde(deserialize_with = "parsed")]
     target: Duration,
-    #[serde(deserialize_with = "time")]
+    #[serde(deserialize_with = "parsed")]
     interval: Duration,
-    #[serde(deserialize_with = "time")]
+    #[serde(deserialize_with = "parsed")]
     wait: Duration,
-    #[serde(deserialize_with = "time")]
+    #[serde(deserialize_with = "parsed")]
     period: Duration,
     /// Time during which packets arrive.
-    #[serde(deserialize_with = "time")]
+    #[serde(deserialize_with = "parsed")]
     duration: Duration,
 }
 
@@ -56,23 +55,25 @@ impl Source<()> for PacketQueue {
     }
 }
 
-impl Codel {
-    pub(super) fn metrics(&self) -> Metrics {
+impl Kind for Codel {
+    fn metrics(&self) -> Metrics {
         (1..=MAX_DROPS)
             .map(|number| (format!("drop {number}"), Dimension::Time))
             .collect()
     }
 
-    pub(super) fn run(&self, wanted: &[&str]) -> Vec<f64> {
+    fn run(&self, wanted: &[&str]) -> Vec<f64> {
         let drops = self.drops();
         let value = |metric: &&str| {
             let number: Option<usize> = metric.strip_prefix("drop ").and_then(|number| number.parse().ok());
             let at = number.and_then(|number| drops.get(number.checked_sub(1)?));
-            at.map_or(f64::NAN, |at| at.since(Instant::ZERO).as_nanos() as f64 / 1e3)
+            at.map_or(f64::NAN, |at| micros(at.since(Instant::ZERO)))
         };
         wanted.iter().map(value).collect()
     }
+}
 
+impl Codel {
     fn drops(&self) -> Vec<Instant> {
         let parameters = CodelParameters {
             target: self.target,

@@ -1,37 +1,32 @@
 //! Closed forms: Bianchi's model of saturation, and the shares of stations with given aggregates.
 
-use super::Metrics;
-use super::phy::{Phy, time};
-use crate::validate::quantity::Dimension;
+use super::phy::Phy;
+use super::{FixedMetrics, Kind, Metric, Metrics};
+use crate::validate::quantity::{Dimension, parsed};
 use netburn_medium::edca::Timing;
 use netburn_medium::phy::response;
 use netburn_units::Duration;
 use serde::Deserialize;
 
-/// Saturated stations (Bianchi, IEEE JSAC 18(3), 2000). Metrics:
-///
-/// - `throughput`
-/// - `normalised`: share of time with payload on the air
-/// - `tau`: probability that a station sends in a slot
-/// - `collision`: probability that a transmission collides
+/// Saturated stations (Bianchi, IEEE JSAC 18(3), 2000).
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Bianchi {
+pub(super) struct Bianchi {
     stations: u32,
     /// Number of slots of the first backoff: CWmin + 1.
     window: u32,
     /// Number of doublings of the window.
     stages: u32,
-    #[serde(deserialize_with = "time")]
+    #[serde(deserialize_with = "parsed")]
     slot: Duration,
     /// Duration of a successful transmission, including its overhead.
-    #[serde(deserialize_with = "time")]
+    #[serde(deserialize_with = "parsed")]
     success: Duration,
     /// Duration of a collision.
-    #[serde(deserialize_with = "time")]
+    #[serde(deserialize_with = "parsed")]
     collided: Duration,
     /// Duration of the payload.
-    #[serde(deserialize_with = "time")]
+    #[serde(deserialize_with = "parsed")]
     payload: Duration,
     /// Bits of payload, for the throughput.
     #[serde(default)]
@@ -48,7 +43,7 @@ pub struct Bianchi {
 /// the standard). Metrics: `total`, and by station `alone NAME`, `share NAME` (of airtime) and `rate NAME`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Shares {
+pub(super) struct Shares {
     turns: Fairness,
     station: Vec<StationShare>,
 }
@@ -71,27 +66,40 @@ struct StationShare {
     aggregate: f64,
 }
 
-impl Bianchi {
-    pub(super) fn metrics() -> Metrics {
-        let share = |name: &str| (name.to_owned(), Dimension::Share);
-        vec![
-            ("throughput".to_owned(), Dimension::Rate),
-            share("normalised"),
-            share("tau"),
-            share("collision"),
-        ]
-    }
+/// Solution of Bianchi's model.
+pub(super) struct Saturation {
+    /// Mbit/s.
+    throughput: f64,
+    /// Share of time with payload on the air.
+    normalised: f64,
+    /// Probability that a station sends in a slot.
+    tau: f64,
+    /// Probability that a transmission collides.
+    collision: f64,
+}
 
-    pub(super) fn run(&self, metric: &str) -> f64 {
+impl FixedMetrics for Bianchi {
+    type Result = Saturation;
+    const METRICS: &'static [Metric<Saturation>] = &[
+        Metric("throughput", Dimension::Rate, |found| found.throughput),
+        Metric("normalised", Dimension::Share, |found| found.normalised),
+        Metric("tau", Dimension::Share, |found| found.tau),
+        Metric("collision", Dimension::Share, |found| found.collision),
+    ];
+
+    fn result(&self) -> Saturation {
         let (tau, collision) = self.fixed_point();
-        match metric {
-            "tau" => tau,
-            "collision" => collision,
-            "normalised" => self.payload.as_secs_f64() * self.successes(tau),
-            _ => f64::from(self.bits) * self.successes(tau) / 1e6,
+        let successes = self.successes(tau);
+        Saturation {
+            throughput: f64::from(self.bits) * successes / 1e6,
+            normalised: self.payload.as_secs_f64() * successes,
+            tau,
+            collision,
         }
     }
+}
 
+impl Bianchi {
     /// Solves for τ and p. τ decreases with p, and p increases with τ, so there is one solution.
     fn fixed_point(&self) -> (f64, f64) {
         let others = f64::from(self.stations.max(1) - 1);
@@ -135,8 +143,8 @@ impl Bianchi {
     }
 }
 
-impl Shares {
-    pub(super) fn metrics(&self) -> Metrics {
+impl Kind for Shares {
+    fn metrics(&self) -> Metrics {
         let mut metrics = vec![("total".to_owned(), Dimension::Rate)];
         for StationShare { name, .. } in &self.station {
             metrics.push((format!("alone {name}"), Dimension::Rate));
@@ -146,7 +154,13 @@ impl Shares {
         metrics
     }
 
-    pub(super) fn run(&self, metric: &str) -> f64 {
+    fn run(&self, wanted: &[&str]) -> Vec<f64> {
+        wanted.iter().map(|metric| self.value(metric)).collect()
+    }
+}
+
+impl Shares {
+    fn value(&self, metric: &str) -> f64 {
         let all: f64 = self.station.iter().map(StationShare::data).sum();
         let share = |station: &StationShare| match self.turns {
             Fairness::EqualTransmissions => station.data() / all,
@@ -220,9 +234,9 @@ mod tests {
     #[test]
     fn one_station_by_hand() {
         let alone = model(1);
-        assert!((alone.run("tau") - 2.0 / 17.0).abs() < 1e-9);
-        assert_eq!(alone.run("collision"), 0.0);
-        assert!((alone.run("throughput") - 12_000.0 / (7.5 * 9.0 + 326.0)).abs() < 1e-6);
+        assert!((alone.result().tau - 2.0 / 17.0).abs() < 1e-9);
+        assert_eq!(alone.result().collision, 0.0);
+        assert!((alone.result().throughput - 12_000.0 / (7.5 * 9.0 + 326.0)).abs() < 1e-6);
     }
 
     /// τ from p, and p from τ.

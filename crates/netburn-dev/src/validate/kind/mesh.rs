@@ -1,22 +1,22 @@
 //! Meshes: metrics and discovery of 802.11s, and throughput over several hops.
 
-use super::Metrics;
-use super::phy::{Phy, time};
-use crate::validate::quantity::{Dimension, parse};
+use super::phy::Phy;
+use super::{FixedMetrics, Kind, Metric, Metrics, network_plan};
+use crate::validate::quantity::{Dimension, micros, parse, parsed};
 use netburn_medium::packet::{Ecn, Packet};
 use netburn_network::mesh::constants::Constants;
 use netburn_network::mesh::hwmp::{Hwmp, Output as HwmpOutput, RootMode};
 use netburn_network::mesh::{MeshId, metric};
 use netburn_network::{Endpoint, Network, Output};
-use netburn_scenario::{Document, Plan};
+use netburn_scenario::Plan;
 use netburn_units::{BitRate, Duration, Instant, Probability, Seed};
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use std::fmt::Write as _;
 
-/// Airtime metric of a link: metric `metric`. `rate`: as Linux counts; `phy`: as the standard counts.
+/// Airtime metric of a link. `rate`: as Linux counts; `phy`: as the standard counts.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "MetricFields")]
-pub struct LinkMetric {
+pub(super) struct LinkMetric {
     link: MetricInput,
     failing: Probability,
 }
@@ -52,8 +52,11 @@ impl TryFrom<MetricFields> for LinkMetric {
     }
 }
 
-impl LinkMetric {
-    pub(super) fn run(&self) -> f64 {
+impl FixedMetrics for LinkMetric {
+    type Result = f64;
+    const METRICS: &'static [Metric<f64>] = &[Metric("metric", Dimension::Count, |metric| *metric)];
+
+    fn result(&self) -> f64 {
         let value = match &self.link {
             MetricInput::Linux(rate) => metric::linux(*rate, self.failing.as_ppb() / 10_000_000),
             MetricInput::Standard(phy) => metric::standard(&phy.0, self.failing).unwrap_or(metric::BROKEN),
@@ -65,7 +68,7 @@ impl LinkMetric {
 /// A discovery without an answer. Metrics: `request 1` and so on, and `end`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Discovery {
+pub(super) struct Discovery {
     timers: Timers,
 }
 
@@ -102,20 +105,24 @@ impl Discovery {
         }
         (requests, end)
     }
+}
 
-    pub(super) fn metrics(&self) -> Metrics {
+impl Kind for Discovery {
+    fn metrics(&self) -> Metrics {
         let requests = (1..=self.times().0.len()).map(|number| format!("request {number}"));
         let names = requests.chain(["end".to_owned()]);
         names.map(|name| (name, Dimension::Time)).collect()
     }
 
-    pub(super) fn run(&self, metric: &str) -> f64 {
+    fn run(&self, wanted: &[&str]) -> Vec<f64> {
         let (requests, end) = self.times();
-        let number = metric
-            .strip_prefix("request ")
-            .and_then(|number| number.parse::<usize>().ok());
-        let at = number.map_or(Some(end), |number| requests.get(number.checked_sub(1)?).copied());
-        at.map_or(f64::NAN, |at| at.as_nanos() as f64 / 1e3)
+        let value = |metric: &&str| {
+            let number = metric.strip_prefix("request ");
+            let number = number.and_then(|number| number.parse::<usize>().ok());
+            let at = number.map_or(Some(end), |number| requests.get(number.checked_sub(1)?).copied());
+            at.map_or(f64::NAN, micros)
+        };
+        wanted.iter().map(value).collect()
     }
 }
 
@@ -125,9 +132,13 @@ impl Discovery {
 /// - `of-sum`: its share of 1/Σ(1/R), with the rate R of each link alone
 /// - `of-last`, `of-slowest`: its share of the rate of the last, or of the slowest link alone
 /// - `round-trip`: median of single packets on an idle chain
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "Chain")]
+pub(super) struct Hops(Chain);
+
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Hops {
+struct Chain {
     /// Keys of all radios in a scenario file, as an inline table.
     radio: String,
     /// MCS of each hop, that of the station last.
@@ -138,9 +149,9 @@ pub struct Hops {
     #[serde(default = "full")]
     bytes: u32,
     /// Rate of the source.
-    #[serde(default = "flood", deserialize_with = "rate")]
+    #[serde(default = "flood", deserialize_with = "parsed")]
     offered: BitRate,
-    #[serde(default = "seconds", deserialize_with = "time")]
+    #[serde(default = "seconds", deserialize_with = "parsed")]
     duration: Duration,
     /// Number of runs with different seeds, whose throughput is averaged.
     #[serde(default = "one")]
@@ -163,24 +174,20 @@ const fn seconds() -> Duration {
     Duration::from_secs(6)
 }
 
-fn rate<'de, D: Deserializer<'de>>(reader: D) -> Result<BitRate, D::Error> {
-    parse(&String::deserialize(reader)?).map_err(serde::de::Error::custom)
-}
+impl TryFrom<Chain> for Hops {
+    type Error = String;
 
-impl Hops {
-    /// Checks the input.
-    ///
-    /// # Errors
-    /// The scenario of the chain is invalid.
-    pub(super) fn check(&self) -> Result<(), String> {
-        if self.mcs.is_empty() || self.mcs.len() != self.channels.len() {
+    fn try_from(chain: Chain) -> Result<Self, String> {
+        if chain.mcs.is_empty() || chain.mcs.len() != chain.channels.len() {
             return Err("expected one of `mcs` and one of `channels` for each hop".to_owned());
         }
-        Network::<()>::new(&self.plan(&self.mcs, &self.channels)?).map_err(|error| error.to_string())?;
-        Ok(())
+        chain.plan(&chain.mcs, &chain.channels)?;
+        Ok(Hops(chain))
     }
+}
 
-    pub(super) fn metrics() -> Metrics {
+impl Kind for Hops {
+    fn metrics(&self) -> Metrics {
         vec![
             ("throughput".to_owned(), Dimension::Rate),
             ("of-sum".to_owned(), Dimension::Share),
@@ -190,6 +197,16 @@ impl Hops {
         ]
     }
 
+    fn run(&self, wanted: &[&str]) -> Vec<f64> {
+        wanted.iter().map(|metric| self.0.value(metric)).collect()
+    }
+
+    fn effort(&self) -> u64 {
+        1_000_000
+    }
+}
+
+impl Chain {
     fn plan(&self, mcs: &[u8], channels: &[u16]) -> Result<Plan, String> {
         let mut text = String::from("[server]\nlink = { rate = \"10 Gbit/s\" }\n");
         let radio = self.radio.trim().trim_start_matches('{').trim_end_matches('}');
@@ -218,8 +235,7 @@ impl Hops {
             name(last),
             mcs[last]
         );
-        let document = Document::from_toml("chain.toml", &text).map_err(|error| error.to_string())?;
-        document.resolve().map_err(|error| error.to_string())
+        network_plan(&text)
     }
 
     fn packet<T>(&self, payload: T) -> Packet<T> {
@@ -277,7 +293,7 @@ impl Hops {
                     if to == station {
                         network.handle_packet(at, station, server, packet);
                     } else {
-                        times.push(at.since(packet.payload).as_nanos() as f64 / 1e3);
+                        times.push(micros(at.since(packet.payload)));
                     }
                 }
             }
@@ -286,7 +302,7 @@ impl Hops {
         times
     }
 
-    pub(super) fn run(&self, metric: &str) -> f64 {
+    fn value(&self, metric: &str) -> f64 {
         if metric == "round-trip" {
             let times = self.round_trips();
             return times.get(times.len() / 2).copied().unwrap_or(f64::NAN);

@@ -1,26 +1,27 @@
 //! Rates and durations of PPDUs.
 
-use crate::validate::quantity::parse;
+use super::{FixedMetrics, Metric};
+use crate::validate::quantity::{Dimension, micros, optional, parse};
 use netburn_medium::phy::{Guard, Modulation, TxVector, Width, dsss, ofdm};
 use netburn_units::{BitRate, Duration};
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 
 /// TX parameters of PPDUs: `{ standard, rate }` for 802.11a, b and g, `{ standard, mcs, width, streams, guard }` for the others.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(try_from = "Fields")]
-pub struct Phy(pub TxVector);
+pub(super) struct Phy(pub(super) TxVector);
 
-/// Data rate of a PHY: metric `rate`.
+/// Data rate of a PHY.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Rate {
+pub(super) struct Rate {
     phy: Phy,
 }
 
-/// Duration of a PPDU: metric `duration`.
+/// Duration of a PPDU.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct PpduDuration {
+pub(super) struct PpduDuration {
     phy: Phy,
     /// Length of the PSDU.
     bytes: u64,
@@ -126,14 +127,20 @@ impl TryFrom<Fields> for Phy {
     }
 }
 
-impl Rate {
-    pub(super) fn run(&self) -> f64 {
+impl FixedMetrics for Rate {
+    type Result = f64;
+    const METRICS: &'static [Metric<f64>] = &[Metric("rate", Dimension::Rate, |rate| *rate)];
+
+    fn result(&self) -> f64 {
         self.phy.0.rate().map_or(f64::NAN, |rate| rate.as_bps() as f64 / 1e6)
     }
 }
 
-impl PpduDuration {
-    pub(super) fn run(&self) -> f64 {
+impl FixedMetrics for PpduDuration {
+    type Result = f64;
+    const METRICS: &'static [Metric<f64>] = &[Metric("duration", Dimension::Time, |duration| *duration)];
+
+    fn result(&self) -> f64 {
         let Ok(time) = self.phy.0.ppdu(self.bytes) else {
             return f64::NAN;
         };
@@ -147,7 +154,7 @@ impl PpduDuration {
         if let Some(training) = self.model_overrides.training {
             total = total - time.training + training;
         }
-        total.as_nanos() as f64 / 1e3
+        micros(total)
     }
 }
 
@@ -169,16 +176,4 @@ fn guard(text: &str) -> Result<Guard, String> {
     found.ok_or_else(|| {
         format!("unknown guard interval `{text}`; expected \"400 ns\", \"800 ns\", \"1600 ns\" or \"3200 ns\"")
     })
-}
-
-/// Deserializes an optional duration with its unit.
-pub(super) fn optional<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Error> {
-    let text = String::deserialize(from)?;
-    parse(&text).map(Some).map_err(serde::de::Error::custom)
-}
-
-/// Deserializes a required duration with its unit.
-pub(super) fn time<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
-    let text = String::deserialize(from)?;
-    parse(&text).map_err(serde::de::Error::custom)
 }

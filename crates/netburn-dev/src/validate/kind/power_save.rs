@@ -8,19 +8,14 @@
 //! uplink     = "20 ms"                                     # the station itself sends a packet each 20 ms; default: none
 //! ```
 //!
-//! Metrics are `mean delay`, `longest delay` and `lost` packets to the station.
 
-use super::Metrics;
-use super::phy::time;
-use crate::validate::quantity::Dimension;
-use crate::validate::toml_value::deserialize;
+use super::{FixedMetrics, Metric, network_plan};
+use crate::validate::quantity::{Dimension, optional, parsed};
 use netburn_medium::packet::{Ecn, Packet};
 use netburn_network::{Endpoint, Network, Output};
-use netburn_scenario::{Document, Plan};
+use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant, Seed};
-use serde::{Deserialize, Deserializer};
-use std::ops::Range;
-use toml::de::DeTable;
+use serde::Deserialize;
 
 /// One station at an idle access point of 802.11ax, at a fixed MCS.
 const NETWORK: &str =
@@ -29,68 +24,43 @@ const NETWORK: &str =
 const LENGTH: u32 = 200;
 
 /// A station that dozes, and its packets.
-#[derive(Debug, Clone)]
-pub struct PowerSaveInput {
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "Fields")]
+pub(super) struct PowerSave {
     plan: Plan,
     fields: Fields,
 }
 
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Fields {
     power_save: toml::Table,
     packets: u16,
-    #[serde(deserialize_with = "time")]
+    #[serde(deserialize_with = "parsed")]
     period: Duration,
-    #[serde(default, deserialize_with = "optional_time")]
+    #[serde(default, deserialize_with = "optional")]
     uplink: Option<Duration>,
 }
 
-fn optional_time<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Error> {
-    time(from).map(Some)
-}
-
 /// Delays of the packets to the station in ms, and the number of lost ones.
-struct Delays {
+pub(super) struct Delays {
     delays: Vec<f64>,
     lost: usize,
 }
 
-impl PowerSaveInput {
-    pub(super) fn read(table: DeTable<'_>, span: Range<usize>) -> Result<Self, (String, Range<usize>)> {
-        let fields: Fields = deserialize(table, span.clone())?;
-        let wrong = |why: String| (why, span.clone());
+impl TryFrom<Fields> for PowerSave {
+    type Error = String;
+
+    fn try_from(fields: Fields) -> Result<Self, String> {
         if fields.packets == 0 || fields.period.is_zero() || fields.uplink.is_some_and(Duration::is_zero) {
-            return Err(wrong(
-                "expected at least one packet, and times greater than 0".to_owned(),
-            ));
+            return Err("expected at least one packet, and times greater than 0".to_owned());
         }
-        let text = format!("{NETWORK}[station.s.power_save]\n{}", fields.power_save);
-        let document = Document::from_toml("power-save", &text).map_err(|error| wrong(error.to_string()))?;
-        let plan = document.resolve().map_err(|error| wrong(error.to_string()))?;
-        Network::<()>::new(&plan).map_err(|error| wrong(error.to_string()))?;
-        Ok(PowerSaveInput { plan, fields })
+        let plan = network_plan(&format!("{NETWORK}[station.s.power_save]\n{}", fields.power_save))?;
+        Ok(PowerSave { plan, fields })
     }
+}
 
-    pub(super) fn metrics() -> Metrics {
-        let names = [
-            ("mean delay", Dimension::Time),
-            ("longest delay", Dimension::Time),
-            ("lost", Dimension::Count),
-        ];
-        names.into_iter().map(|(name, of)| (name.to_owned(), of)).collect()
-    }
-
-    pub(super) fn run(&self, wanted: &[&str]) -> Vec<f64> {
-        let Delays { delays, lost } = self.delays();
-        let value = |metric: &&str| match *metric {
-            "mean delay" => 1e3 * delays.iter().sum::<f64>() / delays.len() as f64,
-            "longest delay" => 1e3 * delays.iter().copied().fold(f64::NAN, f64::max),
-            _ => lost as f64,
-        };
-        wanted.iter().map(value).collect()
-    }
-
+impl PowerSave {
     /// Sending times, in order, and whether the packet is for the station.
     fn packets(&self) -> Vec<(Instant, bool)> {
         let Fields {
@@ -111,8 +81,21 @@ impl PowerSaveInput {
         all.sort_unstable();
         all
     }
+}
 
-    fn delays(&self) -> Delays {
+impl FixedMetrics for PowerSave {
+    type Result = Delays;
+    const METRICS: &'static [Metric<Delays>] = &[
+        Metric("mean delay", Dimension::Time, |Delays { delays, .. }| {
+            1e3 * delays.iter().sum::<f64>() / delays.len() as f64
+        }),
+        Metric("longest delay", Dimension::Time, |Delays { delays, .. }| {
+            1e3 * delays.iter().copied().fold(f64::NAN, f64::max)
+        }),
+        Metric("lost", Dimension::Count, |delays| delays.lost as f64),
+    ];
+
+    fn result(&self) -> Delays {
         let mut network: Network<Instant> = Network::new(&self.plan).expect("the network was built before");
         let mut delays = Vec::new();
         let (server, station) = (Endpoint::Server, Endpoint::Station(0));

@@ -1,8 +1,7 @@
 //! Roaming: scans, joining, shadowing, and whole walks.
 
-use super::Metrics;
-use super::phy::time;
-use crate::validate::quantity::{Dimension, parse};
+use super::{FixedMetrics, Kind, Metric, Metrics};
+use crate::validate::quantity::{Dimension, micros, parsed};
 use netburn_medium::config::{RoamingPolicy, Security};
 use netburn_medium::fading::{FadingModel, crossings};
 use netburn_medium::packet::{Ecn, Packet};
@@ -10,40 +9,37 @@ use netburn_network::validation::{self, Joining, ScanTimes};
 use netburn_network::{ClientEvent, ClientEventKind, Endpoint, Network, Output};
 use netburn_scenario::{Plan, load};
 use netburn_units::{Db, Distance, Duration, Instant, Seed};
-use serde::{Deserialize, Deserializer};
-use std::ops::Range;
-use std::str::FromStr;
-use toml::de::DeTable;
+use serde::Deserialize;
 
 /// Seed of the cases that draw random numbers.
 const SEED: Seed = Seed(1);
 
-/// Scan of a connected client with mac80211's times: metrics `total`, `away` and `longest` (absence).
+/// Scan of a connected client with mac80211's times.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct RoamScan {
+pub(super) struct RoamScan {
     active: usize,
     passive: usize,
     /// True if packets wait in the client.
     waiting: bool,
 }
 
-/// Frames with which a client joins: metrics `gap` and `frames`.
+/// Frames with which a client joins.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct RoamJoin {
+pub(super) struct RoamJoin {
     /// For the name of the case.
     #[serde(default, rename = "label")]
     _label: String,
     security: SecurityName,
     #[serde(default)]
     fast_transition: bool,
-    #[serde(deserialize_with = "time")]
+    #[serde(deserialize_with = "parsed")]
     radius: Duration,
-    #[serde(deserialize_with = "time")]
+    #[serde(deserialize_with = "parsed")]
     processing: Duration,
     /// Time of a frame on the air.
-    #[serde(deserialize_with = "time")]
+    #[serde(deserialize_with = "parsed")]
     air: Duration,
     /// Numbers of the frames that are lost, from 0.
     #[serde(default)]
@@ -60,10 +56,10 @@ enum SecurityName {
     Enterprise,
 }
 
-/// Autocorrelation of shadowing: metric `correlation`, after `lag` steps.
+/// Autocorrelation of shadowing after `lag` steps.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ShadowingInput {
+pub(super) struct ShadowingInput {
     #[serde(deserialize_with = "parsed")]
     sigma: Db,
     #[serde(deserialize_with = "parsed")]
@@ -74,10 +70,10 @@ pub struct ShadowingInput {
     count: usize,
 }
 
-/// Crossings of Rayleigh fading by a moving station: metrics `crossings per s`, `fade` (mean duration) and `fades` (number).
+/// Crossings of Rayleigh fading by a moving station.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct FadingInput {
+pub(super) struct Fading {
     /// Doppler frequency in Hz: speed over wavelength.
     doppler: f64,
     /// Power in dB relative to the mean.
@@ -86,10 +82,10 @@ pub struct FadingInput {
     ways: (u64, u32, u32),
 }
 
-/// A client between two access points with the same mean signal: metric `moves per scan`.
+/// A client between two access points with the same mean signal.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct PingPong {
+pub(super) struct PingPong {
     #[serde(deserialize_with = "parsed")]
     margin: Db,
     #[serde(deserialize_with = "parsed")]
@@ -98,8 +94,9 @@ pub struct PingPong {
 }
 
 /// A station in the network of a scenario, which runs without workloads. Times are counted from the start of the load.
-#[derive(Debug, Clone)]
-pub struct Walk {
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "WalkFields")]
+pub(super) struct Walk {
     plan: Plan,
     station: u16,
     flow: Option<Flow>,
@@ -123,7 +120,7 @@ struct WalkFields {
 #[serde(deny_unknown_fields)]
 struct Flow {
     bytes: u32,
-    #[serde(deserialize_with = "time")]
+    #[serde(deserialize_with = "parsed")]
     every: Duration,
     /// TID, 0 to 7.
     #[serde(default)]
@@ -141,33 +138,33 @@ const fn one() -> u32 {
 /// Number of scans and roams that a metric can name.
 const MAX_EVENTS: usize = 4;
 
-impl RoamScan {
-    pub(super) fn metrics() -> Metrics {
-        ["total", "away", "longest"]
-            .map(|name| (name.to_owned(), Dimension::Time))
-            .to_vec()
-    }
+impl FixedMetrics for RoamScan {
+    type Result = ScanTimes;
+    const METRICS: &'static [Metric<ScanTimes>] = &[
+        Metric("total", Dimension::Time, |times| micros(times.total)),
+        Metric("away", Dimension::Time, |times| micros(times.away)),
+        // Longest absence.
+        Metric("longest", Dimension::Time, |times| micros(times.longest)),
+    ];
 
-    pub(super) fn run(&self, metric: &str) -> f64 {
-        let ScanTimes { total, away, longest } =
-            validation::scan_times(RoamingPolicy::Linux, self.active, self.passive, self.waiting);
-        micros(match metric {
-            "total" => total,
-            "away" => away,
-            _ => longest,
-        })
+    fn result(&self) -> ScanTimes {
+        validation::scan_times(RoamingPolicy::Linux, self.active, self.passive, self.waiting)
     }
 }
 
-impl RoamJoin {
-    pub(super) fn metrics() -> Metrics {
-        vec![
-            ("gap".to_owned(), Dimension::Time),
-            ("frames".to_owned(), Dimension::Count),
-        ]
-    }
+impl FixedMetrics for RoamJoin {
+    /// Time and number of frames; `None` if the client gives up.
+    type Result = Option<(Duration, usize)>;
+    const METRICS: &'static [Metric<Self::Result>] = &[
+        Metric("gap", Dimension::Time, |joined| {
+            joined.map_or(f64::NAN, |(gap, _)| micros(gap))
+        }),
+        Metric("frames", Dimension::Count, |joined| {
+            joined.map_or(f64::NAN, |(_, frames)| frames as f64)
+        }),
+    ];
 
-    pub(super) fn run(&self, metric: &str) -> f64 {
+    fn result(&self) -> Option<(Duration, usize)> {
         let joining = Joining {
             security: match self.security {
                 SecurityName::Open => Security::Open,
@@ -181,15 +178,15 @@ impl RoamJoin {
             air: self.air,
             lost: self.lost.clone(),
         };
-        validation::join(&joining).map_or(f64::NAN, |(gap, frames)| match metric {
-            "gap" => micros(gap),
-            _ => frames as f64,
-        })
+        validation::join(&joining)
     }
 }
 
-impl ShadowingInput {
-    pub(super) fn run(&self) -> f64 {
+impl FixedMetrics for ShadowingInput {
+    type Result = f64;
+    const METRICS: &'static [Metric<f64>] = &[Metric("correlation", Dimension::Share, |correlation| *correlation)];
+
+    fn result(&self) -> f64 {
         let values = validation::shadowing(self.sigma, self.distance, self.step, self.count, SEED);
         let mean_of = |lag: usize| {
             let pairs = values.iter().zip(&values[lag..]);
@@ -202,53 +199,64 @@ impl ShadowingInput {
     }
 }
 
-impl FadingInput {
-    pub(super) fn metrics() -> Metrics {
-        vec![
-            ("crossings per s".to_owned(), Dimension::Count),
-            ("fade".to_owned(), Dimension::Time),
-            ("fades".to_owned(), Dimension::Count),
-        ]
+/// Crossings of fast fading.
+pub(super) struct Fades {
+    per_second: f64,
+    /// Mean duration in µs.
+    length: f64,
+    count: f64,
+}
+
+impl FixedMetrics for Fading {
+    type Result = Fades;
+    const METRICS: &'static [Metric<Fades>] = &[
+        Metric("crossings per s", Dimension::Count, |fades| fades.per_second),
+        Metric("fade", Dimension::Time, |fades| fades.length),
+        Metric("fades", Dimension::Count, |fades| fades.count),
+    ];
+
+    fn result(&self) -> Fades {
+        let amplitude = libm::pow(10.0, self.threshold / 20.0);
+        let found = crossings(FadingModel::Rayleigh, Db::ZERO, amplitude, self.ways, SEED);
+        Fades {
+            per_second: found.rate * self.doppler,
+            length: found.length / self.doppler * 1e6,
+            count: found.count as f64,
+        }
     }
 
-    pub(super) fn effort(&self) -> u64 {
+    fn effort(&self) -> u64 {
         let (ways, wavelengths, samples) = self.ways;
         ways * u64::from(wavelengths) * u64::from(samples) * 10_000
     }
-
-    pub(super) fn run(&self, wanted: &[&str]) -> Vec<f64> {
-        let amplitude = libm::pow(10.0, self.threshold / 20.0);
-        let found = crossings(FadingModel::Rayleigh, Db::ZERO, amplitude, self.ways, SEED);
-        let value = |metric: &&str| match *metric {
-            "crossings per s" => found.rate * self.doppler,
-            "fade" => found.length / self.doppler * 1e6,
-            _ => found.count as f64,
-        };
-        wanted.iter().map(value).collect()
-    }
 }
 
-impl PingPong {
-    pub(super) fn run(&self) -> f64 {
+impl FixedMetrics for PingPong {
+    type Result = f64;
+    const METRICS: &'static [Metric<f64>] = &[Metric("moves per scan", Dimension::Share, |moves| *moves)];
+
+    fn result(&self) -> f64 {
         validation::ping_pong(self.margin, self.sigma, self.scans, SEED)
     }
 }
 
-impl Walk {
-    pub(super) fn read(table: DeTable<'_>, span: Range<usize>) -> Result<Self, (String, Range<usize>)> {
-        let fields: WalkFields = crate::validate::toml_value::deserialize(table, span.clone())?;
-        let flow = fields.flow.clone();
-        let plan = plan(&fields).map_err(|why| (why, span.clone()))?;
+impl TryFrom<WalkFields> for Walk {
+    type Error = String;
+
+    fn try_from(fields: WalkFields) -> Result<Self, String> {
+        let plan = plan(&fields)?;
         let station = plan.stations.iter().position(|station| station.name == fields.station);
-        let station = station.ok_or_else(|| (format!("unknown station `{}`", fields.station), span))?;
+        let station = station.ok_or_else(|| format!("unknown station `{}`", fields.station))?;
         Ok(Walk {
             plan,
             station: station as u16,
-            flow,
+            flow: fields.flow,
         })
     }
+}
 
-    pub(super) fn metrics() -> Metrics {
+impl Kind for Walk {
+    fn metrics(&self) -> Metrics {
         let time = |name: String| (name, Dimension::Time);
         let numbered = (1..=MAX_EVENTS).flat_map(|number| {
             let roam = ["at", "gap"].map(|what| time(format!("roam {number} {what}")));
@@ -261,12 +269,12 @@ impl Walk {
     }
 
     /// Cost: a simulated second costs about 1 ms.
-    pub(super) fn effort(&self) -> u64 {
+    fn effort(&self) -> u64 {
         let phases = self.flow.as_ref().map_or(1, |flow| flow.phases);
         self.plan.duration.as_nanos() / 10 * u64::from(phases)
     }
 
-    pub(super) fn run(&self, wanted: &[&str]) -> Vec<f64> {
+    fn run(&self, wanted: &[&str]) -> Vec<f64> {
         let (events, mut packets) = self.events_and_packets(Duration::ZERO);
         if let Some(flow) = &self.flow {
             for phase in 1..flow.phases {
@@ -314,7 +322,9 @@ impl Walk {
         };
         wanted.iter().map(value).collect()
     }
+}
 
+impl Walk {
     /// Events of all clients, and the delay of each packet of the flow, which begins at `offset`; `None`: lost.
     fn events_and_packets(&self, offset: Duration) -> (Vec<ClientEvent>, Vec<Option<Duration>>) {
         // The reader has resolved the plan; a layout without a network has no events.
@@ -367,16 +377,4 @@ fn plan(fields: &WalkFields) -> Result<Plan, String> {
         document.set(key, &text).map_err(|why| why.to_string())?;
     }
     document.resolve().map_err(|why| why.to_string())
-}
-
-fn micros(span: Duration) -> f64 {
-    span.as_nanos() as f64 / 1e3
-}
-
-fn parsed<'de, T: FromStr, D: Deserializer<'de>>(from: D) -> Result<T, D::Error>
-where
-    T::Err: std::fmt::Display,
-{
-    let text = String::deserialize(from)?;
-    parse(&text).map_err(serde::de::Error::custom)
 }

@@ -13,19 +13,26 @@
 //!
 //! Metrics are [formulas](crate::experiment).
 
+use super::{Kind, Metrics};
 use crate::experiment::{Formula, Grid, MetricPath, Unit};
 use crate::validate::quantity::Dimension;
-use crate::validate::toml_value::{deserialize, merge};
+use crate::validate::toml_value::{Fault, Table, deserialize_with_against};
 use netburn_record::Summary;
 use serde::Deserialize;
 use std::ops::Range;
-use toml::de::{DeTable, DeValue};
 
-/// A scenario with seeds, shifts and the runs to compare with.
-#[derive(Debug, Clone)]
-pub struct ScenarioInput {
+/// A scenario with seeds and shifts, and the runs to compare with.
+#[derive(Debug)]
+struct Scenario {
+    own: Runs,
+    against: Option<Runs>,
+}
+
+/// Runs of a scenario.
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "Fields")]
+struct Runs {
     grid: Grid,
-    against: Option<Grid>,
     slow: bool,
     /// Simulated seconds of all runs, as approximate cost.
     seconds: u64,
@@ -45,45 +52,25 @@ struct Fields {
     slow: bool,
 }
 
-type Fault = (String, Range<usize>);
+pub(super) fn read(table: Table<'_>, span: Range<usize>) -> Result<Box<dyn Kind>, Fault> {
+    let (own, against) = deserialize_with_against(table, span)?;
+    Ok(Box::new(Scenario { own, against }))
+}
 
-impl ScenarioInput {
-    pub(super) fn read(mut table: DeTable<'_>, span: Range<usize>) -> Result<Self, Fault> {
-        let against = table.remove("against");
-        let mut other = table.clone();
-        let fields: Fields = deserialize(table, span.clone())?;
-        let slow = fields.slow;
-        let (grid, mut seconds) = grid(fields).map_err(|why| (why, span.clone()))?;
-        let against = match against {
-            None => None,
-            Some(changes) => {
-                let at = changes.span();
-                let DeValue::Table(changes) = changes.into_inner() else {
-                    return Err(("invalid `against`; expected a table of changed keys".to_owned(), at));
-                };
-                merge(&mut other, &changes);
-                let (grid, more) = grid_of(other, at)?;
-                seconds += more;
-                Some(grid)
-            }
-        };
-        Ok(ScenarioInput {
-            grid,
-            against,
-            slow,
-            seconds,
-        })
+impl Kind for Scenario {
+    fn metrics(&self) -> Metrics {
+        Vec::new()
     }
 
     /// Returns the dimension of a formula.
-    pub(super) fn dimension(&self, metric: &str) -> Result<Dimension, String> {
+    fn dimension(&self, metric: &str) -> Result<Dimension, String> {
         let formula = Formula::parse(metric).map_err(|why| why.to_string())?;
         if formula.compares() && self.against.is_none() {
             return Err("`against:` needs a case with `against`".to_owned());
         }
         for (path, other) in formula.metrics() {
-            let grid = if other { self.against.as_ref() } else { None }.unwrap_or(&self.grid);
-            known(path, grid)?;
+            let runs = if other { self.against.as_ref() } else { None };
+            known(path, &runs.unwrap_or(&self.own).grid)?;
         }
         Ok(match formula.unit() {
             Unit::Ms => Dimension::Time,
@@ -93,19 +80,10 @@ impl ScenarioInput {
         })
     }
 
-    pub(super) fn is_slow(&self) -> bool {
-        self.slow
-    }
-
-    /// A simulated second costs about 10 ms, as do 1000 packets on the air.
-    pub(super) fn effort(&self) -> u64 {
-        self.seconds * 1_000_000_000
-    }
-
-    pub(super) fn run(&self, wanted: &[&str]) -> Vec<f64> {
+    fn run(&self, wanted: &[&str]) -> Vec<f64> {
         // The reader has checked everything except the layout.
-        let run = |grid: &Grid| grid.run(1).unwrap_or_default();
-        let runs: Vec<Summary> = run(&self.grid);
+        let run = |runs: &Runs| runs.grid.run(1).unwrap_or_default();
+        let runs: Vec<Summary> = run(&self.own);
         let others = self.against.as_ref().map(run).unwrap_or_default();
         let value = |metric: &&str| match Formula::parse(metric) {
             Err(_) => f64::NAN,
@@ -115,41 +93,49 @@ impl ScenarioInput {
         };
         wanted.iter().map(value).collect()
     }
-}
 
-fn grid_of(table: DeTable<'_>, span: Range<usize>) -> Result<(Grid, u64), Fault> {
-    let fields: Fields = deserialize(table, span.clone())?;
-    grid(fields).map_err(|why| (why, span))
-}
-
-/// Returns the resolved grid, and the simulated seconds of all its runs.
-fn grid(fields: Fields) -> Result<(Grid, u64), String> {
-    let seeds = fields.seeds.unwrap_or(1);
-    if !(1..=20).contains(&seeds) {
-        return Err(format!("invalid `seeds`: found {seeds}, expected 1 to 20"));
+    /// A simulated second costs about 10 ms, as do 1000 packets on the air.
+    fn effort(&self) -> u64 {
+        let runs = [Some(&self.own), self.against.as_ref()];
+        runs.into_iter()
+            .flatten()
+            .map(|runs| runs.seconds * 1_000_000_000)
+            .sum()
     }
-    let shifts = fields
-        .shifts
-        .iter()
-        .map(|text| hundredths(text))
-        .collect::<Result<_, _>>()?;
-    let text = |value: &toml::Value| match value {
-        toml::Value::String(text) => text.clone(),
-        other => other.to_string(),
-    };
-    let grid = Grid {
-        scenario: fields.scenario,
-        set: fields
-            .set
-            .iter()
-            .map(|(key, value)| (key.clone(), text(value)))
-            .collect(),
-        seeds: (1, u64::from(seeds)),
-        shifts,
-    };
-    let runs = grid.runs().map_err(|why| why.to_string())?;
-    let seconds = runs.iter().map(|run| run.plan.settled().as_secs_f64()).sum::<f64>();
-    Ok((grid, seconds as u64))
+
+    fn is_slow(&self) -> bool {
+        self.own.slow
+    }
+}
+
+impl TryFrom<Fields> for Runs {
+    type Error = String;
+
+    fn try_from(fields: Fields) -> Result<Self, String> {
+        let seeds = fields.seeds.unwrap_or(1);
+        if !(1..=20).contains(&seeds) {
+            return Err(format!("invalid `seeds`: found {seeds}, expected 1 to 20"));
+        }
+        let shifts = fields.shifts.iter().map(|text| hundredths(text));
+        let text = |value: &toml::Value| match value {
+            toml::Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        let set = fields.set.iter().map(|(key, value)| (key.clone(), text(value)));
+        let grid = Grid {
+            scenario: fields.scenario,
+            set: set.collect(),
+            seeds: (1, u64::from(seeds)),
+            shifts: shifts.collect::<Result<_, _>>()?,
+        };
+        let runs = grid.runs().map_err(|why| why.to_string())?;
+        let seconds = runs.iter().map(|run| run.plan.settled().as_secs_f64()).sum::<f64>();
+        Ok(Runs {
+            grid,
+            slow: fields.slow,
+            seconds: seconds as u64,
+        })
+    }
 }
 
 /// Parses decibels as hundredths.

@@ -1,7 +1,7 @@
 //! Receiver sensitivity, and the probability that a frame arrives.
 
-use super::Metrics;
 use super::phy::Phy;
+use super::{FixedMetrics, Metric};
 use crate::validate::quantity::Dimension;
 use netburn_medium::error::success;
 use netburn_medium::phy::Modulation;
@@ -12,52 +12,46 @@ use serde::Deserialize;
 /// Length in bytes of the PPDUs for which the sensitivity is defined.
 const REFERENCE: u64 = 4_096;
 
-/// Minimum sensitivity of a receiver: metric `sensitivity`. Metric `lost` is the share of PPDUs of 4096 bytes that the model
-/// loses at that signal.
+/// Minimum sensitivity of a receiver, and the share of PPDUs of 4096 bytes that the model loses at that signal.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Sensitivity {
+pub(super) struct Sensitivity {
     phy: Phy,
 }
 
-/// Probability that a frame arrives: metric `arrived`.
+/// Probability that a frame arrives.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct FrameSuccess {
+pub(super) struct FrameSuccess {
     phy: Phy,
     bytes: u64,
     /// SNR in decibels.
     snr: f64,
 }
 
-impl Sensitivity {
-    pub(super) fn metrics() -> Metrics {
-        vec![
-            ("sensitivity".to_owned(), Dimension::Level),
-            ("lost".to_owned(), Dimension::Share),
-        ]
-    }
+impl FixedMetrics for Sensitivity {
+    type Result = [f64; 2];
+    const METRICS: &'static [Metric<[f64; 2]>] = &[
+        Metric("sensitivity", Dimension::Level, |[level, _]| *level),
+        Metric("lost", Dimension::Share, |[_, lost]| *lost),
+    ];
 
-    pub(super) fn run(&self, metric: &str) -> f64 {
+    fn result(&self) -> [f64; 2] {
         let vector = self.phy.0;
         let Some(level) = mcs(&vector).and_then(|mcs| sensitivity_dbm(mcs, vector.width)) else {
-            return f64::NAN;
+            return [f64::NAN; 2];
         };
-        match metric {
-            "sensitivity" => f64::from(level),
-            _ => {
-                1.0 - success(
-                    vector.modulation,
-                    f64::from(level) - noise_dbm(vector.width),
-                    REFERENCE * 8,
-                )
-            }
-        }
+        let level = f64::from(level);
+        let snr = level - noise_dbm(vector.width);
+        [level, 1.0 - success(vector.modulation, snr, REFERENCE * 8)]
     }
 }
 
-impl FrameSuccess {
-    pub(super) fn run(&self) -> f64 {
+impl FixedMetrics for FrameSuccess {
+    type Result = f64;
+    const METRICS: &'static [Metric<f64>] = &[Metric("arrived", Dimension::Share, |arrived| *arrived)];
+
+    fn result(&self) -> f64 {
         success(self.phy.0.modulation, self.snr, self.bytes * 8)
     }
 }

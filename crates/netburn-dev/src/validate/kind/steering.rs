@@ -1,26 +1,24 @@
 //! Decisions of steering policies about one station.
 
-use super::Metrics;
-use super::phy::time;
-use crate::validate::quantity::{Dimension, parse};
+use super::{FixedMetrics, Metric};
+use crate::validate::quantity::{Dimension, micros, optional, parsed};
 use netburn_medium::config::{Band, Steering, SteeringPolicy};
 use netburn_network::steering_validation::{SteeringRadio, dawn_score, first_request};
 use netburn_units::{Db, Dbm, Duration, Instant};
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 
-/// DAWN's score of a radio for a station with 802.11n in 2.4 GHz and 802.11ac in 5 GHz: metric `score`.
+/// DAWN's score of a radio for a station with 802.11n in 2.4 GHz and 802.11ac in 5 GHz.
 #[derive(Debug, Clone, Deserialize)]
-pub struct SteeringScore(RadioFields);
+pub(super) struct SteeringScore(RadioFields);
 
-/// Requests to an idle station that has joined `own` and is known at `other`. Metrics: `requests` (1 if it gets one within
-/// `span`, else 0) and `first` (its time; one view each second).
+/// Requests to an idle station that has joined `own` and is known at `other`; one view each second.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct SteeringRequest {
+pub(super) struct SteeringRequest {
     policy: PolicyName,
-    #[serde(default, deserialize_with = "signal")]
+    #[serde(default, deserialize_with = "optional")]
     trigger: Option<Dbm>,
-    #[serde(default, deserialize_with = "ratio")]
+    #[serde(default, deserialize_with = "optional")]
     margin: Option<Db>,
     own: RadioFields,
     other: RadioFields,
@@ -30,9 +28,9 @@ pub struct SteeringRequest {
     /// Signal at `own` from `changes` on.
     #[serde(default)]
     then: Option<f64>,
-    #[serde(default, deserialize_with = "time")]
+    #[serde(default, deserialize_with = "parsed")]
     changes: Duration,
-    #[serde(deserialize_with = "time")]
+    #[serde(deserialize_with = "parsed")]
     span: Duration,
 }
 
@@ -62,16 +60,6 @@ enum PolicyName {
     Dawn,
 }
 
-fn signal<'de, D: Deserializer<'de>>(reader: D) -> Result<Option<Dbm>, D::Error> {
-    let text = String::deserialize(reader)?;
-    parse(&text).map(Some).map_err(serde::de::Error::custom)
-}
-
-fn ratio<'de, D: Deserializer<'de>>(reader: D) -> Result<Option<Db>, D::Error> {
-    let text = String::deserialize(reader)?;
-    parse(&text).map(Some).map_err(serde::de::Error::custom)
-}
-
 impl RadioFields {
     fn radio(self) -> SteeringRadio {
         SteeringRadio {
@@ -85,21 +73,26 @@ impl RadioFields {
     }
 }
 
-impl SteeringScore {
-    pub(super) fn run(&self) -> f64 {
+impl FixedMetrics for SteeringScore {
+    type Result = f64;
+    const METRICS: &'static [Metric<f64>] = &[Metric("score", Dimension::Count, |score| *score)];
+
+    fn result(&self) -> f64 {
         f64::from(dawn_score(&self.0.radio()))
     }
 }
 
-impl SteeringRequest {
-    pub(super) fn metrics() -> Metrics {
-        vec![
-            ("requests".to_owned(), Dimension::Count),
-            ("first".to_owned(), Dimension::Time),
-        ]
-    }
+impl FixedMetrics for SteeringRequest {
+    /// Time of the first request within `span`.
+    type Result = Option<Duration>;
+    const METRICS: &'static [Metric<Option<Duration>>] = &[
+        Metric("requests", Dimension::Count, |first| {
+            f64::from(u8::from(first.is_some()))
+        }),
+        Metric("first", Dimension::Time, |first| first.map_or(f64::NAN, micros)),
+    ];
 
-    pub(super) fn run(&self, metric: &str) -> f64 {
+    fn result(&self) -> Option<Duration> {
         let config = Steering {
             policy: match self.policy {
                 PolicyName::Usteer => SteeringPolicy::Usteer,
@@ -112,10 +105,6 @@ impl SteeringRequest {
         let (own, other) = (self.own.radio(), self.other.radio());
         let changes = Instant::ZERO + self.changes;
         let signal = |now: Instant| self.then.filter(|_| now >= changes).unwrap_or(own.signal);
-        let first = first_request(&config, &own, &other, self.same_ap, self.span, signal);
-        match metric {
-            "requests" => f64::from(u8::from(first.is_some())),
-            _ => first.map_or(f64::NAN, |at| at.as_nanos() as f64 / 1e3),
-        }
+        first_request(&config, &own, &other, self.same_ap, self.span, signal)
     }
 }

@@ -1,7 +1,7 @@
 //! Keys of a case on the air.
 
-use super::super::phy::{Phy, optional, time};
-use crate::validate::quantity::parse;
+use super::super::phy::Phy;
+use crate::validate::quantity::{optional, parse, parsed};
 use netburn_medium::config::{Composition, HardwareQueue, QueueKind, RateControl};
 use netburn_scenario::KeyValue;
 use netburn_units::{BitRate, Duration};
@@ -24,7 +24,7 @@ pub(super) struct Fields {
     #[serde(default, deserialize_with = "key")]
     pub(super) category: Priority,
     /// Offered load per station. Default: saturating.
-    #[serde(default, deserialize_with = "rate")]
+    #[serde(default, deserialize_with = "optional")]
     pub(super) offered: Option<BitRate>,
     /// Packets in flight of a saturating flow. Default: four full aggregates.
     pub(super) outstanding: Option<u32>,
@@ -68,7 +68,7 @@ pub(super) struct Fields {
     pub(super) change: Option<Change>,
     /// RTS threshold in bytes of the PSDU.
     pub(super) rts: Option<u64>,
-    #[serde(default, deserialize_with = "rate")]
+    #[serde(default, deserialize_with = "optional")]
     pub(super) rts_rate: Option<BitRate>,
     #[serde(default = "yes")]
     pub(super) eifs: bool,
@@ -77,9 +77,9 @@ pub(super) struct Fields {
     /// Interval of probes from the access point to each station.
     #[serde(default, deserialize_with = "optional")]
     pub(super) probe: Option<Duration>,
-    #[serde(default = "half_a_second", deserialize_with = "time")]
+    #[serde(default = "half_a_second", deserialize_with = "parsed")]
     pub(super) warm_up: Duration,
-    #[serde(deserialize_with = "time")]
+    #[serde(deserialize_with = "parsed")]
     pub(super) duration: Duration,
     #[serde(default = "one")]
     pub(super) seed: u64,
@@ -110,7 +110,7 @@ pub(super) struct Group {
     pub(super) phy: Option<Phy>,
     #[serde(default, deserialize_with = "optional_key")]
     pub(super) category: Option<Priority>,
-    #[serde(default, deserialize_with = "rate")]
+    #[serde(default, deserialize_with = "optional")]
     pub(super) offered: Option<BitRate>,
     pub(super) aggregation: Option<Aggregation>,
     pub(super) snr: Option<f64>,
@@ -135,7 +135,7 @@ pub(super) struct Aggregation {
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Change {
-    #[serde(deserialize_with = "time")]
+    #[serde(deserialize_with = "parsed")]
     pub(super) at: Duration,
     pub(super) snr: f64,
 }
@@ -163,7 +163,7 @@ pub(super) struct ModelOverrides {
     #[serde(default, deserialize_with = "optional")]
     pub(super) answer: Option<Duration>,
     /// Rate of the ACK in EIFS, instead of the lowest rate.
-    #[serde(default, deserialize_with = "rate")]
+    #[serde(default, deserialize_with = "optional")]
     pub(super) eifs_rate: Option<BitRate>,
     /// The sender of an unacknowledged frame defers like the other stations.
     #[serde(default)]
@@ -313,11 +313,6 @@ const fn yes() -> bool {
 
 const fn half_a_second() -> Duration {
     Duration::from_millis(500)
-}
-
-fn rate<'de, D: Deserializer<'de>>(from: D) -> Result<Option<BitRate>, D::Error> {
-    let text = String::deserialize(from)?;
-    parse(&text).map(Some).map_err(serde::de::Error::custom)
 }
 
 fn txops<'de, D: Deserializer<'de>>(from: D) -> Result<[Duration; 4], D::Error> {

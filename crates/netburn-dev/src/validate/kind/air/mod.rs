@@ -8,16 +8,15 @@ mod layout;
 mod measure;
 mod watch;
 
-use super::Metrics;
+use super::{Kind, Metrics};
 use crate::validate::quantity::Dimension;
-use crate::validate::toml_value::{deserialize, merge};
+use crate::validate::toml_value::{Fault, Table, deserialize_with_against};
 use fields::Fields;
 use std::ops::Range;
-use toml::de::DeTable;
 
 /// Stations on the air, and optionally a changed copy (`against`) to compare with.
-#[derive(Debug, Clone)]
-pub struct AirInput {
+#[derive(Debug)]
+struct Air {
     fields: Fields,
     against: Option<Fields>,
 }
@@ -25,29 +24,16 @@ pub struct AirInput {
 /// Suffix of metrics that are divided by the same metric of the `against` run.
 const RATIO: &str = " ratio";
 
-impl AirInput {
-    pub(super) fn read(mut table: DeTable<'_>, span: Range<usize>) -> Result<Self, (String, Range<usize>)> {
-        let against = table.remove("against");
-        let other = match &against {
-            None => None,
-            Some(changes) => {
-                let Some(changes) = changes.get_ref().as_table() else {
-                    let right = "invalid `against`; expected a table of changed keys";
-                    return Err((right.to_owned(), changes.span()));
-                };
-                let mut other = table.clone();
-                merge(&mut other, changes);
-                Some(deserialize::<Fields>(other, span.clone())?)
-            }
-        };
-        let fields = deserialize::<Fields>(table, span.clone())?;
-        for fields in other.iter().chain([&fields]) {
-            fields.check().map_err(|why| (why, span.clone()))?;
-        }
-        Ok(AirInput { fields, against: other })
+pub(super) fn read(table: Table<'_>, span: Range<usize>) -> Result<Box<dyn Kind>, Fault> {
+    let (fields, against) = deserialize_with_against::<Fields>(table, span.clone())?;
+    for fields in against.iter().chain([&fields]) {
+        fields.check().map_err(|why| (why, span.clone()))?;
     }
+    Ok(Box::new(Air { fields, against }))
+}
 
-    pub(super) fn metrics(&self) -> Metrics {
+impl Kind for Air {
+    fn metrics(&self) -> Metrics {
         let mut metrics = measure::metrics(&self.fields);
         if self.against.is_some() {
             let ratio = |(name, _): &(String, Dimension)| (format!("{name}{RATIO}"), Dimension::Share);
@@ -57,7 +43,7 @@ impl AirInput {
         metrics
     }
 
-    pub(super) fn run(&self, wanted: &[&str]) -> Vec<f64> {
+    fn run(&self, wanted: &[&str]) -> Vec<f64> {
         let plain: Vec<&str> = wanted
             .iter()
             .map(|name| name.strip_suffix(RATIO).unwrap_or(name))
@@ -74,8 +60,8 @@ impl AirInput {
         values
     }
 
-    /// Simulated time of all stations, as approximate cost.
-    pub(super) fn effort(&self) -> u64 {
+    /// Simulated time of all stations.
+    fn effort(&self) -> u64 {
         let runs = [Some(&self.fields), self.against.as_ref()];
         runs.into_iter().flatten().map(Fields::effort).sum()
     }
