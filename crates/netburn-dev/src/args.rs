@@ -138,8 +138,6 @@ pub(crate) enum Format {
     /// Human-readable text
     #[default]
     Text,
-    /// For scripts
-    Json,
     /// Tables of all values, in Markdown
     Markdown,
 }

@@ -1,6 +1,8 @@
 //! Exit statuses, and output of the commands.
 
+use netburn_dev::store::StoreError;
 use netburn_lab::LabError;
+use netburn_report::sanitise::sanitise;
 use netburn_runner::RunError;
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -38,6 +40,12 @@ impl From<RunError> for CliError {
             RunError::Unsupported(_) => CliError::Usage(error.to_string()),
             error => CliError::failed(error),
         }
+    }
+}
+
+impl From<StoreError> for CliError {
+    fn from(error: StoreError) -> Self {
+        CliError::Usage(sanitise(&error.to_string()))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Built-in cases: every value is within its tolerance or explained, and docs/results/validation.md is current.
 
-use netburn_dev::validate::{CaseFile, CaseResult, Outcome, built_in, json::json, markdown::markdown, run};
+use netburn_dev::validate::{CaseFile, CaseResult, Outcome, built_in, markdown::markdown, run};
 use netburn_runner::pool::processors;
 use std::path::Path;
 
@@ -140,40 +140,6 @@ fn every_file_of_the_directory_is_built_in() {
 #[test]
 fn results_do_not_depend_on_the_number_of_threads() {
     let files = quick();
-    let names = ["a", "b", "c"];
-    let one = json(&run(&files, 1, &|_, _| {}), &names);
-    let several = json(&run(&files, 5, &|_, _| {}), &names);
+    let [one, several] = [1, 5].map(|threads| markdown(&files, &run(&files, threads, &|_, _| {})));
     assert_eq!(one, several);
-}
-
-#[test]
-fn json_has_the_documented_keys() {
-    let outcomes = run(&quick(), 1, &|_, _| {});
-    let document = json(&outcomes, &["rates.toml", "durations.toml", "codel.toml"]);
-    let first = document[0].as_object().unwrap();
-    for key in [
-        "case",
-        "source",
-        "metric",
-        "expected",
-        "value",
-        "tolerance",
-        "ok",
-        "trust",
-    ] {
-        assert!(first.contains_key(key), "{key}");
-    }
-    assert_eq!(first["case"], "802.11n, 20 MHz, 800 ns, MCS 0");
-    assert_eq!(
-        (first["expected"].as_f64(), first["value"].as_f64()),
-        (Some(6.5), Some(6.5))
-    );
-    assert_eq!((&first["ok"], &first["trust"]), (&true.into(), &"derived".into()));
-    let with_deviation = document
-        .as_array()
-        .unwrap()
-        .iter()
-        .find(|one| one.get("deviation").is_some())
-        .unwrap();
-    assert!(with_deviation["deviation"]["what"].is_string());
 }

@@ -1,6 +1,5 @@
 //! Runs of the command: stored results without ns-3, the examples of the documentation, and the lab.
 
-use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -44,12 +43,13 @@ fn stored_results_are_compared_without_ns3() {
         "--results",
         "results.jsonl",
     ];
-    let ended = run(folder.path(), &[&arguments[..], &["--format", "json"]].concat());
+    let ended = run(folder.path(), &arguments);
     assert!(matches!(ended.status.code(), Some(0 | 1)), "{}", text(&ended.stderr));
-    let plans: Value = serde_json::from_slice(&ended.stdout).unwrap();
-    let plans = plans.as_array().unwrap().iter();
-    let numbers: Vec<u64> = plans.map(|plan| plan["plan"].as_u64().unwrap()).collect();
-    assert_eq!(numbers, [1, 2, 3]);
+    assert!(
+        text(&ended.stdout).contains("3 plans, of which "),
+        "{}",
+        text(&ended.stdout)
+    );
     assert_eq!(std::fs::read_to_string(path).unwrap(), input);
 }
 
@@ -118,8 +118,7 @@ fn the_commands_of_the_documentation_have_valid_arguments() {
 #[test]
 #[cfg_attr(not(feature = "all-tests"), ignore = "needs namespaces: scripts/test runs it")]
 fn lab_and_simulator_agree() {
-    let arguments = ["crosscheck", "--against", "lab", "--quick", "--format", "json"];
-    let ended = run(Path::new("."), &arguments);
+    let ended = run(Path::new("."), &["crosscheck", "--against", "lab", "--quick"]);
     let errors = text(&ended.stderr);
     if ended.status.code() == Some(2) && errors.contains("no lab") {
         netburn_test_support::skip("needs namespaces");
@@ -127,14 +126,14 @@ fn lab_and_simulator_agree() {
     }
     // A case with repeated quality issues is inconclusive. That is no failure here.
     assert!(matches!(ended.status.code(), Some(0 | 3)), "{errors}");
-    let cases: Value = serde_json::from_slice(&ended.stdout).unwrap();
-    let cases = cases.as_array().unwrap();
-    assert!(cases.len() >= 3, "{cases:#?}");
-    for case in cases {
-        let unreliable = !case["quality_issues"].as_array().unwrap().is_empty();
-        for metric in case["metrics"].as_array().unwrap() {
-            assert_ne!(metric["outcome"], "differs", "{case:#}");
-            assert_eq!(metric["outcome"] == "unreliable", unreliable, "{case:#}");
-        }
-    }
+    let output = text(&ended.stdout);
+    let count = |word: &str| output.lines().filter(|line| line.contains(word)).count();
+    let compared = count("  agrees") + count("  within the spread") + count("  unreliable") + count("  differs, known");
+    assert!(compared >= 3, "{output}");
+    assert_eq!(count("inconclusive") == 0, ended.status.success(), "{output}");
+    assert_eq!(
+        output.lines().filter(|line| line.ends_with("  differs")).count(),
+        0,
+        "{output}"
+    );
 }

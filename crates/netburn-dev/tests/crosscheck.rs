@@ -1,6 +1,8 @@
 //! Stored results of ns-3: plans with which the simulator agrees, and the page generated from all results.
 
-use netburn_dev::crosscheck::{CrosscheckPlan, Outcome, PlanResult, compare, page, results};
+use netburn_dev::crosscheck::{CrosscheckPlan, PlanResult, compare, page};
+use netburn_dev::sample::Outcome;
+use netburn_dev::store::parse;
 
 const STORED: &str = include_str!("../../../validation/crosscheck/ns-3.jsonl");
 const PAGE: &str = include_str!("../../../docs/results/crosscheck.md");
@@ -10,7 +12,7 @@ const PLANS: [u64; 20] = [1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17
 
 #[test]
 fn twenty_plans_agree_with_ns3() {
-    let stored = results::read(STORED).unwrap();
+    let stored = parse::<PlanResult>(STORED).unwrap();
     for number in PLANS {
         let plan = CrosscheckPlan::generate(number);
         let result = PlanResult {
@@ -31,7 +33,7 @@ fn twenty_plans_agree_with_ns3() {
 
 #[test]
 fn the_page_matches_the_stored_results() {
-    let stored = results::read(STORED).unwrap();
+    let stored = parse::<PlanResult>(STORED).unwrap();
     for (number, result) in &stored {
         assert!(
             result.is_of(&CrosscheckPlan::generate(*number)),

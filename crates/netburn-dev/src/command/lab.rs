@@ -1,24 +1,22 @@
 //! `netburn-dev crosscheck --against lab`: the same scenarios in the simulator and in the lab.
 
-use super::{program, run_plan, temporary_folder, unaccepted_issues};
+use super::{ATTEMPTS, program, run_plan, temporary_folder, unaccepted_issues, until_reliable};
 use crate::args::{Against, CrosscheckArgs, FlowEnd, Format};
 use crate::exit::{CliError, ExitStatus, print_stdout};
 use netburn_dev::conformance::datagrams::simulated;
 use netburn_dev::conformance::{
-    Case, Comparison, Kind, Metric, MetricResult, Stored, StoredError, cases, compare, grid, metrics, page,
+    Case, Comparison, Kind, Metric, MetricResult, Point, cases, compare, grid, metrics, page,
 };
 use netburn_dev::flows;
-use netburn_record::QualityIssue;
+use netburn_dev::store::Store;
 use netburn_runner::{Lab, Simulation, open_lab};
 use netburn_scenario::Environment;
 use netburn_scenario::plan::Station;
 use std::path::Path;
 use std::time::Duration;
 
-/// Maximum number of lab runs of a case before its result is inconclusive.
-const TRIES: u32 = 3;
-/// The same for the cases of `--quick`.
-const QUICK_TRIES: u32 = 2;
+/// [`ATTEMPTS`] of the cases of `--quick`.
+const QUICK_ATTEMPTS: u32 = 2;
 /// Default path of the stored results of the grid of TCP over a wire.
 const KERNEL_RESULTS: &str = "validation/crosscheck/kernel.jsonl";
 
@@ -44,10 +42,10 @@ pub(super) fn crosscheck(args: &CrosscheckArgs) -> Result<ExitStatus, CliError> 
     }
     let folder = temporary_folder()?;
     // The results of `--quick` are too short to be stored.
-    let stored = match args.against {
+    let mut store = match args.against {
         Against::Kernel if !args.quick => {
             let path = args.results.as_deref().unwrap_or(Path::new(KERNEL_RESULTS));
-            Some(Stored::open(path).map_err(unstored)?)
+            Some(Store::<Point>::open(path)?)
         }
         Against::Kernel | Against::Lab | Against::Ns3 => None,
     };
@@ -55,12 +53,13 @@ pub(super) fn crosscheck(args: &CrosscheckArgs) -> Result<ExitStatus, CliError> 
     for case in &mut chosen {
         case.runs = args.repeat.unwrap_or(case.runs);
         eprintln!("{}:", case.name);
-        let case = match stored.as_ref().and_then(|stored| stored.metrics(case)) {
-            Some(metrics) => compare(case, metrics, Vec::new()),
+        let point = store.as_ref().and_then(|store| store.get(&case.name));
+        let case = match point.and_then(|point| point.metric(case)) {
+            Some(metric) => compare(case, vec![metric], Vec::new()),
             None => {
                 let (metrics, quality_issues) = measure(case, args, folder.path())?;
-                if let Some(stored) = stored.as_ref().filter(|_| quality_issues.is_empty()) {
-                    stored.add(&case.name, &metrics).map_err(unstored)?;
+                if let (Some(store), [metric], []) = (&mut store, &metrics[..], &quality_issues[..]) {
+                    store.append(Point::new(case, metric))?;
                 }
                 compare(case, metrics, quality_issues)
             }
@@ -71,7 +70,6 @@ pub(super) fn crosscheck(args: &CrosscheckArgs) -> Result<ExitStatus, CliError> 
     let text = match args.format {
         Format::Text => page::text(&all),
         Format::Markdown => page::markdown(&all),
-        Format::Json => format!("{:#}\n", page::json(&all)),
     };
     print_stdout(&text)?;
     let fault = |case: &Comparison| case.results.iter().any(MetricResult::is_fault);
@@ -86,25 +84,20 @@ pub(super) fn crosscheck(args: &CrosscheckArgs) -> Result<ExitStatus, CliError> 
 
 /// Measures a case in both environments. Returns its metrics and the quality issues of the lab.
 fn measure(case: &Case, args: &CrosscheckArgs, folder: &Path) -> Result<(Vec<Metric>, Vec<String>), CliError> {
-    let unaccepted = |issues: &[QualityIssue]| unaccepted_issues(args, issues);
-    let tries = if args.quick { QUICK_TRIES } else { TRIES };
+    let attempts = if args.quick { QUICK_ATTEMPTS } else { ATTEMPTS };
     let plan = case
         .plan(Environment::Lab)
         .map_err(|error| CliError::Usage(error.render(false)))?;
     Ok(match case.flows {
         Some(flows) => {
             let simulated = simulated(&plan, flows).map_err(|error| CliError::Usage(error.to_string()))?;
-            let (mut lab, mut quality_issues) = (Vec::new(), Vec::new());
-            for _ in 0..tries {
+            let (lab, quality_issues) = until_reliable(attempts, || {
                 let opened = open_lab(&plan, &program()?)?;
                 let measured = flows::in_lab(&opened, &program()?, &plan, flows).map_err(CliError::failed)?;
-                lab = measured.goodput_mbps;
-                quality_issues = measured.flow_issues.iter().map(ToString::to_string).collect();
-                quality_issues.extend(unaccepted(&measured.lab_issues));
-                if quality_issues.is_empty() {
-                    break;
-                }
-            }
+                let mut issues: Vec<String> = measured.flow_issues.iter().map(ToString::to_string).collect();
+                issues.extend(unaccepted_issues(args, &measured.lab_issues));
+                Ok((measured.goodput_mbps, issues))
+            })?;
             let each = plan.stations.iter().zip(simulated).zip(lab);
             let metric = |((station, simulated), lab): ((&Station, f64), f64)| Metric {
                 name: format!("{}, Mbit/s", station.name),
@@ -115,17 +108,14 @@ fn measure(case: &Case, args: &CrosscheckArgs, folder: &Path) -> Result<(Vec<Met
             (each.map(metric).collect(), quality_issues)
         }
         None => {
-            let in_lab = Lab::new(&program()?);
             let simulated = run_plan(&plan, &Simulation::default(), &folder.join("simulate"))?;
-            let mut lab = run_plan(&plan, &in_lab, &folder.join("lab"))?;
-            for _ in 1..tries {
-                if unaccepted(&lab.self_check.reasons).is_empty() {
-                    break;
-                }
-                lab = run_plan(&plan, &in_lab, &folder.join("lab"))?;
-            }
-            let metrics = metrics(case, &simulated, &lab);
-            (metrics, unaccepted(&lab.self_check.reasons))
+            let environment = Lab::new(&program()?);
+            let (lab, quality_issues) = until_reliable(attempts, || {
+                let lab = run_plan(&plan, &environment, &folder.join("lab"))?;
+                let issues = unaccepted_issues(args, &lab.summary().self_check.reasons);
+                Ok((lab, issues))
+            })?;
+            (metrics(case, simulated.summary(), lab.summary()), quality_issues)
         }
     })
 }
@@ -147,11 +137,4 @@ pub(crate) fn flow(end: &FlowEnd) -> Result<ExitStatus, CliError> {
     };
     println!("{}", counters.map_err(CliError::failed)?);
     Ok(ExitStatus::Success)
-}
-
-fn unstored(error: StoredError) -> CliError {
-    match error {
-        StoredError::Write { .. } => CliError::Failed(error.to_string()),
-        _ => CliError::Usage(error.to_string()),
-    }
 }

@@ -5,13 +5,12 @@ mod process;
 
 use crate::args::{CrosscheckArgs, Format};
 use crate::exit::{CliError, ExitStatus, print_stdout};
-use netburn_dev::crosscheck::{CrosscheckPlan, Outcome, PlanResult, compare, page, results};
+use netburn_dev::crosscheck::{CrosscheckPlan, PlanResult, Values, compare, page};
+use netburn_dev::sample::Outcome;
+use netburn_dev::store::Store;
 use netburn_report::sanitise::sanitise;
 use netburn_runner::pool::{map, processors};
 use process::Ns3;
-use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions};
-use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -24,40 +23,29 @@ const SEEDS: std::ops::RangeInclusive<u64> = 1..=5;
 const MORE_SEEDS: std::ops::RangeInclusive<u64> = 2..=5;
 
 pub(super) fn crosscheck(args: &CrosscheckArgs) -> Result<ExitStatus, CliError> {
-    let path = args.results.as_deref().unwrap_or(Path::new(RESULTS));
-    let mut known = read(path)?;
+    let mut store = Store::open(args.results.as_deref().unwrap_or(Path::new(RESULTS)))?;
     let plans: Vec<CrosscheckPlan> = args.plans.clone().map(CrosscheckPlan::generate).collect();
     if args.resimulate {
-        let stored: Vec<&CrosscheckPlan> = plans.iter().filter(|plan| is_stored(&known, plan)).collect();
+        let stored: Vec<&CrosscheckPlan> = plans.iter().filter(|plan| stored(&store, plan).is_some()).collect();
         eprintln!("simulating {} stored plans again", stored.len());
-        let again = resimulated(&stored, &known, threads(args))?;
-        known.extend(again.into_iter().map(|result| (result.plan, result)));
-        write(path, &known)?;
+        let again = resimulated(&stored, &store, threads(args))?;
+        store.replace(again)?;
     }
     if args.in_lab {
-        kernel::add_runs(args, &plans, &mut known, |known| write(path, known))?;
+        kernel::add_runs(args, &plans, &mut store)?;
     }
-    let missing: Vec<&CrosscheckPlan> = if args.stored {
-        Vec::new()
-    } else {
-        plans.iter().filter(|plan| !is_stored(&known, plan)).collect()
-    };
     let mut failed = 0;
-    if !missing.is_empty() {
-        // An interrupted run may have left half a line, to which nothing may be appended.
-        write(path, &known)?;
-        failed = fill_in(args, path, &missing)?;
-        known = read(path)?;
-        write(path, &known)?;
+    if !args.stored {
+        let missing: Vec<&CrosscheckPlan> = plans.iter().filter(|plan| stored(&store, plan).is_none()).collect();
+        if !missing.is_empty() {
+            failed = fill_in(args, &mut store, &missing)?;
+            store.replace([])?;
+        }
     }
-    let chosen: Vec<&PlanResult> = plans
-        .iter()
-        .filter_map(|plan| known.get(&plan.number).filter(|result| result.is_of(plan)))
-        .collect();
+    let chosen: Vec<&PlanResult> = plans.iter().filter_map(|plan| stored(&store, plan)).collect();
     print_stdout(&match args.format {
         Format::Text => page::text(&chosen),
         Format::Markdown => page::markdown(&chosen),
-        Format::Json => format!("{:#}\n", page::json(&chosen)),
     })?;
     Ok(match page::unexplained(&chosen) {
         0 if failed > 0 || chosen.is_empty() => ExitStatus::NotMeasured,
@@ -66,8 +54,9 @@ pub(super) fn crosscheck(args: &CrosscheckArgs) -> Result<ExitStatus, CliError> 
     })
 }
 
-fn is_stored(known: &BTreeMap<u64, PlanResult>, plan: &CrosscheckPlan) -> bool {
-    known.get(&plan.number).is_some_and(|result| result.is_of(plan))
+/// The stored result of a plan in its current form.
+fn stored<'s>(store: &'s Store<PlanResult>, plan: &CrosscheckPlan) -> Option<&'s PlanResult> {
+    store.get(&plan.number).filter(|result| result.is_of(plan))
 }
 
 fn threads(args: &CrosscheckArgs) -> usize {
@@ -78,12 +67,12 @@ fn threads(args: &CrosscheckArgs) -> usize {
 }
 
 /// Runs the missing plans in both programs and appends each result to the file as soon as it is there. Returns how many failed.
-fn fill_in(args: &CrosscheckArgs, path: &Path, missing: &[&CrosscheckPlan]) -> Result<usize, CliError> {
-    let file = OpenOptions::new()
-        .append(true)
-        .open(path)
-        .map_err(|error| unusable(path, &error))?;
-    let file = Mutex::new(file);
+fn fill_in(
+    args: &CrosscheckArgs,
+    store: &mut Store<PlanResult>,
+    missing: &[&CrosscheckPlan],
+) -> Result<usize, CliError> {
+    let store = Mutex::new(store);
     let (next, failed) = (AtomicUsize::new(0), AtomicUsize::new(0));
     eprintln!("{} plans to run in ns-3", missing.len());
     let worker = || -> Result<(), CliError> {
@@ -99,18 +88,17 @@ fn fill_in(args: &CrosscheckArgs, path: &Path, missing: &[&CrosscheckPlan]) -> R
                 }
                 Err(stop) => return Err(stop),
             };
-            append(&file, &result).map_err(|error| unusable(path, &error))?;
-            let differ = count_differing(plan, &result);
             eprintln!(
                 "plan {}: {} ({:.0} s): {}",
                 plan.number,
-                match differ {
+                match count_differing(plan, &result) {
                     0 => "agrees".to_owned(),
                     values => format!("{values} values differ"),
                 },
                 begun.elapsed().as_secs_f64(),
                 plan.summary(),
             );
+            store.lock().unwrap_or_else(PoisonError::into_inner).append(result)?;
         }
         Ok(())
     };
@@ -138,10 +126,10 @@ fn both(plan: &CrosscheckPlan, ns3: &mut Ns3) -> Result<PlanResult, CliError> {
             result.ns3.push(ns3.run(plan, seed)?);
         }
     }
-    Ok(result)
+    Ok(result.shortened())
 }
 
-fn simulated(plan: &CrosscheckPlan) -> Result<Vec<netburn_dev::crosscheck::Values>, CliError> {
+fn simulated(plan: &CrosscheckPlan) -> Result<Vec<Values>, CliError> {
     SEEDS
         .map(|seed| plan.simulate(seed).map_err(|why| CliError::Usage(why.to_string())))
         .collect()
@@ -149,15 +137,14 @@ fn simulated(plan: &CrosscheckPlan) -> Result<Vec<netburn_dev::crosscheck::Value
 
 fn resimulated(
     plans: &[&CrosscheckPlan],
-    known: &BTreeMap<u64, PlanResult>,
+    store: &Store<PlanResult>,
     threads: usize,
 ) -> Result<Vec<PlanResult>, CliError> {
     let results = map(plans.len(), threads, &|place| {
         let plan = plans[place];
-        Ok(PlanResult {
-            netburn: simulated(plan)?,
-            ..known[&plan.number].clone()
-        })
+        let mut result = stored(store, plan).expect("the plan is stored").clone();
+        result.netburn = simulated(plan)?;
+        Ok(result.shortened())
     });
     results.into_iter().collect()
 }
@@ -165,31 +152,4 @@ fn resimulated(
 fn count_differing(plan: &CrosscheckPlan, result: &PlanResult) -> usize {
     let compared = compare(plan, result);
     compared.iter().filter(|of| of.outcome == Outcome::Differs).count()
-}
-
-fn read(path: &Path) -> Result<BTreeMap<u64, PlanResult>, CliError> {
-    match std::fs::read_to_string(path) {
-        Ok(text) => results::read(&text)
-            .map_err(|why| CliError::Usage(format!("{}: {}", path.display(), sanitise(&why.to_string())))),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(BTreeMap::new()),
-        Err(error) => Err(unusable(path, &error)),
-    }
-}
-
-/// Writes all results, one line for each plan in the order of their numbers, beside the file first.
-fn write(path: &Path, known: &BTreeMap<u64, PlanResult>) -> Result<(), CliError> {
-    let text: String = known.values().map(|result| result.line() + "\n").collect();
-    let beside = path.with_extension("jsonl.new");
-    std::fs::write(&beside, text)
-        .and_then(|()| std::fs::rename(&beside, path))
-        .map_err(|error| unusable(path, &error))
-}
-
-fn append(file: &Mutex<File>, result: &PlanResult) -> std::io::Result<()> {
-    let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
-    file.write_all((result.line() + "\n").as_bytes())
-}
-
-fn unusable(path: &Path, error: &std::io::Error) -> CliError {
-    CliError::Usage(format!("{}: {error}", path.display()))
 }

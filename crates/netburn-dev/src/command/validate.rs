@@ -3,7 +3,7 @@
 use crate::args::{Format, ValidateArgs};
 use crate::exit::{CliError, ExitStatus, print_stdout};
 use netburn_dev::validate::table::{TableStyle, summary_line, table};
-use netburn_dev::validate::{CaseFile, CaseResult, built_in, json::json, markdown::markdown, run};
+use netburn_dev::validate::{CaseFile, CaseResult, built_in, markdown::markdown, run};
 use netburn_report::columns_of_stdout;
 use netburn_report::sanitise::sanitise;
 use netburn_runner::pool::processors;
@@ -33,10 +33,6 @@ pub(crate) fn validate(args: &ValidateArgs) -> Result<ExitStatus, CliError> {
     print_stdout(&match args.format {
         Format::Text => table(&files, &outcomes, look),
         Format::Markdown => markdown(&files, &outcomes),
-        Format::Json => {
-            let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
-            format!("{:#}\n", json(&outcomes, &names))
-        }
     })?;
     if outcomes.iter().all(|outcome| outcome.result() != CaseResult::Beyond) {
         return Ok(ExitStatus::Success);

@@ -1,8 +1,9 @@
 //! The metrics of a case from the summaries of both environments, and their comparison.
 
 use super::cases::Case;
-use super::metric::{Kind, Metric, Outcome};
+use super::metric::{Kind, Metric};
 use super::page::{self, Comparison, MetricResult};
+use crate::sample::Outcome;
 use netburn_record::Summary;
 use netburn_record::summary::WorkloadSummary;
 

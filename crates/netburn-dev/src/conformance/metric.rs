@@ -1,5 +1,7 @@
 //! Comparison of the values of two environments. Pure.
 
+use crate::sample::{Outcome, Sample};
+
 /// Kind of a metric, which determines its tolerance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -28,19 +30,6 @@ pub struct Metric {
     pub lab: Vec<f64>,
 }
 
-/// Result of the comparison of a metric.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
-    /// The medians are within the tolerance.
-    Agrees,
-    /// The medians differ, but the ranges of at least five runs in each environment overlap.
-    WithinSpread,
-    /// The medians differ by more than the tolerance.
-    Differs,
-    /// The self-check of the lab failed, so its value is unreliable.
-    Unreliable,
-}
-
 /// Tolerance of goodput over a wire, as a share of the kernel's value.
 const WIRE_TOLERANCE: f64 = 0.15;
 /// Minimum number of runs for which a range is computed.
@@ -50,52 +39,32 @@ impl Metric {
     /// Compares the two environments. A metric that only one environment has differs.
     #[must_use]
     pub fn outcome(&self) -> Outcome {
-        let (Some(simulator), Some(lab)) = (median(&self.simulator), median(&self.lab)) else {
+        let sample = |values: &[f64]| Sample::new(values.iter().copied());
+        let (Some(simulator), Some(lab)) = (sample(&self.simulator), sample(&self.lab)) else {
             return if self.simulator.is_empty() && self.lab.is_empty() {
                 Outcome::Agrees
             } else {
                 Outcome::Differs
             };
         };
-        let allowed = match self.kind {
-            Kind::Datagrams if simulator < 400.0 => 0.01 * simulator,
-            Kind::Datagrams => 0.03 * simulator,
-            Kind::Goodput => 0.1 * simulator,
-            Kind::Wire => WIRE_TOLERANCE * lab,
-            Kind::Median => (0.25 * simulator).max(1.0),
+        let tolerance = match self.kind {
+            Kind::Datagrams if simulator.median < 400.0 => 0.01 * simulator.median,
+            Kind::Datagrams => 0.03 * simulator.median,
+            Kind::Goodput => 0.1 * simulator.median,
+            Kind::Wire => WIRE_TOLERANCE * lab.median,
+            Kind::Median => (0.25 * simulator.median).max(1.0),
             Kind::Verdict => 0.0,
         };
-        if (simulator - lab).abs() <= allowed {
-            return Outcome::Agrees;
-        }
-        let enough = self.simulator.len() >= MIN_RUNS_FOR_RANGE && self.lab.len() >= MIN_RUNS_FOR_RANGE;
-        let ((a, b), (c, d)) = (range(&self.simulator), range(&self.lab));
-        let scattered = c < lab * (1.0 - WIRE_TOLERANCE) || d > lab * (1.0 + WIRE_TOLERANCE);
-        let within = match self.kind {
-            Kind::Wire => scattered,
-            _ => a <= d && c <= b,
+        let is_scattered = match self.kind {
+            Kind::Wire => {
+                let (low, high) = (1.0 - WIRE_TOLERANCE, 1.0 + WIRE_TOLERANCE);
+                simulator.runs.min(lab.runs) >= MIN_RUNS_FOR_RANGE
+                    && (lab.min < lab.median * low || lab.max > lab.median * high)
+            }
+            _ => simulator.overlaps(&lab, MIN_RUNS_FOR_RANGE),
         };
-        if enough && within {
-            Outcome::WithinSpread
-        } else {
-            Outcome::Differs
-        }
+        simulator.compare(&lab, tolerance, is_scattered)
     }
-}
-
-/// Median; the lower of the two middle values if their number is even, so that it is a measured value.
-#[must_use]
-pub fn median(values: &[f64]) -> Option<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    sorted.get(sorted.len().checked_sub(1)? / 2).copied()
-}
-
-/// Minimum and maximum.
-#[must_use]
-pub fn range(values: &[f64]) -> (f64, f64) {
-    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
-    (least, values.iter().copied().fold(f64::NEG_INFINITY, f64::max))
 }
 
 #[cfg(test)]
@@ -151,6 +120,5 @@ mod tests {
     fn a_metric_of_only_one_environment_differs() {
         assert_eq!(outcome(Kind::Median, &[], &[]), Outcome::Agrees);
         assert_eq!(outcome(Kind::Median, &[1.0], &[]), Outcome::Differs);
-        assert_eq!(median(&[3.0, 1.0, 2.0, 9.0]), Some(2.0));
     }
 }

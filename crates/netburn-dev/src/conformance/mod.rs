@@ -4,7 +4,7 @@
 //! - [`datagrams`] – flows of datagrams in the simulator.
 //! - [`mod@compare`] – metrics from the summaries of the runs, and their comparison. [`metric`]: tolerances.
 //! - [`stored`] – results of the grid in a file.
-//! - [`page`] – the results as text, Markdown and JSON.
+//! - [`page`] – the results as text and Markdown.
 //!
 //! This module starts no lab; the command `netburn-dev crosscheck` does.
 
@@ -18,6 +18,6 @@ pub mod stored;
 
 pub use cases::Case;
 pub use compare::{compare, metrics};
-pub use metric::{Kind, Metric, Outcome};
+pub use metric::{Kind, Metric};
 pub use page::{Comparison, MetricResult};
-pub use stored::{Stored, StoredError};
+pub use stored::Point;

@@ -1,8 +1,8 @@
-//! Output of a comparison as text, Markdown and JSON.
+//! Output of a comparison as text and Markdown.
 
-use super::metric::{Kind, Metric, Outcome, median, range};
+use super::metric::{Kind, Metric};
+use crate::sample::{Outcome, Sample};
 use netburn_workload::Verdict;
-use serde_json::{Value, json};
 
 /// Results of one case.
 #[derive(Debug)]
@@ -62,12 +62,13 @@ pub fn lines(case: &Comparison) -> Vec<String> {
     lines.extend(case.results.iter().map(|result| {
         let metric = &result.metric;
         format!(
-            "{:<28} {:<24} {:>22} {:>22}  {}",
+            "{:<28} {:<24} {:>22} {:>22}  {}{}",
             case.name,
             metric.name,
             values(metric.kind, &metric.simulator),
             values(metric.kind, &metric.lab),
             result.word(),
+            result.known.map_or(String::new(), |why| format!(": {why}")),
         )
     }));
     lines
@@ -120,21 +121,6 @@ pub fn markdown(all: &[Comparison]) -> String {
     text
 }
 
-/// All cases as JSON.
-#[must_use]
-pub fn json(all: &[Comparison]) -> Value {
-    let case = |case: &Comparison| {
-        let metric = |result: &MetricResult| {
-            let of = &result.metric;
-            json!({ "metric": of.name, "simulate": of.simulator, "lab": of.lab, "outcome": result.word(),
-                    "why": result.known })
-        };
-        json!({ "case": case.name, "runs": case.runs, "quality_issues": case.quality_issues,
-                "metrics": case.results.iter().map(metric).collect::<Vec<_>>() })
-    };
-    Value::Array(all.iter().map(case).collect())
-}
-
 /// Sentence with the number of compared, differing and unreliable metrics.
 fn counts(all: &[Comparison]) -> String {
     let count =
@@ -151,7 +137,7 @@ fn counts(all: &[Comparison]) -> String {
 
 /// Median, and the range if there are several values.
 fn values(kind: Kind, values: &[f64]) -> String {
-    let Some(middle) = median(values) else {
+    let Some(sample) = Sample::new(values.iter().copied()) else {
         return "–".to_owned();
     };
     let one = |value: f64| match kind {
@@ -159,11 +145,10 @@ fn values(kind: Kind, values: &[f64]) -> String {
         _ if value < 10.0 => format!("{value:.2}"),
         _ => format!("{value:.1}"),
     };
-    let (least, most) = range(values);
     match kind {
-        Kind::Verdict => one(middle),
-        _ if values.len() == 1 => one(middle),
-        _ => format!("{} ({} to {})", one(middle), one(least), one(most)),
+        Kind::Verdict => one(sample.median),
+        _ if sample.runs == 1 => one(sample.median),
+        _ => sample.show(one),
     }
 }
 

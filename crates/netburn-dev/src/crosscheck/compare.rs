@@ -5,6 +5,7 @@ use super::known::{Cause, TCP_OF_NS3, cause_of};
 use super::metric::Metric;
 use super::plan::{CrosscheckPlan, Transport};
 use super::results::{PlanResult, Values};
+use crate::sample::{Outcome, Sample};
 use netburn_stats::bootstrap::{mean, median};
 
 /// Tolerance of goodput, relative to ns-3's.
@@ -16,28 +17,17 @@ pub const ROUND_TRIP_TOLERANCE: f64 = 0.3;
 /// Minimum number of runs of each program for a comparison of ranges.
 pub const RUNS_FOR_RANGE: usize = 3;
 
-/// Result of the comparison of two values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
-    /// The medians are within the tolerance.
-    Agrees,
-    /// The medians are not within the tolerance, but the ranges of several runs overlap.
-    WithinSpread,
-    /// The medians are not within the tolerance, and the ranges do not overlap.
-    Differs,
-}
-
 /// Comparison of one metric of one plan.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
     /// Compared metric.
     pub metric: Metric,
-    /// ns-3: minimum, median, maximum.
-    pub ns3: [f64; 3],
-    /// netburn: the same.
-    pub netburn: [f64; 3],
-    /// The lab with the TCP of a Linux kernel: the same; `None` where the plan was not run there.
-    pub kernel: Option<[f64; 3]>,
+    /// ns-3.
+    pub ns3: Sample,
+    /// netburn.
+    pub netburn: Sample,
+    /// The lab with the TCP of a Linux kernel; `None` where the plan was not run there.
+    pub kernel: Option<Sample>,
     /// The outcome.
     pub outcome: Outcome,
     /// Difference of the medians divided by the tolerance; above 1, it exceeds the tolerance.
@@ -57,35 +47,14 @@ pub struct Disagreement {
     pub metrics: usize,
 }
 
-/// A metric in one program.
-#[derive(Debug, Clone, Copy)]
-struct Measured {
-    /// Minimum, median and maximum.
-    range: [f64; 3],
-    runs: usize,
-}
-
 impl Metric {
-    /// Compares `other` with `reference`. Returns the outcome and the difference of the medians divided by the tolerance.
-    /// `total` is the goodput of all flows in the program of `reference`.
-    fn outcome(self, reference: Measured, other: Measured, total: f64) -> (Outcome, f64) {
-        let (a, b) = (reference.range, other.range);
-        let tolerance = match self {
-            Metric::Total => GOODPUT_TOLERANCE * a[1],
-            Metric::Goodput(_) => (GOODPUT_TOLERANCE * a[1]).max(STATION_TOLERANCE * total),
-            Metric::RoundTrip(_) => ROUND_TRIP_TOLERANCE * a[1],
-        };
-        let size = (b[1] - a[1]).abs() / tolerance.max(f64::MIN_POSITIVE);
-        let several = reference.runs.min(other.runs) >= RUNS_FOR_RANGE;
-        let overlap = a[0] <= b[2] && b[0] <= a[2];
-        let outcome = if size <= 1.0 {
-            Outcome::Agrees
-        } else if several && overlap {
-            Outcome::WithinSpread
-        } else {
-            Outcome::Differs
-        };
-        (outcome, size)
+    /// Tolerance of a value that is `reference` in one program. `total` is the goodput of all flows in the same program.
+    fn tolerance(self, reference: f64, total: f64) -> f64 {
+        match self {
+            Metric::Total => GOODPUT_TOLERANCE * reference,
+            Metric::Goodput(_) => (GOODPUT_TOLERANCE * reference).max(STATION_TOLERANCE * total),
+            Metric::RoundTrip(_) => ROUND_TRIP_TOLERANCE * reference,
+        }
     }
 
     fn value(self, plan: &CrosscheckPlan, values: &Values) -> Option<f64> {
@@ -113,7 +82,7 @@ impl Comparison {
     /// Difference of the medians relative to ns-3's: 0.1 means that netburn's is 10 % higher.
     #[must_use]
     pub fn relative(&self) -> f64 {
-        self.netburn[1] / self.ns3[1].max(f64::MIN_POSITIVE) - 1.0
+        self.netburn.median / self.ns3.median.max(f64::MIN_POSITIVE) - 1.0
     }
 }
 
@@ -140,42 +109,38 @@ pub fn compare(plan: &CrosscheckPlan, result: &PlanResult) -> Vec<Comparison> {
             .filter(|station| has_comparable_queue(plan, *station))
             .map(Metric::RoundTrip),
     );
-    let range =
-        |metric: Metric, runs: &[Values]| range(runs.iter().filter_map(|run| metric.value(plan, run)).collect());
-    let total = |runs: &[Values]| range(Metric::Total, runs).map_or(0.0, |total| total[1]);
+    let sample = |metric: Metric, runs: &[Values]| Sample::new(runs.iter().filter_map(|run| metric.value(plan, run)));
+    let total = |runs: &[Values]| sample(Metric::Total, runs).map_or(0.0, |total| total.median);
     let (ns3_total, kernel_total) = (total(&result.ns3), total(&result.kernel));
     metrics
         .filter_map(|metric| {
-            let (ns3, netburn) = (range(metric, &result.ns3)?, range(metric, &result.netburn)?);
-            let measured = |range, runs: &[Values]| Measured {
-                range,
-                runs: runs.len(),
+            let (ns3, netburn) = (sample(metric, &result.ns3)?, sample(metric, &result.netburn)?);
+            let compare = |reference: &Sample, total: f64| {
+                let tolerance = metric.tolerance(reference.median, total);
+                let overlaps = reference.overlaps(&netburn, RUNS_FOR_RANGE);
+                (reference.compare(&netburn, tolerance, overlaps), tolerance)
             };
-            let (of_ns3, of_netburn) = (measured(ns3, &result.ns3), measured(netburn, &result.netburn));
-            let (outcome, size) = metric.outcome(of_ns3, of_netburn, ns3_total);
-            let kernel = range(metric, &result.kernel);
+            let (outcome, tolerance) = compare(&ns3, ns3_total);
+            let off = |reference: &Sample| (netburn.median - reference.median).abs();
+            let kernel = sample(metric, &result.kernel);
             let tcp_of_ns3_differs = kernel.is_some_and(|kernel| {
-                let (outcome, _) = metric.outcome(measured(kernel, &result.kernel), of_netburn, kernel_total);
-                let nearer = (kernel[1] - netburn[1]).abs() < (kernel[1] - ns3[1]).abs();
-                outcome != Outcome::Differs && nearer
+                let nearer = off(&kernel) < (kernel.median - ns3.median).abs();
+                compare(&kernel, kernel_total).0 != Outcome::Differs && nearer
             });
-            let mut comparison = Comparison {
+            let cause = match outcome {
+                Outcome::Agrees => None,
+                _ if tcp_of_ns3_differs => Some(&TCP_OF_NS3),
+                _ => cause_of(plan, result, metric),
+            };
+            Some(Comparison {
                 metric,
                 ns3,
                 netburn,
                 kernel,
                 outcome,
-                size,
-                cause: None,
-            };
-            if outcome != Outcome::Agrees {
-                comparison.cause = if tcp_of_ns3_differs {
-                    Some(&TCP_OF_NS3)
-                } else {
-                    cause_of(plan, result, comparison.metric)
-                };
-            }
-            Some(comparison)
+                size: off(&ns3) / tolerance.max(f64::MIN_POSITIVE),
+                cause,
+            })
         })
         .collect()
 }
@@ -201,13 +166,6 @@ pub fn disagreements<'a>(results: impl IntoIterator<Item = &'a PlanResult>) -> V
 fn order(a: &Comparison, b: &Comparison) -> std::cmp::Ordering {
     let differs = |comparison: &Comparison| comparison.outcome == Outcome::Differs;
     differs(a).cmp(&differs(b)).then(a.size.total_cmp(&b.size))
-}
-
-/// Minimum, median and maximum.
-fn range(mut values: Vec<f64>) -> Option<[f64; 3]> {
-    let least = values.iter().copied().min_by(f64::total_cmp)?;
-    let most = values.iter().copied().max_by(f64::total_cmp)?;
-    Some([least, median(&mut values), most])
 }
 
 #[cfg(test)]
@@ -353,7 +311,7 @@ mod tests {
         result.ns3 = vec![run([10.0, 50.0, 30.0], [5.0, 9.0, 7.0])];
         result.netburn = vec![run([30.0, 50.0, 10.0], [7.0, 9.0, 5.0])];
         let compared = compare(&plan, &result);
-        let values: Vec<(Metric, f64)> = compared.iter().map(|of| (of.metric, of.ns3[1])).collect();
+        let values: Vec<(Metric, f64)> = compared.iter().map(|of| (of.metric, of.ns3.median)).collect();
         let wanted = [
             (Metric::Total, 90.0),
             (Metric::Goodput(0), 20.0),

@@ -81,9 +81,10 @@ fn starves(plan: &CrosscheckPlan, result: &PlanResult) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::compare::{Outcome, compare};
+    use super::super::compare::compare;
     use super::super::results::Values;
     use super::*;
+    use crate::sample::Outcome;
     use netburn_medium::config::Standard;
 
     fn result(plan: &CrosscheckPlan, ns3: [f64; 2], netburn: [f64; 2]) -> PlanResult {

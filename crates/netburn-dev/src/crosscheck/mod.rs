@@ -25,7 +25,7 @@ pub mod scenario;
 pub mod simulated;
 
 pub use collect::Collector;
-pub use compare::{Comparison, Disagreement, Outcome, compare};
+pub use compare::{Comparison, Disagreement, compare};
 pub use metric::Metric;
 pub use plan::CrosscheckPlan;
 pub use results::{PlanResult, Values};

@@ -1,13 +1,13 @@
-//! Results as text, Markdown and JSON.
+//! Results as text and Markdown.
 
-use super::compare::{Comparison, Outcome, compare, disagreements};
+use super::compare::{Comparison, compare, disagreements};
 use super::known::CAUSES;
 use super::metric::Metric;
 use super::plan::{CrosscheckPlan, Transport};
 use super::results::PlanResult;
 use super::scenario::NEVER_DEFAULT;
+use crate::sample::{Outcome, Sample};
 use netburn_medium::config::Standard;
-use serde_json::{Value, json};
 use std::fmt::Write as _;
 
 /// Returns the number of plans with a value that differs without a known cause.
@@ -55,40 +55,6 @@ pub fn text(results: &[&PlanResult]) -> String {
         unexplained(results)
     );
     text
-}
-
-/// Returns every metric of every plan as JSON.
-#[must_use]
-pub fn json(results: &[&PlanResult]) -> Value {
-    let plan = |result: &&PlanResult| {
-        let plan = CrosscheckPlan::generate(result.plan);
-        let metric = |comparison: &Comparison| {
-            let station = match comparison.metric {
-                Metric::Total => None,
-                Metric::Goodput(station) | Metric::RoundTrip(station) => Some(station),
-            };
-            json!({
-                "metric": match comparison.metric {
-                    Metric::Total => "total_mbps",
-                    Metric::Goodput(_) => "goodput_mbps",
-                    Metric::RoundTrip(_) => "round_trip_ms",
-                },
-                "station": station,
-                "ns3": comparison.ns3,
-                "netburn": comparison.netburn,
-                "kernel": comparison.kernel,
-                "outcome": match comparison.outcome {
-                    Outcome::Agrees => "agrees",
-                    Outcome::WithinSpread => "within spread",
-                    Outcome::Differs => "differs",
-                },
-                "cause": comparison.cause.map(|cause| cause.name),
-            })
-        };
-        let metrics: Vec<Value> = compare(&plan, result).iter().map(metric).collect();
-        json!({ "plan": plan.number, "summary": plan.summary(), "ns3_runs": result.ns3.len(), "metrics": metrics })
-    };
-    Value::Array(results.iter().map(plan).collect())
 }
 
 /// Returns the page docs/results/crosscheck.md.
@@ -149,11 +115,7 @@ pub fn markdown(results: &[&PlanResult]) -> String {
             worst.relative() * 100.0,
             worst.kernel.map_or("–".to_owned(), range),
             disagreement.metrics,
-            match (worst.cause, worst.outcome) {
-                (Some(cause), _) => cause.name,
-                (None, Outcome::WithinSpread) => "within the spread",
-                (None, _) => "not known",
-            },
+            word(worst),
         );
     }
     let _ = write!(text, "\n## Known causes\n\n");
@@ -225,21 +187,26 @@ fn total_row(text: &mut String, plan: &CrosscheckPlan, values: &[Comparison]) {
     let Some(total) = values.iter().find(|value| value.metric == Metric::Total) else {
         return;
     };
-    let outcome = match (total.outcome, total.cause) {
-        (Outcome::Agrees, _) => "agrees",
-        (_, Some(cause)) => cause.name,
-        (Outcome::WithinSpread, None) => "within the spread",
-        (Outcome::Differs, None) => "not known",
-    };
     let _ = writeln!(
         text,
-        "| {} | {} | {} | {} | {:+.1} % | {outcome} |",
+        "| {} | {} | {} | {} | {:+.1} % | {} |",
         plan.number,
         plan.summary(),
         range(total.ns3),
         range(total.netburn),
         total.relative() * 100.0,
+        word(total),
     );
+}
+
+/// Outcome of a comparison, or the cause of the difference.
+fn word(comparison: &Comparison) -> &'static str {
+    match (comparison.outcome, comparison.cause) {
+        (Outcome::Agrees, _) => "agrees",
+        (_, Some(cause)) => cause.name,
+        (Outcome::WithinSpread, None) => "within the spread",
+        _ => "not known",
+    }
 }
 
 fn outcome(text: &mut String, results: &[&PlanResult], compared: &[(CrosscheckPlan, Vec<Comparison>)]) {
@@ -342,11 +309,11 @@ fn group(plan: &CrosscheckPlan) -> (Option<Standard>, &'static str) {
 }
 
 /// Formats the median, and the range of several runs.
-fn range([min, median, max]: [f64; 3]) -> String {
-    if min == max {
-        number(median)
+fn range(sample: Sample) -> String {
+    if sample.min == sample.max {
+        number(sample.median)
     } else {
-        format!("{} ({} to {})", number(median), number(min), number(max))
+        sample.show(number)
     }
 }
 

@@ -1,8 +1,8 @@
-//! Results of both programs as JSON lines, one line for each plan.
+//! Results of both programs.
 
 use super::plan::CrosscheckPlan;
+use crate::store::Entry;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// Values that one program measured in one run of a plan.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -35,13 +35,13 @@ pub struct PlanResult {
     pub kernel: Vec<Values>,
 }
 
-/// Invalid line in a file of results.
-#[derive(Debug, thiserror::Error)]
-#[error("line {line}: invalid result of a plan: {why}")]
-pub struct ResultsError {
-    /// Line in the file, from 1.
-    pub line: usize,
-    why: serde_json::Error,
+impl Entry for PlanResult {
+    /// Number of the plan.
+    type Key = u64;
+
+    fn key(&self) -> u64 {
+        self.plan
+    }
 }
 
 impl PlanResult {
@@ -51,32 +51,15 @@ impl PlanResult {
         self.plan == plan.number && self.digest == plan.digest()
     }
 
-    /// Returns one line of JSON without a line break. Values have four significant digits.
+    /// The result with four significant digits of each value.
     #[must_use]
-    pub fn line(&self) -> String {
-        let mut short = self.clone();
-        for values in short.ns3.iter_mut().chain(&mut short.netburn).chain(&mut short.kernel) {
+    pub fn shortened(mut self) -> Self {
+        for values in self.ns3.iter_mut().chain(&mut self.netburn).chain(&mut self.kernel) {
             values.goodput.iter_mut().for_each(shorten);
             values.round_trip.iter_mut().flatten().for_each(shorten);
         }
-        serde_json::to_string(&short).expect("numbers and texts are JSON")
+        self
     }
-}
-
-/// Reads a file of results. The last line of a plan counts. An incomplete line, left by an interrupted run, is ignored.
-///
-/// # Errors
-/// A line is not a result.
-pub fn read(text: &str) -> Result<BTreeMap<u64, PlanResult>, ResultsError> {
-    let mut results = BTreeMap::new();
-    for (line, content) in text.split_inclusive('\n').enumerate() {
-        if !content.ends_with('\n') || content.trim().is_empty() {
-            continue;
-        }
-        let result: PlanResult = serde_json::from_str(content).map_err(|why| ResultsError { line: line + 1, why })?;
-        results.insert(result.plan, result);
-    }
-    Ok(results)
 }
 
 fn shorten(value: &mut f64) {
@@ -106,20 +89,9 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_read_again() {
-        let mut read_again = read(&(result().line() + "\n")).unwrap();
-        let got = read_again.remove(&3).unwrap();
+    fn a_stored_result_has_four_digits() {
+        let got = result().shortened();
         assert_eq!(got.ns3[0].goodput, [12.35, 0.0]);
         assert_eq!(got.netburn[0].round_trip, [Some(1.0), None]);
-    }
-
-    #[test]
-    fn the_last_line_of_a_plan_counts_and_half_a_line_does_not() {
-        let mut later = result();
-        later.version = "3.45".to_owned();
-        let text = format!("{}\n{}\n{}", result().line(), later.line(), &result().line()[..40]);
-        let read = read(&text).unwrap();
-        assert_eq!((read.len(), read[&3].version.as_str()), (1, "3.45"));
-        assert_eq!(super::read("{}\n").unwrap_err().line, 1);
     }
 }

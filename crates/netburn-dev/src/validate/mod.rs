@@ -1,13 +1,12 @@
 //! Validation cases: comparison of the models with published values.
 //!
 //! A case file ([`file`](mod@file)) states for each case the input ([`kind`]), the metric, the value in the source and the
-//! tolerance ([`case`]). [`run`](mod@run) executes the cases on all processors. [`table`], [`json`] and [`markdown`] format the
+//! tolerance ([`case`]). [`run`](mod@run) executes the cases on all processors. [`table`] and [`markdown`] format the
 //! results. The [`built_in`] files are those of `validation/` in the repository.
 
 pub mod built_in;
 pub mod case;
 pub mod file;
-pub mod json;
 pub mod kind;
 pub mod markdown;
 pub mod quantity;
