@@ -1,7 +1,6 @@
 //! Typed command line arguments.
 
 mod compare;
-mod crosscheck;
 mod decode;
 mod demo;
 mod explain;
@@ -18,10 +17,8 @@ mod scenarios;
 mod serve;
 mod sweep;
 mod ui;
-mod validate;
 
 pub(crate) use compare::{CompareArgs, CompareFormat};
-pub(crate) use crosscheck::{Against, CrosscheckArgs, CrosscheckFormat, FlowArgs, FlowEnd};
 pub(crate) use decode::DecodeArgs;
 pub(crate) use demo::DemoArgs;
 pub(crate) use explain::ExplainArgs;
@@ -39,7 +36,6 @@ pub(crate) use scenarios::{ScenariosArgs, ScenariosCommand};
 pub(crate) use serve::{LimitArgs, ServeArgs};
 pub(crate) use sweep::{SweepArgs, SweepFormat};
 pub(crate) use ui::UiArgs;
-pub(crate) use validate::{ValidateArgs, ValidateFormat};
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -96,8 +92,7 @@ pub(crate) enum AgentFleet {
 
 const AFTER: &str = "Exit status:
   0    the command ran (with --check: and no goal failed)
-  1    with --check, a goal failed; with compare --fail-on or --bisect, a metric is worse;
-       with validate or crosscheck, a value is out of tolerance
+  1    with --check, a goal failed; with compare --fail-on or --bisect, a metric is worse
   2    the input is invalid
   3    no reliable measurement: inconclusive, interrupted, a station lost
   125  with compare --bisect, instead of 2 and 3: `git bisect` skips the commit
@@ -123,18 +118,14 @@ pub(crate) enum Command {
     Export(ExportArgs),
     Import(ImportArgs),
     Decode(DecodeArgs),
-    Validate(ValidateArgs),
     Sweep(SweepArgs),
     Lab(Box<LabArgs>),
     Fleet(FleetArgs),
     Doctor(DoctorArgs),
     Schema(SchemaArgs),
     Generate(GenerateArgs),
-    Crosscheck(Box<CrosscheckArgs>),
     #[command(hide = true)]
     Complete(CompleteArgs),
-    #[command(hide = true)]
-    Flow(FlowArgs),
     /// Create the namespaces of a lab and the processes in them
     #[command(hide = true)]
     LabInit,

@@ -12,8 +12,6 @@ pub(crate) enum ExitStatus {
     Success,
     /// `--check`, and a goal failed: 1.
     GoalFailed,
-    /// A value is out of tolerance: 1.
-    OutOfTolerance,
     /// `--fail-on worse`, and a metric is worse: 1.
     Worse,
     /// No reliable measurement: 3.
@@ -43,7 +41,7 @@ impl From<ExitStatus> for ExitCode {
     fn from(ended: ExitStatus) -> ExitCode {
         ExitCode::from(match ended {
             ExitStatus::Success => 0,
-            ExitStatus::GoalFailed | ExitStatus::OutOfTolerance | ExitStatus::Worse => 1,
+            ExitStatus::GoalFailed | ExitStatus::Worse => 1,
             ExitStatus::NotMeasured => 3,
             ExitStatus::Command(status) => status,
             ExitStatus::Signal(signal) => 128 + signal,

@@ -16,7 +16,6 @@ mod args;
 mod bundle;
 mod causes;
 mod compare;
-mod crosscheck;
 mod decode;
 mod demo;
 mod doctor;
@@ -44,7 +43,6 @@ mod signals;
 mod sweep;
 mod terminal;
 mod ui;
-mod validate;
 
 use args::{AgentCli, AgentCommand, AgentFleet, Cli, Command};
 use clap::Parser;
@@ -133,14 +131,11 @@ fn perform(command: Command) -> Result<ExitStatus, CliError> {
         Command::Export(args) => export::export(&args),
         Command::Import(args) => import::import(&args),
         Command::Decode(args) => decode::decode(&args),
-        Command::Validate(args) => validate::validate(&args),
         Command::Sweep(args) => sweep::sweep(&args),
         Command::Lab(args) => lab::lab(&args),
         Command::Fleet(args) => fleet::fleet(&args),
         Command::Doctor(args) => doctor::doctor(&args),
         Command::RestoreTerminal => lab::keep_terminal().map(|()| ExitStatus::Success),
-        Command::Crosscheck(args) => crosscheck::crosscheck(&args),
-        Command::Flow(args) => crosscheck::flow(&args.end),
         Command::LabInit => std::process::exit(lab::helper()),
         Command::Generate(args) => generate::generate(&args),
         Command::Complete(args) => generate::complete(&args),

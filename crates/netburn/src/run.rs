@@ -14,7 +14,7 @@ use crate::record::{causes, grades, written};
 use crate::signals;
 use crate::terminal::{eprint_message, print_stdout};
 use netburn_analysis::View;
-use netburn_record::{RunStatus, Summary, UnixTime};
+use netburn_record::{RunStatus, UnixTime};
 use netburn_report::sanitise::sanitise;
 use netburn_runner::pool::processors;
 use netburn_runner::{Cancel, Event, Lab, Local, Recorded, RunControl, RunEnvironment, Simulation, repeat};
@@ -133,17 +133,6 @@ fn interruptible(screen: Screen) -> Result<(Cancel, Arc<Screen>), CliError> {
 /// Returns whether a signal stopped the run.
 pub(crate) fn is_interrupted(done: &Recorded) -> bool {
     done.status == RunStatus::Interrupted
-}
-
-/// Runs a plan in an environment, records it to a folder, and returns its summary.
-pub(crate) fn run_plan(plan: &Plan, environment: Environment, folder: &Path) -> Result<Summary, CliError> {
-    let environment = self::environment(Chosen::requested(environment), None)?;
-    let done = recorded(plan, &*environment, folder)?;
-    if is_interrupted(&done) {
-        Err(CliError::Failed("interrupted".to_owned()))
-    } else {
-        Ok(done.run.summary().clone())
-    }
 }
 
 /// Description of the run before it starts: environment and volume of traffic.

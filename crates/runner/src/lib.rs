@@ -12,7 +12,6 @@
 //! - [`simulation`], [`lab`], [`local`], [`fleet`]: the environments. Each has a value of
 //!   [`netburn_scenario::Environment`], which names the environment in files and arguments.
 //! - `agents`: the common part of the environments in real time: a controller and agents.
-//! - [`flows`] – flows of datagrams in a lab, without a record.
 //! - [`control`] – cancellation, progress and warnings. [`error`]: errors of runs.
 //! - [`pool`] – work on several threads.
 
@@ -22,7 +21,6 @@ pub mod control;
 pub mod environment;
 pub mod error;
 pub mod fleet;
-pub mod flows;
 pub mod lab;
 pub mod local;
 pub mod pool;

@@ -6,10 +6,8 @@
 //! - [`run()`] – a complete plan, from the baseline to the end of the drain. It returns the rows that
 //!   every environment records, and on request all packets (`capture`).
 //! - `world`: the simulation of a plan: workloads, HTTP over modelled TCP, the network, the server.
-//! - [`datagrams`] – flows of datagrams over any network: at a constant rate, saturating, or probes.
 
 mod capture;
-pub mod datagrams;
 mod error;
 mod run;
 mod world;

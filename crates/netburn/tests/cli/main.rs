@@ -5,7 +5,6 @@
 
 mod bundle;
 mod comparing;
-mod crosscheck;
 mod damage;
 mod decode;
 mod demo;

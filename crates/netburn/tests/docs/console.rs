@@ -14,7 +14,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 /// Commands that neither use the network nor measure this machine. `run` and `demo` do so without `--on simulate`.
-const ALLOWED: [&str; 14] = [
+const ALLOWED: [&str; 13] = [
     "plan",
     "report",
     "compare",
@@ -23,7 +23,6 @@ const ALLOWED: [&str; 14] = [
     "export",
     "import",
     "decode",
-    "validate",
     "sweep",
     "schema",
     "scenarios",

@@ -346,6 +346,8 @@ fn cargo_packages_every_crate() {
         ])
         .args([
             "--exclude",
+            "netburn-dev",
+            "--exclude",
             "netburn-test-support",
             "--exclude",
             "netburn-python",
@@ -364,7 +366,6 @@ fn cargo_packages_every_crate() {
         ("netburn-fleet", "web/station/index.html"),
         ("netburn-dashboard", "web/dashboard/index.html"),
         ("netburn-scenario", "scenarios/anomaly.toml"),
-        ("netburn-study", "validation/anomaly.toml"),
     ] {
         let file = format!("{name}-{}/{file}", env!("CARGO_PKG_VERSION"));
         assert!(
