@@ -38,7 +38,10 @@ impl Ecn {
 
 /// In place of a TID: a management frame, which is sent at the lowest basic rate and outside of all
 /// BlockAck agreements.
-pub const MANAGEMENT: u8 = 8;
+pub(crate) const MANAGEMENT: u8 = 8;
+
+/// LLC and SNAP headers in bytes, which the model adds to every packet.
+const LLC_SNAP: u32 = 8;
 
 /// A packet of the network layer: the payload of one MSDU.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,12 +51,39 @@ pub struct Packet<P> {
     pub length: u32,
     /// Hash of its flow's addresses and ports.
     pub flow: u32,
-    /// Traffic identifier, 0 to 7, or [`MANAGEMENT`].
+    /// Traffic identifier, 0 to 7; of [management frames](Self::management) another value.
     pub tid: u8,
     /// ECN field.
     pub ecn: Ecn,
     /// Payload of the caller.
     pub payload: P,
+}
+
+impl<P> Packet<P> {
+    /// A management frame with a body of `body` bytes, which counts as at least 8 bytes.
+    #[must_use]
+    pub const fn management(body: u32, payload: P) -> Self {
+        Packet {
+            length: body.saturating_sub(LLC_SNAP),
+            flow: 0,
+            tid: MANAGEMENT,
+            ecn: Ecn::NotEct,
+            payload,
+        }
+    }
+
+    /// The same packet with another payload.
+    #[inline]
+    #[must_use]
+    pub fn map<Q>(self, convert: impl FnOnce(P) -> Q) -> Packet<Q> {
+        Packet {
+            length: self.length,
+            flow: self.flow,
+            tid: self.tid,
+            ecn: self.ecn,
+            payload: convert(self.payload),
+        }
+    }
 }
 
 /// A packet in a transmit queue.

@@ -5,7 +5,7 @@ use crate::hop::{Hop, HopEvent};
 use crate::layout::Layout;
 use crate::line::pacer::Pacer;
 use crate::line::policer::Policer;
-use crate::output::NetPacket;
+use crate::output::{NetPacket, Payload};
 use netburn_scenario::Plan;
 use netburn_units::{BitRate, Instant, earlier};
 
@@ -50,7 +50,7 @@ pub(crate) struct Backhaul<P> {
     aps: usize,
 }
 
-impl<P: std::fmt::Debug + Send + 'static> Backhaul<P> {
+impl<P: Payload> Backhaul<P> {
     pub(crate) fn new(plan: &Plan, layout: &Layout) -> Self {
         let aps = layout.paths.len();
         let hop = |id: HopId| {
@@ -266,7 +266,7 @@ impl<P: std::fmt::Debug + Send + 'static> Backhaul<P> {
 }
 
 /// Moves packets from a discipline to its link while that is idle.
-fn feed<P: std::fmt::Debug + Send + 'static>(now: Instant, discipline: &mut Pacer<P>, link: &mut Hop<NetPacket<P>>) {
+fn feed<P: Payload>(now: Instant, discipline: &mut Pacer<P>, link: &mut Hop<NetPacket<P>>) {
     while link.is_idle() {
         let Some(packet) = discipline.dequeue(now) else { return };
         if link.handle_packet(now, packet.length, packet).is_err() {

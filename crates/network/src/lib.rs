@@ -14,26 +14,24 @@
 //!
 //! Modules, from the top:
 //!
-//! - `machine`: the [`Network`]. `output` has its outputs, `observe` its statistics.
-//! - `layout`: assigns channels, stations and link settings from the plan.
+//! - `machine`: the [`Network`], with the changes at run time, the next hop of each packet, and the
+//!   features that a plan uses. `output` has its outputs, `observe` its statistics.
+//! - Features of Wi-Fi, each with state machines without radio and `on_air`, their connection to the air:
+//!   - `steering`: access points that ask stations to move.
+//!   - `roaming`: stations that move, and how they change their access point.
+//!   - `broadcast`: broadcast traffic, and the buffers of group-addressed frames.
+//!   - [`mesh`] – 802.11s: link metric, peering, path selection, and the meshes of a plan.
+//!   - `relay`: access points with a wireless backhaul, and the packets that they pass on.
+//!   - `power_save`: stations that doze or leave their channel, and access points that scan.
+//! - `frame`: the frames of all features, and those that carry packets.
+//! - `wlan`: radios, Wi-Fi stations, and the air between them. Features act on it.
 //! - `backhaul`: the wired path of the Wi-Fi stations. `wired_stations`: the wired stations.
+//! - `layout`: assigns channels, stations and link settings from the plan.
 //! - [`hop`] – one direction of a wire: queue, serialisation, propagation.
 //! - [`mod@line`] – queue disciplines, shapers and policers of WAN links. [`link_service`] – outages, and traces of the
 //!   capacity.
 //! - [`queue`] – transmit queues from their names. `small_queues`: TCP Small Queues of the server.
-//! - `relay`: access points with a wireless backhaul, and the packets that they pass on.
-//! - `meshes`: meshes of 802.11s. `mesh_air`: the same on the air. `mesh_peers`:
-//!   links that open and close. `mesh_event`: their events.
-//! - `roaming`: stations that move, and how they change their access point. `clients`: the same on the air.
-//! - `steering`: access points that ask stations to move. `steer`: the same on the air.
-//! - `power_save`: stations that doze or leave their channel, and access points that scan. `presence`: the same on the air.
-//!   `beacon`: the beacons that both of them and `roaming` use.
-//! - `broadcasts`: broadcast traffic, and the buffers of group-addressed frames. `broadcast_air`: the same
-//!   on the air.
-//! - `change_schedule` and `change`: times and effects of changes at run time.
-//! - `delivery_bound`: lower bound of the next delivery, for drivers in real time.
-//! - [`mesh`] – 802.11s: link metric, peering, path selection.
-//! - [`checksum`] – the Internet checksum of packets.
+//! - `beacon`: when beacons are sent, and who receives them. [`checksum`] – the Internet checksum of packets.
 
 #![deny(
     clippy::disallowed_macros,
@@ -44,14 +42,10 @@
 
 mod backhaul;
 mod beacon;
-mod broadcast_air;
-mod broadcasts;
-mod change;
-mod change_schedule;
+mod broadcast;
 pub mod checksum;
-mod clients;
-mod delivery_bound;
 mod error;
+mod frame;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
 pub mod hop;
@@ -59,34 +53,26 @@ mod layout;
 pub mod line;
 pub mod link_service;
 mod machine;
-mod mappings;
 pub mod mesh;
-mod mesh_air;
-mod mesh_event;
-mod mesh_peers;
-mod meshes;
 mod observe;
 mod out_of_range;
 mod output;
 mod power_save;
-mod presence;
 pub mod queue;
 mod relay;
 mod roaming;
 mod small_queues;
-mod steer;
 mod steering;
 mod wired_stations;
-mod wiring;
+mod wlan;
 
-pub use broadcasts::BroadcastStats;
-pub use change_schedule::AppliedChange;
+pub use broadcast::BroadcastStats;
 pub use error::NetworkError;
 pub use layout::highest_rate;
-pub use machine::{Network, Wake};
-pub use mesh_event::{MeshEvent, MeshEventKind};
+pub use machine::{AppliedChange, Network, Wake};
+pub use mesh::{MeshEvent, MeshEventKind};
 pub use observe::{BackhaulHop, LinkStats, RadioStats, StationDelta, StationStats, Traffic};
 pub use out_of_range::OutOfRange;
-pub use output::{Ack, DropSite, Endpoint, Headers, Output, Reflector};
-pub use roaming::{ClientEvent, ClientEventKind, roaming_trigger, validation};
-pub use steering::{SteeringReason, validation as steering_validation};
+pub use output::{Ack, DropSite, Endpoint, Headers, Output, Payload, Reflector};
+pub use roaming::{ClientEvent, ClientEventKind, SteeringReason, roaming_trigger, validation};
+pub use steering::validation as steering_validation;

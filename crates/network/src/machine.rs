@@ -1,33 +1,39 @@
 //! A plan's network, from the server to the stations and back.
 
+mod change;
+mod change_schedule;
+mod delivery_bound;
+mod features;
 mod forwarding;
+mod mappings;
 mod next_hop;
 mod reflect;
+mod wiring;
 
 use crate::backhaul::{Backhaul, HopId};
-use crate::broadcasts::Broadcasts;
-use crate::change_schedule::ChangeSchedule;
+use crate::broadcast::BroadcastStats;
 use crate::error::NetworkError;
+use crate::frame::FrameBody;
 use crate::layout::{Attachment, Layout, PlacedRadio, UnitLink, WifiStation};
-use crate::mappings::Mappings;
-use crate::meshes::Meshes;
+use crate::mesh::MeshEvent;
 use crate::observe::{BackhaulHop, LinkStats, RadioStats, StationStats, Traffic, others};
 use crate::out_of_range::OutOfRange;
-use crate::output::{Endpoint, Envelope, Headers, Output, wrap};
-use crate::power_save::PowerSaves;
-use crate::queue::QueueConfig;
-use crate::relay::Relays;
-use crate::roaming::Roaming;
+use crate::output::{Endpoint, Headers, Output, Payload, wrap};
+use crate::roaming::ClientEvent;
 use crate::small_queues::SmallQueues;
-use crate::steering::Steering;
 use crate::wired_stations::WiredStations;
-use crate::wiring::Wiring;
-use netburn_medium::air::{Account, Air, Transmission, Wake as AirWake};
+use crate::wlan::Wlan;
+pub use change_schedule::AppliedChange;
+use change_schedule::ChangeSchedule;
+use features::Features;
+use mappings::Mappings;
+use netburn_medium::air::{Account, Transmission, Wake as AirWake};
 use netburn_medium::geometry::Position;
 use netburn_medium::packet::{NodeId, Packet};
 use netburn_scenario::{Associations, Plan};
 use netburn_units::{BitRate, Instant};
 use std::collections::VecDeque;
+use wiring::Wiring;
 
 /// A plan's network.
 ///
@@ -36,29 +42,15 @@ use std::collections::VecDeque;
 /// baseline before it has negative times.
 #[derive(Debug)]
 pub struct Network<P> {
-    pub(crate) air: Air<Envelope<P>>,
-    pub(crate) backhaul: Backhaul<P>,
-    pub(crate) radios: Vec<PlacedRadio>,
-    /// Wi-Fi stations.
-    pub(crate) wifi_stations: Vec<WifiStation>,
-    pub(crate) roaming: Roaming<P>,
-    pub(crate) steering: Steering,
-    pub(crate) power_saves: PowerSaves,
-    pub(crate) relays: Relays<P>,
-    pub(crate) wiring: Wiring,
-    pub(crate) meshes: Meshes<P>,
-    pub(crate) broadcasts: Broadcasts,
-    /// Station of each node after the radios.
-    station_of_node: Vec<u16>,
-    pub(crate) wired: WiredStations<P>,
+    wlan: Wlan<FrameBody<P>>,
+    features: Features<P>,
+    backhaul: Backhaul<P>,
+    wired: WiredStations<P>,
+    wiring: Wiring,
     mappings: Option<Mappings>,
     /// By station.
-    pub(crate) attachments: Vec<Attachment>,
-    /// By node.
-    pub(crate) queues: Vec<QueueConfig>,
-    /// By node.
-    pub(crate) channel_of: Vec<usize>,
-    pub(crate) changes: ChangeSchedule,
+    attachments: Vec<Attachment>,
+    changes: ChangeSchedule,
     /// Flow and bytes of the packets that the server has queued on its hop and that are not sent
     /// yet.
     at_server: VecDeque<(u32, u32)>,
@@ -67,17 +59,8 @@ pub struct Network<P> {
     up: Vec<Traffic>,
     outputs: VecDeque<Output<P>>,
     /// Cached result of `poll_timeout`; outer `None`: invalidated by a state change.
-    pub(crate) cached_timeout: Option<Option<(Instant, Wake)>>,
-    /// A station moves, dozes or leaves its channel, or an access point scans, broadcasts, steers, or sends packets on over the air. Most
-    /// plans have nothing of this, and each event of the air would ask for its timers.
-    has_timers: bool,
+    cached_timeout: Option<Option<(Instant, Wake)>>,
 }
-
-/// Bytes of the fourth address in frames between access points (802.11-2020 clause 9.3.2.1).
-const FOURTH_ADDRESS: u32 = 6;
-
-/// Bytes of the mesh control field without proxied addresses (802.11-2020 clause 9.2.4.7.3).
-pub(crate) const MESH_CONTROL: u32 = 6;
 
 /// Reason of a timeout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -102,7 +85,7 @@ pub enum Wake {
     Air(AirWake),
 }
 
-impl<P: std::fmt::Debug + Send + 'static> Network<P> {
+impl<P: Payload> Network<P> {
     /// Creates the network of a plan.
     ///
     /// # Errors
@@ -111,84 +94,26 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         let layout = Layout::from_plan(plan)?;
         let mut backhaul = Backhaul::new(plan, &layout);
         backhaul.hop(HopId::LinkDown).report_sent();
-        let queues = layout.queues.iter().map(QueueConfig::build).collect();
-        let subject = |node: usize| match layout.radios.get(node) {
-            Some(radio) => radio.name.to_string(),
-            None => {
-                let station = usize::from(layout.station_of_node[node - layout.radios.len()]);
-                format!("station.{}", plan.stations[station].name)
-            }
-        };
         let begin = Instant::ZERO - plan.baseline;
-        let mut air = Air::starting_at(begin, &layout.air, queues).map_err(|reason| {
-            let links =
-                |node: &netburn_medium::air::NodeConfig| node.links.iter().any(|link| link.vector.format().is_err());
-            NetworkError::Phy {
-                subject: layout.air.nodes.iter().position(links).map(subject).unwrap_or_default(),
-                reason,
-            }
-        })?;
+        let mut wlan = Wlan::new(plan, &layout, begin)?;
         let changes = ChangeSchedule::from_plan(plan, &layout)?;
-        let mut roaming = Roaming::new(plan, &layout, begin);
-        roaming.prepare(begin, &mut air);
-        for at in layout.wifi_stations.iter().filter(|at| at.is_out_of_range) {
-            air.set_away(begin, at.node, true);
-            air.disassociate(begin, at.radio, at.node);
-            air.disassociate(begin, at.node, at.radio);
-        }
-        let channels = layout.air.nodes.iter().map(|node| node.channel + 1).max().unwrap_or(0);
-        let (steering, steerers) = Steering::new(plan, begin, channels);
-        for mobile in &mut roaming.clients {
-            mobile.steerer = steerers[usize::from(mobile.station)];
-        }
-        let power_saves = PowerSaves::new(plan, &layout, begin)?;
-        let relays = Relays::new(plan, &layout);
-        let wiring = Wiring::new(plan, &layout, &relays);
-        for link in &relays.links {
-            air.set_extra_header(link.own, link.parent, FOURTH_ADDRESS);
-            air.set_extra_header(link.parent, link.own, FOURTH_ADDRESS);
-        }
-        for (.., link) in layout.meshes.iter().flat_map(|mesh| &mesh.links) {
-            air.set_extra_header(link.own, link.parent, FOURTH_ADDRESS + MESH_CONTROL);
-            air.set_extra_header(link.parent, link.own, FOURTH_ADDRESS + MESH_CONTROL);
-        }
-        let meshes = Meshes::new(plan, &layout, begin);
-        let broadcasts = Broadcasts::new(plan, &layout, begin);
-        let has_timers = !(power_saves.is_empty()
-            && relays.is_empty()
-            && meshes.meshes.is_empty()
-            && broadcasts.sources.is_empty()
-            && roaming.clients.is_empty()
-            && steering.poll_timeout().is_none());
-        let mut network = Network {
-            air,
-            has_timers,
+        let features = Features::new(plan, &layout, begin, &mut wlan)?;
+        Ok(Network {
+            wiring: Wiring::new(plan, &layout, &features.relays),
             mappings: Mappings::from_plan(plan),
-            roaming,
-            steering,
-            power_saves,
-            relays,
-            wiring,
-            meshes,
-            broadcasts,
-            station_of_node: layout.station_of_node,
-            backhaul,
-            channel_of: layout.air.nodes.iter().map(|node| node.channel).collect(),
-            queues: layout.queues,
-            changes,
-            at_server: VecDeque::new(),
-            small_queues: SmallQueues::new(),
+            wired: WiredStations::new(plan)?,
             down: vec![Traffic::default(); layout.attachments.len()],
             up: vec![Traffic::default(); layout.attachments.len()],
-            wired: WiredStations::new(plan)?,
             attachments: layout.attachments,
-            radios: layout.radios,
-            wifi_stations: layout.wifi_stations,
+            at_server: VecDeque::new(),
+            small_queues: SmallQueues::new(),
             outputs: VecDeque::new(),
             cached_timeout: None,
-        };
-        network.start_presence(begin);
-        Ok(network)
+            wlan,
+            features,
+            backhaul,
+            changes,
+        })
     }
 
     /// Sends a packet from one endpoint to another.
@@ -225,10 +150,12 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                         if let Some(mappings) = &self.mappings {
                             mappings.at_station(station, &mut packet);
                         }
-                        if let Some(packet) = self.hold(now, index, packet) {
-                            self.wake_to_send(now, index);
-                            let at = &self.wifi_stations[index];
-                            self.air.handle_packet(now, at.node, at.radio, packet);
+                        let packet = packet.map(FrameBody::Data);
+                        let (features, wlan) = (&mut self.features, &mut self.wlan);
+                        if let Some(packet) = features.roaming.hold(now, wlan, index, packet) {
+                            features.power_saves.wake_to_send(now, wlan, index);
+                            let at = &wlan.stations[index];
+                            wlan.air.handle_packet(now, at.node, at.radio, packet);
                         }
                     }
                     Attachment::Wire(host) => self.wired.send(now, host, packet),
@@ -260,13 +187,13 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         match wake {
             Wake::Change => self.change(at),
             Wake::Wire => {}
-            Wake::Relay => self.relay(at),
-            Wake::Mesh => self.handle_meshes(at),
-            Wake::Broadcast => self.handle_broadcasts(at),
-            Wake::Roaming => self.roam(at),
-            Wake::Steering => self.steer(at),
-            Wake::Presence => self.handle_presence(at),
-            Wake::Air(_) => self.air.handle_timeout(at),
+            Wake::Air(_) => self.wlan.air.handle_timeout(at),
+            Wake::Relay => {
+                while let Some((ap, packet)) = self.features.poll_relayed(at, &mut self.wlan) {
+                    self.forward(at, ap, packet);
+                }
+            }
+            feature => self.features.handle_timeout(at, &mut self.wlan, feature),
         }
         self.drain_air();
         self.drain_wires(at);
@@ -297,47 +224,41 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         if let Some(due) = self.cached_timeout {
             return due;
         }
-        let mut due = self.air.poll_timeout().map(|(at, wake)| (at, Wake::Air(wake)));
+        let mut due = self.wlan.air.poll_timeout().map(|(at, wake)| (at, Wake::Air(wake)));
         // At one instant, a change precedes the wired hops.
         earlier(&mut due, self.backhaul.poll_timeout(), Wake::Wire);
         earlier(&mut due, self.wired.poll_timeout(), Wake::Wire);
-        if self.has_timers {
-            self.poll_timers(&mut due);
+        for (feature, at) in self.features.timeouts() {
+            earlier(&mut due, at, feature);
         }
         earlier(&mut due, self.changes.next(), Wake::Change);
         self.cached_timeout = Some(due);
         due
     }
 
-    /// Replaces `due` by the timers of [`has_timers`](Self::has_timers) that are not later. A function of its own, because
-    /// most plans have none.
-    #[inline(never)]
-    fn poll_timers(&mut self, due: &mut Option<(Instant, Wake)>) {
-        earlier(due, self.power_saves.poll_timeout(), Wake::Presence);
-        earlier(due, self.relays.poll_timeout(), Wake::Relay);
-        earlier(due, self.meshes.poll_timeout(), Wake::Mesh);
-        earlier(due, self.broadcasts.poll_timeout(), Wake::Broadcast);
-        earlier(due, self.roaming.poll_timeout(), Wake::Roaming);
-        earlier(due, self.steering.poll_timeout(), Wake::Steering);
+    /// Next event of a client.
+    pub fn poll_client_event(&mut self) -> Option<ClientEvent> {
+        self.features.roaming.poll_event()
     }
 
-    /// Invalidates the cached timeout after a state change.
-    pub(crate) fn invalidate_timeout(&mut self) {
-        self.cached_timeout = None;
+    /// Next event of a mesh.
+    pub fn poll_mesh_event(&mut self) -> Option<MeshEvent> {
+        self.features.meshes.poll_event()
     }
 
     /// Enables [`poll_transmission`](Self::poll_transmission).
     pub fn trace(&mut self) {
-        self.air.trace();
+        self.wlan.air.trace();
     }
 
     /// Next data transmission that ended, with its station as sender or receiver; `None` as station
     /// for a transmission between two access points.
     pub fn poll_transmission(&mut self) -> Option<(Option<u16>, Transmission)> {
-        let transmission = self.air.poll_transmission()?;
+        let transmission = self.wlan.air.poll_transmission()?;
         let station = self
-            .station(transmission.to)
-            .or_else(|| self.station(transmission.from));
+            .wlan
+            .station_of(transmission.to)
+            .or_else(|| self.wlan.station_of(transmission.from));
         Some((station, transmission))
     }
 
@@ -351,7 +272,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
     #[must_use]
     pub fn joined(&self, station: u16) -> Option<String> {
         let wifi_station = self.wifi_station(station)?;
-        Some(self.radios[wifi_station.radio.index()].name.to_string())
+        Some(self.wlan.radio_name(wifi_station.radio))
     }
 
     /// Radios and parents at this time, for a description of the plan.
@@ -359,14 +280,14 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
     pub fn associations(&self) -> Associations {
         let radio = |attachment: &Attachment| match *attachment {
             Attachment::Air(index) => {
-                let radio = self.wifi_stations[index].radio;
-                Some(self.radios[radio.index()].name.clone())
+                let radio = self.wlan.stations[index].radio;
+                Some(self.wlan.radios[radio.index()].name.clone())
             }
             Attachment::Wire(_) => None,
         };
         let mut parents = vec![None; self.changes.aps.len()];
         let mut backhaul_signals = vec![None; self.changes.aps.len()];
-        for link in &self.relays.links {
+        for link in &self.features.relays.links {
             parents[link.ap] = Some(link.parent_ap);
             backhaul_signals[link.ap] = link.signals().0;
         }
@@ -389,11 +310,11 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
     /// Stations that can't join, because their signal is too weak for the slowest rate.
     #[must_use]
     pub fn out_of_range(&self) -> Vec<OutOfRange> {
-        let stations = self.wifi_stations.iter().filter(|at| at.is_out_of_range);
+        let stations = self.wlan.stations.iter().filter(|at| at.is_out_of_range);
         let out_of_range = stations.filter_map(|at| {
             Some(OutOfRange {
                 station: self.changes.stations.get(at.station)?.clone(),
-                radio: self.radios[at.radio.index()].name.to_string(),
+                radio: self.wlan.radio_name(at.radio),
                 band: at.link.band(),
                 reason: at.link.too_weak(&at.quality, at.signal_up)?,
             })
@@ -406,8 +327,10 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
     pub fn station_stats(&self, station: u16) -> StationStats {
         let index = usize::from(station);
         let wifi_station = self.wifi_station(station);
-        let channel =
-            wifi_station.map(|wifi_station| self.air.channel_account(self.channel_of[wifi_station.radio.index()]));
+        let channel = wifi_station.map(|at| {
+            let channel = self.wlan.channel_of[at.radio.index()];
+            self.wlan.air.channel_account(channel)
+        });
         StationStats {
             down: self.down[index],
             up: self.up[index],
@@ -417,13 +340,17 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
     }
 
     /// Account of a station's radio: of all its nodes, if it moves.
-    pub(crate) fn account(&self, station: usize) -> Account {
-        let Attachment::Air(wifi_station) = self.attachments[station] else {
-            return Account::default();
-        };
-        let node = self.wifi_stations[wifi_station].node;
-        let others = self.roaming.nodes(wifi_station).filter(|other| *other != node);
-        others.fold(self.air.account(node), |sum, other| sum + self.air.account(other))
+    fn account(&self, station: usize) -> Account {
+        match self.attachments[station] {
+            Attachment::Air(index) => self.features.roaming.account(&self.wlan, index),
+            Attachment::Wire(_) => Account::default(),
+        }
+    }
+
+    /// Counters of the broadcast traffic of a network, by its index in the plan; `None` if it has none.
+    #[must_use]
+    pub fn broadcast_stats(&self, network: usize) -> Option<BroadcastStats> {
+        self.features.broadcasts.stats(network)
     }
 
     /// Statistics of a station's link.
@@ -431,8 +358,8 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
     pub fn link_stats(&self, station: u16) -> LinkStats {
         match self.attachments[usize::from(station)] {
             Attachment::Air(wifi_station) => {
-                let wifi_station = &self.wifi_stations[wifi_station];
-                let rate = |from, to| self.air.rate(from, to).unwrap_or(BitRate::from_bps(0));
+                let wifi_station = &self.wlan.stations[wifi_station];
+                let rate = |from, to| self.wlan.air.rate(from, to).unwrap_or(BitRate::from_bps(0));
                 LinkStats {
                     signal: wifi_station.link.signal(&wifi_station.quality),
                     rate_down: rate(wifi_station.radio, wifi_station.node),
@@ -456,10 +383,10 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         let hop = |link: &UnitLink| BackhaulHop {
             ap: link.ap,
             parent: link.parent_ap,
-            channel: self.channel_of[link.own.index()],
+            channel: self.wlan.channel_of[link.own.index()],
             rate: BitRate::from_bps(link.expected_bps() as u64),
         };
-        self.relays.links.iter().map(hop).collect()
+        self.features.relays.links.iter().map(hop).collect()
     }
 
     /// Position of a station at the last update of its signals, which is at most 100 ms old; `None` if its signals do
@@ -467,7 +394,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
     #[must_use]
     pub fn position(&self, station: u16) -> Option<Position> {
         match *self.attachments.get(usize::from(station))? {
-            Attachment::Air(wifi_station) => self.roaming.position(wifi_station),
+            Attachment::Air(wifi_station) => self.features.roaming.position(wifi_station),
             Attachment::Wire(_) => None,
         }
     }
@@ -479,25 +406,19 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             let node = NodeId(index as u16);
             RadioStats {
                 name: radio.name.to_string(),
-                air: self.air.account(node),
-                backlog: self.air.backlog(node),
-                channel: self.channel_of[index],
-                time: self.air.channel_account(self.channel_of[index]),
+                air: self.wlan.air.account(node),
+                backlog: self.wlan.air.backlog(node),
+                channel: self.wlan.channel_of[index],
+                time: self.wlan.air.channel_account(self.wlan.channel_of[index]),
             }
         };
-        self.radios.iter().enumerate().map(stats).collect()
-    }
-
-    /// Station of a node; `None` for a radio of an access point.
-    fn station(&self, node: NodeId) -> Option<u16> {
-        let index = node.index().checked_sub(self.radios.len())?;
-        self.station_of_node.get(index).copied()
+        self.wlan.radios.iter().enumerate().map(stats).collect()
     }
 
     /// Wi-Fi station, if the station is not wired.
     fn wifi_station(&self, station: u16) -> Option<&WifiStation> {
         match self.attachments[usize::from(station)] {
-            Attachment::Air(wifi_station) => Some(&self.wifi_stations[wifi_station]),
+            Attachment::Air(wifi_station) => Some(&self.wlan.stations[wifi_station]),
             Attachment::Wire(_) => None,
         }
     }

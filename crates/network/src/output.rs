@@ -181,44 +181,35 @@ impl Headers {
     }
 }
 
+/// Types of packets' payloads: an alias of the bounds.
+pub trait Payload: std::fmt::Debug + Send + 'static {}
+
+impl<P: std::fmt::Debug + Send + 'static> Payload for P {}
+
 /// A payload with its source and destination.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Envelope<P> {
     pub(crate) from: Endpoint,
     pub(crate) to: Endpoint,
     pub(crate) headers: Headers,
-    /// `None` for management frames, which stay inside the network.
-    pub(crate) payload: Option<P>,
+    pub(crate) payload: P,
 }
 
-/// A packet inside the network.
+/// A packet from one endpoint to another inside the network.
 pub(crate) type NetPacket<P> = Packet<Envelope<P>>;
 
 /// Wraps a packet with its route.
 pub(crate) fn wrap<P>(from: Endpoint, to: Endpoint, headers: Headers, packet: Packet<P>) -> NetPacket<P> {
-    Packet {
-        length: packet.length,
-        flow: packet.flow,
-        tid: packet.tid,
-        ecn: packet.ecn,
-        payload: Envelope {
-            from,
-            to,
-            headers,
-            payload: Some(packet.payload),
-        },
-    }
+    packet.map(|payload| Envelope {
+        from,
+        to,
+        headers,
+        payload,
+    })
 }
 
 /// Returns the source, the destination, and the packet as it was sent, except for its mark.
 pub(crate) fn unwrap<P>(packet: NetPacket<P>) -> (Endpoint, Endpoint, Packet<P>) {
-    let Envelope { from, to, payload, .. } = packet.payload;
-    let packet = Packet {
-        length: packet.length,
-        flow: packet.flow,
-        tid: packet.tid,
-        ecn: packet.ecn,
-        payload: payload.expect("management frames are not delivered to endpoints"),
-    };
-    (from, to, packet)
+    let (from, to) = (packet.payload.from, packet.payload.to);
+    (from, to, packet.map(|envelope| envelope.payload))
 }

@@ -1,5 +1,6 @@
 //! Construction of transmit queues from their names.
 
+use crate::output::Payload;
 use netburn_medium::config::{Aql, QueueKind, QueueLimit};
 use netburn_medium::packet::NodeId;
 use netburn_medium::queue::airtime::Airtime;
@@ -53,7 +54,7 @@ impl QueueConfig {
     }
 
     /// Queue discipline alone, as above an Ethernet device; `None` for those with station queues.
-    pub(crate) fn discipline<P: std::fmt::Debug + Send + 'static>(&self) -> Option<Box<dyn Discipline<P>>> {
+    pub(crate) fn discipline<P: Payload>(&self) -> Option<Box<dyn Discipline<P>>> {
         Some(match self.kind {
             QueueKind::Fifo => Box::new(Fifo::new(self.limit)),
             QueueKind::PfifoFast => Box::new(PfifoFast::new(self.limit)),
@@ -64,7 +65,7 @@ impl QueueConfig {
 
     /// Builds the queue.
     #[must_use]
-    pub fn build<P: std::fmt::Debug + Send + 'static>(&self) -> Box<dyn TransmitQueue<P>> {
+    pub fn build<P: Payload>(&self) -> Box<dyn TransmitQueue<P>> {
         let depth = usize::from(self.depth);
         match self.kind {
             // The device keeps the order of arrival, across all stations.

@@ -5,7 +5,8 @@
 //! on over the air first holds it for the forwarding delay.
 
 use crate::layout::{Layout, UnitLink};
-use crate::output::NetPacket;
+use crate::output::{NetPacket, Payload};
+use crate::wlan::Wlan;
 use netburn_medium::packet::NodeId;
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant, Stream};
@@ -19,7 +20,7 @@ const SPREAD: u64 = 7;
 #[derive(Debug)]
 pub(crate) struct Relays<P> {
     pub(crate) links: Vec<UnitLink>,
-    /// By access point, and for the router: its place in `links`.
+    /// By access point, and for the router: its index in `links`.
     parents: Vec<Option<usize>>,
     /// By access point: the root of its mesh.
     mesh_roots: Vec<Option<usize>>,
@@ -31,8 +32,16 @@ pub(crate) struct Relays<P> {
 #[derive(Debug)]
 struct Relay<P> {
     delay: Duration,
-    chance: Stream,
-    held: VecDeque<(Instant, NetPacket<P>)>,
+    delay_rng: Stream,
+    held: VecDeque<(Instant, Relayed<P>)>,
+}
+
+/// A packet that an access point holds for its forwarding delay.
+#[derive(Debug)]
+pub(crate) enum Relayed<P> {
+    Data(NetPacket<P>),
+    /// Number of a broadcast packet.
+    Broadcast(u32),
 }
 
 /// Next hop of a packet between access points.
@@ -56,7 +65,7 @@ impl<P> Relays<P> {
         let place = |ap: usize| links.iter().position(|link| link.ap == ap);
         let relay = |(index, ap): (usize, &netburn_scenario::plan::Ap)| Relay {
             delay: ap.relay_delay,
-            chance: plan.seed.stream("relay", index as u64),
+            delay_rng: plan.seed.stream("relay", index as u64),
             held: VecDeque::new(),
         };
         let mesh_root = |ap: usize| {
@@ -77,6 +86,11 @@ impl<P> Relays<P> {
     /// True if no access point has a wireless backhaul.
     pub(crate) fn is_empty(&self) -> bool {
         self.is_empty
+    }
+
+    /// Number of access points.
+    pub(crate) fn access_points(&self) -> usize {
+        self.relays.len()
     }
 
     /// Access point whose wire an access point uses.
@@ -121,11 +135,22 @@ impl<P> Relays<P> {
         self.mesh_roots[ap].filter(|root| *root != ap).map(Step::Mesh)
     }
 
+    /// Updates the links of a radio whose power has changed.
+    pub(crate) fn set_power<B: Payload>(&mut self, wlan: &mut Wlan<B>, radio: NodeId) {
+        for link in self
+            .links
+            .iter_mut()
+            .filter(|link| link.own == radio || link.parent == radio)
+        {
+            wlan.update_power(link);
+        }
+    }
+
     /// Holds a packet for the forwarding delay of an access point. Packets keep their order.
-    pub(crate) fn hold(&mut self, now: Instant, ap: usize, packet: NetPacket<P>) {
+    pub(crate) fn hold(&mut self, now: Instant, ap: usize, packet: Relayed<P>) {
         let relay = &mut self.relays[ap];
         let spread = relay.delay / SPREAD;
-        let delay = relay.delay - spread + Duration::from_nanos(relay.chance.below(2 * spread.as_nanos() + 1));
+        let delay = relay.delay - spread + Duration::from_nanos(relay.delay_rng.below(2 * spread.as_nanos() + 1));
         let at = relay
             .held
             .back()
@@ -141,7 +166,7 @@ impl<P> Relays<P> {
     }
 
     /// Next packet whose delay has passed by `now`, and its access point.
-    pub(crate) fn poll(&mut self, now: Instant) -> Option<(usize, NetPacket<P>)> {
+    pub(crate) fn poll(&mut self, now: Instant) -> Option<(usize, Relayed<P>)> {
         if self.is_empty() {
             return None;
         }

@@ -10,7 +10,7 @@
 
 use crate::error::NetworkError;
 use crate::hop::{Hop, HopConfig, HopEvent};
-use crate::output::{DropSite, Envelope, NetPacket};
+use crate::output::{DropSite, Envelope, NetPacket, Payload};
 use crate::queue::QueueConfig;
 use netburn_medium::config::QueueKind;
 use netburn_medium::packet::{DropReason, NodeId, Queued};
@@ -58,7 +58,7 @@ struct Host<P> {
     downlink: Hop<NetPacket<P>>,
 }
 
-impl<P: std::fmt::Debug + Send + 'static> WiredStations<P> {
+impl<P: Payload> WiredStations<P> {
     /// Creates the plan's stations with a link, in its order.
     pub(crate) fn new(plan: &Plan) -> Result<Self, NetworkError> {
         let mut hosts = Vec::new();
@@ -251,7 +251,7 @@ impl<P: std::fmt::Debug + Send + 'static> WiredStations<P> {
     }
 }
 
-impl<P: std::fmt::Debug + Send> Host<P> {
+impl<P: Payload> Host<P> {
     /// Moves packets from the queue to the ring, up to its limits.
     fn fill(&mut self, now: Instant, drops: &mut Drops<Envelope<P>>) {
         let full = |held: u64| self.link.bql.is_some_and(|most| held > most.as_bytes());

@@ -15,8 +15,8 @@ use netburn_units::{Instant, Stream};
 
 impl<P: std::fmt::Debug + Send> Air<P> {
     /// Sends a group-addressed frame at the lowest basic rate, past the transmit queue. Its end is an
-    /// [`Output::Group`]. `length` and `tid` of `packet` are as in [`send_frame`](Self::send_frame).
-    /// Without a link it ends at once, and nothing is transmitted.
+    /// [`Output::Group`]. `packet` is data, or a management frame ([`Packet::management`]). Without a link
+    /// it ends at once, and nothing is transmitted.
     pub fn send_group(
         &mut self,
         now: Instant,

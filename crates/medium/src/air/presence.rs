@@ -12,19 +12,18 @@ use netburn_units::Instant;
 
 impl<P: std::fmt::Debug + Send> Air<P> {
     /// Sends a management frame at the lowest basic rate, with the priority of AC_VO (802.11-2020
-    /// clause 10.2.3.2), ahead of the transmit queue. The length of `packet` is that of its body,
-    /// minus 8 (LLC and SNAP of data frames); its `tid` must be
-    /// [`MANAGEMENT`](crate::packet::MANAGEMENT). It is retried up to seven times.
+    /// clause 10.2.3.2), ahead of the transmit queue. It is retried up to seven times. `body`: length of
+    /// its body in bytes.
     ///
     /// # Panics
     /// If the nodes have no link.
-    pub fn send_frame(&mut self, now: Instant, from: NodeId, to: NodeId, packet: Packet<P>) {
+    pub fn send_frame(&mut self, now: Instant, from: NodeId, to: NodeId, body: u32, payload: P) {
         self.handle_timeout(now);
         self.due = None;
         let now = self.now;
         let node = &mut self.nodes[from.index()];
         assert!(node.link(to).is_some(), "management frames need a link");
-        node.push_frame(now, to, packet);
+        node.push_frame(now, to, Packet::management(body, payload));
         self.contend(now, from, AccessCategory::Voice.index());
     }
 

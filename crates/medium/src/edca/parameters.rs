@@ -25,7 +25,7 @@ impl AccessCategory {
         AccessCategory::Voice,
     ];
 
-    /// Access category of a traffic identifier 0 to 7 (802.11-2020 table 10-1), or of [`MANAGEMENT`] (clause
+    /// Access category of a traffic identifier 0 to 7 (802.11-2020 table 10-1), or of a management frame (clause
     /// 10.2.3.2: AC_VO).
     #[must_use]
     pub const fn from_tid(tid: u8) -> AccessCategory {

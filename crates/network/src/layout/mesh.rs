@@ -3,18 +3,19 @@
 use super::units::{UnitLink, error_of, pair};
 use super::{PlacedRadio, node};
 use crate::error::NetworkError;
-use crate::mesh::constants::Constants;
-use crate::mesh::hwmp::RootMode;
 use netburn_medium::packet::NodeId;
 use netburn_scenario::Plan;
 use netburn_scenario::plan::{self, MeshRoot, MeshTimers};
+
+/// Bytes of the mesh control field without proxied addresses (802.11-2020 clause 9.2.4.7.3).
+pub(crate) const MESH_CONTROL: u32 = 6;
 
 /// A mesh.
 #[derive(Debug, Clone)]
 pub(crate) struct MeshLayout {
     pub(crate) name: String,
-    pub(crate) constants: Constants,
-    pub(crate) mode: RootMode,
+    pub(crate) timers: MeshTimers,
+    pub(crate) root_mode: MeshRoot,
     /// Place of the root among the members.
     pub(crate) root: usize,
     /// Index of each access point in the plan, and its radio.
@@ -78,16 +79,8 @@ fn layout(plan: &Plan, radios: &[PlacedRadio], mesh: &plan::Mesh) -> Result<Mesh
     }
     Ok(MeshLayout {
         name: mesh.name.clone(),
-        constants: match mesh.timers {
-            MeshTimers::Linux => Constants::LINUX,
-            MeshTimers::Ns3 => Constants::NS3,
-        },
-        mode: match mesh.root_mode {
-            MeshRoot::None => RootMode::None,
-            MeshRoot::Proactive => RootMode::Proactive,
-            MeshRoot::Answered => RootMode::Answered,
-            MeshRoot::Announcements => RootMode::Announcements,
-        },
+        timers: mesh.timers,
+        root_mode: mesh.root_mode,
         root,
         members,
         links,

@@ -21,9 +21,9 @@ mod placement;
 mod radios;
 mod units;
 
-pub(crate) use mesh::MeshLayout;
+pub(crate) use mesh::{MESH_CONTROL, MeshLayout};
 pub(crate) use placement::hundredths;
-pub(crate) use units::UnitLink;
+pub(crate) use units::{FOURTH_ADDRESS, UnitLink};
 
 use crate::error::NetworkError;
 use crate::hop::{HopConfig, HopFraming};

@@ -11,6 +11,9 @@ use netburn_scenario::Plan;
 use netburn_scenario::plan::{Ap, RadioRef};
 use netburn_units::Dbm;
 
+/// Bytes of the fourth address in frames between access points (802.11-2020 clause 9.3.2.1).
+pub(crate) const FOURTH_ADDRESS: u32 = 6;
+
 /// Link of an access point with a radio of its parent.
 #[derive(Debug, Clone)]
 pub(crate) struct UnitLink {

@@ -2,7 +2,7 @@
 
 use super::cake::{Cake, CakeConfig, Labels};
 use crate::hop::{HopEvent, HopFraming};
-use crate::output::{Endpoint, Envelope, NetPacket};
+use crate::output::{Endpoint, Envelope, NetPacket, Payload};
 use crate::queue::QueueConfig;
 use netburn_medium::config::QueueKind;
 use netburn_medium::packet::{NodeId, Packet, Queued};
@@ -60,7 +60,7 @@ impl Shaper {
     }
 }
 
-impl<P: std::fmt::Debug + Send + 'static> Pacer<P> {
+impl<P: Payload> Pacer<P> {
     /// Creates a discipline whose random numbers come from `blue`.
     pub(crate) fn new(config: &PacerConfig, blue: Stream) -> Self {
         let other = |kind| {

@@ -1,102 +1,60 @@
 //! Forwarding: next hop of a packet that leaves the air or a wired hop.
 
 use super::Network;
+use super::features::PacketEnd;
+use super::wiring::Next;
 use crate::backhaul::HopId;
+use crate::frame::FrameBody;
 use crate::hop::HopEvent;
 use crate::layout::Attachment;
 use crate::observe::Traffic;
-use crate::output::{DropSite, Endpoint, NetPacket, Output, Reflector, unwrap};
+use crate::output::{DropSite, Endpoint, NetPacket, Output, Payload, Reflector, unwrap};
+use crate::relay::Relayed;
 use crate::wired_stations::WiredEvent;
-use crate::wiring::Next;
 use netburn_medium::air::Output as AirOutput;
-use netburn_medium::packet::{DropReason, Ecn, MANAGEMENT, NodeId};
+use netburn_medium::packet::{DropReason, Ecn, NodeId, Packet};
 use netburn_units::Instant;
 
-impl<P: std::fmt::Debug + Send + 'static> Network<P> {
-    /// Processes the outputs of the air.
-    pub(crate) fn drain_air(&mut self) {
-        while let Some(output) = self.air.poll_output() {
-            match output {
-                AirOutput::Delivered { at, from, to, packet } if packet.tid == MANAGEMENT => {
-                    self.handle_management(at, (from, to), packet.flow, true);
+impl<P: Payload> Network<P> {
+    /// Processes the outputs of the air, and the packets that features have dropped.
+    pub(super) fn drain_air(&mut self) {
+        loop {
+            while let Some((at, by, packet)) = self.wlan.poll_dropped() {
+                if let Ok(packet) = FrameBody::open(packet) {
+                    self.drop_packet(at, by, packet);
                 }
-                AirOutput::Delivered { at, from, to, packet } => match self.station(to) {
-                    Some(_) => {
-                        if self.has_timers {
-                            self.count_loss(at, from, to, false);
-                            self.downlink_ended(at, to, true);
-                        }
-                        self.deliver(at, packet);
-                    }
-                    None if !self.has_timers => self.receive(at, from, self.radios[to.index()].ap, packet),
-                    None => {
-                        self.uplink_ended(at, from, true);
-                        self.count_in_mesh(at, from, to, false);
-                        if self.count_uplink(at, from, to, false) {
-                            self.receive(at, from, self.radios[to.index()].ap, packet);
-                        } else {
-                            self.drop_packet(at, DropSite::Air(DropReason::NoLink), packet);
-                        }
-                    }
-                },
-                AirOutput::Dropped {
+            }
+            match self.wlan.air.poll_output() {
+                Some(AirOutput::Delivered { at, from, to, packet }) => self.handle_delivered(at, (from, to), packet),
+                Some(AirOutput::Dropped {
                     at,
                     from,
                     to,
                     reason,
-                    packet,
-                } => {
-                    let Some(packet) = packet else { continue };
-                    if packet.tid == MANAGEMENT {
-                        self.handle_management(at, (from, to), packet.flow, false);
-                        continue;
-                    }
-                    if reason == DropReason::RetryLimit {
-                        match self.station(to) {
-                            Some(_) => self.count_loss(at, from, to, true),
-                            None => {
-                                self.count_in_mesh(at, from, to, true);
-                                self.count_uplink(at, from, to, true);
-                            }
-                        }
-                    }
-                    match self.station(to) {
-                        Some(_) => self.downlink_ended(at, to, false),
-                        None => self.uplink_ended(at, from, false),
-                    }
-                    if Self::is_broadcast(&packet) {
-                        continue;
-                    }
-                    let own = self.station(from).is_some() && reason != DropReason::AdapterFull;
-                    let by = if own {
-                        DropSite::Sender(reason)
-                    } else {
-                        DropSite::Air(reason)
-                    };
-                    self.drop_packet(at, by, packet);
-                }
-                AirOutput::Group {
+                    packet: Some(packet),
+                }) => self.handle_dropped(at, (from, to), reason, packet),
+                // Its receiver has it.
+                Some(AirOutput::Dropped { packet: None, .. }) => {}
+                Some(AirOutput::Group {
                     at,
                     from,
                     packet,
                     heard,
-                } => {
-                    if packet.tid == MANAGEMENT {
-                        let heard: Vec<NodeId> = heard.into_iter().filter(|to| !self.air.is_away(*to)).collect();
-                        self.receive_mesh_frame(at, from, packet.flow, &heard);
-                    } else {
-                        self.receive_group(at, from, packet.flow, &heard);
+                }) => {
+                    if let FrameBody::Feature(frame) = packet.payload {
+                        self.features
+                            .handle_group_frame(at, &mut self.wlan, from, frame, &heard);
                     }
                 }
-                AirOutput::Sent {
+                Some(AirOutput::Sent {
                     at,
                     from,
                     flow,
                     packets,
                     bytes,
                     ..
-                } => {
-                    if let Some(station) = self.station(from) {
+                }) => {
+                    if let Some(station) = self.wlan.station_of(from) {
                         self.outputs.push_back(Output::Sent {
                             at,
                             from: Endpoint::Station(station),
@@ -106,33 +64,67 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                         });
                     }
                 }
+                None => return,
             }
         }
     }
 
-    /// Processes a management frame that arrived, or that was lost after its last retry.
-    fn handle_management(&mut self, at: Instant, ends: (NodeId, NodeId), flow: u32, arrived: bool) {
-        if self.station(ends.0).or(self.station(ends.1)).is_some() {
-            self.handle_frame(at, ends, flow, arrived);
+    /// Processes a frame that arrived.
+    fn handle_delivered(&mut self, at: Instant, ends: (NodeId, NodeId), frame: Packet<FrameBody<P>>) {
+        let packet = match FrameBody::open(frame) {
+            Ok(packet) => packet,
+            Err(frame) => {
+                self.features.handle_frame(at, &mut self.wlan, ends, frame, true);
+                return;
+            }
+        };
+        let accepted = self
+            .features
+            .handle_packet_end(at, &mut self.wlan, ends, PacketEnd::Delivered);
+        let (from, to) = ends;
+        if self.wlan.station_of(to).is_some() {
+            self.deliver(at, packet);
+        } else if accepted {
+            self.receive(at, from, self.wlan.radios[to.index()].ap, packet);
         } else {
-            self.handle_mesh_frame(at, ends, flow, arrived);
+            self.drop_packet(at, DropSite::Air(DropReason::NoLink), packet);
         }
+    }
+
+    /// Processes a frame that its sender, or the receiver's adapter, dropped.
+    fn handle_dropped(&mut self, at: Instant, ends: (NodeId, NodeId), reason: DropReason, frame: Packet<FrameBody<P>>) {
+        let packet = match FrameBody::open(frame) {
+            Ok(packet) => packet,
+            Err(frame) => {
+                self.features.handle_frame(at, &mut self.wlan, ends, frame, false);
+                return;
+            }
+        };
+        let end = if reason == DropReason::RetryLimit {
+            PacketEnd::Lost
+        } else {
+            PacketEnd::Dropped
+        };
+        self.features.handle_packet_end(at, &mut self.wlan, ends, end);
+        let own = self.wlan.station_of(ends.0).is_some() && reason != DropReason::AdapterFull;
+        let by = if own {
+            DropSite::Sender(reason)
+        } else {
+            DropSite::Air(reason)
+        };
+        self.drop_packet(at, by, packet);
     }
 
     /// Processes a packet that an access point received from the air. One that it sends on over the
     /// air, to or from another access point, first passes its forwarding delay.
     fn receive(&mut self, now: Instant, from: NodeId, ap: usize, packet: NetPacket<P>) {
-        if Self::is_broadcast(&packet) {
-            self.receive_broadcast(now, ap, packet.flow);
-            return;
-        }
         if self.is_for_access_point(from, &packet) {
             // The access point's processor handles it as a packet that it forwards.
             self.forward(now, ap, packet);
             return;
         }
-        let relayed = !self.relays.is_empty() && {
-            let came_from_unit = self.station(from).is_none();
+        let relayed = !self.features.relays.is_empty() && {
+            let came_from_unit = self.wlan.station_of(from).is_none();
             match self.next_hop(ap, &packet) {
                 Next::Air(..) | Next::Mesh(_) => true,
                 Next::Station(_) => came_from_unit && !self.is_for_port(ap, &packet),
@@ -140,26 +132,14 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             }
         };
         if relayed {
-            self.relays.hold(now, ap, packet);
-            self.cached_timeout = None;
+            self.features.relays.hold(now, ap, Relayed::Data(packet));
         } else {
             self.forward(now, ap, packet);
         }
     }
 
-    /// Forwards the packets whose forwarding delay has passed.
-    pub(super) fn relay(&mut self, now: Instant) {
-        while let Some((ap, packet)) = self.relays.poll(now) {
-            if Self::is_broadcast(&packet) {
-                self.relay_broadcast(now, ap, packet);
-            } else {
-                self.forward(now, ap, packet);
-            }
-        }
-    }
-
     /// Forwards the packets that left the wired hops by `now`.
-    pub(crate) fn drain_wires(&mut self, now: Instant) {
+    pub(super) fn drain_wires(&mut self, now: Instant) {
         loop {
             if let Some((hop, at, event)) = self.backhaul.poll(now) {
                 self.handle_hop_event(hop, at, event);
@@ -312,8 +292,13 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         }
         match next {
             Next::Station(station) => self.send_to_station(now, at, station, packet),
-            Next::Air(from, to) => self.air.handle_packet(now, from, to, packet),
-            Next::Mesh(member) => self.send_in_mesh(now, at, member, packet),
+            Next::Air(from, to) => {
+                self.wlan.air.handle_packet(now, from, to, packet.map(FrameBody::Data));
+            }
+            Next::Mesh(member) => {
+                let packet = packet.map(FrameBody::Data);
+                self.features.meshes.send(now, &mut self.wlan, at, member, packet);
+            }
             Next::Port(other) => self.switch_to(now, other, packet),
             Next::Line => self.send_on_line(now, at as u16, packet),
         }
@@ -333,10 +318,10 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             self.send_on_wire(now, station, packet);
             return;
         };
-        let joined = &self.wifi_stations[index];
+        let joined = &self.wlan.stations[index];
         let (mut radio, mut node, ap) = (joined.radio, joined.node, joined.ap);
-        if self.has_timers {
-            match self.roaming.route(index, at, &self.air) {
+        if !self.features.is_empty() {
+            match self.features.roaming.route(index, at, &self.wlan.air) {
                 Some(way) => (radio, node) = way,
                 None if ap == at => {}
                 // It has moved to another house.
@@ -345,12 +330,14 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                     return;
                 }
             }
-            self.count_waiting(node);
+            self.features.power_saves.count_waiting(node);
         }
         if let Some(mappings) = &self.mappings {
             mappings.at_ap(at, &mut packet);
         }
-        self.air.handle_packet(now, radio, node, packet);
+        self.wlan
+            .air
+            .handle_packet(now, radio, node, packet.map(FrameBody::Data));
     }
 
     /// Sends a packet over the cable of a wired station.
@@ -361,7 +348,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
     }
 
     /// Forwards a packet of a box between its radios, its ports and its line.
-    fn forward(&mut self, now: Instant, ap: usize, packet: NetPacket<P>) {
+    pub(super) fn forward(&mut self, now: Instant, ap: usize, packet: NetPacket<P>) {
         self.forward_to(now, HopId::Forwarding(ap as u16), packet);
     }
 
@@ -396,7 +383,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         self.outputs.push_back(Output::Delivered { at, from, to, packet });
     }
 
-    pub(crate) fn drop_packet(&mut self, at: Instant, by: DropSite, packet: NetPacket<P>) {
+    pub(super) fn drop_packet(&mut self, at: Instant, by: DropSite, packet: NetPacket<P>) {
         let (from, to, packet) = unwrap(packet);
         for traffic in self.traffic(from, to).into_iter().flatten() {
             traffic.dropped += 1;

@@ -6,14 +6,14 @@
 
 use super::Network;
 use crate::backhaul::HopId;
-use crate::output::{Endpoint, NetPacket, Reflector};
+use crate::output::{Endpoint, NetPacket, Payload, Reflector};
 use netburn_medium::packet::{Ecn, NodeId};
 use netburn_units::Instant;
 
-impl<P: std::fmt::Debug + Send + 'static> Network<P> {
+impl<P: Payload> Network<P> {
     /// Returns true for a packet that the access point returns to the station from which it received it.
     pub(super) fn is_for_access_point(&self, from: NodeId, packet: &NetPacket<P>) -> bool {
-        packet.payload.headers.reflector() == Some(Reflector::AccessPoint) && self.station(from).is_some()
+        packet.payload.headers.reflector() == Some(Reflector::AccessPoint) && self.wlan.station_of(from).is_some()
     }
 
     /// Returns a packet at the end of `hop` to its sender if the host there is its reflector. Otherwise, and for a packet

@@ -2,31 +2,35 @@
 //!
 //! - [`sleeper`] – when a station dozes and wakes
 //! - [`absence`] – when an access point or a station leaves its channel
-//!
-//! `presence` performs their actions on the air.
+//! - [`on_air`] – performs their actions on the air
 
-pub(crate) mod absence;
-pub(crate) mod sleeper;
+mod absence;
+mod on_air;
+mod sleeper;
 
 use crate::beacon;
 use crate::error::NetworkError;
 use crate::layout::{Layout, WifiStation};
-use absence::{Absences, Absentee};
+use absence::Absences;
 use netburn_medium::config::{PowerSaveMode, Standard};
 use netburn_medium::packet::NodeId;
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant, Stream};
+pub(crate) use sleeper::PowerSaveFrame;
 use sleeper::Sleeper;
 
 /// All stations that doze, and all stations and access points that leave their channel.
 #[derive(Debug)]
-pub(crate) struct PowerSaves {
-    pub(crate) dozing: Vec<Dozing>,
+pub(crate) struct PowerSaves<B> {
+    dozing: Vec<Dozing>,
     absences: Absences,
     /// Index in `dozing`, by Wi-Fi station.
     of_wifi_station: Vec<Option<u16>>,
-    /// Likewise, by node.
+    /// Index in `dozing`, by node.
     of_node: Vec<Option<u16>>,
+    /// Management frames that wait in the access point until the station is awake, each with the length of its body, by
+    /// Wi-Fi station.
+    deferred: Vec<Vec<(u32, B)>>,
     /// Packets in the access points for each node that dozes. They are neither delivered nor dropped.
     waiting: Vec<u32>,
     /// Phase of the beacons of each radio.
@@ -37,17 +41,16 @@ pub(crate) struct PowerSaves {
 
 /// A station that dozes.
 #[derive(Debug)]
-pub(crate) struct Dozing {
-    pub(crate) station: u16,
-    pub(crate) wifi_station: usize,
-    pub(crate) sleeper: Sleeper,
+struct Dozing {
+    wifi_station: usize,
+    sleeper: Sleeper,
     /// Its timer, as far as the cache knows it.
     due: Option<Instant>,
     /// For the reception of beacons.
-    pub(crate) chance: Stream,
+    beacon_rng: Stream,
 }
 
-impl PowerSaves {
+impl<B> PowerSaves<B> {
     /// # Errors
     /// If the standard of a link does not have the station's mode.
     pub(crate) fn new(plan: &Plan, layout: &Layout, begin: Instant) -> Result<Self, NetworkError> {
@@ -67,17 +70,17 @@ impl PowerSaves {
                 .duration_below(settings.twt_interval);
             of_wifi_station[index] = Some(dozing.len() as u16);
             dozing.push(Dozing {
-                station: at.station as u16,
                 wifi_station: index,
                 sleeper: Sleeper::new(begin, settings, periods),
                 due: None,
-                chance: plan.seed.stream("dozing", at.station as u64),
+                beacon_rng: plan.seed.stream("dozing", at.station as u64),
             });
         }
         let radios = layout.radios.len();
         let mut of_node = vec![None; radios];
         of_node.extend(layout.station_of_node.iter().map(|station| {
-            let of_station = |dozing: &Dozing| dozing.station == *station;
+            let of_station =
+                |dozing: &Dozing| layout.wifi_stations[dozing.wifi_station].station == usize::from(*station);
             dozing.iter().position(of_station).map(|index| index as u16)
         }));
         let beacons = |radio| {
@@ -87,6 +90,7 @@ impl PowerSaves {
         Ok(PowerSaves {
             dozing,
             absences: Absences::new(plan, layout),
+            deferred: of_wifi_station.iter().map(|_| Vec::new()).collect(),
             of_wifi_station,
             waiting: vec![0; of_node.len()],
             of_node,
@@ -96,12 +100,12 @@ impl PowerSaves {
     }
 
     /// Index of a Wi-Fi station that dozes.
-    pub(crate) fn of_wifi_station(&self, wifi_station: usize) -> Option<usize> {
+    fn of_wifi_station(&self, wifi_station: usize) -> Option<usize> {
         self.of_wifi_station[wifi_station].map(usize::from)
     }
 
     /// Index of the station of a node, if it dozes.
-    pub(crate) fn of_node(&self, node: NodeId) -> Option<usize> {
+    fn of_node(&self, node: NodeId) -> Option<usize> {
         self.of_node[node.index()].map(usize::from)
     }
 
@@ -116,33 +120,28 @@ impl PowerSaves {
         self.beacons[radio.index()]
     }
 
-    /// Returns true if packets for a node wait in its access point.
-    pub(crate) fn is_waiting(&self, node: NodeId) -> bool {
-        self.waiting[node.index()] > 0
-    }
-
-    /// Counts a packet that enters an access point's queue.
-    pub(crate) fn add_waiting(&mut self, node: NodeId) {
-        self.waiting[node.index()] += 1;
-    }
-
-    /// Counts a packet that was delivered or dropped.
-    pub(crate) fn remove_waiting(&mut self, node: NodeId) {
-        let waiting = &mut self.waiting[node.index()];
-        *waiting = waiting.saturating_sub(1);
-    }
-
-    /// Returns one that leaves its channel (`true`) or returns to it at `now`.
-    pub(crate) fn poll_absence(&mut self, now: Instant) -> Option<(Absentee, bool)> {
-        let change = self.absences.poll(now);
-        if change.is_some() {
-            self.due = None;
+    /// Counts a packet for a node that enters the queue of its access point.
+    pub(crate) fn count_waiting(&mut self, node: NodeId) {
+        if self.of_node(node).is_some() {
+            self.waiting[node.index()] += 1;
         }
-        change
+    }
+
+    /// Counts a packet for a node that was delivered or dropped.
+    fn remove_waiting(&mut self, node: NodeId) {
+        if self.of_node(node).is_some() {
+            let waiting = &mut self.waiting[node.index()];
+            *waiting = waiting.saturating_sub(1);
+        }
+    }
+
+    /// Drops the management frames that wait until a station is awake.
+    pub(crate) fn forget_deferred(&mut self, wifi_station: usize) {
+        self.deferred[wifi_station].clear();
     }
 
     /// Invalidates the cached time of the next timer if that of a station has changed.
-    pub(crate) fn update(&mut self, index: usize) {
+    fn update(&mut self, index: usize) {
         let dozing = &mut self.dozing[index];
         let due = dozing.sleeper.poll_timeout();
         if dozing.due != due {

@@ -15,7 +15,7 @@ const CLOSING: Duration = Duration::from_micros(256);
 
 /// A frame without data that the machine sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Frame {
+pub(crate) enum PowerSaveFrame {
     /// Null frame with the power management bit.
     Doze,
     /// Null frame without it.
@@ -26,10 +26,6 @@ pub(crate) enum Frame {
     End,
 }
 
-impl Frame {
-    pub(crate) const ALL: [Frame; 4] = [Frame::Doze, Frame::Wake, Frame::Trigger, Frame::End];
-}
-
 /// An action of a station.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Action {
@@ -38,12 +34,12 @@ pub(crate) enum Action {
     /// The access point learns from a frame, or knows by agreement, that the station dozes or is awake.
     SetAsleep(bool),
     /// Sends a frame.
-    Send(Frame),
+    Send(PowerSaveFrame),
 }
 
 /// Observations at an instant.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Around {
+pub(crate) struct Observation {
     /// True if the access point's beacon is received now.
     pub(crate) beacon: bool,
     /// True if packets for the station wait in its access point.
@@ -154,13 +150,13 @@ impl Sleeper {
     }
 
     /// Processes a timer that is due.
-    pub(crate) fn handle_timeout(&mut self, now: Instant, around: &Around) {
+    pub(crate) fn handle_timeout(&mut self, now: Instant, observed: &Observation) {
         if self.poll_timeout().is_none_or(|at| at > now) {
             return;
         }
         match self.state {
             State::Awake { .. } => {
-                if around.backlog {
+                if observed.backlog {
                     self.last = now;
                 }
                 // Packets since the timer was set only have moved `last`.
@@ -169,15 +165,15 @@ impl Sleeper {
                     self.state = State::Awake { until };
                 } else {
                     self.state = State::Announcing;
-                    self.actions.push_back(Action::Send(Frame::Doze));
+                    self.actions.push_back(Action::Send(PowerSaveFrame::Doze));
                 }
             }
-            State::Dozing { .. } => self.wake(now, around),
+            State::Dozing { .. } => self.wake(now, observed),
             State::Period { .. } => {
                 self.actions.push_back(Action::SetAsleep(true));
-                self.close(now, around);
+                self.close(now, observed);
             }
-            State::Closing { .. } => self.close(now, around),
+            State::Closing { .. } => self.close(now, observed),
             State::Suspended | State::Announcing | State::Waking | State::Sending { .. } | State::Served => {}
         }
     }
@@ -201,64 +197,64 @@ impl Sleeper {
     }
 
     /// A data frame of the station has arrived at its access point.
-    pub(crate) fn handle_sent(&mut self, now: Instant, around: &Around) {
+    pub(crate) fn handle_sent(&mut self, now: Instant, observed: &Observation) {
         self.last = now;
         match self.state {
             // Its power management bit is not set.
             State::Awake { .. } | State::Waking => self.actions.push_back(Action::SetAsleep(false)),
-            State::Sending { ended: false } => self.trigger(around),
+            State::Sending { ended: false } => self.trigger(observed),
             _ => {}
         }
     }
 
     /// A data frame of the station was dropped.
-    pub(crate) fn handle_lost(&mut self, now: Instant, around: &Around) {
-        if self.state == (State::Sending { ended: false }) && !around.backlog {
+    pub(crate) fn handle_lost(&mut self, now: Instant, observed: &Observation) {
+        if self.state == (State::Sending { ended: false }) && !observed.backlog {
             self.doze(now);
         }
     }
 
     /// A packet for the station has arrived, or was dropped.
-    pub(crate) fn handle_downlink(&mut self, now: Instant, arrived: bool, around: &Around) {
+    pub(crate) fn handle_downlink(&mut self, now: Instant, arrived: bool, observed: &Observation) {
         if arrived {
             self.last = now;
         }
-        if self.state == State::Served && !around.waiting {
+        if self.state == State::Served && !observed.waiting {
             // The last frame has the bit "end of service period".
             self.actions.push_back(Action::SetAsleep(true));
-            self.end_period(now, around);
+            self.end_period(now, observed);
         }
     }
 
     /// A frame of [`Action::Send`] arrived, or was lost after its last retry.
-    pub(crate) fn handle_frame(&mut self, now: Instant, frame: Frame, arrived: bool, around: &Around) {
+    pub(crate) fn handle_frame(&mut self, now: Instant, frame: PowerSaveFrame, arrived: bool, observed: &Observation) {
         match (frame, arrived, self.state) {
-            (Frame::Doze, true, State::Announcing) => {
+            (PowerSaveFrame::Doze, true, State::Announcing) => {
                 self.actions.push_back(Action::SetAsleep(true));
                 self.doze(now);
             }
-            (Frame::Doze, false, State::Announcing) => self.stay_awake(now),
+            (PowerSaveFrame::Doze, false, State::Announcing) => self.stay_awake(now),
             // A packet came in between: the access point believes now that the station dozes.
-            (Frame::Doze, true, State::Awake { .. }) => {
+            (PowerSaveFrame::Doze, true, State::Awake { .. }) => {
                 self.actions.push_back(Action::SetAsleep(true));
-                self.actions.push_back(Action::Send(Frame::Wake));
+                self.actions.push_back(Action::Send(PowerSaveFrame::Wake));
             }
-            (Frame::Wake, true, State::Waking | State::Awake { .. }) => {
+            (PowerSaveFrame::Wake, true, State::Waking | State::Awake { .. }) => {
                 self.actions.push_back(Action::SetAsleep(false));
                 self.stay_awake(now);
             }
-            (Frame::Wake, false, State::Waking) => self.doze(now),
-            (Frame::Trigger, true, State::Sending { ended: false }) => self.trigger(around),
-            (Frame::Trigger, false, State::Sending { ended: false }) if !around.backlog => self.doze(now),
+            (PowerSaveFrame::Wake, false, State::Waking) => self.doze(now),
+            (PowerSaveFrame::Trigger, true, State::Sending { ended: false }) => self.trigger(observed),
+            (PowerSaveFrame::Trigger, false, State::Sending { ended: false }) if !observed.backlog => self.doze(now),
             // If it is lost, the station times out at about the same time.
-            (Frame::End, _, State::Sending { ended: true }) => self.end_period(now, around),
+            (PowerSaveFrame::End, _, State::Sending { ended: true }) => self.end_period(now, observed),
             _ => {}
         }
     }
 
     /// Wakes for a beacon or for a service period.
-    fn wake(&mut self, now: Instant, around: &Around) {
-        let reported = around.beacon && around.waiting;
+    fn wake(&mut self, now: Instant, observed: &Observation) {
+        let reported = observed.beacon && observed.waiting;
         match self.settings.mode {
             PowerSaveMode::Twt => {
                 self.actions.push_back(Action::SetAway(false));
@@ -269,12 +265,12 @@ impl Sleeper {
             }
             PowerSaveMode::Legacy if reported => {
                 self.actions.push_back(Action::SetAway(false));
-                self.actions.push_back(Action::Send(Frame::Wake));
+                self.actions.push_back(Action::Send(PowerSaveFrame::Wake));
                 self.state = State::Waking;
             }
             PowerSaveMode::UApsd if reported => {
                 self.actions.push_back(Action::SetAway(false));
-                self.actions.push_back(Action::Send(Frame::Trigger));
+                self.actions.push_back(Action::Send(PowerSaveFrame::Trigger));
                 self.state = State::Sending { ended: false };
             }
             _ => self.state = State::Dozing { until: self.next(now) },
@@ -282,18 +278,18 @@ impl Sleeper {
     }
 
     /// Begins a service period, or ends it at once if nothing waits.
-    fn trigger(&mut self, around: &Around) {
-        if around.waiting {
+    fn trigger(&mut self, observed: &Observation) {
+        if observed.waiting {
             self.actions.push_back(Action::SetAsleep(false));
             self.state = State::Served;
         } else {
-            self.actions.push_back(Action::Send(Frame::End));
+            self.actions.push_back(Action::Send(PowerSaveFrame::End));
             self.state = State::Sending { ended: true };
         }
     }
 
-    fn end_period(&mut self, now: Instant, around: &Around) {
-        if around.backlog {
+    fn end_period(&mut self, now: Instant, observed: &Observation) {
+        if observed.backlog {
             self.state = State::Sending { ended: false };
         } else {
             self.doze(now);
@@ -301,8 +297,8 @@ impl Sleeper {
     }
 
     /// Switches the receiver off after a service period, once the access point's frame has ended.
-    fn close(&mut self, now: Instant, around: &Around) {
-        if around.arriving {
+    fn close(&mut self, now: Instant, observed: &Observation) {
+        if observed.arriving {
             self.state = State::Closing { until: now + CLOSING };
         } else {
             self.doze(now);

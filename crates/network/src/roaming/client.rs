@@ -1,6 +1,6 @@
 //! State machine of a client: it measures, scans, moves, and recovers from a lost link.
 //!
-//! The machine has no radio. Its caller reports the signals at an instant ([`Surroundings`]),
+//! The machine has no radio. Its caller reports the signals at an instant ([`Observation`]),
 //! frames that arrived, and timers; the machine returns [`Action`]s.
 //!
 //! - [`beacons`] – when it scans, and when its link is lost
@@ -53,7 +53,7 @@ pub(crate) struct TransitionRequest {
 
 /// Observations of a client at an instant.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Surroundings<'a> {
+pub(crate) struct Observation<'a> {
     /// Signal of each target in dBm.
     pub(crate) signals: &'a [f64],
     /// True if the serving access point's beacon is received now.
@@ -311,21 +311,21 @@ impl Client {
     }
 
     /// Processes the timers that are due.
-    pub(crate) fn handle_timeout(&mut self, now: Instant, around: &Surroundings<'_>) {
+    pub(crate) fn handle_timeout(&mut self, now: Instant, observed: &Observation<'_>) {
         if self.poll_timeout().is_none_or(|at| at > now) {
             return;
         }
         match &mut self.state {
-            State::Connected => self.handle_beacon(now, around),
+            State::Connected => self.handle_beacon(now, observed),
             // The result of the null frame is missing.
             State::Scanning(Listening { announced: Some(_), .. }) => self.leave(now),
-            State::Scanning(_) => self.handle_scan(now, around),
+            State::Scanning(_) => self.handle_scan(now, observed),
             State::Choosing { purpose, found, .. } => {
                 let (purpose, found) = (purpose.clone(), std::mem::take(found));
                 match purpose {
-                    Purpose::Own => self.choose(now, &found, around),
+                    Purpose::Own => self.choose(now, &found, observed),
                     Purpose::Report => self.report(now),
-                    Purpose::Request(request) => self.answer(now, &request, &found, around),
+                    Purpose::Request(request) => self.answer(now, &request, &found, observed),
                 }
             }
             State::Leaving { target, .. } => {
@@ -353,9 +353,9 @@ impl Client {
                         .push_back(Action::Event(RoamEvent::LinkLost { target, since }));
                 }
                 self.actions.push_back(Action::Disconnected);
-                self.start_scan(now, around);
+                self.start_scan(now, observed);
             }
-            State::Idle { .. } => self.start_scan(now, around),
+            State::Idle { .. } => self.start_scan(now, observed),
         }
     }
 
@@ -391,7 +391,7 @@ impl Client {
         now: Instant,
         request: TransitionRequest,
         willing: bool,
-        around: &Surroundings<'_>,
+        observed: &Observation<'_>,
     ) {
         if !matches!(self.state, State::Connected) || self.transition == TransitionAnswer::Ignore {
             return;
@@ -402,7 +402,7 @@ impl Client {
         }
         if let Some((_, results)) = self.results.as_ref().filter(|(at, _)| now.since(*at) <= FRESH) {
             let found = results.clone();
-            self.answer(now, &request, &found, around);
+            self.answer(now, &request, &found, observed);
             return;
         }
         let mut channels: Vec<ScanChannel> = Vec::new();
@@ -412,31 +412,31 @@ impl Client {
                 channels.push(channel);
             }
         }
-        self.start_scan_of(now, channels, Purpose::Request(request), around);
+        self.start_scan_of(now, channels, Purpose::Request(request), observed);
     }
 
     /// Reports a beacon request for the channels of its network.
-    pub(crate) fn handle_beacon_request(&mut self, now: Instant, around: &Surroundings<'_>) {
+    pub(crate) fn handle_beacon_request(&mut self, now: Instant, observed: &Observation<'_>) {
         if matches!(self.state, State::Connected) {
             let channels = self.known_channels();
-            self.start_scan_of(now, channels, Purpose::Report, around);
+            self.start_scan_of(now, channels, Purpose::Report, observed);
         }
     }
 
     /// Reports that the access point has disassociated the client.
-    pub(crate) fn handle_disassociated(&mut self, now: Instant, around: &Surroundings<'_>) {
+    pub(crate) fn handle_disassociated(&mut self, now: Instant, observed: &Observation<'_>) {
         let Some(current) = self.current.take() else { return };
         // hostapd removes the cached keys (wnm_ap.c).
         self.keys.known[current] = false;
         self.cut_since = Some((now, Some(current)));
         self.actions.push_back(Action::Disconnected);
-        self.start_scan(now, around);
+        self.start_scan(now, observed);
     }
 
     /// Reports that the kernel has reported lost packets. wpa_supplicant ignores this in a station.
-    pub(crate) fn handle_packet_loss(&mut self, now: Instant, around: &Surroundings<'_>) {
+    pub(crate) fn handle_packet_loss(&mut self, now: Instant, observed: &Observation<'_>) {
         if self.constants.roams_on_loss && matches!(self.state, State::Connected) {
-            self.start_scan(now, around);
+            self.start_scan(now, observed);
         }
     }
 }

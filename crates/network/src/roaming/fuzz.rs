@@ -1,6 +1,6 @@
 //! Operations on a client, decoded from bytes, and the laws that must hold for all of them.
 
-use super::client::{Action, Client, RoamEvent, Settings, Surroundings, Target, TransitionRequest, scan_channel};
+use super::client::{Action, Client, Observation, RoamEvent, Settings, Target, TransitionRequest, scan_channel};
 use super::exchange::{FastTransition, Method};
 use super::policy::Constants;
 use super::scan::all_channels;
@@ -173,8 +173,8 @@ impl World {
                 let willing = bytes.below(2) == 1;
                 if self.receives() {
                     let now = self.now;
-                    self.with_client(true, |client, around| {
-                        client.handle_request(now, request, willing, around)
+                    self.with_client(true, |client, observed| {
+                        client.handle_request(now, request, willing, observed)
                     });
                 }
             }
@@ -182,9 +182,9 @@ impl World {
                 let disassociated = bytes.below(2) == 1;
                 let now = self.now;
                 if self.receives() && disassociated {
-                    self.with_client(true, |client, around| client.handle_disassociated(now, around));
+                    self.with_client(true, |client, observed| client.handle_disassociated(now, observed));
                 } else if self.receives() {
-                    self.with_client(true, |client, around| client.handle_beacon_request(now, around));
+                    self.with_client(true, |client, observed| client.handle_beacon_request(now, observed));
                 }
             }
             _ => (self.waiting, self.busy) = (bytes.below(2) == 1, bytes.below(2) == 1),
@@ -196,14 +196,14 @@ impl World {
         self.joined.is_some() && !self.away
     }
 
-    fn with_client(&mut self, beacon: bool, event: impl FnOnce(&mut Client, &Surroundings<'_>)) {
-        let around = Surroundings {
+    fn with_client(&mut self, beacon: bool, event: impl FnOnce(&mut Client, &Observation<'_>)) {
+        let observed = Observation {
             signals: &self.signals,
             beacon,
             waiting: self.waiting,
             busy: self.busy,
         };
-        event(&mut self.client, &around);
+        event(&mut self.client, &observed);
         self.drain();
     }
 
@@ -226,7 +226,7 @@ impl World {
         self.now = self.now.max(at + late);
         let now = self.now;
         for _ in 0..MAX_AT_ONCE {
-            self.with_client(beacon, |client, around| client.handle_timeout(now, around));
+            self.with_client(beacon, |client, observed| client.handle_timeout(now, observed));
             if self.client.poll_timeout().is_none_or(|next| next > now) {
                 return;
             }
@@ -240,13 +240,13 @@ impl World {
             return;
         };
         let now = self.now;
-        let around = Surroundings {
+        let observed = Observation {
             signals: &self.signals,
             beacon: false,
             waiting: self.waiting,
             busy: self.busy,
         };
-        self.client.handle_timeout(now, &around);
+        self.client.handle_timeout(now, &observed);
         assert!(!self.client.has_actions(), "before {at}");
         assert_eq!(self.client.poll_timeout(), Some(at));
     }

@@ -1,4 +1,4 @@
-//! Stations that move and roam: the client's state machine on the model's air.
+//! Stations that move and roam.
 //!
 //! - [`motion`] – shadowing along the path of a station
 //! - [`policy`] – constants of the client policies
@@ -7,6 +7,8 @@
 //! - [`exchange`] – the frames with which it joins
 //! - [`losses`] – packets lost in a row
 //! - [`timers`] – the next timer of each client
+//! - [`on_air`] – the clients on the air: their frames, and the packets that they affect
+//! - [`event`] – events of the clients
 //! - [`validation`] – entry points for validation cases
 //!
 //! A station has one node of the air for each radio that it can join. All but one of them are away,
@@ -15,11 +17,13 @@
 
 mod choose;
 mod client;
+mod event;
 mod exchange;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
 mod losses;
 mod motion;
+mod on_air;
 mod policy;
 mod scan;
 mod timers;
@@ -27,20 +31,21 @@ pub mod validation;
 
 use crate::beacon;
 use crate::layout::{Layout, MobileStation, PlacedRadio, WifiStation, hundredths};
-use crate::output::{Envelope, NetPacket};
-use crate::steering::SteeringReason;
+use crate::output::Payload;
+use crate::wlan::Wlan;
+pub use event::{ClientEvent, ClientEventKind, SteeringReason};
 pub use policy::roaming_trigger;
 
-pub(crate) use client::{Action, Client, RoamEvent, Surroundings, TransitionRequest};
-use client::{Settings, Target, scan_channel};
+pub(crate) use client::TransitionRequest;
+use client::{Client, Settings, Target, scan_channel};
 use exchange::{FastTransition, Method};
-pub(crate) use losses::Losses;
+use losses::Losses;
 use motion::{Motion, Shadowing};
-use netburn_medium::air::Air;
+use netburn_medium::air::{Account, Air};
 use netburn_medium::config::{Band, LinkQuality, Roaming as RoamingConfig, Standard, SteeringPolicy};
 use netburn_medium::fading::{Fading, FadingModel};
 use netburn_medium::geometry::{Building, Position};
-use netburn_medium::packet::NodeId;
+use netburn_medium::packet::{NodeId, Packet};
 use netburn_medium::phy::TxVector;
 use netburn_medium::queue::StationState;
 use netburn_medium::signal;
@@ -55,134 +60,48 @@ pub(crate) const BUSY: Duration = Duration::from_secs(1);
 /// Speed of light in MHz · m.
 const MHZ_METRES: f64 = 299.792_458;
 
-/// An event of a station's client.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ClientEvent {
-    /// Station's number in the plan.
-    pub station: u16,
-    /// Start.
-    pub at: Instant,
-    /// Duration.
-    pub length: Duration,
-    /// Kind, with its radios.
-    pub kind: ClientEventKind,
-}
-
-/// Kinds of [`ClientEvent`], with names of radios such as `home.5g`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ClientEventKind {
-    /// It moved; the length is the time without a link.
-    Roamed {
-        /// Radio that it left.
-        from: String,
-        /// Radio that it joined.
-        to: String,
-    },
-    /// It lost its link and joined the same radio again.
-    Reconnected {
-        /// The radio.
-        to: String,
-    },
-    /// It scanned; the length includes the returns to its channel.
-    Scanned {
-        /// Time away from its channel.
-        away: Duration,
-    },
-    /// It could not join a radio.
-    JoinFailed {
-        /// The radio.
-        to: String,
-    },
-    /// No beacons and no answers to its probes arrive; the length is the time from the last beacon until
-    /// the station has detected that.
-    LinkLost {
-        /// Radio that it had joined.
-        from: String,
-    },
-    /// Its access point asked it to move.
-    Asked {
-        /// Preferred radio.
-        to: String,
-        /// Reason.
-        reason: SteeringReason,
-    },
-    /// It answered such a request.
-    Answered {
-        /// True if it moves.
-        accepted: bool,
-    },
-    /// Its access point disassociated it.
-    Disassociated {
-        /// Radio of the access point.
-        from: String,
-    },
-}
-
-impl std::fmt::Display for ClientEvent {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let millis = self.length.as_millis();
-        match &self.kind {
-            ClientEventKind::Roamed { from, to } => write!(f, "moved from {from} to {to}; no link for {millis} ms"),
-            ClientEventKind::Reconnected { to } => {
-                write!(f, "lost {to} and reconnected to it; no link for {millis} ms")
-            }
-            ClientEventKind::Scanned { away } => {
-                write!(f, "scanned; away from its channel for {} ms", away.as_millis())
-            }
-            ClientEventKind::JoinFailed { to } => write!(f, "could not join {to}"),
-            ClientEventKind::LinkLost { from } => {
-                write!(f, "lost the link to {from}; detected {millis} ms after the last beacon")
-            }
-            ClientEventKind::Asked { to, reason } => write!(f, "asked to move to {to}: {reason}"),
-            ClientEventKind::Answered { accepted: true } => write!(f, "accepted the request to move"),
-            ClientEventKind::Answered { accepted: false } => write!(f, "rejected the request to move"),
-            ClientEventKind::Disassociated { from } => write!(f, "disassociated by {from}"),
-        }
-    }
-}
-
 /// All clients that can move.
 #[derive(Debug)]
-pub(crate) struct Roaming<P> {
-    pub(crate) clients: Vec<Mobile<P>>,
+pub(crate) struct Roaming<B> {
+    pub(crate) clients: Vec<RoamingStation<B>>,
     /// Client of each Wi-Fi station; `None`: it does not move.
     client_of: Vec<Option<usize>>,
     /// Client and candidate of each node of the air.
-    place_of: Vec<Option<(usize, usize)>>,
+    candidate_of_node: Vec<Option<(usize, usize)>>,
     timers: Timers,
-    pub(crate) building: Building,
+    building: Building,
     /// Position of each radio.
-    pub(crate) positions: Vec<Option<Position>>,
+    positions: Vec<Option<Position>>,
     /// Position of each Wi-Fi station that is not a client here; `None`: the plan has another quality.
-    pub(crate) places: Vec<Option<Position>>,
-    pub(crate) events: VecDeque<ClientEvent>,
+    fixed_positions: Vec<Option<Position>>,
+    events: VecDeque<ClientEvent>,
 }
 
 /// A station that can move.
 #[derive(Debug)]
-pub(crate) struct Mobile<P> {
+pub(crate) struct RoamingStation<B> {
     pub(crate) station: u16,
     pub(crate) wifi_station: usize,
     pub(crate) candidates: Vec<Candidate>,
     pub(crate) client: Client,
     /// It has a roaming policy, so that the loss of packets can end its link.
-    pub(crate) decides: bool,
+    decides: bool,
     /// Packets of the station to its access point.
-    pub(crate) uplink_losses: Losses,
+    uplink_losses: Losses,
     /// `None`: its signals are fixed.
-    pub(crate) motion: Option<Motion>,
+    motion: Option<Motion>,
     /// Position for which the signal of the candidate to which it is tuned was computed.
     measured: Option<Position>,
     /// Buffer for [`listen`](Self::listen).
-    pub(crate) heard: Vec<f64>,
+    signals_buffer: Vec<f64>,
     /// Candidate whose channel it listens to. The air needs the signals of no other one.
-    pub(crate) tuned: usize,
+    tuned: usize,
     /// Time of the next update of the signals.
-    pub(crate) next_motion: Option<Instant>,
+    next_motion: Option<Instant>,
     /// For the reception of beacons.
-    pub(crate) chance: Stream,
+    beacon_rng: Stream,
     /// For the acceptance of transition requests.
-    willing: Stream,
+    acceptance_rng: Stream,
     acceptance: f64,
     /// Time at which it joined its radio; `None`: before the run.
     pub(crate) joined_at: Option<Instant>,
@@ -190,26 +109,20 @@ pub(crate) struct Mobile<P> {
     pub(crate) standard: Option<Standard>,
     pub(crate) reports: bool,
     pub(crate) transitions: bool,
-    /// Steering of its network.
-    pub(crate) steerer: Option<usize>,
     /// Request on its way to the station.
     pub(crate) request: Option<TransitionRequest>,
     /// Answer on its way to the access point.
     pub(crate) answer: Option<bool>,
-    /// Frames for it that wait until it is awake.
-    pub(crate) deferred: Vec<Frame>,
-    /// Airtime of its data at the last view of its access points.
-    pub(crate) airtime: Duration,
     pub(crate) busy_until: Instant,
     /// Packets that it keeps while it has no link.
-    pub(crate) held: VecDeque<NetPacket<P>>,
+    held: VecDeque<Packet<B>>,
 }
 
 /// A radio that a station can join.
 #[derive(Debug)]
 pub(crate) struct Candidate {
     pub(crate) at: WifiStation,
-    pub(crate) shadowing: Shadowing,
+    shadowing: Shadowing,
     /// Fast fading; `None`: none.
     fading: Option<Fading>,
     /// Signal without fading in dBm, at the position measured last.
@@ -219,14 +132,24 @@ pub(crate) struct Candidate {
     /// Signal in dBm; `None` if the plan has an MCS instead.
     pub(crate) signal: Option<f64>,
     /// Packets of the access point to the station.
-    pub(crate) losses: Losses,
+    losses: Losses,
     /// Last signal of the station at this radio that the access points have received, and its time.
     pub(crate) known: Option<(f64, Instant)>,
 }
 
-/// Purpose of a management frame on the air, in its packet's `flow`.
+/// Answer of a client to a transition request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Frame {
+pub(crate) struct TransitionAnswer {
+    /// Station's number in the plan.
+    pub(crate) station: u16,
+    /// Number of the client.
+    pub(crate) client: usize,
+    pub(crate) accepted: bool,
+}
+
+/// A management frame or null frame of a client, or of its access point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ClientFrame {
     /// Announces power save.
     Asleep,
     /// Ends power save, or probes the access point.
@@ -242,33 +165,22 @@ pub(crate) enum Frame {
     Disassociation,
 }
 
-impl Frame {
-    pub(crate) const ALL: [Frame; 8] = [
-        Frame::Asleep,
-        Frame::Awake,
-        Frame::Exchange,
-        Frame::BeaconRequest,
-        Frame::BeaconReport,
-        Frame::TransitionRequest,
-        Frame::TransitionResponse,
-        Frame::Disassociation,
-    ];
-
+impl ClientFrame {
     /// Length of its body in bytes: with the elements that hostapd and wpa_supplicant send for two or
     /// three neighbours.
-    pub(crate) fn body(self) -> u32 {
+    fn body(self) -> u32 {
         match self {
-            Frame::Asleep | Frame::Awake | Frame::Exchange => 0,
-            Frame::BeaconRequest => 22,
-            Frame::BeaconReport => 96,
-            Frame::TransitionRequest => 45,
-            Frame::TransitionResponse => 12,
-            Frame::Disassociation => 2,
+            ClientFrame::Asleep | ClientFrame::Awake | ClientFrame::Exchange => 0,
+            ClientFrame::BeaconRequest => 22,
+            ClientFrame::BeaconReport => 96,
+            ClientFrame::TransitionRequest => 45,
+            ClientFrame::TransitionResponse => 12,
+            ClientFrame::Disassociation => 2,
         }
     }
 }
 
-impl<P: std::fmt::Debug + Send + 'static> Roaming<P> {
+impl<B: Payload> Roaming<B> {
     pub(crate) fn new(plan: &Plan, layout: &Layout, begin: Instant) -> Self {
         let building = plan.building.clone().unwrap_or_default();
         let mut weakest = Vec::new();
@@ -327,7 +239,7 @@ impl<P: std::fmt::Debug + Send + 'static> Roaming<P> {
             let names = mobile.candidates.iter().map(|at| &layout.radios[at.radio.index()].name);
             let motion = Motion::new(&station.air, names);
             let next_motion = motion.as_ref().map(|_| begin);
-            Mobile {
+            RoamingStation {
                 station: number,
                 wifi_station: mobile.wifi_station,
                 candidates: mobile.candidates.iter().map(candidate).collect(),
@@ -336,33 +248,30 @@ impl<P: std::fmt::Debug + Send + 'static> Roaming<P> {
                 uplink_losses: Losses::new(begin),
                 motion,
                 measured: None,
-                heard: Vec::new(),
+                signals_buffer: Vec::new(),
                 tuned: mobile.first,
                 next_motion,
-                chance: plan.seed.stream("beacons", u64::from(number)),
-                willing: plan.seed.stream("transition requests", u64::from(number)),
+                beacon_rng: plan.seed.stream("beacons", u64::from(number)),
+                acceptance_rng: plan.seed.stream("transition requests", u64::from(number)),
                 acceptance: config.acceptance.as_f64(),
                 joined_at: None,
                 standard: station.air.standard,
                 reports: config.k && ssid.is_some_and(|ssid| ssid.k),
                 transitions: config.v && ssid.is_some_and(|ssid| ssid.v),
-                steerer: None,
                 request: None,
                 answer: None,
-                deferred: Vec::new(),
-                airtime: Duration::ZERO,
                 busy_until: begin,
                 held: VecDeque::new(),
             }
         };
-        let clients: Vec<Mobile<P>> = layout.mobile.iter().map(&mut mobile).collect();
+        let clients: Vec<RoamingStation<B>> = layout.mobile.iter().map(&mut mobile).collect();
         let mut client_of = vec![None; layout.wifi_stations.len()];
-        let mut place_of = vec![None; layout.air.nodes.len()];
+        let mut candidate_of_node = vec![None; layout.air.nodes.len()];
         let mut timers = Timers::new(clients.len());
         for (index, mobile) in clients.iter().enumerate() {
             client_of[mobile.wifi_station] = Some(index);
             for (place, candidate) in mobile.candidates.iter().enumerate() {
-                place_of[candidate.at.node.index()] = Some((index, place));
+                candidate_of_node[candidate.at.node.index()] = Some((index, place));
             }
             timers.set(index, mobile.poll_timeout());
         }
@@ -371,10 +280,10 @@ impl<P: std::fmt::Debug + Send + 'static> Roaming<P> {
             position.filter(|_| client.is_none())
         };
         Roaming {
-            places: layout.wifi_stations.iter().zip(&client_of).map(stands_at).collect(),
+            fixed_positions: layout.wifi_stations.iter().zip(&client_of).map(stands_at).collect(),
             clients,
             client_of,
-            place_of,
+            candidate_of_node,
             timers,
             building: building.model.clone(),
             positions: layout.radios.iter().map(|radio| plan.aps[radio.ap].position).collect(),
@@ -383,7 +292,7 @@ impl<P: std::fmt::Debug + Send + 'static> Roaming<P> {
     }
 
     /// Prepares the air: a station listens to one channel, and only that access point knows it.
-    pub(crate) fn prepare(&self, now: Instant, air: &mut Air<Envelope<P>>) {
+    pub(crate) fn prepare(&self, now: Instant, air: &mut Air<B>) {
         for mobile in &self.clients {
             let joined = mobile.client.current();
             for (index, candidate) in mobile.candidates.iter().enumerate() {
@@ -397,17 +306,17 @@ impl<P: std::fmt::Debug + Send + 'static> Roaming<P> {
         }
     }
 
+    /// True if no station moves or roams.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.clients.is_empty()
+    }
+
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         self.timers.first()
     }
 
-    /// Number of the first client from `client` on whose timer is due.
-    pub(crate) fn due(&self, now: Instant, client: usize) -> Option<usize> {
-        self.timers.due(now, client)
-    }
-
     /// Updates the timer of a client after a change of its state.
-    pub(crate) fn update_timer(&mut self, client: usize) {
+    fn update_timer(&mut self, client: usize) {
         self.timers.set(client, self.clients[client].poll_timeout());
     }
 
@@ -417,7 +326,7 @@ impl<P: std::fmt::Debug + Send + 'static> Roaming<P> {
     }
 
     /// The next update computes the signals of all stations again, also of those that do not move.
-    pub(crate) fn forget_signals(&mut self) {
+    fn forget_signals(&mut self) {
         for mobile in &mut self.clients {
             mobile.measured = None;
             for candidate in &mut mobile.candidates {
@@ -427,7 +336,7 @@ impl<P: std::fmt::Debug + Send + 'static> Roaming<P> {
     }
 
     /// Places a client at a position. Its walk ends.
-    pub(crate) fn place(&mut self, now: Instant, client: usize, position: Position) {
+    fn place(&mut self, now: Instant, client: usize, position: Position) {
         let mobile = &mut self.clients[client];
         mobile.motion = Some(Motion::standing(position));
         mobile.measured = None;
@@ -438,7 +347,7 @@ impl<P: std::fmt::Debug + Send + 'static> Roaming<P> {
     /// Position of a Wi-Fi station at its last update; `None`: it has none.
     pub(crate) fn position(&self, wifi_station: usize) -> Option<Position> {
         let Some(client) = self.client_of(wifi_station) else {
-            return self.places.get(wifi_station).copied().flatten();
+            return self.fixed_positions.get(wifi_station).copied().flatten();
         };
         let mobile = &self.clients[client];
         match &mobile.motion {
@@ -448,8 +357,8 @@ impl<P: std::fmt::Debug + Send + 'static> Roaming<P> {
     }
 
     /// Sets the quality of a Wi-Fi station's links with all radios. It has no position from now on.
-    pub(crate) fn fix_quality(&mut self, wifi_station: usize, quality: LinkQuality) {
-        self.places[wifi_station] = None;
+    fn fix_quality(&mut self, wifi_station: usize, quality: LinkQuality) {
+        self.fixed_positions[wifi_station] = None;
         let Some(client) = self.client_of(wifi_station) else {
             return;
         };
@@ -465,28 +374,35 @@ impl<P: std::fmt::Debug + Send + 'static> Roaming<P> {
     }
 
     /// Signal of a radio at a position in dBm, without shadowing; `None` if its access point has no position.
-    pub(crate) fn signal_dbm(&self, radio: &PlacedRadio, number: usize, position: Position) -> Option<f64> {
+    fn signal_dbm(&self, radio: &PlacedRadio, number: usize, position: Position) -> Option<f64> {
         let from = (*self.positions.get(number)?)?;
         let loss = self.building.loss_db(radio.config.band, from, position);
         Some(radio.config.power.as_dbm_f64() - loss)
     }
 
     /// Nodes of a Wi-Fi station that moves; none for others.
-    pub(crate) fn nodes(&self, wifi_station: usize) -> impl Iterator<Item = NodeId> {
-        let mobile = self.client_of(wifi_station).map(|client| &self.clients[client]);
-        mobile
+    fn nodes(&self, wifi_station: usize) -> impl Iterator<Item = NodeId> {
+        let station = self.client_of(wifi_station).map(|client| &self.clients[client]);
+        station
             .into_iter()
-            .flat_map(|mobile| mobile.candidates.iter().map(|candidate| candidate.at.node))
+            .flat_map(|station| station.candidates.iter().map(|candidate| candidate.at.node))
+    }
+
+    /// Sum of the accounts of all nodes of a Wi-Fi station.
+    pub(crate) fn account(&self, wlan: &Wlan<B>, wifi_station: usize) -> Account {
+        let node = wlan.stations[wifi_station].node;
+        let others = self.nodes(wifi_station).filter(|other| *other != node);
+        wlan.account(std::iter::once(node).chain(others))
     }
 
     /// Client and candidate of a node.
-    pub(crate) fn candidate_of(&self, node: NodeId) -> Option<(usize, usize)> {
-        self.place_of.get(node.index()).copied().flatten()
+    fn candidate_of(&self, node: NodeId) -> Option<(usize, usize)> {
+        self.candidate_of_node.get(node.index()).copied().flatten()
     }
 
     /// Node of the air over which a packet reaches a Wi-Fi station from an access point, and the
     /// radio. `None` if the station is not one that moves.
-    pub(crate) fn route(&self, wifi_station: usize, ap: usize, air: &Air<Envelope<P>>) -> Option<(NodeId, NodeId)> {
+    pub(crate) fn route(&self, wifi_station: usize, ap: usize, air: &Air<B>) -> Option<(NodeId, NodeId)> {
         let mobile = &self.clients[self.client_of(wifi_station)?];
         let joined = mobile.client.current().map(|joined| &mobile.candidates[joined]);
         if let Some(candidate) = joined.filter(|candidate| candidate.at.ap == ap) {
@@ -500,8 +416,8 @@ impl<P: std::fmt::Debug + Send + 'static> Roaming<P> {
     }
 }
 
-impl<P: std::fmt::Debug + Send> Mobile<P> {
-    pub(crate) fn poll_timeout(&self) -> Option<Instant> {
+impl<B: Payload> RoamingStation<B> {
+    fn poll_timeout(&self) -> Option<Instant> {
         match (self.client.poll_timeout(), self.next_motion) {
             (Some(client), Some(motion)) => Some(client.min(motion)),
             (client, motion) => client.or(motion),
@@ -510,7 +426,7 @@ impl<P: std::fmt::Debug + Send> Mobile<P> {
 
     /// Updates the signals for `now`: with positions, of the radio to which it is tuned, and of all others if they
     /// are random. Returns whether one has changed.
-    pub(crate) fn measure(
+    fn measure(
         &mut self,
         now: Instant,
         building: &Building,
@@ -544,12 +460,7 @@ impl<P: std::fmt::Debug + Send> Mobile<P> {
 
     /// Updates the signals of the radios to which it is not tuned, for the position of the last
     /// [`measure`](Self::measure).
-    pub(crate) fn measure_others(
-        &mut self,
-        building: &Building,
-        positions: &[Option<Position>],
-        radios: &[PlacedRadio],
-    ) {
+    fn measure_others(&mut self, building: &Building, positions: &[Option<Position>], radios: &[PlacedRadio]) {
         let Some(position) = self.measured else { return };
         for candidate in &mut self.candidates {
             if candidate.measured != Some(position) && !candidate.is_random() {
@@ -560,13 +471,13 @@ impl<P: std::fmt::Debug + Send> Mobile<P> {
     }
 
     /// Returns whether the station accepts the next transition request, if it can.
-    pub(crate) fn is_willing(&mut self) -> bool {
-        self.acceptance >= 1.0 || draw(&mut self.willing) < self.acceptance
+    fn is_willing(&mut self) -> bool {
+        self.acceptance >= 1.0 || draw(&mut self.acceptance_rng) < self.acceptance
     }
 
     /// Time of the next update of the signals, if it moves at `now`. With fast fading they change
     /// within a wavelength.
-    pub(crate) fn after_motion(&self, now: Instant, usual: Duration) -> Option<Instant> {
+    fn after_motion(&self, now: Instant, usual: Duration) -> Option<Instant> {
         let motion = self.motion.as_ref().filter(|motion| motion.is_moving(now))?;
         let fades = self.candidates.iter().any(|candidate| candidate.fading.is_some());
         let interval = match motion {
@@ -577,16 +488,16 @@ impl<P: std::fmt::Debug + Send> Mobile<P> {
     }
 
     /// Signal of each candidate, and whether the serving access point's beacon arrives. The caller returns the
-    /// vector to `heard`.
-    pub(crate) fn listen(&mut self, air: &Air<Envelope<P>>) -> (Vec<f64>, bool) {
-        let mut signals = std::mem::take(&mut self.heard);
+    /// vector to `signals_buffer`.
+    fn listen(&mut self, air: &Air<B>) -> (Vec<f64>, bool) {
+        let mut signals = std::mem::take(&mut self.signals_buffer);
         signals.clear();
         // Without a signal the link loses nothing to noise.
         let all = self.candidates.iter();
         signals.extend(all.map(|candidate| candidate.signal.unwrap_or(0.0)));
         let beacon = self.client.current().is_some_and(|current| {
             let sent = !air.is_away(self.candidates[current].at.radio);
-            beacon::arrives(signals[current], &mut self.chance) && sent
+            beacon::arrives(signals[current], &mut self.beacon_rng) && sent
         });
         (signals, beacon)
     }

@@ -3,7 +3,7 @@
 //! A whole walk needs none of them: a [`Network`](crate::Network) reports its
 //! [events](crate::ClientEvent).
 
-use super::client::{Action, Client, RoamEvent, Settings, Surroundings, Target, scan_channel};
+use super::client::{Action, Client, Observation, RoamEvent, Settings, Target, scan_channel};
 use super::exchange::{Exchange, FastTransition, Method, Progress};
 use super::motion::Shadowing;
 use super::policy::Constants;
@@ -173,13 +173,13 @@ pub fn ping_pong(margin: Db, sigma: Db, scans: u32, seed: Seed) -> f64 {
             at.x += 1_000_000;
             heard = [0, 1].map(|ap: usize| -60.0 + signals[ap].at(at));
         }
-        let around = Surroundings {
+        let observed = Observation {
             signals: &heard,
             beacon: true,
             waiting: false,
             busy: false,
         };
-        client.handle_timeout(now, &around);
+        client.handle_timeout(now, &observed);
         while let Some(action) = client.poll_action() {
             match action {
                 Action::Null { asleep } => client.handle_null(now, asleep, true),
@@ -206,7 +206,7 @@ mod tests {
             ..Roaming::default()
         };
         let mut client = Client::new(Instant::ZERO, two_access_points(&roaming), 0);
-        let around = Surroundings {
+        let observed = Observation {
             signals: &[-80.0, -50.0],
             beacon: true,
             waiting: false,
@@ -215,7 +215,7 @@ mod tests {
         let mut announced = None;
         loop {
             let now = client.poll_timeout().expect("a timer is set");
-            client.handle_timeout(now, &around);
+            client.handle_timeout(now, &observed);
             while let Some(action) = client.poll_action() {
                 match action {
                     Action::Null { asleep: true } if announced.is_none() => announced = Some(now),

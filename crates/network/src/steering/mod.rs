@@ -4,6 +4,8 @@
 //! - [`load`] – one station of a busy radio at a time
 //! - [`band`] – stations with a strong signal from 2.4 to 5 GHz
 //!
+//! [`on_air`] sends the frames of their decisions.
+//!
 //! Once per second a policy gets a view of each station, and returns [`Decision`]s.
 //! It knows the signal at another access point only from probe requests and beacon reports.
 
@@ -13,11 +15,13 @@ mod dawn;
 pub mod fuzz;
 mod load;
 mod networks;
+mod on_air;
 #[cfg(test)]
 mod tests;
 mod usteer;
 pub mod validation;
 
+use crate::roaming::SteeringReason;
 use band::PreferHigherBand;
 use dawn::Dawn;
 use load::LoadBalance;
@@ -96,30 +100,6 @@ pub(crate) enum Order {
     },
     /// A disassociation.
     Disassociate,
-}
-
-/// Reason of a transition request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SteeringReason {
-    /// The signal is weak, in dBm.
-    WeakSignal(i32),
-    /// Another radio has a higher score: the own score, and the other one.
-    Score(i32, i32),
-    /// The signal is strong enough for a higher band, in dBm.
-    StrongSignal(i32),
-    /// The channel is busy, in percent of time.
-    BusyChannel(u32),
-}
-
-impl std::fmt::Display for SteeringReason {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            SteeringReason::WeakSignal(dbm) => write!(f, "weak signal ({dbm} dBm)"),
-            SteeringReason::Score(own, other) => write!(f, "score {other}, here {own}"),
-            SteeringReason::StrongSignal(dbm) => write!(f, "strong signal ({dbm} dBm)"),
-            SteeringReason::BusyChannel(percent) => write!(f, "channel busy for {percent} % of the time"),
-        }
-    }
 }
 
 /// A policy of a network's access points.

@@ -1,6 +1,6 @@
 //! Beacons of the access point: the signal's average, and when a client scans.
 
-use super::{Client, State, Surroundings};
+use super::{Client, Observation, State};
 use crate::beacon::INTERVAL as BEACON;
 use netburn_units::{Duration, Instant};
 
@@ -10,10 +10,10 @@ const MIN_BEACONS: u32 = 4;
 const MISSING_BEACONS: u32 = 7;
 
 impl Client {
-    pub(super) fn handle_beacon(&mut self, now: Instant, around: &Surroundings<'_>) {
+    pub(super) fn handle_beacon(&mut self, now: Instant, observed: &Observation<'_>) {
         self.next_beacon = now + BEACON;
         let Some(current) = self.current else { return };
-        if !around.beacon {
+        if !observed.beacon {
             self.missing += 1;
             if self.missing >= MISSING_BEACONS {
                 self.state = State::Probing { sent: 0, until: now };
@@ -23,7 +23,7 @@ impl Client {
         self.missing = 0;
         self.heard = now;
         self.beacons += 1;
-        let signal = around.signals[current];
+        let signal = observed.signals[current];
         let average = self
             .average
             .map_or(signal, |average| average + (signal - average) / self.smoothing);
@@ -33,7 +33,7 @@ impl Client {
         }
         if self.wants_scan(now, average, current) {
             self.last_scan = Some((now, average));
-            self.start_scan(now, around);
+            self.start_scan(now, observed);
         }
     }
 

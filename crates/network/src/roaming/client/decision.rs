@@ -1,6 +1,6 @@
 //! Decisions after a scan: to move or to stay, and the answers to requests of the access point.
 
-use super::{Action, Client, State, Surroundings, TransitionRequest};
+use super::{Action, Client, Observation, State, TransitionRequest};
 use crate::beacon::INTERVAL as BEACON;
 use crate::roaming::choose::{Heard, choose, choose_first, choose_named};
 use crate::roaming::exchange::FastTransition;
@@ -11,12 +11,12 @@ const RESCAN: Duration = Duration::from_secs(5);
 
 impl Client {
     /// Moves, joins or stays, after a scan.
-    pub(super) fn choose(&mut self, now: Instant, found: &[(usize, f64)], around: &Surroundings<'_>) {
+    pub(super) fn choose(&mut self, now: Instant, found: &[(usize, f64)], observed: &Observation<'_>) {
         let found = self.usable(now, found);
         let target = match self.current {
             Some(current) => {
-                let own = self.heard(current, self.average.unwrap_or(around.signals[current]));
-                choose(self.constants.rule, &own, &found, around.busy)
+                let own = self.heard(current, self.average.unwrap_or(observed.signals[current]));
+                choose(self.constants.rule, &own, &found, observed.busy)
             }
             None => choose_first(self.constants.rule, &found),
         };
@@ -36,10 +36,10 @@ impl Client {
         now: Instant,
         request: &TransitionRequest,
         found: &[(usize, f64)],
-        around: &Surroundings<'_>,
+        observed: &Observation<'_>,
     ) {
         let Some(current) = self.current else { return };
-        let own = self.heard(current, self.average.unwrap_or(around.signals[current]));
+        let own = self.heard(current, self.average.unwrap_or(observed.signals[current]));
         let mut named = self.usable(now, found);
         named.retain(|heard| request.candidates.contains(&heard.candidate));
         let target = choose_named(self.constants.rule, &own, &named, request.imminent);

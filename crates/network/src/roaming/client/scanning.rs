@@ -1,6 +1,6 @@
 //! A client that scans.
 
-use super::{Action, Client, PROBE_WAIT, Purpose, RoamEvent, State, Surroundings, Target};
+use super::{Action, Client, Observation, PROBE_WAIT, Purpose, RoamEvent, State, Target};
 use crate::roaming::scan::{Scan, ScanChannel, Step};
 use netburn_medium::config::Band;
 use netburn_units::{Duration, Instant};
@@ -22,10 +22,10 @@ pub(super) struct Listening {
 
 impl Client {
     /// Starts a scan of its own.
-    pub(super) fn start_scan(&mut self, now: Instant, around: &Surroundings<'_>) {
+    pub(super) fn start_scan(&mut self, now: Instant, observed: &Observation<'_>) {
         let connected = self.current.is_some();
         let channels = if connected { &self.channels } else { &self.every_channel };
-        self.start_scan_of(now, channels.clone(), Purpose::Own, around);
+        self.start_scan_of(now, channels.clone(), Purpose::Own, observed);
     }
 
     pub(super) fn start_scan_of(
@@ -33,7 +33,7 @@ impl Client {
         now: Instant,
         channels: Vec<ScanChannel>,
         purpose: Purpose,
-        around: &Surroundings<'_>,
+        observed: &Observation<'_>,
     ) {
         self.state = State::Scanning(Listening {
             purpose,
@@ -44,10 +44,10 @@ impl Client {
             since: now,
             away: Duration::ZERO,
         });
-        self.next_step(now, around);
+        self.next_step(now, observed);
     }
 
-    pub(super) fn handle_scan(&mut self, now: Instant, around: &Surroundings<'_>) {
+    pub(super) fn handle_scan(&mut self, now: Instant, observed: &Observation<'_>) {
         let State::Scanning(listening) = &mut self.state else {
             return;
         };
@@ -55,25 +55,25 @@ impl Client {
             listening.away += dwell;
             for (index, target) in self.targets.iter().enumerate() {
                 let same = (target.channel.band, target.channel.number) == (channel.band, channel.number);
-                if same && around.signals[index] >= target.weakest {
-                    listening.found.push((index, around.signals[index]));
+                if same && observed.signals[index] >= target.weakest {
+                    listening.found.push((index, observed.signals[index]));
                     if !channel.passive {
                         self.actions.push_back(Action::Probed(index));
                     }
                 }
             }
         }
-        self.next_step(now, around);
+        self.next_step(now, observed);
     }
 
     /// Starts the next step of the scan, or ends it.
-    fn next_step(&mut self, now: Instant, around: &Surroundings<'_>) {
+    fn next_step(&mut self, now: Instant, observed: &Observation<'_>) {
         let State::Scanning(listening) = &mut self.state else {
             return;
         };
         let connected = self.current.is_some();
         let was_away = matches!(listening.step, Some((Step::Listen(..), _)));
-        let next = listening.scan.next(around.waiting);
+        let next = listening.scan.next(observed.waiting);
         listening.step = None;
         match next {
             Some(Step::Listen(channel, dwell)) if !was_away && connected => {

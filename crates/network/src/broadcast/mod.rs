@@ -1,21 +1,21 @@
 //! Broadcast traffic of networks: its arrivals, its frames, and the buffers in which it waits for a
-//! DTIM beacon. `broadcast_air`: the same on the air.
+//! DTIM beacon. [`on_air`] sends the frames.
+
+mod on_air;
 
 use crate::beacon;
 use crate::layout::Layout;
 use netburn_medium::packet::NodeId;
 use netburn_scenario::Plan;
-use netburn_scenario::plan::{BROADCAST_BYTES, RadioRef};
+use netburn_scenario::plan::RadioRef;
 use netburn_units::{Duration, Instant, Stream, earlier};
+pub(crate) use on_air::Carriers;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Frames that wait for a DTIM beacon (mac80211: `AP_MAX_BC_BUFFER`).
 const BUFFER: usize = 128;
 /// Packets of a network whose recipients are remembered.
 const REMEMBERED: usize = 256;
-
-/// Length of a broadcast packet in bytes.
-pub(crate) const LENGTH: u32 = BROADCAST_BYTES;
 
 /// Counters of a network's broadcast traffic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -49,34 +49,32 @@ impl BroadcastStats {
 /// Broadcast traffic of all networks.
 #[derive(Debug)]
 pub(crate) struct Broadcasts {
-    pub(crate) sources: Vec<Source>,
-    pub(crate) packets: BTreeMap<u32, Broadcast>,
+    sources: Vec<Source>,
+    /// Recent packets by their number.
+    packets: BTreeMap<u32, Broadcast>,
     next_packet: u32,
-    /// Group-addressed frames on their way, by their `flow`.
-    frames: BTreeMap<u32, GroupFrame>,
-    next_frame: u32,
     /// Cached time of the next timer.
     due: Option<Instant>,
 }
 
 /// Broadcast traffic of one network.
 #[derive(Debug)]
-pub(crate) struct Source {
+struct Source {
     /// Index in the plan's networks.
-    pub(crate) network: usize,
+    network: usize,
     interval: Duration,
-    chance: Stream,
+    arrival_rng: Stream,
     next: Instant,
     dtim: Duration,
-    pub(crate) radios: Vec<Bss>,
-    pub(crate) stats: BroadcastStats,
+    radios: Vec<Bss>,
+    stats: BroadcastStats,
 }
 
 /// A radio of a network.
 #[derive(Debug)]
-pub(crate) struct Bss {
-    pub(crate) radio: NodeId,
-    pub(crate) ap: usize,
+struct Bss {
+    radio: NodeId,
+    ap: usize,
     /// Packets that wait for a DTIM beacon.
     waiting: VecDeque<u32>,
     /// Time of that beacon.
@@ -85,20 +83,22 @@ pub(crate) struct Bss {
 
 /// A broadcast packet.
 #[derive(Debug)]
-pub(crate) struct Broadcast {
-    pub(crate) source: usize,
-    pub(crate) began: Instant,
+struct Broadcast {
+    source: usize,
+    began: Instant,
     /// Access points that have it.
     reached: BTreeSet<usize>,
 }
 
-/// Content of a group-addressed frame.
+/// A frame that carries a broadcast packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum GroupFrame {
+pub(crate) enum BroadcastFrame {
     /// A packet to the stations of a radio. `dtim`: after a DTIM beacon.
     Bss { packet: u32, dtim: bool },
     /// A packet to the other members of a mesh.
     Mesh { packet: u32, mesh: usize },
+    /// A packet to another access point over a 4-address link.
+    Link { packet: u32 },
 }
 
 impl Broadcasts {
@@ -117,7 +117,7 @@ impl Broadcasts {
             let mut source = Source {
                 network: index,
                 interval,
-                chance: plan.seed.stream("broadcast", index as u64),
+                arrival_rng: plan.seed.stream("broadcast", index as u64),
                 next: begin,
                 dtim: beacon::INTERVAL * u64::from(network.dtim_period),
                 radios: network.radios.iter().filter_map(bss).collect(),
@@ -130,12 +130,22 @@ impl Broadcasts {
             sources: plan.networks.iter().enumerate().filter_map(source).collect(),
             packets: BTreeMap::new(),
             next_packet: 0,
-            frames: BTreeMap::new(),
-            next_frame: 0,
             due: None,
         };
         broadcasts.schedule();
         broadcasts
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.sources.is_empty()
+    }
+
+    /// Counters of a network, by its index in the plan; `None` if it has no broadcast traffic.
+    pub(crate) fn stats(&self, network: usize) -> Option<BroadcastStats> {
+        let mut sources = self.sources.iter();
+        sources
+            .find(|source| source.network == network)
+            .map(|source| source.stats)
     }
 
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
@@ -143,7 +153,7 @@ impl Broadcasts {
     }
 
     /// Next packet that arrives by `now`.
-    pub(crate) fn poll_arrival(&mut self, now: Instant) -> Option<u32> {
+    fn poll_arrival(&mut self, now: Instant) -> Option<u32> {
         let source = self.sources.iter().position(|source| source.next <= now)?;
         let at = &mut self.sources[source];
         let began = at.next;
@@ -161,14 +171,14 @@ impl Broadcasts {
     }
 
     /// Marks that an access point has a packet. Returns false if it had it before.
-    pub(crate) fn reach(&mut self, packet: u32, ap: usize) -> bool {
+    fn reach(&mut self, packet: u32, ap: usize) -> bool {
         self.packets
             .get_mut(&packet)
             .is_some_and(|packet| packet.reached.insert(ap))
     }
 
     /// Lets a packet wait for the next DTIM beacon of a radio. `phase`: that of its beacons.
-    pub(crate) fn hold(&mut self, now: Instant, source: usize, place: usize, phase: Duration, packet: u32) {
+    fn hold(&mut self, now: Instant, source: usize, place: usize, phase: Duration, packet: u32) {
         let at = &mut self.sources[source];
         let bss = &mut at.radios[place];
         at.stats.buffered += 1;
@@ -183,17 +193,13 @@ impl Broadcasts {
     }
 
     /// True if packets wait for the DTIM beacon of a radio.
-    pub(crate) fn is_holding(&self, source: usize, place: usize) -> bool {
+    fn is_holding(&self, source: usize, place: usize) -> bool {
         !self.sources[source].radios[place].waiting.is_empty()
     }
 
     /// Next DTIM beacon by `now`: the source and the place of its radio. With `sent`, its packets are
     /// returned too. Otherwise they wait for the next DTIM beacon.
-    pub(crate) fn poll_dtim(
-        &mut self,
-        now: Instant,
-        sent: impl Fn(NodeId) -> bool,
-    ) -> Option<(usize, usize, Vec<u32>)> {
+    fn poll_dtim(&mut self, now: Instant, sent: impl Fn(NodeId) -> bool) -> Option<(usize, usize, Vec<u32>)> {
         let mut places = self.sources.iter_mut().enumerate();
         let (source, place, packets) = places.find_map(|(source, at)| {
             let dtim = at.dtim;
@@ -210,19 +216,6 @@ impl Broadcasts {
         Some((source, place, packets))
     }
 
-    /// Registers a group-addressed frame. Returns its `flow`.
-    pub(crate) fn register(&mut self, frame: GroupFrame) -> u32 {
-        let flow = self.next_frame;
-        self.next_frame = flow.wrapping_add(1);
-        self.frames.insert(flow, frame);
-        flow
-    }
-
-    /// Content of a group-addressed frame that has ended.
-    pub(crate) fn take(&mut self, flow: u32) -> Option<GroupFrame> {
-        self.frames.remove(&flow)
-    }
-
     fn schedule(&mut self) {
         let radios = self.sources.iter().flat_map(|source| &source.radios);
         let beacon = radios.filter_map(|bss| bss.beacon).min();
@@ -234,7 +227,7 @@ impl Broadcasts {
 impl Source {
     /// Draws the time of the next packet: 0 to twice the interval after the last one.
     fn advance(&mut self) {
-        let gap = self.chance.duration_below(self.interval * 2);
+        let gap = self.arrival_rng.duration_below(self.interval * 2);
         self.next += gap.max(Duration::from_nanos(1));
     }
 }

@@ -1,39 +1,40 @@
 //! Meshes of a plan: path selection of their members, and their links.
 
+use super::MeshId;
+use super::constants::Constants;
+use super::event::{MeshEvent, MeshEventKind};
+use super::hwmp::{Element, Hwmp, RootMode};
+use super::metric::{FailureAverage, linux};
+use super::peering::{Peering, PeeringAction, PeeringState};
 use crate::beacon;
-use crate::layout::{Layout, MeshLayout, PlacedRadio, UnitLink};
-use crate::mesh::MeshId;
-use crate::mesh::hwmp::{Element, Hwmp};
-use crate::mesh::metric::{FailureAverage, linux};
-use crate::mesh::peering::{Peering, PeeringAction, PeeringState};
-use crate::mesh_event::{MeshEvent, MeshEventKind};
-use crate::output::NetPacket;
-use netburn_medium::packet::NodeId;
+use crate::layout::{Layout, MeshLayout, UnitLink};
+use crate::output::Payload;
+use crate::wlan::Wlan;
+use netburn_medium::packet::{NodeId, Packet};
+use netburn_scenario::Plan;
+use netburn_scenario::plan::{MeshRoot, MeshTimers};
 use netburn_units::{BitRate, Dbm, Duration, Instant, Stream, earlier};
 use std::collections::{BTreeMap, VecDeque};
 
 /// All meshes.
 #[derive(Debug)]
-pub(crate) struct Meshes<P> {
-    pub(crate) meshes: Vec<MeshAir<P>>,
-    /// Management frames on their way by their `flow`: the mesh, and the content.
-    pub(crate) frames: BTreeMap<u32, (usize, MeshFrame)>,
-    pub(crate) next_frame: u32,
-    pub(crate) events: VecDeque<MeshEvent>,
+pub(crate) struct Meshes<B> {
+    pub(super) meshes: Vec<Mesh<B>>,
+    pub(super) events: VecDeque<MeshEvent>,
     /// Names of the access points.
-    pub(crate) aps: Vec<String>,
+    aps: Vec<String>,
 }
 
 #[derive(Debug)]
-pub(crate) struct MeshAir<P> {
-    pub(crate) layout: MeshLayout,
-    pub(crate) nodes: Vec<Hwmp<NetPacket<P>>>,
+pub(super) struct Mesh<B> {
+    pub(super) layout: MeshLayout,
+    constants: Constants,
+    pub(super) nodes: Vec<Hwmp<Packet<B>>>,
     /// By two members: the link from the first to the second.
-    pub(crate) peers: BTreeMap<(usize, usize), Peer>,
+    pub(super) peers: BTreeMap<(usize, usize), Peer>,
     /// Phase of each member's beacons.
     beacons: Vec<Duration>,
-    /// For the reception of beacons.
-    pub(crate) chance: Stream,
+    pub(super) beacon_rng: Stream,
     /// Cached time of the next timer of `peers`.
     peers_due: Option<Instant>,
     /// By a member and a destination: the path that was reported last.
@@ -42,22 +43,28 @@ pub(crate) struct MeshAir<P> {
 
 /// One direction of the link of two members, from the sender's view.
 #[derive(Debug)]
-pub(crate) struct Peer {
+pub(super) struct Peer {
     /// Metric of the link.
-    pub(crate) metric: u32,
-    pub(crate) failures: FailureAverage,
-    pub(crate) peering: Peering,
+    pub(super) metric: u32,
+    pub(super) failures: FailureAverage,
+    pub(super) peering: Peering,
     /// Signal of the neighbour in dBm; `None`: nothing is lost to noise.
-    pub(crate) signal: Option<f64>,
+    pub(super) signal: Option<f64>,
     /// True if the signals permit the slowest rate in both directions.
     usable: bool,
     /// Next beacon of the neighbour, while a beacon would start the peering.
-    pub(crate) beacon: Option<Instant>,
+    pub(super) beacon: Option<Instant>,
 }
 
-/// Content of a management frame of a mesh.
+/// A management frame of a mesh.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum MeshFrame {
+pub(crate) struct MeshFrame {
+    pub(super) mesh: usize,
+    pub(super) content: Content,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Content {
     Element(Element),
     Peering(PeeringAction),
 }
@@ -71,23 +78,33 @@ enum Reported {
     NotFound,
 }
 
-impl<P> Meshes<P> {
-    pub(crate) fn new(plan: &netburn_scenario::Plan, layout: &Layout, begin: Instant) -> Self {
+impl<B: Payload> Meshes<B> {
+    pub(crate) fn new(plan: &Plan, layout: &Layout, begin: Instant) -> Self {
         let mesh = |(index, layout): (usize, &MeshLayout)| {
+            let constants = match layout.timers {
+                MeshTimers::Linux => Constants::LINUX,
+                MeshTimers::Ns3 => Constants::NS3,
+            };
+            let root_mode = match layout.root_mode {
+                MeshRoot::None => RootMode::None,
+                MeshRoot::Proactive => RootMode::Proactive,
+                MeshRoot::Answered => RootMode::Answered,
+                MeshRoot::Announcements => RootMode::Announcements,
+            };
             let node = |place: usize| {
                 let mode = if place == layout.root {
-                    layout.mode
+                    root_mode
                 } else {
-                    Default::default()
+                    RootMode::None
                 };
-                Hwmp::new(begin, MeshId(place as u16), layout.constants, mode)
+                Hwmp::new(begin, MeshId(place as u16), constants, mode)
             };
             let peers = layout.links.iter().flat_map(|(one, other, link)| {
                 let (at_one, at_other) = link.signals();
                 let peer = |signal: Option<Dbm>| Peer {
                     metric: metric(link),
                     failures: FailureAverage::default(),
-                    peering: Peering::established(layout.constants),
+                    peering: Peering::established(constants),
                     signal: signal.map(Dbm::as_dbm_f64),
                     usable: true,
                     beacon: None,
@@ -96,13 +113,14 @@ impl<P> Meshes<P> {
             });
             let phase = |(ap, _): &(usize, NodeId)| {
                 let mut phase = plan.seed.stream("mesh beacon phase", *ap as u64);
-                phase.duration_below(layout.constants.beacon_interval)
+                phase.duration_below(constants.beacon_interval)
             };
-            MeshAir {
+            Mesh {
+                constants,
                 nodes: (0..layout.members.len()).map(node).collect(),
                 peers: peers.collect(),
                 beacons: layout.members.iter().map(phase).collect(),
-                chance: plan.seed.stream("mesh beacon", index as u64),
+                beacon_rng: plan.seed.stream("mesh beacon", index as u64),
                 peers_due: None,
                 layout: layout.clone(),
                 reported: BTreeMap::new(),
@@ -110,8 +128,6 @@ impl<P> Meshes<P> {
         };
         Meshes {
             meshes: layout.meshes.iter().enumerate().map(mesh).collect(),
-            frames: BTreeMap::new(),
-            next_frame: 0,
             events: VecDeque::new(),
             aps: plan.aps.iter().map(|ap| ap.name.clone()).collect(),
         }
@@ -124,7 +140,7 @@ impl<P> Meshes<P> {
     }
 
     /// Reports an event of member `from` about member `to`.
-    pub(crate) fn report(&mut self, at: Instant, mesh: usize, (from, to): (usize, usize), kind: MeshEventKind) {
+    pub(super) fn report(&mut self, at: Instant, mesh: usize, (from, to): (usize, usize), kind: MeshEventKind) {
         let event = MeshEvent {
             at,
             mesh: self.meshes[mesh].layout.name.clone(),
@@ -136,7 +152,7 @@ impl<P> Meshes<P> {
     }
 
     /// Reports a path of member `from` to member `to`. `now`: its next hop and metric, if there is one.
-    pub(crate) fn report_path(
+    pub(super) fn report_path(
         &mut self,
         at: Instant,
         mesh: usize,
@@ -187,7 +203,7 @@ impl<P> Meshes<P> {
     }
 
     /// Reports that no path of member `from` to member `to` was found, unless that is the last report.
-    pub(crate) fn report_not_found(&mut self, at: Instant, mesh: usize, ends: (usize, usize)) {
+    pub(super) fn report_not_found(&mut self, at: Instant, mesh: usize, ends: (usize, usize)) {
         let before = self.meshes[mesh].reported.insert(ends, Reported::NotFound);
         if before != Some(Reported::NotFound) {
             self.report(at, mesh, ends, MeshEventKind::NotFound);
@@ -198,18 +214,14 @@ impl<P> Meshes<P> {
         self.aps[self.meshes[mesh].layout.members[member].0].clone()
     }
 
-    /// Updates the links of a radio whose power has changed. Returns their ends and SNRs.
-    pub(crate) fn set_powers(&mut self, radio: NodeId, radios: &[PlacedRadio]) -> Vec<(NodeId, NodeId, Option<f64>)> {
-        let mut changed = Vec::new();
+    /// Updates the links of a radio whose power has changed.
+    pub(crate) fn set_power(&mut self, now: Instant, wlan: &mut Wlan<B>, radio: NodeId) {
         for mesh in &mut self.meshes {
             for (one, other, link) in &mut mesh.layout.links {
-                let (own, parent) = (link.own, link.parent);
-                if own != radio && parent != radio {
+                if link.own != radio && link.parent != radio {
                     continue;
                 }
-                link.set_powers(&radios[parent.index()].config, &radios[own.index()].config);
-                let (down, up) = link.snrs();
-                changed.extend([(parent, own, down), (own, parent, up)]);
+                wlan.update_power(link);
                 let (at_one, at_other) = link.signals();
                 for (ends, signal) in [((*one, *other), at_one), ((*other, *one), at_other)] {
                     if let Some(peer) = mesh.peers.get_mut(&ends) {
@@ -219,19 +231,30 @@ impl<P> Meshes<P> {
                     }
                 }
             }
-        }
-        changed
-    }
-
-    /// Updates the timers of all peerings after a change of signals.
-    pub(crate) fn schedule_peers(&mut self, now: Instant) {
-        for mesh in &mut self.meshes {
             mesh.schedule_peers(now);
         }
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.meshes.is_empty()
+    }
+
+    /// Mesh of an access point, and its radio there.
+    pub(crate) fn radio_of(&self, ap: usize) -> Option<(usize, NodeId)> {
+        let (mesh, place) = self.place(ap)?;
+        Some((mesh, self.meshes[mesh].layout.members[place].1))
+    }
+
+    /// Access point of a node, if it accepts data of another member: it has a peering with it.
+    pub(crate) fn accepts(&self, mesh: usize, from: NodeId, node: NodeId) -> Option<usize> {
+        let at = &self.meshes[mesh];
+        let ends = (at.place_of(node)?, at.place_of(from)?);
+        at.metric(ends)?;
+        Some(at.layout.members[ends.0].0)
+    }
+
     /// Mesh and place of an access point.
-    pub(crate) fn place(&self, ap: usize) -> Option<(usize, usize)> {
+    pub(super) fn place(&self, ap: usize) -> Option<(usize, usize)> {
         self.meshes.iter().enumerate().find_map(|(mesh, at)| {
             let place = at.layout.members.iter().position(|(member, _)| *member == ap)?;
             Some((mesh, place))
@@ -244,22 +267,22 @@ fn metric(link: &UnitLink) -> u32 {
     linux(BitRate::from_bps(link.expected_bps() as u64), 0)
 }
 
-impl<P> MeshAir<P> {
+impl<B> Mesh<B> {
     /// Metric of an open link; `None` if it is closed.
-    pub(crate) fn metric(&self, ends: (usize, usize)) -> Option<u32> {
+    pub(super) fn metric(&self, ends: (usize, usize)) -> Option<u32> {
         let peer = self.peers.get(&ends).filter(|peer| peer.is_open())?;
         Some(peer.metric)
     }
 
     /// Updates the timers of the peerings after a change of their states or signals.
-    pub(crate) fn schedule_peers(&mut self, now: Instant) {
+    pub(super) fn schedule_peers(&mut self, now: Instant) {
         self.peers_due = None;
         for ((_, neighbour), peer) in &mut self.peers {
             let listens = peer.usable && peer.peering.state() == PeeringState::Listening;
             if !listens {
                 peer.beacon = None;
             } else if peer.beacon.is_none() {
-                let (phase, interval) = (self.beacons[*neighbour], self.layout.constants.beacon_interval);
+                let (phase, interval) = (self.beacons[*neighbour], self.constants.beacon_interval);
                 peer.beacon = Some(beacon::next(now, phase, interval));
             }
             let due = earlier(peer.beacon, peer.peering.poll_timeout());
@@ -268,18 +291,18 @@ impl<P> MeshAir<P> {
     }
 
     /// True if a timer of a peering is due.
-    pub(crate) fn is_peer_due(&self, now: Instant) -> bool {
+    pub(super) fn is_peer_due(&self, now: Instant) -> bool {
         self.peers_due.is_some_and(|at| at <= now)
     }
 
-    pub(crate) fn place_of(&self, node: NodeId) -> Option<usize> {
+    pub(super) fn place_of(&self, node: NodeId) -> Option<usize> {
         self.layout.members.iter().position(|(_, member)| *member == node)
     }
 }
 
 impl Peer {
     /// True if both sides have confirmed the peering, as far as this side knows.
-    pub(crate) fn is_open(&self) -> bool {
+    pub(super) fn is_open(&self) -> bool {
         self.peering.state() == PeeringState::Established
     }
 }

@@ -1,0 +1,68 @@
+//! Bodies of the frames on the air: packets of endpoints, and the frames of each feature.
+
+use crate::broadcast::BroadcastFrame;
+use crate::mesh::MeshFrame;
+use crate::output::{Envelope, NetPacket};
+use crate::power_save::PowerSaveFrame;
+use crate::roaming::ClientFrame;
+use netburn_medium::packet::Packet;
+
+/// Body of a frame on the air.
+#[derive(Debug)]
+pub(crate) enum FrameBody<P> {
+    /// A packet from one endpoint to another.
+    Data(Envelope<P>),
+    /// A frame that stays inside the network.
+    Feature(FeatureFrame),
+}
+
+/// A frame of a feature.
+#[derive(Debug)]
+pub(crate) enum FeatureFrame {
+    PowerSave(PowerSaveFrame),
+    Client(ClientFrame),
+    /// In a box, because it is larger than all others and rare.
+    Mesh(Box<MeshFrame>),
+    Broadcast(BroadcastFrame),
+}
+
+impl<P> FrameBody<P> {
+    /// The packet of an endpoint that a frame carries, or the frame of a feature.
+    #[inline]
+    pub(crate) fn open(frame: Packet<Self>) -> Result<NetPacket<P>, FeatureFrame> {
+        match frame.payload {
+            FrameBody::Data(payload) => Ok(Packet {
+                length: frame.length,
+                flow: frame.flow,
+                tid: frame.tid,
+                ecn: frame.ecn,
+                payload,
+            }),
+            FrameBody::Feature(frame) => Err(frame),
+        }
+    }
+}
+
+impl<P> From<PowerSaveFrame> for FrameBody<P> {
+    fn from(frame: PowerSaveFrame) -> Self {
+        FrameBody::Feature(FeatureFrame::PowerSave(frame))
+    }
+}
+
+impl<P> From<ClientFrame> for FrameBody<P> {
+    fn from(frame: ClientFrame) -> Self {
+        FrameBody::Feature(FeatureFrame::Client(frame))
+    }
+}
+
+impl<P> From<MeshFrame> for FrameBody<P> {
+    fn from(frame: MeshFrame) -> Self {
+        FrameBody::Feature(FeatureFrame::Mesh(Box::new(frame)))
+    }
+}
+
+impl<P> From<BroadcastFrame> for FrameBody<P> {
+    fn from(frame: BroadcastFrame) -> Self {
+        FrameBody::Feature(FeatureFrame::Broadcast(frame))
+    }
+}
