@@ -5,8 +5,9 @@ use crate::change_schedule::AppliedChange;
 use crate::hop::HopConfig;
 use crate::layout::{self, Attachment};
 use crate::machine::Network;
-use netburn_medium::config::{LinkQuality, QueueKind};
+use netburn_medium::config::LinkQuality;
 use netburn_medium::packet::NodeId;
+use netburn_medium::queue::QueueKind;
 use netburn_scenario::plan::{ApSetting, LinkSetting, RadioSetting, Setting, StationSetting};
 use netburn_units::{BitRate, Duration, Instant, Probability};
 
@@ -138,8 +139,9 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             config.limit = kind.default_limit();
         }
         config.kind = kind;
-        let queue = config.build();
-        self.air.set_queue(now, NodeId(node as u16), queue);
+        if let Some(queue) = config.build() {
+            self.air.set_queue(now, NodeId(node as u16), queue);
+        }
     }
 
     fn set_radio(&mut self, now: Instant, radio: usize, setting: RadioSetting) {

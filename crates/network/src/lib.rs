@@ -20,7 +20,7 @@
 //! - [`hop`] – one direction of a wire: queue, serialisation, propagation.
 //! - [`mod@line`] – queue disciplines, shapers and policers of WAN links. [`link_service`] – outages, and traces of the
 //!   capacity.
-//! - [`queue`] – transmit queues from their names. `small_queues`: TCP Small Queues of the server.
+//! - `small_queues`: TCP Small Queues of the server.
 //! - `relay`: access points with a wireless backhaul, and the packets that they pass on.
 //! - `meshes`: meshes of 802.11s. `mesh_air`: the same on the air. `mesh_peers`:
 //!   links that open and close. `mesh_event`: their events.
@@ -70,7 +70,6 @@ mod out_of_range;
 mod output;
 mod power_save;
 mod presence;
-pub mod queue;
 mod relay;
 mod roaming;
 mod small_queues;

@@ -15,7 +15,6 @@ use crate::observe::{BackhaulHop, LinkStats, RadioStats, StationStats, Traffic, 
 use crate::out_of_range::OutOfRange;
 use crate::output::{Endpoint, Envelope, Headers, Output, wrap};
 use crate::power_save::PowerSaves;
-use crate::queue::QueueConfig;
 use crate::relay::Relays;
 use crate::roaming::Roaming;
 use crate::small_queues::SmallQueues;
@@ -25,6 +24,7 @@ use crate::wiring::Wiring;
 use netburn_medium::air::{Account, Air, Transmission, Wake as AirWake};
 use netburn_medium::geometry::Position;
 use netburn_medium::packet::{NodeId, Packet};
+use netburn_medium::queue::QueueConfig;
 use netburn_scenario::{Associations, Plan};
 use netburn_units::{BitRate, Instant};
 use std::collections::VecDeque;
@@ -111,7 +111,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         let layout = Layout::from_plan(plan)?;
         let mut backhaul = Backhaul::new(plan, &layout);
         backhaul.hop(HopId::LinkDown).report_sent();
-        let queues = layout.queues.iter().map(QueueConfig::build).collect();
+        let queues = layout.queues.iter().filter_map(QueueConfig::build).collect();
         let subject = |node: usize| match layout.radios.get(node) {
             Some(radio) => radio.name.to_string(),
             None => {
