@@ -89,7 +89,7 @@ impl ScenarioInput {
             Unit::Ms => Dimension::Time,
             Unit::Mbps => Dimension::Rate,
             Unit::Share => Dimension::Share,
-            Unit::Count => Dimension::Count,
+            Unit::Count | Unit::Points | Unit::Rpm | Unit::Verdict => Dimension::Count,
         })
     }
 
