@@ -13,7 +13,7 @@ mod scenario_diff;
 mod side;
 
 pub use matrix::{Cell, Matrix, Row};
-pub use metric::{Key, Quantity, Unit, metrics};
+pub use metric::{Key, metrics};
 pub use pairing::Pairing;
 pub use pairwise::{Comparison, MetricComparison, Options, Undecided, VerdictChange, judge_together};
 pub use ranking::{Ranked, Ranking, Standing};

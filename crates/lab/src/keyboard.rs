@@ -1,7 +1,8 @@
 //! Keys that change settings of the network while it runs. Pure.
 
-use netburn_medium::config::{LinkQuality, QueueKind};
+use netburn_medium::config::LinkQuality;
 use netburn_medium::geometry::Position;
+use netburn_medium::queue::{Place, QueueKind};
 use netburn_network::Network;
 use netburn_scenario::Plan;
 use netburn_scenario::plan::{ApSetting, Setting, StationSetting};
@@ -302,8 +303,9 @@ impl KeyboardControl {
 
     fn queue(&mut self) -> Option<Setting> {
         let (name, queue) = self.aps.get_mut(self.stations[self.selected].ap)?;
-        let at = QueueKind::ALL.iter().position(|kind| kind == queue)?;
-        *queue = QueueKind::ALL[(at + 1) % QueueKind::ALL.len()];
+        let kinds = QueueKind::all_on(Place::Radio);
+        let at = kinds.iter().position(|kind| kind == queue)?;
+        *queue = kinds[(at + 1) % kinds.len()];
         Some(Setting::Ap(name.clone(), ApSetting::Queue(*queue)))
     }
 }

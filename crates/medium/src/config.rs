@@ -23,7 +23,7 @@ pub mod steering;
 pub use link::{AdapterRate, LinkQuality, RadioSelection, RateControl};
 pub use phy::{Band, Guard, Standard, Width};
 pub use power_save::{PowerSave, PowerSaveMode};
-pub use queue::{Aql, Composition, HardwareQueue, QueueKind, QueueLimit};
+pub use queue::{Aql, Composition, HardwareQueue, QueueLimit};
 pub use radio::{Aggregation, RadioConfig};
 pub use rating::Rating;
 pub use roaming::{Roaming, RoamingPolicy, Security, TransitionAnswer};

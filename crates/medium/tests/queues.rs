@@ -12,7 +12,7 @@ use netburn_medium::queue::fq_codel::FqCodel;
 use netburn_medium::queue::fq_mac::FqMac;
 use netburn_medium::queue::pfifo_fast::PfifoFast;
 use netburn_medium::queue::station_rr::StationRr;
-use netburn_medium::queue::{Drops, Readiness, Tin, TransmitQueue, Unsent};
+use netburn_medium::queue::{Drops, Place, QueueConfig, QueueKind, Readiness, Tin, TransmitQueue, Unsent};
 use netburn_units::{ByteSize, Duration, Instant};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -53,6 +53,12 @@ fn small(packets: u32, memory: u64, batch: u32) -> FqParameters {
     }
 }
 
+/// Every discipline of a radio, with the defaults of a station.
+fn registered() -> impl Strategy<Value = Queue> {
+    let kinds = prop::sample::select(QueueKind::all_on(Place::Radio));
+    kinds.prop_filter_map("a queue of a radio", |kind| QueueConfig::for_station(kind).build())
+}
+
 fn queues() -> impl Strategy<Value = Queue> {
     let order = prop_oneof![Just(Order::Arrival), Just(Order::RoundRobin)];
     let limit = prop_oneof![
@@ -73,6 +79,7 @@ fn queues() -> impl Strategy<Value = Queue> {
         limit.prop_map(|limit| -> Queue { Box::new(StationRr::new(limit)) }),
         fq().prop_map(move |fq| -> Queue { Box::new(FqMac::new(fq, codel)) }),
         fq().prop_map(move |fq| -> Queue { Box::new(Airtime::new(fq, codel, None)) }),
+        registered(),
     ]
 }
 

@@ -1,8 +1,8 @@
 //! Errors of a plan's network.
 
 use netburn_medium::phy::PhyError;
+use netburn_medium::queue::{Place, QueueKind};
 use netburn_medium::rating::Unexplained;
-use netburn_scenario::WIRED_QUEUES;
 
 /// Error of a plan's network: the section it concerns, the problem, and what is expected.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -140,11 +140,19 @@ pub enum NetworkError {
     /// A wired station with a queue for Wi-Fi stations.
     #[error(
         "station.{station}: `{queue}` is a queue for Wi-Fi stations; expected {} for a wired station",
-        wired_queues()
+        queues_on(Place::Wire)
     )]
     WiredQueue {
         /// Station.
         station: String,
+        /// Queue.
+        queue: &'static str,
+    },
+    /// A queue discipline without a queue for a radio.
+    #[error("{subject}: `{queue}` is no queue of a radio; expected {}", queues_on(Place::Radio))]
+    RadioQueue {
+        /// Access point or station.
+        subject: String,
         /// Queue.
         queue: &'static str,
     },
@@ -182,6 +190,7 @@ impl NetworkError {
             NetworkError::Backhaul { ap, .. } => format!("ap.{ap}.backhaul"),
             NetworkError::Mesh { mesh, .. } => format!("mesh.{mesh}"),
             NetworkError::WiredQueue { station, .. } => format!("station.{station}.queue"),
+            NetworkError::RadioQueue { subject, .. } => format!("{subject}.queue"),
             NetworkError::UnknownSetting { .. } => "at".to_owned(),
         }
     }
@@ -195,9 +204,10 @@ fn radio_path(name: &str) -> String {
     }
 }
 
-/// The queue disciplines for wired stations, as text.
-fn wired_queues() -> String {
-    let names: Vec<String> = WIRED_QUEUES.iter().map(|queue| format!("`{}`", queue.name())).collect();
+/// The queue disciplines for a place, as text.
+fn queues_on(place: Place) -> String {
+    let kinds = QueueKind::all_on(place);
+    let names: Vec<String> = kinds.iter().map(|queue| format!("`{}`", queue.name())).collect();
     match names.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
         _ => names.concat(),

@@ -7,9 +7,10 @@ pub use crate::steering::fuzz as steering;
 
 use crate::{Endpoint, Network, Output};
 use netburn_medium::air::DeliveryBound;
-use netburn_medium::config::{AdapterRate, LinkQuality, PowerSave, PowerSaveMode, QueueKind, RateControl};
+use netburn_medium::config::{AdapterRate, LinkQuality, PowerSave, PowerSaveMode, RateControl};
 use netburn_medium::fuzz::Bytes;
 use netburn_medium::packet::{Ecn, Packet};
+use netburn_medium::queue::{Place, QueueKind};
 use netburn_scenario::plan::{ApSetting, LinkSetting, RadioName, RadioRef, RadioSetting, Setting, StationSetting};
 use netburn_scenario::{Document, Plan};
 use netburn_units::{BitRate, Dbm, Duration, Instant, Probability};
@@ -74,7 +75,7 @@ fn check_in(house: &str, bytes: &[u8]) {
         .and_then(|house| house.resolve())
         .expect("a good house");
     for ap in &mut plan.aps {
-        ap.queue = bytes.one_of(&QueueKind::ALL);
+        ap.queue = bytes.one_of(&QueueKind::all_on(Place::Radio));
         ap.queue_limit = ap.queue.default_limit();
     }
     plan.baseline = BEGIN;
@@ -166,7 +167,7 @@ impl World {
         match bytes.below(14) {
             0 => Setting::Link(LinkSetting::Rate(rate)),
             1 => Setting::Link(LinkSetting::Delay(Duration::from_millis(bytes.below(20) as u64))),
-            2 => Setting::Ap(ap, ApSetting::Queue(bytes.one_of(&QueueKind::ALL))),
+            2 => Setting::Ap(ap, ApSetting::Queue(bytes.one_of(&QueueKind::all_on(Place::Radio)))),
             3 => Setting::Ap(ap, ApSetting::Forwarding(rate)),
             4 => Setting::Ap(ap, ApSetting::WanDown(rate)),
             5 => Setting::Ap(
@@ -202,7 +203,10 @@ impl World {
                     ..AdapterRate::default()
                 }),
             ),
-            10 => Setting::Station(station, StationSetting::Queue(bytes.one_of(&QueueKind::ALL))),
+            10 => Setting::Station(
+                station,
+                StationSetting::Queue(bytes.one_of(&QueueKind::all_on(Place::Radio))),
+            ),
             11 => Setting::Station(station, StationSetting::LinkRate(rate)),
             12 => {
                 let delay = Duration::from_millis(bytes.below(20) as u64);

@@ -30,7 +30,7 @@
 //! - [`hop`] – one direction of a wire: queue, serialisation, propagation.
 //! - [`mod@line`] – queue disciplines, shapers and policers of WAN links. [`link_service`] – outages, and traces of the
 //!   capacity.
-//! - [`queue`] – transmit queues from their names. `small_queues`: TCP Small Queues of the server.
+//! - `small_queues`: TCP Small Queues of the server.
 //! - `beacon`: when beacons are sent, and who receives them. [`checksum`] – the Internet checksum of packets.
 
 #![deny(
@@ -58,7 +58,6 @@ mod observe;
 mod out_of_range;
 mod output;
 mod power_save;
-pub mod queue;
 mod relay;
 mod roaming;
 mod small_queues;

@@ -11,11 +11,10 @@
 use crate::error::NetworkError;
 use crate::hop::{Hop, HopConfig, HopEvent};
 use crate::output::{DropSite, Envelope, NetPacket, Payload};
-use crate::queue::QueueConfig;
-use netburn_medium::config::QueueKind;
 use netburn_medium::packet::{DropReason, NodeId, Queued};
 use netburn_medium::queue::Drops;
 use netburn_medium::queue::driver::Discipline;
+use netburn_medium::queue::{QueueConfig, QueueKind};
 use netburn_scenario::Plan;
 use netburn_scenario::plan::{DEFAULT_INTERRUPT_INTERVAL, StationLink, StationSetting};
 use netburn_units::{BitRate, ByteSize, Instant, earlier};

@@ -5,10 +5,10 @@
 use crate::error::NetworkError;
 use crate::layout::{self, FOURTH_ADDRESS, Layout, MESH_CONTROL, PlacedRadio, UnitLink, WifiStation};
 use crate::output::{DropSite, Payload};
-use crate::queue::QueueConfig;
 use netburn_medium::air::{Account, Air, NodeConfig};
-use netburn_medium::config::{LinkQuality, QueueKind, RateControl};
+use netburn_medium::config::{LinkQuality, RateControl};
 use netburn_medium::packet::{NodeId, Packet};
+use netburn_medium::queue::{QueueConfig, QueueKind};
 use netburn_scenario::Plan;
 use netburn_units::{Dbm, Instant, Probability};
 use std::collections::VecDeque;
@@ -31,7 +31,7 @@ pub(crate) struct Wlan<B> {
 
 impl<B: Payload> Wlan<B> {
     pub(crate) fn new(plan: &Plan, layout: &Layout, begin: Instant) -> Result<Self, NetworkError> {
-        let queues = layout.queues.iter().map(QueueConfig::build).collect();
+        let queues = layout.queues.iter().filter_map(QueueConfig::build).collect();
         let subject = |node: usize| match layout.radios.get(node) {
             Some(radio) => radio.name.to_string(),
             None => {
@@ -108,8 +108,9 @@ impl<B: Payload> Wlan<B> {
             config.limit = kind.default_limit();
         }
         config.kind = kind;
-        let queue = config.build();
-        self.air.set_queue(now, node, queue);
+        if let Some(queue) = config.build() {
+            self.air.set_queue(now, node, queue);
+        }
     }
 
     /// Sets the share of time in which other networks occupy the channel of a radio.

@@ -2,8 +2,9 @@
 //! time.
 
 use house::{HOUSE, packet, plan};
-use netburn_medium::config::{Band, LinkQuality, QueueKind, RateControl};
+use netburn_medium::config::{Band, LinkQuality, RateControl};
 use netburn_medium::packet::DropReason;
+use netburn_medium::queue::QueueKind;
 use netburn_network::{DropSite, Endpoint, Network, Output};
 use netburn_scenario::plan::{ApSetting, RadioName, RadioRef, RadioSetting, Setting, StationSetting};
 use netburn_units::{Duration, Instant, Probability};

@@ -22,7 +22,7 @@
 //! - [`lab_health`] – health report of the lab. [`standstill`]: times in which a thread did not run
 //!   although it should have.
 //! - [`table_values`] – the tables of a run for writers of other formats.
-//! - [`summary`] – results of a run.
+//! - [`summary`] – results of a run. [`metrics`]: the catalogue of its numbers.
 
 pub mod aggregate;
 pub mod allowance;
@@ -46,6 +46,7 @@ pub mod lab_health;
 mod loss;
 pub mod memory;
 mod memory_rows;
+pub mod metrics;
 pub mod quality_issue;
 pub mod recorded_workload;
 pub mod recorder;

@@ -5,6 +5,7 @@ use crate::keys::Keys;
 use crate::node::{Entry, Node, Place, Table, Value};
 use crate::path::{NAME_FORM, Shape, as_name, is_name};
 use crate::problem::Problem;
+use crate::queue_lists::expand;
 use crate::reason::Reason;
 use crate::suggest;
 use netburn_workload::Kind;
@@ -308,6 +309,7 @@ pub(crate) trait Section: FromNode {
 /// One key of a section.
 pub(crate) struct Key {
     pub(crate) name: &'static str,
+    /// Description, with placeholders of [`expand`].
     pub(crate) about: &'static str,
     /// Default of a key without a value in the plan.
     pub(crate) default_text: Option<&'static str>,
@@ -358,9 +360,14 @@ impl Key {
         defaults.get(self.name).filter(single).cloned()
     }
 
+    /// Returns the description for a manual.
+    pub(crate) fn meaning(&self) -> String {
+        expand(self.about)
+    }
+
     /// Returns the description with the default, the environments, and whether the key can change.
     fn description(&self) -> String {
-        let mut text = self.about.to_owned();
+        let mut text = self.meaning();
         if let Some(note) = &self.default_note {
             text.push_str(&format!(" Default: {note}."));
         }

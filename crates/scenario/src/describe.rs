@@ -2,8 +2,9 @@
 
 use crate::environment::Environment;
 use crate::house::{Associations, at_signal, wan_rates};
-use crate::plan::{Ap, Joins, LineQueue, Plan, Port, RadioName, Router, Station, StationLink, Wan};
+use crate::plan::{Ap, Joins, Plan, Port, RadioName, Router, Station, StationLink, Wan};
 use netburn_medium::config::{LinkQuality, RadioConfig};
+use netburn_medium::queue::QueueKind;
 use netburn_units::{ByteSize, Duration};
 use netburn_workload::config::{Activity, Dash, GAP};
 use netburn_workload::{Adaptation, Config, Direction, Goal, Kind, ProbeTarget};
@@ -189,7 +190,7 @@ fn wan(wan: &Wan) -> String {
     for (direction, queue, shaper) in directions {
         match shaper {
             Some(rate) => text.push_str(&format!(", {} shaped to {rate} {direction}", queue.name())),
-            None if queue != LineQueue::Fifo => text.push_str(&format!(", {} {direction}", queue.name())),
+            None if queue != QueueKind::default() => text.push_str(&format!(", {} {direction}", queue.name())),
             None => {}
         }
     }

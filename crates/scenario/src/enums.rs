@@ -10,8 +10,8 @@ use crate::section_macro::section;
 use crate::suggest::list;
 use crate::value::{PlanValue, from_section};
 use netburn_medium::config::{
-    Aql, Band, Composition, Guard, HardwareQueue, PowerSave, PowerSaveMode, QueueKind, QueueLimit, RadioSelection,
-    RateControl, Rating, Roaming, RoamingPolicy, Security, Standard, Steering, SteeringPolicy, TransitionAnswer, Width,
+    Aql, Band, Composition, Guard, HardwareQueue, PowerSave, PowerSaveMode, QueueLimit, RadioSelection, RateControl,
+    Rating, Roaming, RoamingPolicy, Security, Standard, Steering, SteeringPolicy, TransitionAnswer, Width,
 };
 use netburn_medium::fading::FadingModel;
 use netburn_medium::geometry::BuildingModel;
@@ -116,13 +116,6 @@ words!(Standard, STANDARDS, [
     Standard::N.name() => Standard::N, Standard::Ac.name() => Standard::Ac, Standard::Ax.name() => Standard::Ax,
     Standard::Be.name() => Standard::Be,
 ]);
-words!(QueueKind, QUEUES, [
-    QueueKind::Fifo.name() => QueueKind::Fifo, QueueKind::PfifoFast.name() => QueueKind::PfifoFast,
-    QueueKind::StationRr.name() => QueueKind::StationRr, QueueKind::FqCodel.name() => QueueKind::FqCodel,
-    QueueKind::FqMac.name() => QueueKind::FqMac, QueueKind::Airtime.name() => QueueKind::Airtime,
-]);
-/// Queue disciplines for wired hosts: those that do not distinguish stations.
-pub const WIRED_QUEUES: &[QueueKind] = &[QueueKind::Fifo, QueueKind::PfifoFast, QueueKind::FqCodel];
 words!(Composition, COMPOSITIONS, [
     Composition::Txop.name() => Composition::Txop, Composition::Driver.name() => Composition::Driver,
 ]);

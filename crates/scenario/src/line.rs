@@ -3,17 +3,13 @@
 use crate::decode::{Context, FromNode};
 use crate::enums::words;
 use crate::node::Node;
-use crate::plan::{Cake, Framing, Isolation, LineQueue, Outage, Policer, ShaperRate, Tins};
+use crate::plan::{Cake, Framing, Isolation, Outage, Policer, ShaperRate, Tins};
 use crate::scalars::{self, Flag, QueueBytes, Rate, SomeTime, Span, parsed};
 use crate::section_macro::section;
 use crate::value::{PlanValue, section_values};
 use netburn_units::{BitRate, Probability};
 use schemars::{Schema, SchemaGenerator, json_schema};
 
-words!(LineQueue, LINE_QUEUES, [
-    LineQueue::Fifo.name() => LineQueue::Fifo, LineQueue::FqCodel.name() => LineQueue::FqCodel,
-    LineQueue::Cake.name() => LineQueue::Cake,
-]);
 words!(Framing, FRAMINGS, [
     Framing::Raw.name() => Framing::Raw, Framing::Ethernet.name() => Framing::Ethernet,
     Framing::Docsis.name() => Framing::Docsis, Framing::BridgedPtm.name() => Framing::BridgedPtm,

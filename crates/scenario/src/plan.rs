@@ -1,11 +1,12 @@
 //! Resolved scenario: checked, with every default filled in.
 
 use netburn_medium::config::{
-    AdapterRate, Aggregation, Aql, Band, Composition, Guard, HardwareQueue, LinkQuality, PowerSave, QueueKind,
-    QueueLimit, RadioConfig, RadioSelection, RateControl, Rating, Roaming, Security, Standard, Steering, Width,
+    AdapterRate, Aggregation, Aql, Band, Composition, Guard, HardwareQueue, LinkQuality, PowerSave, QueueLimit,
+    RadioConfig, RadioSelection, RateControl, Rating, Roaming, Security, Standard, Steering, Width,
 };
 use netburn_medium::fading::FadingModel;
 use netburn_medium::geometry::{self, Position};
+use netburn_medium::queue::QueueKind;
 use netburn_medium::queue::driver::ATH9K_DEPTH;
 use netburn_tcp::config::{CongestionControl, Tsq};
 use netburn_units::{BitRate, ByteSize, Db, Dbm, Distance, DscpMapping, Duration, Probability, Seed, Speed};
@@ -24,7 +25,7 @@ mod wire;
 
 pub use capacity::Capacity;
 pub use change::{ApSetting, Change, LinkSetting, RadioSetting, Setting, StationSetting};
-pub use line::{Cake, Framing, Isolation, LineQueue, Outage, Policer, ShaperRate, Tins, Wan};
+pub use line::{Cake, Framing, Isolation, Outage, Policer, ShaperRate, Tins, Wan};
 pub use radios::RadiosError;
 pub use rename::NameKind;
 pub use signals::{RadioSignal, SignalPoint};

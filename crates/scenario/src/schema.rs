@@ -86,7 +86,7 @@ pub struct ManualKey {
     /// Environments in which the key acts, or `all`.
     pub environments: String,
     /// Description.
-    pub meaning: &'static str,
+    pub meaning: String,
 }
 
 /// All sections with their keys.
@@ -108,7 +108,7 @@ fn write_sections(text: &mut String) {
                 cell(&key.value),
                 cell(&key.default),
                 key.environments,
-                cell(key.meaning)
+                cell(&key.meaning)
             );
         }
     }
@@ -142,7 +142,7 @@ fn manual_section(section: &SectionEntry) -> ManualSection {
             value,
             default,
             environments: environments(acts),
-            meaning: key.about,
+            meaning: key.meaning(),
         }
     });
     ManualSection {

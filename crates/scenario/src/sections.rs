@@ -10,10 +10,10 @@ use crate::line::{CakeSection, OutageSection, PolicerSection};
 use crate::path::is_name;
 use crate::places::{FloorsText, Place, WallText};
 use crate::plan::{
-    Ap, ApSetting, Building, Framing, Hop, Http, LineQueue, LinkSetting, Mesh, MeshRoot, MeshTimers, Network, Radio,
-    RadioName, RadioRef, RadioSetting, Router, Server, ShaperRate, Station, StationSetting, StationWorkload, Trace,
-    Wan,
+    Ap, ApSetting, Building, Framing, Hop, Http, LinkSetting, Mesh, MeshRoot, MeshTimers, Network, Radio, RadioName,
+    RadioRef, RadioSetting, Router, Server, ShaperRate, Station, StationSetting, StationWorkload, Trace, Wan,
 };
+use crate::queues::{LineQueue, queue_limits};
 use crate::scalars::{
     Delay, Flag, Name, ObjectSize, Power, QueueBytes, Range, Rate, Ratio, Share, Signal, SizeOrOff, SomeTime, Span,
     Text, Velocity, Whole,
@@ -21,14 +21,15 @@ use crate::scalars::{
 use crate::section_macro::section;
 use crate::signals::Signals;
 use crate::streams::StreamSection;
-use crate::value::{PlanValue, section_values};
+use crate::value::section_values;
 use crate::wires::{StationLinkSection, WiredChoice, wired_queue};
 use netburn_medium::config::{
-    Band, Composition, Guard, HardwareQueue, LinkQuality, QueueKind, QueueLimit, RadioSelection, RateControl, Rating,
-    Security, Standard, Width,
+    Band, Composition, Guard, HardwareQueue, LinkQuality, QueueLimit, RadioSelection, RateControl, Rating, Security,
+    Standard, Width,
 };
 use netburn_medium::fading::FadingModel;
 use netburn_medium::geometry::BuildingModel;
+use netburn_medium::queue::QueueKind;
 use netburn_tcp::config::{CongestionControl, Tsq};
 use netburn_units::{Dscp, DscpMapping};
 use netburn_workload::config::Dash;
@@ -125,11 +126,11 @@ section! {
         rating: Rating => rating;
         /// Radios, named `2g`, `5g`, `6g`; `5g-2` for a second radio in a band.
         radio: Named<RadioSection>;
-        /// Queue discipline for transmission. `fifo`: one queue for the device. `pfifo-fast`: three bands by priority. `station-rr`: one queue per station, served round robin. `fq-codel`: RFC 8290 over the device. `fq-mac`: FQ-CoDel per station and traffic identifier, as in mac80211. `airtime`: as `fq-mac`, scheduled by airtime.
+        /// Queue discipline for transmission. {radio queues}
         queue: QueueKind => queue, changes |value| (ApSetting::Queue(value));
         /// Capacity of the queue, in packets or bytes. In `station-rr` it is the capacity for each traffic identifier of each station, in `pfifo-fast` for each band, and in the other disciplines for all stations together. The defaults are Linux's limits (txqueuelen for `fifo`).
         queue_limit: QueueLimit => queue_limit, default queue_limits();
-        /// ECN marking (RFC 3168) instead of drops, in the disciplines that can mark: `fq-codel`, `fq-mac`, `airtime`. Enabled in Linux. A connection uses ECN only if its station's `ecn` requests it.
+        /// ECN marking (RFC 3168) instead of drops, in the disciplines that can mark: {marking queues}. Enabled in Linux. A connection uses ECN only if its station's `ecn` requests it.
         ecn: Flag => ecn;
         /// Relaxed CoDel (50 ms and 300 ms, no ECN) for slow stations in `fq-mac` and `airtime`, as in Linux from 2016 to 2025. A station is slow below 6 Mbit/s divided by the radio's stations.
         slow_stations: Flag => slow_stations;
@@ -139,7 +140,7 @@ section! {
         aggregate_composition: Composition => composition;
         /// Mapping from the DSCP of a packet to its access category on the air. `rfc8325`: RFC 8325, as Linux since 6.8; other code points by their upper three bits. `upper-three-bits`: as Linux before 6.8 and many access points; EF is then video, and AF1x, AF2x and CS2 are background.
         dscp_mapping: DscpMapping => dscp_mapping;
-        /// Capacity of the driver's own lists, in packets, between `fifo`, `pfifo-fast` or `fq-codel` and the hardware. ath9k held 123 before Linux 4.11. Use 1 for a driver without such lists, whose firmware takes packets directly from the queue.
+        /// Capacity of the driver's own lists, in packets, between {wire queues} and the hardware. ath9k held 123 before Linux 4.11. Use 1 for a driver without such lists, whose firmware takes packets directly from the queue.
         driver_queue: Whole<1, 65535> => driver_queue;
         /// Airtime queue limits: `true` for Linux's values (5 ms, 12 ms, 24 ms), or your own. In Linux each driver enables them; ath9k does not.
         aql: AqlChoice => aql;
@@ -211,7 +212,7 @@ section! {
         queue: QueueBytes => queue, default wired_queue("the direction's rate");
         /// Bytes that the link adds to an IP packet, by the keywords of tc-cake(8). The rates `down` and `up` count them. `raw`: none. `ethernet`: 38 bytes, at least 84. `docsis`: 18 bytes, at least 64. `bridged-ptm`, `pppoe-ptm` (VDSL2): 22 and 30 bytes, and one byte per 64. `pppoe-llcsnap` (40 bytes), `pppoe-vcmux`, `bridged-llcsnap` (32), `pppoa-vcmux` (10), `ipoa-vcmux` (8), `conservative` (48): in ATM cells of 53 bytes with 48 bytes of content.
         framing: Framing => framing, default "38 bytes per packet, without a minimum";
-        /// Queue discipline: `fifo`, `fq-codel` or `cake`. Without a `shaper` it is that of the link itself. It then acts only in a direction with a rate.
+        /// Queue discipline: {line queues}. Without a `shaper` it is that of the link itself. It then acts only in a direction with a rate.
         discipline: LineQueue => discipline;
         /// Queue discipline downlink.
         discipline_down: LineQueue => discipline_down, default "`discipline`";
@@ -329,7 +330,7 @@ section! {
         tx_completion_delay: Span => tx_completion_delay, on SIMULATE else RealHosts;
         /// RX interrupt coalescing: the host is notified this long after the last received frame, but at most four times this long after the first. ath9k with AR9300 and later uses 500 µs and 2 ms.
         rx_interrupt_delay: Span => rx_interrupt_delay, on SIMULATE else RealHosts;
-        /// Queue discipline for transmission. With `link`: `fifo`, `pfifo-fast` or `fq-codel`.
+        /// Queue discipline for transmission. With `link`: {wire queues}.
         queue: QueueKind => air.queue, changes |value| (StationSetting::Queue(value)), on MODELLED else RealAir;
         /// Depth of the driver and hardware queue: aggregates, frames, a time, or `unlimited`.
         hardware_queue(wifi): HardwareQueue => air.hardware_queue;
@@ -462,23 +463,6 @@ impl FromNode for JoinsText {
     fn schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
         schemars::json_schema!({ "type": "string", "pattern": "^[A-Za-z0-9-]{1,63}(\\.(2g|5g|6g)(-[234])?)?$", "x-value": "a network or a radio" })
     }
-}
-
-/// Default limits of the queue disciplines, in words.
-fn queue_limits() -> String {
-    let mut limits: Vec<(QueueLimit, Vec<String>)> = Vec::new();
-    for queue in QueueKind::ALL {
-        let (limit, name) = (queue.default_limit(), format!("`{}`", queue.name()));
-        match limits.iter_mut().find(|(known, _)| *known == limit) {
-            Some((_, names)) => names.push(name),
-            None => limits.push((limit, vec![name])),
-        }
-    }
-    let texts = limits.iter().map(|(limit, names)| {
-        let limit = PlanValue::<QueueLimit>::to_json(limit);
-        format!("{}: {}", names.join(", "), limit.as_str().unwrap_or_default())
-    });
-    texts.collect::<Vec<_>>().join("; ")
 }
 
 section_values! {

@@ -2,7 +2,8 @@
 
 use crate::decode::{Context, FromNode, List, Section};
 use crate::node::{Node, Place};
-use netburn_medium::config::{Composition, HardwareQueue, QueueKind, RateControl};
+use netburn_medium::config::{Composition, HardwareQueue, RateControl};
+use netburn_medium::queue::QueueKind;
 use netburn_workload::Priority;
 use serde_json::Value;
 

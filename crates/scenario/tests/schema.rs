@@ -1,6 +1,7 @@
 //! The JSON Schema and the manual in docs/ match the code, and the schema accepts exactly the valid documents.
 
-use netburn_medium::config::{QueueKind, Standard};
+use netburn_medium::config::Standard;
+use netburn_medium::queue::{Place, QueueKind};
 use netburn_scenario::{built_in_scenarios, json_schema, load, manual};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -236,7 +237,7 @@ fn defaults_that_depend_on_the_band_or_standard_are_those_of_the_resolver() {
             assert!(cell.contains(&format!("{window} for")), "{standard}: {cell}");
         }
     }
-    for queue in QueueKind::ALL.map(QueueKind::name) {
+    for queue in QueueKind::all_on(Place::Radio).into_iter().map(QueueKind::name) {
         let document = json!({ "ap": { "a": { "queue": queue, "radio": { "5g": {} } } }, "station": { "s": {} } });
         let limit = resolved(&document, "/ap/a/queue_limit")[0].replace(" packets", "");
         let cell = default_cell("[ap.NAME]", "queue_limit");

@@ -1,6 +1,6 @@
 //! Laws of all plans, checked on random small ones.
 
-use netburn_medium::config::QueueKind;
+use netburn_medium::queue::{Place, QueueKind};
 use netburn_record::Row;
 use netburn_scenario::{Document, Environment, Plan};
 use netburn_units::Duration;
@@ -99,7 +99,12 @@ fn small(
     (
         any::<u32>(),
         prop::sample::select(&["20 MHz", "40 MHz", "80 MHz"][..]),
-        prop::sample::select(QueueKind::ALL.map(QueueKind::name).to_vec()),
+        prop::sample::select(
+            QueueKind::all_on(Place::Radio)
+                .into_iter()
+                .map(QueueKind::name)
+                .collect::<Vec<_>>(),
+        ),
         busy,
         0_u64..40,
         prop::collection::vec(station(workloads), stations),

@@ -321,8 +321,8 @@ pub(super) fn question(key: &Key, runs: [&[Option<f64>]; 2], pairing: &Pairing, 
     };
     Some(Question {
         contrast,
-        better: key.quantity.better(),
-        tolerance: key.quantity.tolerance(options.tolerance),
+        better: key.better(),
+        tolerance: key.tolerance(options.tolerance),
     })
 }
 
@@ -366,7 +366,7 @@ impl Table {
 /// Key for lookups: a goal by its text, not by its index.
 fn identity(key: &Key) -> Key {
     let mut key = key.clone();
-    if let super::Quantity::Met(number, _) = &mut key.quantity {
+    if let Some((number, _)) = &mut key.goal {
         *number = 0;
     }
     key

@@ -113,7 +113,7 @@ impl Ranked {
 
 fn ranked(key: &Key, values: &[Vec<f64>], options: Options) -> Ranked {
     let medians: Vec<f64> = values.iter().map(|values| median(&mut values.clone())).collect();
-    let better = key.quantity.better();
+    let better = key.better();
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|a, b| in_order(medians[*a], medians[*b], better));
     Ranked {
@@ -215,7 +215,7 @@ fn mean_ranks(sides: usize, metrics: &[Ranked], values: &[Vec<Vec<f64>>], option
                     median(&mut resample)
                 })
                 .collect();
-            for (sum, rank) in sums.iter_mut().zip(ranks(&medians, ranked.key.quantity.better())) {
+            for (sum, rank) in sums.iter_mut().zip(ranks(&medians, ranked.key.better())) {
                 *sum += rank;
             }
         }

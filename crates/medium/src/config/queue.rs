@@ -2,26 +2,6 @@
 
 use netburn_units::{ByteSize, Duration};
 
-/// Transmit queue of an access point or a station.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub enum QueueKind {
-    /// One queue for the whole device, tail drop. The default of access points, as typical products
-    /// behave.
-    #[default]
-    Fifo,
-    /// Three queues by priority, the lowest number first (Linux `pfifo_fast`).
-    PfifoFast,
-    /// A queue per station, round robin, one aggregate per turn.
-    StationRr,
-    /// FQ-CoDel over the device (RFC 8290). The default of stations: Linux's default since systemd
-    /// 217.
-    FqCodel,
-    /// mac80211's FQ-CoDel per station and traffic identifier (Linux 4.9).
-    FqMac,
-    /// As `FqMac`, scheduled by a deficit of airtime used, sent and received (Linux 4.11).
-    Airtime,
-}
-
 /// Limit of a transmit queue; further packets are dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QueueLimit {
@@ -87,42 +67,6 @@ impl Composition {
             Composition::Txop => "txop",
             Composition::Driver => "driver",
         }
-    }
-}
-
-impl QueueKind {
-    /// All queues.
-    pub const ALL: [QueueKind; 6] = [
-        QueueKind::Fifo,
-        QueueKind::PfifoFast,
-        QueueKind::StationRr,
-        QueueKind::FqCodel,
-        QueueKind::FqMac,
-        QueueKind::Airtime,
-    ];
-
-    /// Name in scenario files.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            QueueKind::Fifo => "fifo",
-            QueueKind::PfifoFast => "pfifo-fast",
-            QueueKind::StationRr => "station-rr",
-            QueueKind::FqCodel => "fq-codel",
-            QueueKind::FqMac => "fq-mac",
-            QueueKind::Airtime => "airtime",
-        }
-    }
-
-    /// Default limit: 1000 packets (Linux `txqueuelen`) for the plain ones, 10 240 for `fq-codel`
-    /// (its `limit`), 8192 for `fq-mac` and `airtime` (`include/net/fq_impl.h`).
-    #[must_use]
-    pub const fn default_limit(self) -> QueueLimit {
-        QueueLimit::Packets(match self {
-            QueueKind::Fifo | QueueKind::PfifoFast | QueueKind::StationRr => 1000,
-            QueueKind::FqCodel => 10_240,
-            QueueKind::FqMac | QueueKind::Airtime => 8192,
-        })
     }
 }
 

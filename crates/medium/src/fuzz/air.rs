@@ -9,14 +9,8 @@ use crate::packet::{Ecn, NodeId, Packet, Queued};
 use crate::phy::{Modulation, TxVector, dsss, ofdm};
 use crate::queue::airtime::Airtime;
 use crate::queue::codel::CodelParameters;
-use crate::queue::driver::{Device, Order};
-use crate::queue::fifo::Fifo;
 use crate::queue::fq::FqParameters;
-use crate::queue::fq_codel::FqCodel;
-use crate::queue::fq_mac::FqMac;
-use crate::queue::pfifo_fast::PfifoFast;
-use crate::queue::station_rr::StationRr;
-use crate::queue::{Drops, Readiness, Tin, TransmitQueue, Unsent};
+use crate::queue::{Drops, Place, QueueConfig, QueueKind, Readiness, Tin, TransmitQueue, Unsent};
 use crate::rate::{MinstrelParameters, RateChoice};
 use netburn_units::{BitRate, ByteSize, Duration, Instant, Seed};
 use std::collections::BTreeMap;
@@ -362,16 +356,21 @@ fn vector(bytes: &mut Bytes) -> TxVector {
 }
 
 fn queue(bytes: &mut Bytes) -> Box<dyn TransmitQueue<u32>> {
-    queue_of(bytes, 7)
+    let kinds = QueueKind::all_on(Place::Radio);
+    let config = queue_config(bytes, &kinds, kinds.len() + 1);
+    config.and_then(|config| config.build()).unwrap_or_else(limited)
 }
 
 /// Replacement queue: without checks of limits, because it did not pass the packets to the
 /// hardware.
 fn unlimited(bytes: &mut Bytes) -> Box<dyn TransmitQueue<u32>> {
-    queue_of(bytes, 6)
+    let kinds = QueueKind::all_on(Place::Radio);
+    let config = queue_config(bytes, &kinds, kinds.len());
+    config.and_then(|config| config.build()).unwrap_or_else(limited)
 }
 
-fn queue_of(bytes: &mut Bytes, kinds: usize) -> Box<dyn TransmitQueue<u32>> {
+/// One of `choices` queues; `None` for a number without a discipline.
+fn queue_config(bytes: &mut Bytes, kinds: &[QueueKind], choices: usize) -> Option<QueueConfig> {
     let limit = bytes.one_of(&[
         QueueLimit::Packets(1_000),
         QueueLimit::Packets(10),
@@ -379,28 +378,20 @@ fn queue_of(bytes: &mut Bytes, kinds: usize) -> Box<dyn TransmitQueue<u32>> {
         QueueLimit::Bytes(ByteSize::from_bytes(20_000)),
     ]);
     let depth = bytes.one_of(&[123, 1, 8]);
-    let order = bytes.one_of(&[Order::Arrival, Order::RoundRobin]);
-    let small = FqParameters {
-        packets: 50,
-        ..FqParameters::MAC80211
-    };
-    match bytes.below(kinds) {
-        0 => Box::new(Device::new(Fifo::new(limit), depth, order)),
-        1 => Box::new(Device::new(PfifoFast::new(limit), depth, order)),
-        2 => Box::new(StationRr::new(limit)),
-        3 => Box::new(Device::new(
-            FqCodel::new(FqParameters::QDISC, CodelParameters::QDISC),
-            depth,
-            order,
-        )),
-        4 => Box::new(FqMac::new(small, CodelParameters::MAC80211)),
-        5 => Box::new(Airtime::new(FqParameters::MAC80211, CodelParameters::MAC80211, None)),
-        _ => Box::new(Limited(Airtime::new(
-            FqParameters::MAC80211,
-            CodelParameters::MAC80211,
-            Some(Aql::default()),
-        ))),
-    }
+    let kind = *kinds.get(bytes.below(choices))?;
+    Some(QueueConfig {
+        limit,
+        depth,
+        ..QueueConfig::for_station(kind)
+    })
+}
+
+fn limited() -> Box<dyn TransmitQueue<u32>> {
+    Box::new(Limited(Airtime::new(
+        FqParameters::MAC80211,
+        CodelParameters::MAC80211,
+        Some(Aql::default()),
+    )))
 }
 
 /// Airtime fairness with limits; checks that no packet is passed on beyond them.

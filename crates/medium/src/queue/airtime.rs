@@ -3,14 +3,34 @@
 //! limits came with Linux 5.5.
 
 use super::codel::CodelParameters;
+use super::config::{Built, QueueConfig};
 use super::fq::FqParameters;
 use super::fq_mac::FqMac;
-use super::{Drops, Readiness, Tin, TransmitQueue, Unsent};
-use crate::config::Aql;
+use super::{Drops, Place, Properties, Readiness, Sharing, Tin, TransmitQueue, Unsent};
+use crate::config::{Aql, QueueLimit};
 use crate::edca::AccessCategory;
 use crate::packet::{NodeId, Queued};
 use netburn_units::{Duration, Instant};
 use std::collections::BTreeMap;
+
+/// The limit is that of `include/net/fq_impl.h`.
+pub(super) const PROPERTIES: Properties = Properties {
+    name: "airtime",
+    summary: "as `fq-mac`, scheduled by airtime",
+    default_limit: QueueLimit::Packets(8192),
+    places: &[Place::Radio],
+    sharing: Sharing::StationFlow,
+    marks_ecn: true,
+    has_station_codel: true,
+    shares_airtime: true,
+};
+
+pub(super) fn build<P: std::fmt::Debug + Send + 'static>(config: &QueueConfig) -> Option<Built<P>> {
+    let parameters = config.bounded(FqParameters::MAC80211);
+    let mut queue = Airtime::new(parameters, config.codel(false), config.aql);
+    config.set_stations(&mut queue);
+    Some(Built::Stations(Box::new(queue)))
+}
 
 /// Default weight of a station: microseconds of airtime added to a deficit in each round
 /// (`IEEE80211_DEFAULT_AIRTIME_WEIGHT`).

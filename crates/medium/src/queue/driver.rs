@@ -6,7 +6,7 @@ use super::tins::Tins;
 use super::{Drops, Readiness, StationState, Tin, TransmitQueue, Unsent};
 use crate::edca::AccessCategory;
 use crate::packet::{DropReason, NodeId, Queued};
-use netburn_units::{Duration, Instant};
+use netburn_units::{BitRate, Duration, Instant};
 use std::collections::VecDeque;
 
 /// Packets in all lists together: ath9k before 4.11 (`MAX_QDEPTH`: a quarter of its 512 buffers,
@@ -29,6 +29,36 @@ pub trait Discipline<P>: std::fmt::Debug + Send {
     fn packets(&self) -> usize;
     /// Their bytes.
     fn bytes(&self) -> u64;
+    /// Sets the rate of the link below, if the discipline depends on it.
+    fn set_rate(&mut self, rate: BitRate) {
+        let _ = rate;
+    }
+}
+
+impl<P> Discipline<P> for Box<dyn Discipline<P>> {
+    fn enqueue(&mut self, now: Instant, packet: Queued<P>, drops: &mut Drops<P>) {
+        (**self).enqueue(now, packet, drops);
+    }
+
+    fn dequeue(&mut self, now: Instant, drops: &mut Drops<P>) -> Option<Queued<P>> {
+        (**self).dequeue(now, drops)
+    }
+
+    fn clear(&mut self, drops: &mut Drops<P>) {
+        (**self).clear(drops);
+    }
+
+    fn packets(&self) -> usize {
+        (**self).packets()
+    }
+
+    fn bytes(&self) -> u64 {
+        (**self).bytes()
+    }
+
+    fn set_rate(&mut self, rate: BitRate) {
+        (**self).set_rate(rate);
+    }
 }
 
 /// Order in which lists are served.

@@ -1,11 +1,29 @@
 //! One queue for the whole device, with tail drop.
 
-use super::Drops;
-use super::driver::Discipline;
+use super::config::{Built, QueueConfig};
+use super::driver::{Discipline, Order};
+use super::{Drops, Place, Properties, Sharing};
 use crate::config::QueueLimit;
 use crate::packet::{DropReason, Queued};
 use netburn_units::Instant;
 use std::collections::VecDeque;
+
+/// The limit is Linux's `txqueuelen`.
+pub(super) const PROPERTIES: Properties = Properties {
+    name: "fifo",
+    summary: "one queue for the device",
+    default_limit: QueueLimit::Packets(1000),
+    places: &[Place::Radio, Place::Wire, Place::Line],
+    sharing: Sharing::All,
+    marks_ecn: false,
+    has_station_codel: false,
+    shares_airtime: false,
+};
+
+pub(super) fn build<P: std::fmt::Debug + Send + 'static>(config: &QueueConfig) -> Option<Built<P>> {
+    // The device keeps the order of arrival, across all stations.
+    Some(Built::Device(Box::new(Fifo::new(config.limit)), Order::Arrival))
+}
 
 /// First in, first out (`pfifo`, `bfifo`).
 #[derive(Debug)]

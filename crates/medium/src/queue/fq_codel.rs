@@ -1,14 +1,36 @@
 //! FQ-CoDel over the whole device (RFC 8290), above the driver's lists.
 
 use super::codel::CodelParameters;
-use super::driver::Discipline;
+use super::config::{Built, QueueConfig};
+use super::driver::{Discipline, Order};
 use super::fq::{Fq, FqParameters};
-use super::{Drops, Tin};
+use super::{Drops, Place, Properties, Sharing, Tin};
+use crate::config::QueueLimit;
 use crate::packet::{NodeId, Queued};
 use netburn_units::Instant;
 
 /// The single tin for all flows of the device.
 const DEVICE: Tin = Tin { to: NodeId(0), tid: 0 };
+
+/// The limit is the default of the qdisc's `limit`. Linux uses the discipline since systemd 217.
+pub(super) const PROPERTIES: Properties = Properties {
+    name: "fq-codel",
+    summary: "RFC 8290 over the device",
+    default_limit: QueueLimit::Packets(10_240),
+    places: &[Place::Radio, Place::Wire, Place::Line],
+    sharing: Sharing::Flow,
+    marks_ecn: true,
+    has_station_codel: false,
+    shares_airtime: false,
+};
+
+pub(super) fn build<P: std::fmt::Debug + Send + 'static>(config: &QueueConfig) -> Option<Built<P>> {
+    let queue = FqCodel::new(
+        config.bounded(FqParameters::QDISC),
+        config.marking(CodelParameters::QDISC),
+    );
+    Some(Built::Device(Box::new(queue), Order::RoundRobin))
+}
 
 /// The `fq_codel` qdisc.
 #[derive(Debug)]

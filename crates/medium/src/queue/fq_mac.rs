@@ -1,13 +1,33 @@
 //! mac80211's FQ-CoDel per station and TID (Linux 4.9), round robin, one aggregate per turn.
 
 use super::codel::CodelParameters;
+use super::config::{Built, QueueConfig};
 use super::fq::{Fq, FqParameters};
 use super::round_robin::RoundRobin;
 use super::tins::Tins;
-use super::{Drops, Readiness, Tin, TransmitQueue, Unsent};
+use super::{Drops, Place, Properties, Readiness, Sharing, Tin, TransmitQueue, Unsent};
+use crate::config::QueueLimit;
 use crate::edca::AccessCategory;
 use crate::packet::Queued;
 use netburn_units::{Duration, Instant};
+
+/// The limit is that of `include/net/fq_impl.h`.
+pub(super) const PROPERTIES: Properties = Properties {
+    name: "fq-mac",
+    summary: "FQ-CoDel per station and traffic identifier, as in mac80211",
+    default_limit: QueueLimit::Packets(8192),
+    places: &[Place::Radio],
+    sharing: Sharing::StationFlow,
+    marks_ecn: true,
+    has_station_codel: true,
+    shares_airtime: false,
+};
+
+pub(super) fn build<P: std::fmt::Debug + Send + 'static>(config: &QueueConfig) -> Option<Built<P>> {
+    let mut queue = FqMac::new(config.bounded(FqParameters::MAC80211), config.codel(false));
+    config.set_stations(&mut queue);
+    Some(Built::Stations(Box::new(queue)))
+}
 
 /// FQ-CoDel per station: a set of flows shared by all tins, and a round-robin order.
 #[derive(Debug)]

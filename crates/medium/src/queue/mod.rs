@@ -3,24 +3,106 @@
 //! Every discipline is a type of its own with the trait [`TransmitQueue`]. Those that Linux has
 //! above the driver, without station queues ([`fifo`], [`pfifo_fast`], [`fq_codel`]), use the
 //! driver's lists ([`driver`]). [`station_rr`], [`fq_mac`] and [`airtime`] have a queue per
-//! station. [`codel`] and [`fq`] are their common parts.
+//! station. [`codel`] and [`fq`] are their common parts. [`QueueKind`] lists all
+//! disciplines, and [`QueueConfig`] builds one of them.
 
 pub mod airtime;
+mod cake;
 pub mod codel;
+mod config;
 pub mod driver;
 pub mod fifo;
 pub mod fq;
 pub mod fq_codel;
 pub mod fq_mac;
 pub mod pfifo_fast;
+mod properties;
 mod round_robin;
 pub mod station_rr;
 pub(crate) mod tins;
 
+pub use config::{Built, QueueConfig};
+pub use properties::{Place, Properties, Sharing};
+
+use crate::config::QueueLimit;
 use crate::edca::AccessCategory;
 use crate::packet::{DropReason, NodeId, Queued};
 use crate::queue::codel::CodelParameters;
 use netburn_units::{Duration, Instant};
+
+/// Registers the disciplines in the order in which messages and the manual list them. Each file
+/// has its `PROPERTIES` and its constructor `build`.
+macro_rules! disciplines {
+    ($($(#[$default:meta])? $kind:ident => $file:ident,)+) => {
+        /// Queue discipline of an access point, a station or a WAN link.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+        pub enum QueueKind {
+            $(
+                $(#[$default])?
+                #[doc = concat!("See [`", stringify!($file), "`].")]
+                $kind,
+            )+
+        }
+
+        impl QueueKind {
+            /// All disciplines.
+            pub const ALL: &'static [QueueKind] = &[$(QueueKind::$kind),+];
+
+            /// Its properties.
+            #[must_use]
+            pub const fn properties(self) -> &'static Properties {
+                match self {
+                    $(QueueKind::$kind => &$file::PROPERTIES,)+
+                }
+            }
+
+            /// Builds the discipline; `None` for one of WAN links only.
+            pub(super) fn construct<P: std::fmt::Debug + Send + 'static>(self, config: &QueueConfig) -> Option<Built<P>> {
+                match self {
+                    $(QueueKind::$kind => $file::build(config),)+
+                }
+            }
+        }
+    };
+}
+
+disciplines! {
+    #[default]
+    Fifo => fifo,
+    PfifoFast => pfifo_fast,
+    StationRr => station_rr,
+    FqCodel => fq_codel,
+    FqMac => fq_mac,
+    Airtime => airtime,
+    Cake => cake,
+}
+
+impl QueueKind {
+    /// The disciplines that a scenario can use in a place.
+    #[must_use]
+    pub fn all_on(place: Place) -> Vec<QueueKind> {
+        let kinds = Self::ALL.iter().copied();
+        kinds.filter(|kind| kind.is_on(place)).collect()
+    }
+
+    /// Returns true if a scenario can use it in a place.
+    #[must_use]
+    pub fn is_on(self, place: Place) -> bool {
+        self.properties().places.contains(&place)
+    }
+
+    /// Name in scenario files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        self.properties().name
+    }
+
+    /// Limit of a queue without another one.
+    #[must_use]
+    pub const fn default_limit(self) -> QueueLimit {
+        self.properties().default_limit
+    }
+}
 
 /// A station and traffic identifier: the unit of an aggregate and of a BlockAck agreement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

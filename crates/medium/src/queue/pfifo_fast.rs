@@ -3,12 +3,29 @@
 //! The access category determines the band, so that video in a scenario precedes best effort.
 //! Linux's own table (`prio2band`) has only priorities 6 and 7 in the first band.
 
-use super::Drops;
-use super::driver::Discipline;
+use super::config::{Built, QueueConfig};
+use super::driver::{Discipline, Order};
 use super::fifo::Fifo;
+use super::{Drops, Place, Properties, Sharing};
 use crate::config::QueueLimit;
 use crate::packet::Queued;
 use netburn_units::Instant;
+
+/// The limit is Linux's `txqueuelen`.
+pub(super) const PROPERTIES: Properties = Properties {
+    name: "pfifo-fast",
+    summary: "three bands by priority",
+    default_limit: QueueLimit::Packets(1000),
+    places: &[Place::Radio, Place::Wire],
+    sharing: Sharing::All,
+    marks_ecn: false,
+    has_station_codel: false,
+    shares_airtime: false,
+};
+
+pub(super) fn build<P: std::fmt::Debug + Send + 'static>(config: &QueueConfig) -> Option<Built<P>> {
+    Some(Built::Device(Box::new(PfifoFast::new(config.limit)), Order::Arrival))
+}
 
 /// Three bands: 0 for video and voice, 1 for best effort, 2 for background. The limit applies to
 /// each.

@@ -1,13 +1,30 @@
 //! A queue per station and TID, round robin, one aggregate per turn.
 
+use super::config::{Built, QueueConfig};
 use super::round_robin::RoundRobin;
 use super::tins::Tins;
-use super::{Drops, Readiness, Tin, TransmitQueue, Unsent};
+use super::{Drops, Place, Properties, Readiness, Sharing, Tin, TransmitQueue, Unsent};
 use crate::config::QueueLimit;
 use crate::edca::AccessCategory;
 use crate::packet::{DropReason, Queued};
 use netburn_units::{Duration, Instant};
 use std::collections::VecDeque;
+
+/// The limit is Linux's `txqueuelen`.
+pub(super) const PROPERTIES: Properties = Properties {
+    name: "station-rr",
+    summary: "one queue per station, served round robin",
+    default_limit: QueueLimit::Packets(1000),
+    places: &[Place::Radio],
+    sharing: Sharing::Station,
+    marks_ecn: false,
+    has_station_codel: false,
+    shares_airtime: false,
+};
+
+pub(super) fn build<P: std::fmt::Debug + Send + 'static>(config: &QueueConfig) -> Option<Built<P>> {
+    Some(Built::Stations(Box::new(StationRr::new(config.limit))))
+}
 
 /// Round robin. The limit applies to each tin's queue, with tail drop.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! The cases: scenarios, changes to them for the comparison, and known differences.
 
 use crate::flows::Flows;
-use netburn_medium::config::QueueKind;
+use netburn_medium::queue::{Place, QueueKind, Sharing};
 use netburn_scenario::{Document, Environment, Plan, ScenarioError, load};
 use netburn_units::Duration;
 use std::borrow::Cow;
@@ -219,14 +219,12 @@ fn datagrams() -> Vec<Case> {
         one("800", "3", "7").datagrams(false, 75_000),
         one("up", "1", "3").datagrams(true, 11_000).quick(),
     ];
-    for queue in QueueKind::ALL {
+    for queue in QueueKind::all_on(Place::Radio) {
         let case = Case::new(format!("datagrams-anomaly-{}", queue.name()), GROUP, "anomaly");
         let case = case.set("ap.home.queue", queue.name()).datagrams(false, 9_000);
         // All flows share one queue that is always full. Microseconds decide which packet takes a free place.
-        cases.push(match queue {
-            QueueKind::Fifo | QueueKind::PfifoFast => {
-                case.known(&[("", "chance decides which sender finds a place in a full queue")])
-            }
+        cases.push(match queue.properties().sharing {
+            Sharing::All => case.known(&[("", "chance decides which sender finds a place in a full queue")]),
             _ => case,
         });
     }
@@ -261,7 +259,8 @@ fn anomaly() -> Vec<Case> {
             .set("warmup", "5 s")
             .runs(5)
     };
-    QueueKind::ALL.map(|queue| case(queue.name())).to_vec()
+    let queues = QueueKind::all_on(Place::Radio).into_iter();
+    queues.map(|queue| case(queue.name())).collect()
 }
 
 fn uplinks() -> Vec<Case> {

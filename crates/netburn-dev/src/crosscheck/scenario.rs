@@ -436,7 +436,8 @@ mod tests {
     #[test]
     fn queues_of_stations_have_the_default_limits() {
         use super::super::plan::{STATION_FIFO_LIMIT, STATION_FQ_CODEL_LIMIT};
-        use netburn_medium::config::{QueueKind, QueueLimit};
+        use netburn_medium::config::QueueLimit;
+        use netburn_medium::queue::QueueKind;
         assert_eq!(QueueKind::Fifo.default_limit(), QueueLimit::Packets(STATION_FIFO_LIMIT));
         assert_eq!(
             QueueKind::FqCodel.default_limit(),

@@ -10,7 +10,8 @@
 //! Words are separated by spaces. Operands are metrics, numbers in their units, and names of verdicts. `+ - * /` are evaluated
 //! from left to right.
 
-use super::paths::{MetricPath, Unit, VERDICTS};
+use super::paths::MetricPath;
+use netburn_record::metrics::{Unit, VERDICTS};
 use netburn_record::summary::Summary;
 
 /// An expression over metrics and its aggregation over runs.

@@ -9,4 +9,5 @@ mod paths;
 
 pub use formula::{Formula, FormulaError};
 pub use grid::{Grid, GridError, Run};
-pub use paths::{MetricPath, Unit};
+pub use netburn_record::metrics::Unit;
+pub use paths::MetricPath;

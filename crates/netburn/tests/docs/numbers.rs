@@ -1,9 +1,9 @@
 //! The pages of the verdicts, the causes and the statistics, from the constants of the program.
 
 use crate::page::{check_generated, replace};
-use netburn_analysis::compare::Quantity;
 use netburn_analysis::explain::{Kind, criterion};
 use netburn_analysis::format::{percent, short, span_us};
+use netburn_record::metrics::{Comparison, Unit, run_quantities, station_quantities, workload_quantities};
 use netburn_record::self_check::{
     CLOCK_ERROR_NS, CPU, DEFAULT_STANDSTILL_LIMIT, LAB_LATENESS_US, LATENESS_US, MACHINE_BUSY, MAX_STANDSTILL_LIMIT,
     MISSED_SENDS, SERVICE_US, STANDSTILL_SHARE, STEAL, WITHOUT_GOAL,
@@ -12,8 +12,8 @@ use netburn_stats::contrast::{LEVEL, SIGNIFICANCE, enough_pairs, min_p, runs_nee
 use netburn_stats::metric_change::MIN_RUNS;
 use netburn_stats::{STANDARD, paired_shift, pairs, percentile, ranks, shift};
 use netburn_study::causes::removals;
+use netburn_workload::Verdict;
 use netburn_workload::verdict::{MARGINAL_PERCENT, MAX_EXCESS, MAX_STALL_PERCENT, OPERATIONS_NEEDED, PASS_PERCENT};
-use netburn_workload::{Direction, Verdict};
 use std::fmt::Write as _;
 
 fn thresholds() -> String {
@@ -131,40 +131,34 @@ fn factors() -> String {
 
 fn tolerances() -> String {
     let mut table = "| metric | better | the same within |\n|---|---|---|\n".to_owned();
-    for (name, quantity, unit) in [
-        ("throughput, of a station, a workload or all", Quantity::Throughput, ""),
-        ("Jain's index of the airtime", Quantity::Jain, ""),
-        ("idle latency", Quantity::Idle, " ms"),
-        ("latency at p50", Quantity::P50, " ms"),
-        ("latency at p95", Quantity::P95, " ms"),
-        (
-            "share of the samples that met a goal",
-            Quantity::Met(0, String::new()),
-            "",
-        ),
-        ("share of the time in which a player stalled", Quantity::Stalled, ""),
-        ("share of the datagrams that were lost", Quantity::Lost, ""),
-        (
-            "share of the packets of a call that were lost, per direction",
-            Quantity::LostOneWay(Direction::Up),
-            "",
-        ),
-        (
-            "rating R of a call, per direction",
-            Quantity::Rating(Direction::Up),
-            " points",
-        ),
-    ] {
-        let tolerance = quantity.tolerance(None);
+    let quantities = workload_quantities()
+        .chain(station_quantities())
+        .chain(run_quantities());
+    let mut words: Vec<&str> = Vec::new();
+    for quantity in quantities {
+        let Some(Comparison {
+            words: name,
+            better,
+            tolerance,
+            ..
+        }) = quantity.comparison
+        else {
+            continue;
+        };
+        // Both directions, and all levels of the throughput, have one line.
+        if words.contains(&name) {
+            continue;
+        }
+        words.push(name);
+        let unit = match quantity.unit {
+            Unit::Ms => " ms",
+            Unit::Points => " points",
+            _ => "",
+        };
         let share = (tolerance.share > 0.0).then(|| percent(tolerance.share));
         let least = (tolerance.least > 0.0).then(|| format!("{}{unit}", short_share(tolerance.least)));
         let parts: Vec<String> = share.into_iter().chain(least).collect();
-        let _ = writeln!(
-            table,
-            "| {name} | {} | {} |",
-            quantity.better().name(),
-            parts.join(" or ")
-        );
+        let _ = writeln!(table, "| {name} | {} | {} |", better.name(), parts.join(" or "));
     }
     table
 }

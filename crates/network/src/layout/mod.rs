@@ -31,15 +31,15 @@ use crate::line::cake::CakeConfig;
 use crate::line::pacer::PacerConfig;
 use crate::line::policer::Policer;
 use crate::link_service::Service;
-use crate::queue::QueueConfig;
 use link::Link;
 pub use link::highest_rate;
 use netburn_medium::air::{AirConfig, LinkConfig, NodeConfig};
 use netburn_medium::config::{LinkQuality, RadioConfig, RateControl};
 use netburn_medium::edca::EdcaParameters;
 use netburn_medium::packet::NodeId;
+use netburn_medium::queue::{Place, QueueConfig, QueueKind};
 use netburn_medium::rate::RateChoice;
-use netburn_scenario::plan::{Ap, Isolation, LineQueue, RadioRef, Router, Trace, Wan};
+use netburn_scenario::plan::{Ap, Isolation, RadioRef, Router, Trace, Wan};
 use netburn_scenario::{Plan, plan};
 use netburn_units::{BitRate, ByteSize, Dbm};
 
@@ -270,12 +270,20 @@ fn queues(
         .map(of_radio)
         .chain(nodes.iter().map(for_station))
         .collect();
+    let subject = |node: usize| match radios.get(node) {
+        Some(radio) => format!("ap.{}", radio.name.ap),
+        None => format!("station.{}", plan.stations[nodes[node - radios.len()].station].name),
+    };
     if let Some(empty) = queues.iter().position(QueueConfig::is_zero_length) {
-        let subject = match radios.get(empty) {
-            Some(radio) => format!("ap.{}", radio.name.ap),
-            None => format!("station.{}", plan.stations[nodes[empty - radios.len()].station].name),
-        };
-        return Err(NetworkError::EmptyQueue { subject });
+        return Err(NetworkError::EmptyQueue {
+            subject: subject(empty),
+        });
+    }
+    if let Some(other) = queues.iter().position(|queue| !queue.kind.is_on(Place::Radio)) {
+        return Err(NetworkError::RadioQueue {
+            subject: subject(other),
+            queue: queues[other].kind.name(),
+        });
     }
     Ok(queues)
 }
@@ -419,8 +427,8 @@ fn path(wan: Option<&Wan>, forwarding: HopConfig) -> PathConfig {
         framing,
     };
     let mean = |trace: &Option<Trace>| trace.as_ref().map(Trace::mean_rate);
-    let queue = |kind: LineQueue, shaper: Option<BitRate>, rate: Option<BitRate>, isolation| {
-        let needed = kind != LineQueue::Fifo || shaper.is_some();
+    let queue = |kind: QueueKind, shaper: Option<BitRate>, rate: Option<BitRate>, isolation| {
+        let needed = kind != QueueKind::default() || shaper.is_some();
         needed.then(|| PacerConfig {
             kind,
             shaper,

@@ -3,19 +3,16 @@
 use super::cake::{Cake, CakeConfig, Labels};
 use crate::hop::{HopEvent, HopFraming};
 use crate::output::{Endpoint, Envelope, NetPacket, Payload};
-use crate::queue::QueueConfig;
-use netburn_medium::config::QueueKind;
 use netburn_medium::packet::{NodeId, Packet, Queued};
-use netburn_medium::queue::Drops;
 use netburn_medium::queue::driver::Discipline;
-use netburn_scenario::plan::LineQueue;
+use netburn_medium::queue::{Drops, QueueConfig, QueueKind};
 use netburn_units::{BitRate, Duration, Instant, Stream};
 use std::collections::VecDeque;
 
 /// Settings of a discipline in one direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PacerConfig {
-    pub(crate) kind: LineQueue,
+    pub(crate) kind: QueueKind,
     /// Rate of the shaper; `None`: the link takes packets whenever it is idle.
     pub(crate) shaper: Option<BitRate>,
     /// Rate of the link.
@@ -29,15 +26,9 @@ pub(crate) struct PacerConfig {
 /// is idle.
 #[derive(Debug)]
 pub(crate) struct Pacer<P> {
-    queue: Queue<P>,
+    queue: Box<dyn Discipline<Envelope<P>>>,
     shaper: Option<Shaper>,
     events: VecDeque<(Instant, HopEvent<NetPacket<P>>)>,
-}
-
-#[derive(Debug)]
-enum Queue<P> {
-    Cake(Box<Cake<Envelope<P>>>),
-    Other(Box<dyn Discipline<Envelope<P>>>),
 }
 
 /// A shaper without bursts: a packet may leave at max(now, end of the packet before), and occupies the time of its
@@ -63,19 +54,10 @@ impl Shaper {
 impl<P: Payload> Pacer<P> {
     /// Creates a discipline whose random numbers come from `blue`.
     pub(crate) fn new(config: &PacerConfig, blue: Stream) -> Self {
-        let other = |kind| {
-            let queue = QueueConfig::for_station(kind).discipline();
-            Queue::Other(queue.expect("a discipline without station queues"))
-        };
+        let queue = QueueConfig::for_station(config.kind).discipline();
+        let rate = config.shaper.unwrap_or(config.link);
         Pacer {
-            queue: match config.kind {
-                LineQueue::Fifo => other(QueueKind::Fifo),
-                LineQueue::FqCodel => other(QueueKind::FqCodel),
-                LineQueue::Cake => {
-                    let rate = config.shaper.unwrap_or(config.link);
-                    Queue::Cake(Box::new(Cake::new(config.cake, rate, labels, blue)))
-                }
-            },
+            queue: queue.unwrap_or_else(|| Box::new(Cake::new(config.cake, rate, labels, blue))),
             shaper: config.shaper.map(|rate| Shaper {
                 rate,
                 framing: config.cake.framing,
@@ -88,8 +70,8 @@ impl<P: Payload> Pacer<P> {
 
     /// Sets the rate of the link, for a discipline without a shaper.
     pub(crate) fn set_link_rate(&mut self, rate: BitRate) {
-        if let (Queue::Cake(cake), None) = (&mut self.queue, &self.shaper) {
-            cake.set_rate(rate);
+        if self.shaper.is_none() {
+            self.queue.set_rate(rate);
         }
     }
 
@@ -102,7 +84,7 @@ impl<P: Payload> Pacer<P> {
             packet,
         };
         let mut drops = Vec::new();
-        self.discipline_mut().enqueue(now, packet, &mut drops);
+        self.queue.enqueue(now, packet, &mut drops);
         self.add_drops(now, drops);
         self.handle_timeout(now);
     }
@@ -121,7 +103,7 @@ impl<P: Payload> Pacer<P> {
     /// Next packet of the discipline. Drops become events.
     pub(crate) fn dequeue(&mut self, now: Instant) -> Option<NetPacket<P>> {
         let mut drops = Vec::new();
-        let packet = self.discipline_mut().dequeue(now, &mut drops);
+        let packet = self.queue.dequeue(now, &mut drops);
         self.add_drops(now, drops);
         packet.map(|queued| queued.packet)
     }
@@ -140,17 +122,7 @@ impl<P: Payload> Pacer<P> {
 
     /// Number of queued packets.
     pub(crate) fn packets(&self) -> usize {
-        match &self.queue {
-            Queue::Cake(cake) => cake.packets(),
-            Queue::Other(queue) => queue.packets(),
-        }
-    }
-
-    fn discipline_mut(&mut self) -> &mut dyn Discipline<Envelope<P>> {
-        match &mut self.queue {
-            Queue::Cake(cake) => &mut **cake,
-            Queue::Other(queue) => &mut **queue,
-        }
+        self.queue.packets()
     }
 
     fn add_drops(&mut self, now: Instant, drops: Drops<Envelope<P>>) {

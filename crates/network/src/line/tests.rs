@@ -5,7 +5,8 @@ use super::pacer::{Pacer, PacerConfig};
 use crate::hop::{HopEvent, HopFraming};
 use crate::output::{Ack, Endpoint, Envelope, Headers, NetPacket};
 use netburn_medium::packet::{Ecn, Packet};
-use netburn_scenario::plan::{Framing, Isolation, LineQueue, Tins};
+use netburn_medium::queue::QueueKind;
+use netburn_scenario::plan::{Framing, Isolation, Tins};
 use netburn_units::{BitRate, Duration, Instant, Seed};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -14,7 +15,7 @@ const RAW: HopFraming = HopFraming::Line(Framing::Raw);
 /// 10 Mbit/s: 1500 bytes take 1.2 ms.
 const RATE: BitRate = BitRate::from_mbps(10);
 
-fn config(kind: LineQueue, isolation: Isolation) -> PacerConfig {
+fn config(kind: QueueKind, isolation: Isolation) -> PacerConfig {
     PacerConfig {
         kind,
         shaper: Some(RATE),
@@ -123,7 +124,7 @@ fn assert_share(bytes: &BTreeMap<u32, u64>, flows: impl Iterator<Item = u32>, sh
 /// Five flows with packets of different lengths get a fifth each, within 1 %. All together get the rate.
 #[test]
 fn equal_flows_share_the_rate() {
-    for kind in [LineQueue::FqCodel, LineQueue::Cake] {
+    for kind in [QueueKind::FqCodel, QueueKind::Cake] {
         let mut pacer = pacer(&config(kind, Isolation::Flows));
         let lengths = [1_500, 1_500, 1_200, 600, 300];
         let flows: Vec<Flow> = lengths
@@ -159,7 +160,7 @@ fn hosts_share_the_rate() {
         (Isolation::TripleIsolate, 0.1),
         (Isolation::Hosts, 0.5),
     ] {
-        let bytes = saturated(&mut pacer(&config(LineQueue::Cake, isolation)), &flows, 20, 61);
+        let bytes = saturated(&mut pacer(&config(QueueKind::Cake, isolation)), &flows, 20, 61);
         assert_share(&bytes, std::iter::once(1), share);
         assert_share(&bytes, 2..=10, 1.0 - share);
     }
@@ -177,14 +178,14 @@ fn a_marked_flood_does_not_displace_best_effort() {
                 ..Flow::new(2)
             },
         ];
-        let bytes = saturated(&mut pacer(&config(LineQueue::Cake, Isolation::Flows)), &flows, 20, 41);
+        let bytes = saturated(&mut pacer(&config(QueueKind::Cake, Isolation::Flows)), &flows, 20, 41);
         assert_share(&bytes, std::iter::once(2), share);
         assert_share(&bytes, std::iter::once(1), 1.0 - share);
     }
 }
 
 /// Delays of a flow with a packet of 200 bytes each 20 ms beside eight saturated flows.
-fn sparse_delays(kind: LineQueue, dscp: u8) -> Vec<Duration> {
+fn sparse_delays(kind: QueueKind, dscp: u8) -> Vec<Duration> {
     let mut pacer = pacer(&config(kind, Isolation::TripleIsolate));
     let sparse = Flow {
         length: 200,
@@ -223,17 +224,17 @@ fn sparse_delays(kind: LineQueue, dscp: u8) -> Vec<Duration> {
 #[test]
 fn a_sparse_flow_waits_for_one_quantum() {
     let longest = |kind, dscp| sparse_delays(kind, dscp).into_iter().max().unwrap();
-    assert!(longest(LineQueue::Cake, 0) <= Duration::from_micros(1_200));
-    assert!(longest(LineQueue::Cake, 46) <= Duration::from_micros(1_200));
-    assert!(longest(LineQueue::FqCodel, 0) <= Duration::from_micros(8 * 1_200));
-    assert!(longest(LineQueue::Fifo, 0) > Duration::from_millis(150));
+    assert!(longest(QueueKind::Cake, 0) <= Duration::from_micros(1_200));
+    assert!(longest(QueueKind::Cake, 46) <= Duration::from_micros(1_200));
+    assert!(longest(QueueKind::FqCodel, 0) <= Duration::from_micros(8 * 1_200));
+    assert!(longest(QueueKind::Fifo, 0) > Duration::from_millis(150));
 }
 
 /// A shaper counts the framing: 1500 bytes are 1518 on DOCSIS, which take 1.2144 ms at 10 Mbit/s. The first packet leaves
 /// at once; there is no burst.
 #[test]
 fn a_shaper_counts_the_framing() {
-    let mut docsis = config(LineQueue::Fifo, Isolation::Flows);
+    let mut docsis = config(QueueKind::Fifo, Isolation::Flows);
     docsis.cake.framing = HopFraming::Line(Framing::Docsis);
     let mut pacer = pacer(&docsis);
     for payload in 0..3 {
@@ -250,7 +251,7 @@ fn a_shaper_counts_the_framing() {
 #[test]
 fn cake_marks_packets_with_ecn() {
     for ecn in [Ecn::Ect0, Ecn::NotEct] {
-        let mut pacer = pacer(&config(LineQueue::Cake, Isolation::Flows));
+        let mut pacer = pacer(&config(QueueKind::Cake, Isolation::Flows));
         let flow = Flow { ecn, ..Flow::new(1) };
         for payload in 0..100 {
             pacer.handle_packet(Instant::ZERO, flow.packet(payload));
@@ -283,7 +284,7 @@ fn cake_marks_packets_with_ecn() {
 /// so that 100 kB hold 43 of them. A short flow loses none.
 #[test]
 fn the_longest_queue_is_dropped_from() {
-    let mut limited = config(LineQueue::Cake, Isolation::Flows);
+    let mut limited = config(QueueKind::Cake, Isolation::Flows);
     limited.cake.memory = Some(100_000);
     let mut pacer = pacer(&limited);
     for payload in 0..10 {
@@ -315,7 +316,7 @@ fn acknowledgements_that_later_ones_replace_are_dropped() {
         ..Flow::new(flow)
     };
     let left = |filter: bool, acks: &[Flow]| {
-        let mut config = config(LineQueue::Cake, Isolation::Flows);
+        let mut config = config(QueueKind::Cake, Isolation::Flows);
         config.cake.ack_filter = filter;
         let mut pacer = pacer(&config);
         for (payload, flow) in (0..).zip(acks) {
@@ -358,7 +359,7 @@ proptest! {
     /// leave at least the time of the first one's bytes apart.
     #[test]
     fn laws_of_a_shaper(
-        kind in prop::sample::select(vec![LineQueue::Fifo, LineQueue::FqCodel, LineQueue::Cake]),
+        kind in prop::sample::select(vec![QueueKind::Fifo, QueueKind::FqCodel, QueueKind::Cake]),
         isolation in prop::sample::select(vec![
             Isolation::Flows, Isolation::Hosts, Isolation::DualSrchost, Isolation::DualDsthost, Isolation::TripleIsolate,
         ]),

@@ -1,17 +1,18 @@
 //! Text form of values and differences.
 
-use netburn_analysis::compare::{Key, MetricComparison, Quantity, Unit};
+use netburn_analysis::compare::{Key, MetricComparison};
 use netburn_analysis::format::{mbps, met_number, ms};
+use netburn_record::metrics::Unit;
 use netburn_stats::Interval;
 use netburn_stats::contrast::{Answer, SIGNIFICANCE};
 use netburn_stats::metric_change::Judgement;
 
 /// A metric's value without its unit. A share with a goal has the digits of a report.
 #[must_use]
-pub fn metric_value(value: f64, quantity: &Quantity) -> String {
-    match quantity {
-        Quantity::Met(..) => met_number(value),
-        quantity => self::value(value, quantity.unit()),
+pub fn metric_value(value: f64, key: &Key) -> String {
+    match key.goal {
+        Some(_) => met_number(value),
+        None => self::value(value, key.unit()),
     }
 }
 
@@ -29,7 +30,7 @@ fn value(value: f64, unit: Unit) -> String {
             hundredths => format!("{hundredths:.2}"),
         },
         Unit::Points => format!("{value:.1}"),
-        Unit::Rpm => format!("{value:.0}"),
+        Unit::Rpm | Unit::Count | Unit::Verdict => format!("{value:.0}"),
     }
 }
 
@@ -113,12 +114,11 @@ pub(super) fn effect(of: &MetricComparison) -> String {
 /// has several goals.
 #[must_use]
 pub fn metric_name<'a>(key: &Key, all: impl IntoIterator<Item = &'a Key>) -> String {
-    let goal_of_it = |other: &&Key| {
-        other.station == key.station && other.workload == key.workload && matches!(other.quantity, Quantity::Met(..))
-    };
-    let what = match &key.quantity {
-        Quantity::Met(_, goal) if all.into_iter().filter(goal_of_it).nth(1).is_some() => format!("{goal}, met %"),
-        what => what.name().to_owned(),
+    let goal_of_it =
+        |other: &&Key| other.station == key.station && other.workload == key.workload && other.goal.is_some();
+    let what = match &key.goal {
+        Some((_, goal)) if all.into_iter().filter(goal_of_it).nth(1).is_some() => format!("{goal}, met %"),
+        _ => key.comparison.heading.to_owned(),
     };
     match &key.workload {
         Some(workload) => format!("{workload} {what}"),
@@ -154,21 +154,27 @@ pub(super) fn runs(count: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::{metric_name, probability};
-    use netburn_analysis::compare::{Key, Quantity};
+    use netburn_analysis::compare::Key;
+    use netburn_record::metrics::workload_quantities;
 
     #[test]
     fn a_met_share_is_named_by_its_goal_among_several() {
-        let key = |station: &str, quantity| Key {
-            station: Some(station.to_owned()),
-            workload: Some("talk".to_owned()),
-            quantity,
+        let key = |station: &str, name: &str, goal| {
+            let quantity = workload_quantities().find(|known| known.name == name).unwrap();
+            Key {
+                station: Some(station.to_owned()),
+                workload: Some("talk".to_owned()),
+                goal,
+                quantity,
+                comparison: quantity.comparison.as_ref().unwrap(),
+            }
         };
-        let met = |station, number, goal: &str| key(station, Quantity::Met(number, goal.to_owned()));
+        let met = |station, number, goal: &str| key(station, "met", Some((number, goal.to_owned())));
         let all = [
             met("tv", 0, "no freeze"),
             met("tv", 1, "frame delay ≤ 150 ms"),
             met("phone", 0, "no freeze"),
-            key("phone", Quantity::P95),
+            key("phone", "p95_ms", None),
         ];
         assert_eq!(metric_name(&all[0], &all), "talk no freeze, met %");
         assert_eq!(metric_name(&all[1], &all), "talk frame delay ≤ 150 ms, met %");

@@ -17,8 +17,9 @@ use crate::chart::Chart;
 use crate::environment::sentence;
 use crate::html::{cell_text, document, escaped, figure, section, with_code};
 use netburn_analysis::View;
-use netburn_analysis::compare::{Comparison, MetricComparison, Side, Unit};
+use netburn_analysis::compare::{Comparison, MetricComparison, Side};
 use netburn_record::Environment;
+use netburn_record::metrics::Unit;
 use netburn_stats::metric_change::Judgement;
 use std::fmt::Write as _;
 
@@ -121,7 +122,7 @@ fn metric_table(comparison: &Comparison) -> String {
 }
 
 fn metric_row(comparison: &Comparison, metric: &MetricComparison, out: &mut String) {
-    let (contrast, unit) = (metric.contrast(), metric.key.quantity.unit());
+    let (contrast, unit) = (metric.contrast(), metric.key.unit());
     let station = metric.key.station.as_deref().unwrap_or("(all)");
     let _ = write!(out, "<tr><th scope=\"row\">{}</th>", escaped(station));
     let _ = write!(
@@ -131,8 +132,8 @@ fn metric_row(comparison: &Comparison, metric: &MetricComparison, out: &mut Stri
         badge(metric.answer.judgement, metric.answer.judgement.name())
     );
     let texts = [
-        metric_value(contrast.medians[0], &metric.key.quantity),
-        metric_value(contrast.medians[1], &metric.key.quantity),
+        metric_value(contrast.medians[0], &metric.key),
+        metric_value(contrast.medians[1], &metric.key),
         format!("{}{}", signed(contrast.difference, unit), share(metric.share(), unit)),
     ];
     for text in texts {
@@ -215,7 +216,7 @@ fn picture(metric: &MetricComparison) -> String {
     const WIDE: f64 = 160.0;
     const HALF: f64 = 75.0;
     let contrast = metric.contrast();
-    let base = match metric.key.quantity.unit() {
+    let base = match metric.key.unit() {
         Unit::Share => 1.0,
         Unit::Points => 100.0,
         _ => contrast.medians[0].abs(),

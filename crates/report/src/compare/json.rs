@@ -1,6 +1,6 @@
 //! Comparisons for scripts.
 
-use netburn_analysis::compare::{Comparison, Matrix, MetricComparison, Quantity, Ranking, Side, Undecided};
+use netburn_analysis::compare::{Comparison, Matrix, MetricComparison, Ranking, Side, Undecided};
 use netburn_stats::metric_change::Judgement;
 use serde_json::{Map, Value, json};
 
@@ -48,7 +48,7 @@ pub fn metric_comparison(comparison: &Comparison, metric: &MetricComparison) -> 
         "metric": metric.key.path(),
         "station": metric.key.station,
         "workload": metric.key.workload,
-        "unit": metric.key.quantity.unit().name(),
+        "unit": metric.key.unit().name(),
         "better": metric.question.better.name(),
         "baseline": contrast.medians[0],
         "value": contrast.medians[1],
@@ -75,7 +75,7 @@ pub fn metric_comparison(comparison: &Comparison, metric: &MetricComparison) -> 
             None => None,
         },
     });
-    if let (Quantity::Met(_, goal), Some(fields)) = (&metric.key.quantity, value.as_object_mut()) {
+    if let (Some((_, goal)), Some(fields)) = (&metric.key.goal, value.as_object_mut()) {
         fields.insert("goal".to_owned(), json!(goal));
     }
     value
@@ -110,8 +110,8 @@ pub fn ranking(ranking: &Ranking) -> Value {
             "metric": ranked.key.path(),
             "station": ranked.key.station,
             "workload": ranked.key.workload,
-            "unit": ranked.key.quantity.unit().name(),
-            "better": ranked.key.quantity.better().name(),
+            "unit": ranked.key.unit().name(),
+            "better": ranked.key.better().name(),
             "variants": each.collect::<Vec<_>>(),
         })
     });

@@ -233,13 +233,13 @@ fn metric_table(comparison: &Comparison, width: usize, colour: bool) -> Vec<Stri
 }
 
 fn metric_cells(comparison: &Comparison, station: String, metric: &MetricComparison) -> Vec<Cell> {
-    let (contrast, unit) = (metric.contrast(), metric.key.quantity.unit());
+    let (contrast, unit) = (metric.contrast(), metric.key.unit());
     let judgement = metric.answer.judgement;
     vec![
         station.into(),
         sanitise(&metric_name(&metric.key, comparison.keys())).into(),
-        metric_value(contrast.medians[0], &metric.key.quantity).into(),
-        metric_value(contrast.medians[1], &metric.key.quantity).into(),
+        metric_value(contrast.medians[0], &metric.key).into(),
+        metric_value(contrast.medians[1], &metric.key).into(),
         format!("{}{}", signed(contrast.difference, unit), share(metric.share(), unit)).into(),
         Cell::new(judgement.name(), judgement.into()),
         interval(contrast.interval, unit).into(),

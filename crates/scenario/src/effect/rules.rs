@@ -8,7 +8,8 @@ use crate::keys::Keys;
 use crate::plan::{Ap, ApSetting, Plan, Setting, Station, StationAir};
 use crate::reason::Reason;
 use crate::sections::{ApSection, LinkSection, ServerSection, StationSection};
-use netburn_medium::config::{HardwareQueue, LinkQuality, QueueKind};
+use netburn_medium::config::{HardwareQueue, LinkQuality};
+use netburn_medium::queue::{Properties, QueueKind};
 use netburn_workload::Kind;
 
 /// Keys grouped by reason, in the order of the first key.
@@ -85,14 +86,15 @@ impl Plan {
             found.add_keys(&ApSection::keys(), &set, environment, &format!("ap.{}", ap.name));
             let kinds: Vec<QueueKind> = self.queues_of(ap).collect();
             let key = |key: &str| format!("ap.{}.{key}", ap.name);
-            let any = |wanted: &[QueueKind]| kinds.iter().any(|kind| wanted.contains(kind));
-            let per_station = [QueueKind::FqMac, QueueKind::Airtime];
-            let marks = any(&[QueueKind::FqCodel, QueueKind::FqMac, QueueKind::Airtime]);
-            found.add(!ap.ecn && !marks, Reason::NeverMarks, || key("ecn"));
-            found.add(ap.slow_stations && !any(&per_station), Reason::NoStationCodel, || {
+            let any = |has: fn(&Properties) -> bool| kinds.iter().any(|kind| has(kind.properties()));
+            found.add(!ap.ecn && !any(|queue| queue.marks_ecn), Reason::NeverMarks, || {
+                key("ecn")
+            });
+            let station_codel = any(|queue| queue.has_station_codel);
+            found.add(ap.slow_stations && !station_codel, Reason::NoStationCodel, || {
                 key("slow_stations")
             });
-            let airtime = any(&[QueueKind::Airtime]);
+            let airtime = any(|queue| queue.shares_airtime);
             found.add(ap.aql.is_some() && !airtime, Reason::NotByAirtime, || key("aql"));
             let limited = ap.forwarding.is_some();
             found.add(ap.forwarding_queue.is_some() && !limited, Reason::ForwardsAll, || {
@@ -102,7 +104,7 @@ impl Plan {
         for station in &self.stations {
             let aps = self.aps_of(station);
             let weighted = station.air.weight != StationAir::default().weight && !aps.is_empty();
-            let by_airtime = |ap: &&Ap| self.queues_of(ap).any(|kind| kind == QueueKind::Airtime);
+            let by_airtime = |ap: &&Ap| self.queues_of(ap).any(|kind| kind.properties().shares_airtime);
             let unlimited = |ap: &&Ap| ap.hardware_queue == HardwareQueue::Unlimited;
             let limited = aps.iter().any(|ap| ap.aql.is_some());
             let key = || format!("station.{}.weight", station.name);

@@ -1,8 +1,9 @@
 //! Changes of settings during a run.
 
 use super::RadioRef;
-use netburn_medium::config::{AdapterRate, LinkQuality, QueueKind, RateControl};
+use netburn_medium::config::{AdapterRate, LinkQuality, RateControl};
 use netburn_medium::geometry::Position;
+use netburn_medium::queue::QueueKind;
 use netburn_units::{BitRate, ByteSize, Dbm, Duration, Probability};
 
 /// A change of settings during a run.

@@ -1,6 +1,7 @@
 //! WAN link of an access point: framing, queue disciplines and shapers.
 
 use super::trace::Trace;
+use netburn_medium::queue::QueueKind;
 use netburn_units::{BitRate, ByteSize, Duration, Probability};
 
 /// WAN link between an access point and the server's link.
@@ -20,11 +21,11 @@ pub struct Wan {
     /// Framing of the packets; `None`: 38 bytes per packet, without a minimum.
     pub framing: Option<Framing>,
     /// Queue discipline in both directions.
-    pub discipline: LineQueue,
+    pub discipline: QueueKind,
     /// Queue discipline downlink; `None`: as `discipline`.
-    pub discipline_down: Option<LineQueue>,
+    pub discipline_down: Option<QueueKind>,
     /// Queue discipline uplink; `None`: as `discipline`.
-    pub discipline_up: Option<LineQueue>,
+    pub discipline_up: Option<QueueKind>,
     /// Shaper in both directions; `None`: the queue discipline is that of the link itself.
     pub shaper: Option<ShaperRate>,
     /// Shaper downlink; `None`: as `shaper`.
@@ -79,18 +80,6 @@ pub enum ShaperRate {
     Share(Probability),
     /// A fixed rate.
     Rate(BitRate),
-}
-
-/// Queue discipline of a WAN link.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum LineQueue {
-    /// First in, first out, with tail drop.
-    #[default]
-    Fifo,
-    /// FQ-CoDel (RFC 8290).
-    FqCodel,
-    /// CAKE (`sch_cake`).
-    Cake,
 }
 
 /// Settings of `cake`.
@@ -253,28 +242,16 @@ impl Framing {
     }
 }
 
-impl LineQueue {
-    /// Name in scenario files.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            LineQueue::Fifo => "fifo",
-            LineQueue::FqCodel => "fq-codel",
-            LineQueue::Cake => "cake",
-        }
-    }
-}
-
 impl Wan {
     /// Queue discipline downlink.
     #[must_use]
-    pub fn queue_down(&self) -> LineQueue {
+    pub fn queue_down(&self) -> QueueKind {
         self.discipline_down.unwrap_or(self.discipline)
     }
 
     /// Queue discipline uplink.
     #[must_use]
-    pub fn queue_up(&self) -> LineQueue {
+    pub fn queue_up(&self) -> QueueKind {
         self.discipline_up.unwrap_or(self.discipline)
     }
 

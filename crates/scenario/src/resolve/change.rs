@@ -5,11 +5,11 @@ use super::wire::wired_queues;
 use super::{MAX_CHANGES, Names};
 use crate::change::is_of_link;
 use crate::decode::{Context, List, Spanned};
-use crate::enums::WIRED_QUEUES;
 use crate::file::AtSection;
 use crate::places::{Place, check_floor};
 use crate::plan::{Change, Plan, Setting, Station, StationSetting};
 use crate::suggest::list;
+use netburn_medium::queue::Place as QueuePlace;
 
 pub(super) fn changes(read: &Spanned<List<AtSection>>, plan: &Plan, names: &Names, cx: &mut Context) -> Vec<Change> {
     if read.0.len() > MAX_CHANGES {
@@ -64,7 +64,7 @@ fn check_applies(at: &Spanned<Setting>, setting: StationSetting, station: &Stati
     let name = &station.name;
     let of_link = is_of_link(&at.value);
     match (setting, station.link.is_some()) {
-        (Queue(kind), true) if !WIRED_QUEUES.contains(&kind) => {
+        (Queue(kind), true) if !kind.is_on(QueuePlace::Wire) => {
             let message = format!("`{}` needs Wi-Fi, and `{name}` has a `link`", kind.name());
             cx.problem_at(at, message, format!("expected one of {}", wired_queues()));
         }

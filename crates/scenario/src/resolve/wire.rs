@@ -1,16 +1,15 @@
 //! Resolution of a station's wired link, which excludes Wi-Fi.
 
 use crate::decode::{Context, Section};
-use crate::enums::WIRED_QUEUES;
 use crate::problem::Problem;
 use crate::sections::StationSection;
 use crate::suggest::list;
-use netburn_medium::config::QueueKind;
+use netburn_medium::queue::{Place, QueueKind};
 
 /// Checks the keys of a station with a wired link, which the key `wire` describes.
 pub(super) fn check(section: &StationSection, wire: &str, cx: &mut Context) {
     reject_wifi_keys(section, wire, cx);
-    if let Some(at) = section.queue.as_ref().filter(|at| !WIRED_QUEUES.contains(&at.value)) {
+    if let Some(at) = section.queue.as_ref().filter(|at| !at.value.is_on(Place::Wire)) {
         let message = format!("`{}` needs Wi-Fi, and the station has a `{wire}`", at.value.name());
         cx.problem_at(at, message, format!("expected one of {}", wired_queues()));
     }
@@ -18,7 +17,7 @@ pub(super) fn check(section: &StationSection, wire: &str, cx: &mut Context) {
 
 /// Names of the queue disciplines for wired hosts.
 pub(super) fn wired_queues() -> String {
-    list(WIRED_QUEUES.iter().map(|queue: &QueueKind| queue.name()))
+    list(QueueKind::all_on(Place::Wire).into_iter().map(QueueKind::name))
 }
 
 /// Reports every Wi-Fi key of a station with a wired link.

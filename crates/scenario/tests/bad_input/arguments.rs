@@ -1,5 +1,6 @@
 //! Input other than the text: `--set` arguments, the environment, files.
 
+use crate::with_queues;
 use netburn_scenario::{Document, Environment, MAX_FILE_SIZE, load};
 
 #[test]
@@ -67,7 +68,7 @@ fn arguments_are_checked_like_keys() {
         (
             "ap.home.queue",
             "fq",
-            "ap.home.queue: unknown value `fq`; did you mean `fq-codel`? Expected one of `fifo`, `pfifo-fast`, `station-rr`, `fq-codel`, `fq-mac`, `airtime`",
+            "ap.home.queue: unknown value `fq`; did you mean `fq-codel`? Expected one of {queues of a radio}",
         ),
         (
             "",
@@ -75,6 +76,7 @@ fn arguments_are_checked_like_keys() {
             "a scenario has no key ``; expected one of `schema`, `name`, `title`, `question`, `assumptions`, `duration`, `warmup`, `baseline`, `drain`, `seed`, `repeat`, `server`, `building`, `router`, `network`, `ap`, `kit`, `mesh`, `station`, `workload`, `at`",
         ),
     ] {
+        let expected = with_queues(expected);
         assert_eq!(set(key, value), Err(format!("--set {key}={value}: {expected}")));
     }
     let mut document = load("four-uses").unwrap();

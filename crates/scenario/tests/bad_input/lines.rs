@@ -12,11 +12,11 @@ fn words() {
     for (key, expected) in [
         (
             "discipline = \"fqcodel\"",
-            "6:14: ap.x.wan.discipline: unknown value `fqcodel`; did you mean `fq-codel`? Expected one of `fifo`, `fq-codel`, `cake`",
+            "6:14: ap.x.wan.discipline: unknown value `fqcodel`; did you mean `fq-codel`? Expected one of {queues of a line}",
         ),
         (
             "discipline_up = \"airtime\"",
-            "6:17: ap.x.wan.discipline_up: unknown value `airtime`; expected one of `fifo`, `fq-codel`, `cake`",
+            "6:17: ap.x.wan.discipline_up: unknown value `airtime`; expected one of {queues of a line}",
         ),
         (
             "framing = \"docsys\"",

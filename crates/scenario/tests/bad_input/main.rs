@@ -10,6 +10,7 @@ mod text;
 mod values;
 mod workloads;
 
+use netburn_medium::queue::{Place, QueueKind};
 use netburn_scenario::Document;
 
 /// Errors of a text, one per line, without the file's name.
@@ -27,7 +28,22 @@ fn errors(text: &str) -> Vec<String> {
 
 #[track_caller]
 fn wrong(text: &str, expected: &[&str]) {
+    let expected: Vec<String> = expected.iter().map(|text| with_queues(text)).collect();
     assert_eq!(errors(text), expected, "\n{text}");
+}
+
+/// An expected text with the names of the queue disciplines.
+fn with_queues(text: &str) -> String {
+    let names = |place| {
+        let kinds = QueueKind::all_on(place).into_iter();
+        kinds
+            .map(|kind| format!("`{}`", kind.name()))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    text.replace("{queues of a radio}", &names(Place::Radio))
+        .replace("{queues of a wire}", &names(Place::Wire))
+        .replace("{queues of a line}", &names(Place::Line))
 }
 
 /// Checks the error of a valid scenario with one invalid line.

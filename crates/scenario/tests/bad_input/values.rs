@@ -100,7 +100,7 @@ fn invalid_values() {
         ),
         (
             "queue = \"codel\"",
-            "2:9: station.tv.queue: unknown value `codel`; did you mean `fq-codel`? Expected one of `fifo`, `pfifo-fast`, `station-rr`, `fq-codel`, `fq-mac`, `airtime`",
+            "2:9: station.tv.queue: unknown value `codel`; did you mean `fq-codel`? Expected one of {queues of a radio}",
         ),
         (
             "cc = \"CUBIC!\"",

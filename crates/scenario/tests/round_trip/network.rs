@@ -1,12 +1,13 @@
 //! Strategies for servers, access points and their lines, and stations.
 
 use netburn_medium::config::{
-    AdapterRate, Aggregation, Aql, Band, Composition, HardwareQueue, LinkQuality, PowerSave, PowerSaveMode, QueueKind,
-    QueueLimit, RadioConfig, RadioSelection, RateControl, Standard, Width,
+    AdapterRate, Aggregation, Aql, Band, Composition, HardwareQueue, LinkQuality, PowerSave, PowerSaveMode, QueueLimit,
+    RadioConfig, RadioSelection, RateControl, Standard, Width,
 };
+use netburn_medium::queue::{Place, QueueKind};
 use netburn_scenario::plan::{
-    Absence, Ap, Backhaul, Cake, Framing, Hop, Http, Isolation, Joins, LineQueue, Outage, Policer, Port, Radio,
-    RadioName, RadioRef, Server, ShaperRate, StationAir, StationLink, Tins, Trace, Wan,
+    Absence, Ap, Backhaul, Cake, Framing, Hop, Http, Isolation, Joins, Outage, Policer, Port, Radio, RadioName,
+    RadioRef, Server, ShaperRate, StationAir, StationLink, Tins, Trace, Wan,
 };
 use netburn_tcp::config::{CongestionControl, Tsq, TsqPreset, TsqSettings};
 use netburn_units::{ByteSize, Dbm, Distance, DscpMapping, Duration, Probability};
@@ -17,7 +18,7 @@ use proptest::sample::{select, subsequence};
 use crate::values::*;
 
 pub(crate) fn queue() -> impl Strategy<Value = QueueKind> {
-    select(&QueueKind::ALL[..])
+    select(QueueKind::all_on(Place::Radio))
 }
 
 pub(crate) fn hardware_queue() -> impl Strategy<Value = HardwareQueue> {
@@ -115,7 +116,7 @@ pub(crate) fn radio(band: Band) -> impl Strategy<Value = Radio> {
 
 /// Framing, queue disciplines and shapers of a WAN link.
 pub(crate) fn wan_queues() -> impl Strategy<Value = Wan> {
-    let kind = || prop::sample::select(vec![LineQueue::Fifo, LineQueue::FqCodel, LineQueue::Cake]);
+    let kind = || select(QueueKind::all_on(Place::Line));
     let isolation = || {
         prop::sample::select(vec![
             Isolation::Flows,
@@ -373,7 +374,7 @@ pub(crate) fn power_save(weight: u16) -> Option<PowerSave> {
 pub(crate) fn link() -> impl Strategy<Value = (StationLink, StationAir)> {
     let line = (rate(), rate(), span(0, MINUTE), share(), option::of(size(1, 64 << 30)));
     let device = (option::of(rate()), 1..=65_535_u32, option::of(size(1, 16 << 30)));
-    let queue = select(vec![QueueKind::Fifo, QueueKind::PfifoFast, QueueKind::FqCodel]);
+    let queue = select(QueueKind::all_on(Place::Wire));
     (line, device, queue).prop_map(|((down, up, delay, loss, queue), (device, ring, bql), qdisc)| {
         let link = StationLink {
             to: Port::Server,

@@ -5,7 +5,7 @@ use super::{SETTINGS, changed, document};
 use crate::whatif::{Answer, Answers, WhatIf};
 use netburn_analysis::compare::{Comparison, Options, Side};
 use netburn_analysis::explain::{Cause, Explanation, Kind, Severity};
-use netburn_medium::config::QueueKind;
+use netburn_medium::queue::QueueKind;
 use netburn_record::summary::PlayerSummary;
 use netburn_record::{GoalKind, Summary};
 use netburn_scenario::{Environment, load};

@@ -1,8 +1,9 @@
 //! Results of the cells: the median of each metric over the runs of a cell, with its confidence interval.
 
-use super::columns::{Column, Measure};
+use super::columns::Column;
 use super::csv::line;
 use super::rows::{Row, Rows};
+use netburn_record::metrics::Unit;
 use netburn_stats::bootstrap::median;
 use netburn_stats::median_interval;
 use serde_json::{Map, Value, json};
@@ -61,9 +62,7 @@ impl<'a> Cells<'a> {
         let numbers = rows.columns.iter().enumerate();
         Cells {
             keys: &rows.keys,
-            columns: numbers
-                .filter(|(_, column)| column.measure != Measure::Verdict)
-                .collect(),
+            columns: numbers.filter(|(_, column)| column.unit != Unit::Verdict).collect(),
             cells,
         }
     }

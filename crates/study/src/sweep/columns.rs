@@ -1,6 +1,6 @@
 //! Columns of a row and their values, from a run's summary.
 
-use netburn_record::summary::{StationSummary, WorkloadSummary, verdict_name};
+use netburn_record::metrics::{Measured, Unit, VERDICTS, of_run, of_station, of_workload};
 use netburn_record::{Header, RunStatus, Summary, summary::Summariser};
 use netburn_scenario::Plan;
 
@@ -9,27 +9,8 @@ use netburn_scenario::Plan;
 pub struct Column {
     /// Name: `throughput_mbps`, `b.browsing.p95_ms`.
     pub name: String,
-    /// Unit and type of the values.
-    pub measure: Measure,
-}
-
-/// Unit and type of a column's values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Measure {
-    /// Milliseconds.
-    Ms,
-    /// 10⁶ bit/s.
-    Mbps,
-    /// 0 to 1.
-    Share,
-    /// A count.
-    Count,
-    /// Points of the rating R of a call.
-    Points,
-    /// Round trips per minute.
-    Rpm,
-    /// A verdict, by name.
-    Verdict,
+    /// Unit of the values.
+    pub unit: Unit,
 }
 
 /// Value of one metric in a row.
@@ -41,19 +22,6 @@ pub enum MetricValue {
     Number(f64),
     /// Name of a verdict.
     Text(&'static str),
-}
-
-impl Measure {
-    /// Unit for the axis of a chart; empty if it has none.
-    #[must_use]
-    pub const fn unit(self) -> &'static str {
-        match self {
-            Measure::Ms => "ms",
-            Measure::Mbps => "Mbit/s",
-            Measure::Rpm => "rpm",
-            Measure::Share | Measure::Count | Measure::Points | Measure::Verdict => "",
-        }
-    }
 }
 
 impl MetricValue {
@@ -92,17 +60,24 @@ pub(super) fn columns(plan: &Plan) -> Vec<Column> {
     metrics(&empty).into_iter().map(|(column, _)| column).collect()
 }
 
-/// Values of a run, each with its column.
+/// Values of a run, each with its column: the [metrics](netburn_record::metrics) of the run, then those of each station
+/// and its workloads. Goals other than the first of a workload have no columns.
 pub(super) fn metrics(summary: &Summary) -> Vec<(Column, MetricValue)> {
-    let totals = &summary.totals;
-    let mut all = vec![
-        verdict(VERDICT, summary.verdict),
-        number("throughput_mbps", Measure::Mbps, Some(totals.throughput_mbps)),
-        number("airtime_jain", Measure::Share, totals.airtime_jain),
-        number(WORST_P95, Measure::Ms, worst_p95(summary)),
-    ];
+    let mut all: Vec<_> = of_run(summary).iter().map(|measured| column("", measured)).collect();
     for station in &summary.stations {
-        of_station(station, &mut all);
+        let prefix = format!("{}.", station.name);
+        all.extend(of_station(station).iter().map(|measured| column(&prefix, measured)));
+        for workload in &station.workloads {
+            let prefix = format!("{prefix}{}.", workload.name);
+            let first_goal = |measured: &&Measured| measured.goal.is_none_or(|number| number == 0);
+            let measured = of_workload(workload);
+            all.extend(
+                measured
+                    .iter()
+                    .filter(first_goal)
+                    .map(|measured| column(&prefix, measured)),
+            );
+        }
     }
     all
 }
@@ -113,141 +88,18 @@ pub(super) const VERDICT: &str = "verdict";
 /// Column of the highest 95th percentile latency.
 pub(super) const WORST_P95: &str = "worst_p95_ms";
 
-/// Highest 95th percentile latency of all workloads except downloads and uploads. `None` if no workload has enough operations, or
-/// if the percentile falls among operations that never ended.
-fn worst_p95(summary: &Summary) -> Option<f64> {
-    let workloads = summary.stations.iter().flat_map(|station| &station.workloads);
-    let waits = workloads.filter(|workload| !matches!(workload.kind.as_str(), "download" | "upload"));
-    let supported = waits.filter(|workload| workload.latency_ms.count >= P95_NEEDS);
-    let p95s: Option<Vec<f64>> = supported.map(|workload| workload.latency_ms.p95).collect();
-    p95s?.into_iter().reduce(f64::max)
+fn column(prefix: &str, measured: &Measured) -> (Column, MetricValue) {
+    let unit = measured.quantity.unit;
+    let value = match unit {
+        Unit::Verdict => MetricValue::Text(verdict_text(measured.value)),
+        _ => measured.value.into(),
+    };
+    let name = format!("{prefix}{}", measured.quantity.name);
+    (Column { name, unit }, value)
 }
 
-/// Minimum number of samples for a 95th percentile: 3 / (1 − 0.95).
-const P95_NEEDS: u64 = 60;
-
-fn of_station(station: &StationSummary, all: &mut Vec<(Column, MetricValue)>) {
-    let name = |what: &str| format!("{}.{what}", station.name);
-    all.extend([
-        verdict(&name("verdict"), station.verdict),
-        number(&name("throughput_mbps"), Measure::Mbps, Some(station.throughput_mbps)),
-        number(&name("airtime_share"), Measure::Share, station.airtime_share),
-        number(&name("idle_latency_ms"), Measure::Ms, station.idle_latency_ms),
-    ]);
-    for workload in &station.workloads {
-        of_workload(&name(&workload.name), workload, all);
-    }
-}
-
-fn of_workload(name: &str, workload: &WorkloadSummary, all: &mut Vec<(Column, MetricValue)>) {
-    let name = |what: &str| format!("{name}.{what}");
-    let latency = &workload.latency_ms;
-    all.extend([
-        verdict(&name("verdict"), workload.verdict),
-        number(&name("throughput_mbps"), Measure::Mbps, Some(workload.throughput_mbps)),
-        count(&name("operations"), workload.operations),
-        count(&name("goal_misses"), workload.goal_misses),
-        number(&name("p50_ms"), Measure::Ms, latency.p50),
-        number(&name("p95_ms"), Measure::Ms, latency.p95),
-        number(&name("p99_ms"), Measure::Ms, latency.p99),
-        number(&name("max_ms"), Measure::Ms, latency.max),
-    ]);
-    if let Some(player) = &workload.player {
-        all.extend([
-            count(&name("stalls"), player.stalls),
-            number(&name("stalled_ms"), Measure::Ms, Some(player.stalled_ms)),
-        ]);
-    }
-    if let Some(segments) = &workload.segments {
-        all.extend([
-            number(&name("bit_rate_mbps"), Measure::Mbps, segments.mean_mbps),
-            number(&name("at_highest_share"), Measure::Share, segments.at_highest_share),
-            count(&name("switches"), segments.switches),
-        ]);
-    }
-    if let Some(probe) = &workload.probe {
-        all.push(number(&name("lost_share"), Measure::Share, probe.lost_share));
-    }
-    if let Some(streams) = &workload.streams {
-        if let Some(frames) = streams.down.and_then(|stream| stream.frames) {
-            all.push(number(
-                &name("missed_frames_share"),
-                Measure::Share,
-                frames.missed_share,
-            ));
-        }
-        if let Some(trip) = &streams.round_trip_ms {
-            all.extend([
-                number(&name("round_trip_p50_ms"), Measure::Ms, trip.p50),
-                number(&name("round_trip_p95_ms"), Measure::Ms, trip.p95),
-                number(&name("qoo"), Measure::Points, streams.qoo),
-            ]);
-        }
-        for (direction, stream) in [("up", &streams.up), ("down", &streams.down)] {
-            if let Some(stream) = stream {
-                let delay = stream.delivery.delay_ms.unwrap_or_default();
-                all.extend([
-                    number(&name(&format!("delay_{direction}_p50_ms")), Measure::Ms, delay.p50),
-                    number(&name(&format!("delay_{direction}_p95_ms")), Measure::Ms, delay.p95),
-                    number(
-                        &name(&format!("lost_{direction}_share")),
-                        Measure::Share,
-                        stream.delivery.lost_share,
-                    ),
-                ]);
-                if let Some(video) = stream.video {
-                    let of = |what: &str, unit: &str| name(&format!("{what}_{direction}{unit}"));
-                    all.extend([
-                        count(&of("freezes", ""), video.freezes),
-                        number(&of("frozen", "_share"), Measure::Share, video.frozen_share),
-                        number(&of("rate", "_mbps"), Measure::Mbps, video.rate_mbps),
-                        number(&of("at_target", "_share"), Measure::Share, video.at_target_share),
-                    ]);
-                }
-            }
-        }
-    }
-    if let Some(of) = &workload.responsiveness {
-        all.extend([
-            number(&name("rpm"), Measure::Rpm, of.rpm),
-            number(&name("foreign_rpm"), Measure::Rpm, of.foreign_rpm),
-            number(&name("loaded_rpm"), Measure::Rpm, of.loaded_rpm),
-            number(&name("p90_rpm"), Measure::Rpm, of.p90_rpm),
-            count(
-                &name("lost_probes"),
-                of.foreign_probes.lost.saturating_add(of.self_probes.lost),
-            ),
-        ]);
-    }
-    if let Some(voice) = &workload.voice {
-        for (direction, stream) in [("up", &voice.up), ("down", &voice.down)] {
-            all.extend([
-                number(&name(&format!("rating_{direction}")), Measure::Points, stream.rating),
-                number(
-                    &name(&format!("lost_{direction}_share")),
-                    Measure::Share,
-                    stream.delivery.lost_share,
-                ),
-            ]);
-        }
-    }
-}
-
-fn number(name: &str, measure: Measure, value: Option<f64>) -> (Column, MetricValue) {
-    (column(name, measure), value.into())
-}
-
-fn count(name: &str, value: u64) -> (Column, MetricValue) {
-    number(name, Measure::Count, Some(value as f64))
-}
-
-fn verdict(name: &str, value: netburn_workload::Verdict) -> (Column, MetricValue) {
-    (column(name, Measure::Verdict), MetricValue::Text(verdict_name(value)))
-}
-
-fn column(name: &str, measure: Measure) -> Column {
-    Column {
-        name: name.to_owned(),
-        measure,
-    }
+/// Name of a verdict with this number; `none` without one.
+fn verdict_text(rank: Option<f64>) -> &'static str {
+    let known = VERDICTS.iter().find(|(_, number)| Some(*number) == rank);
+    known.map_or("none", |(name, _)| name)
 }

@@ -3,10 +3,11 @@
 //! [`netburn_stats::factorial`] splits the variation of the metric. Times and rates are compared by their ratios: the variation is
 //! that of their logarithms if all values are greater than 0.
 
-use super::columns::{Column, Measure};
+use super::columns::Column;
 use super::grid::Grid;
 use super::rows::Rows;
 use super::table::format_value;
+use netburn_record::metrics::Unit;
 use netburn_stats::bootstrap::mean;
 use netburn_stats::contrast::SIGNIFICANCE;
 use netburn_stats::factorial::{Source, Variation, marginal, variation};
@@ -83,7 +84,7 @@ impl<'a> Experiment<'a> {
             ));
         }
         let column = &rows.columns[column];
-        let ratios = matches!(column.measure, Measure::Ms | Measure::Mbps | Measure::Rpm);
+        let ratios = matches!(column.unit, Unit::Ms | Unit::Mbps | Unit::Rpm);
         let logarithmic = ratios && cells.iter().flatten().all(|value| *value > 0.0);
         if logarithmic {
             cells.iter_mut().flatten().for_each(|value| *value = value.ln());
@@ -216,14 +217,14 @@ impl<'a> Experiment<'a> {
     /// A mean with its unit.
     fn value(&self, mean: f64) -> String {
         let value = if self.logarithmic { mean.exp() } else { mean };
-        self.with_unit(format_value(value, self.column.measure))
+        self.with_unit(format_value(value, self.column.unit))
     }
 
     /// A difference of means: a factor or a percentage for ratios.
     fn change(&self, difference: f64) -> String {
         if !self.logarithmic {
             let sign = if difference < 0.0 { "−" } else { "+" };
-            return self.with_unit(format!("{sign}{}", format_value(difference.abs(), self.column.measure)));
+            return self.with_unit(format!("{sign}{}", format_value(difference.abs(), self.column.unit)));
         }
         let ratio = difference.exp();
         // From what is printed as 2.0.
@@ -236,7 +237,7 @@ impl<'a> Experiment<'a> {
     }
 
     fn with_unit(&self, number: String) -> String {
-        match self.column.measure.unit() {
+        match self.column.unit.symbol() {
             "" => number,
             unit => format!("{number} {unit}"),
         }

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 pub fn json(rows: &Rows) -> Value {
     let columns = rows.columns.iter();
     let columns: Vec<Value> = columns
-        .map(|column| json!({ "name": column.name, "unit": column.measure.unit() }))
+        .map(|column| json!({ "name": column.name, "unit": column.unit.symbol() }))
         .collect();
     let each: Vec<Value> = rows
         .rows

@@ -35,7 +35,7 @@ mod vary;
 
 pub use cells::{Cell, Cells, Estimate, column_names};
 pub use check::{Checked, InvalidCellPolicy, InvalidCells, check};
-pub use columns::{Column, Measure, MetricValue};
+pub use columns::{Column, MetricValue};
 pub use csv::csv;
 pub use effects::Effects;
 pub use estimate::{CostEstimate, estimate_cost, format_approximate};
@@ -44,6 +44,7 @@ pub use grid::{Grid, GridError, MAX_RUNS};
 pub use identity::SCHEMA;
 pub use json::json;
 pub use judged::{JudgeError, Judgements, check_judgeable, judgements};
+pub use netburn_record::metrics::Unit;
 pub use parquet::parquet;
 pub use precision::{ParsePrecisionError, Precision, Target};
 pub use results::write_results;

@@ -1,7 +1,8 @@
 //! Rows as a Parquet file: keys' values as text, metrics as doubles, verdicts as text. Unknown values are null.
 
-use super::columns::{Measure, MetricValue};
+use super::columns::MetricValue;
 use super::rows::{Row, Rows};
+use netburn_record::metrics::Unit;
 use parquet::basic::{LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::Result;
@@ -32,8 +33,8 @@ pub fn parquet(rows: &Rows) -> Result<Vec<u8>> {
         }
         numbers(&mut group, chunk.iter().map(|row| row.seed), true)?;
         for (place, column) in rows.columns.iter().enumerate() {
-            match column.measure {
-                Measure::Verdict => texts(&mut group, chunk.iter().map(|row| verdict(row, place)), true)?,
+            match column.unit {
+                Unit::Verdict => texts(&mut group, chunk.iter().map(|row| verdict(row, place)), true)?,
                 _ => doubles(&mut group, chunk.iter().map(|row| row.metrics[place].number()))?,
             }
         }
@@ -63,8 +64,8 @@ fn schema(rows: &Rows) -> Result<TypePtr> {
     }
     fields.push(field("run_seed", Physical::INT64, unsigned(), Repetition::OPTIONAL)?);
     for column in &rows.columns {
-        fields.push(match column.measure {
-            Measure::Verdict => field(&column.name, Physical::BYTE_ARRAY, text(), Repetition::OPTIONAL)?,
+        fields.push(match column.unit {
+            Unit::Verdict => field(&column.name, Physical::BYTE_ARRAY, text(), Repetition::OPTIONAL)?,
             _ => field(&column.name, Physical::DOUBLE, None, Repetition::OPTIONAL)?,
         });
     }

@@ -40,11 +40,11 @@ impl Target {
     /// `column` is not one of `columns`.
     pub fn new(columns: &[Column], column: &Column, precision: Precision) -> Result<Self, String> {
         let place = columns.iter().position(|known| known == column);
-        let Column { name, measure } = column;
+        let (name, symbol) = (&column.name, column.unit.symbol());
         match &precision {
-            Precision::Number(_, Some(unit)) if unit != measure.unit() => Err(format!(
+            Precision::Number(_, Some(unit)) if unit != symbol => Err(format!(
                 "found a precision in `{unit}`, expected the unit of {name}{}",
-                match measure.unit() {
+                match symbol {
                     "" => ": none".to_owned(),
                     unit => format!(": {unit}"),
                 }
@@ -133,14 +133,14 @@ impl FromStr for Precision {
 
 #[cfg(test)]
 mod tests {
-    use super::super::columns::Measure;
     use super::*;
+    use netburn_record::metrics::Unit;
     use proptest::prelude::*;
 
     fn target(precision: &str) -> Target {
         let column = Column {
             name: "worst_p95_ms".to_owned(),
-            measure: Measure::Ms,
+            unit: Unit::Ms,
         };
         Target::new(std::slice::from_ref(&column), &column, precision.parse().unwrap()).unwrap()
     }
@@ -154,17 +154,17 @@ mod tests {
         for wrong in ["", "%", "0", "0 %", "-5%", "1.2.3", "inf", "NaN", "five"] {
             assert_eq!(wrong.parse::<Precision>(), Err(ParsePrecisionError), "{wrong}");
         }
-        let of = |measure, precision: &str| {
+        let of = |unit, precision: &str| {
             let name = "rate".to_owned();
-            let column = Column { name, measure };
+            let column = Column { name, unit };
             Target::new(std::slice::from_ref(&column), &column, precision.parse().unwrap())
         };
         assert_eq!(
-            of(Measure::Mbps, "2 ms").unwrap_err(),
+            of(Unit::Mbps, "2 ms").unwrap_err(),
             "found a precision in `ms`, expected the unit of rate: Mbit/s"
         );
-        assert!(of(Measure::Mbps, "2 Mbit/s").is_ok());
-        assert!(of(Measure::Count, "2 ms").is_err());
+        assert!(of(Unit::Mbps, "2 Mbit/s").is_ok());
+        assert!(of(Unit::Count, "2 ms").is_err());
     }
 
     /// Six values are enclosed by the least and the greatest.

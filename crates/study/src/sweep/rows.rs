@@ -1,9 +1,10 @@
 //! Results of a sweep: one row per run.
 
 use super::check::Checked;
-use super::columns::{Column, Measure, MetricValue, VERDICT, WORST_P95, metrics};
+use super::columns::{Column, MetricValue, VERDICT, WORST_P95, metrics};
 use super::grid::Grid;
 use netburn_record::Summary;
+use netburn_record::metrics::{Unit, run_quantities, station_quantities};
 use std::collections::BTreeMap;
 
 /// Rows of a sweep with their columns.
@@ -50,7 +51,7 @@ impl Rows {
     /// Returns the index of a column.
     #[must_use]
     pub fn column(&self, name: &str) -> Option<usize> {
-        self.columns.iter().position(|column| column.name == name)
+        position(&self.columns, name)
     }
 
     /// Returns the index of the column with this name, or else of the default metric.
@@ -106,6 +107,22 @@ impl Row {
     }
 }
 
+/// Index of a column by its name, or by the name of the same metric in a formula: `station.b.voip.p95_ms`,
+/// `totals.airtime_jain`, `station.b.idle_ms`.
+fn position(columns: &[Column], name: &str) -> Option<usize> {
+    let find = |name: &str| columns.iter().position(|column| column.name == name);
+    let older = || {
+        let name = name.strip_prefix("station.").unwrap_or(name);
+        let (of, metric) = name.rsplit_once('.')?;
+        let of = Some(of).filter(|of| *of != "totals");
+        let mut known = station_quantities().chain(run_quantities());
+        let quantity = known.find(|known| known.is_named(metric) || known.is_named(name));
+        let metric = quantity.map_or(metric, |quantity| quantity.name);
+        find(&of.map_or(metric.to_owned(), |of| format!("{of}.{metric}")))
+    };
+    find(name).or_else(older)
+}
+
 /// Verdict of an invalid cell.
 pub const IMPOSSIBLE: &str = "impossible";
 
@@ -114,8 +131,9 @@ pub const IMPOSSIBLE: &str = "impossible";
 /// # Errors
 /// The column is unknown or not numeric.
 pub fn metric<'a>(columns: &'a [Column], name: &str) -> Result<&'a Column, String> {
-    let numbers = || columns.iter().filter(|column| column.measure != Measure::Verdict);
-    if let Some(column) = numbers().find(|column| column.name == name) {
+    let numbers = || columns.iter().filter(|column| column.unit != Unit::Verdict);
+    let named = position(columns, name).map(|place| &columns[place]);
+    if let Some(column) = named.filter(|column| column.unit != Unit::Verdict) {
         return Ok(column);
     }
     let shown = super::vary::shortened(name);

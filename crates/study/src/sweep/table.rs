@@ -1,8 +1,9 @@
 //! Results as a table in a terminal: values of the keys, verdict, and the main metrics of every station.
 
 use super::cells::{Cell as SweepCell, Cells};
-use super::columns::{Column, Measure, MetricValue};
+use super::columns::{Column, MetricValue};
 use super::rows::Rows;
+use netburn_record::metrics::Unit;
 use netburn_report::sanitise::{sanitise, truncate};
 use netburn_report::style::Tone;
 use netburn_report::table::{Cell, left, render, right};
@@ -30,8 +31,8 @@ pub fn table(rows: &Rows, width: usize, colour: bool) -> String {
     }
     let fixed = columns.len();
     for (place, heading) in &shown {
-        columns.push(match rows.columns[*place].measure {
-            Measure::Verdict => left(heading),
+        columns.push(match rows.columns[*place].unit {
+            Unit::Verdict => left(heading),
             _ => right(heading),
         });
     }
@@ -71,7 +72,7 @@ pub fn table(rows: &Rows, width: usize, colour: bool) -> String {
 
 /// A metric of a cell: the median of its runs, or their verdicts.
 fn metric(column: &Column, of: &SweepCell<'_>, place: usize) -> Cell {
-    if column.measure != Measure::Verdict {
+    if column.unit != Unit::Verdict {
         let estimate = of.estimate(place);
         return cell(column, &estimate.map(|estimate| estimate.median).into());
     }
@@ -126,9 +127,9 @@ fn cell(column: &Column, metric: &MetricValue) -> Cell {
         MetricValue::None => Cell::EMPTY,
         MetricValue::Text("none") => "–".into(),
         MetricValue::Text(text) => Cell::new(*text, tone(text)),
-        MetricValue::Number(value) => match column.measure {
-            Measure::Share if column.name.ends_with("airtime_share") => format!("{:.0}", value * 100.0).into(),
-            measure => format_value(*value, measure).into(),
+        MetricValue::Number(value) => match column.unit {
+            Unit::Share if column.name.ends_with("airtime_share") => format!("{:.0}", value * 100.0).into(),
+            unit => format_value(*value, unit).into(),
         },
     }
 }
@@ -143,13 +144,13 @@ fn tone(verdict: &str) -> Tone {
 }
 
 /// Formats a value with three significant digits.
-pub(super) fn format_value(value: f64, measure: Measure) -> String {
-    match (measure, value.abs()) {
-        (Measure::Count | Measure::Rpm, _) => format!("{value:.0}"),
-        (Measure::Share, _) => format!("{value:.2}"),
-        (Measure::Points, _) => format!("{value:.1}"),
-        (Measure::Mbps, ..1.0) | (Measure::Ms, ..10.0) => format!("{value:.2}"),
-        (Measure::Mbps, ..1000.0) | (Measure::Ms, ..100.0) => format!("{value:.1}"),
+pub(super) fn format_value(value: f64, unit: Unit) -> String {
+    match (unit, value.abs()) {
+        (Unit::Count | Unit::Rpm, _) => format!("{value:.0}"),
+        (Unit::Share, _) => format!("{value:.2}"),
+        (Unit::Points, _) => format!("{value:.1}"),
+        (Unit::Mbps, ..1.0) | (Unit::Ms, ..10.0) => format!("{value:.2}"),
+        (Unit::Mbps, ..1000.0) | (Unit::Ms, ..100.0) => format!("{value:.1}"),
         _ => format!("{value:.0}"),
     }
 }

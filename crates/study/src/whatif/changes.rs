@@ -8,7 +8,8 @@ mod roaming;
 mod same;
 
 use netburn_analysis::explain::{Cause, Kind};
-use netburn_medium::config::{LinkQuality, QueueKind, QueueLimit};
+use netburn_medium::config::{LinkQuality, QueueLimit};
+use netburn_medium::queue::QueueKind;
 use netburn_network::Network;
 use netburn_record::Summary;
 use netburn_scenario::plan::{Ap, Device, Joins, Line};
@@ -285,7 +286,7 @@ impl<'a> InterventionBuilder<'a> {
     /// Proposes airtime fairness at an access point or, if it has that, airtime queue limits.
     fn queue(&mut self, cause: Kind, ap: &Ap) {
         let name = &ap.name;
-        if ap.queue != QueueKind::Airtime {
+        if !ap.queue.properties().shares_airtime {
             let set = format!("ap.{name}.queue");
             let label = format!("{name} uses FQ-CoDel per station and airtime fairness");
             // A default capacity changes with the queue discipline. An explicit capacity stays.

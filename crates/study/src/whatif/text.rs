@@ -120,8 +120,8 @@ fn cells(comparison: &Comparison, held: &MetricComparison) -> Vec<Cell> {
     vec![
         format!("  {}", sanitise(station)).into(),
         sanitise(&metric_name(key, comparison.keys())).into(),
-        metric_value(before, &key.quantity).into(),
-        metric_value(after, &key.quantity).into(),
+        metric_value(before, key).into(),
+        metric_value(after, key).into(),
         Cell::new(judgement.name(), judgement.into()),
     ]
 }

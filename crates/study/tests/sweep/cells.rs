@@ -1,7 +1,7 @@
 //! Results of cells: medians with intervals, effects in words, and response surfaces.
 
 use super::column;
-use netburn_study::sweep::{Cells, Effects, Grid, Measure, MetricValue, Row, Rows, Vary, chart, json};
+use netburn_study::sweep::{Cells, Effects, Grid, MetricValue, Row, Rows, Unit, Vary, chart, json};
 
 /// Rows of a sweep over a built-in scenario. `value` gets the values of a run and its number within the cell.
 fn synthetic(varies: &[&str], repeat: u32, value: impl Fn(&[&str], u32) -> f64) -> (Grid, Rows) {
@@ -21,7 +21,7 @@ fn synthetic(varies: &[&str], repeat: u32, value: impl Fn(&[&str], u32) -> f64) 
     });
     let rows = Rows {
         keys: grid.keys().to_vec(),
-        columns: vec![column("worst_p95_ms", Measure::Ms)],
+        columns: vec![column("worst_p95_ms", Unit::Ms)],
         repeat,
         total_runs: grid.runs(),
         rows: rows.collect(),

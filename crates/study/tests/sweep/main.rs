@@ -2,8 +2,8 @@
 
 use netburn_runner::Cancel;
 use netburn_study::sweep::{
-    Access, Column, Folder, FolderError, Grid, InvalidCellPolicy, Measure, MetricValue, Row, Rows, Selection, Vary,
-    chart, check, csv, json, parquet, run, table,
+    Access, Column, Folder, FolderError, Grid, InvalidCellPolicy, MetricValue, Row, Rows, Selection, Unit, Vary, chart,
+    check, csv, json, parquet, run, table,
 };
 use parquet_reader::{Field, FileReader, SerializedFileReader};
 use proptest::prelude::*;
@@ -17,10 +17,10 @@ mod parquet_reader {
     pub(super) use ::parquet::record::Field;
 }
 
-fn column(name: &str, measure: Measure) -> Column {
+fn column(name: &str, unit: Unit) -> Column {
     Column {
         name: name.to_owned(),
-        measure,
+        unit,
     }
 }
 
@@ -39,12 +39,12 @@ fn rows() -> Rows {
     Rows {
         keys: vec!["ap.home.queue".to_owned(), "station.b.signal".to_owned()],
         columns: vec![
-            column("verdict", Measure::Verdict),
+            column("verdict", Unit::Verdict),
             // 25 MB in 10 s are 20 Mbit/s.
-            column("throughput_mbps", Measure::Mbps),
-            column("b.airtime_share", Measure::Share),
-            column("b.voip.p95_ms", Measure::Ms),
-            column("b.voip.goal_misses", Measure::Count),
+            column("throughput_mbps", Unit::Mbps),
+            column("b.airtime_share", Unit::Share),
+            column("b.voip.p95_ms", Unit::Ms),
+            column("b.voip.goal_misses", Unit::Count),
         ],
         repeat: 2,
         total_runs: 8,

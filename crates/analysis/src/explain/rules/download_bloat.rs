@@ -6,7 +6,7 @@ use crate::explain::analysis::{
 };
 use crate::explain::{Cause, Kind};
 use crate::format::{mbps, percent, span};
-use netburn_medium::config::QueueKind;
+use netburn_medium::queue::{QueueKind, Sharing};
 use netburn_workload::Kind as WorkloadKind;
 
 /// Condition under which the rule names its cause.
@@ -137,26 +137,38 @@ fn place(analysis: &Analysis<'_>, group: &Group, affected: &[usize]) -> Option<P
 
 /// Advice if the queue is in the access point. `queue` is its discipline; `None` if it is unknown.
 fn advice(queue: Option<QueueKind>) -> String {
-    match queue {
-        Some(queue @ (QueueKind::Fifo | QueueKind::PfifoFast)) => format!(
-            "The access point has one queue for all flows (`{}`). Use a queue for each flow (`queue = \"airtime\"` or `fq-codel`).",
-            queue.name()
-        ),
-        Some(QueueKind::StationRr) => "The access point has one queue for all flows of a station (`station-rr`). Use a queue for each flow (`queue = \"airtime\"` or `fq-codel`).".to_owned(),
-        Some(QueueKind::FqCodel | QueueKind::FqMac) => "The access point already has a queue for each flow. The remaining delay is in its hardware queue: limit it (`queue = \"airtime\"` with `aql`).".to_owned(),
-        Some(QueueKind::Airtime) => "The access point already has a queue for each flow. The remaining delay is in its hardware queue: limit it (`aql`).".to_owned(),
-        None => "Use an access point with a queue for each flow (FQ-CoDel, as in mac80211), or limit the download's rate.".to_owned(),
-    }
+    let Some(queue) = queue.map(QueueKind::properties) else {
+        return "Use an access point with a queue for each flow (FQ-CoDel, as in mac80211), or limit the download's rate.".to_owned();
+    };
+    let shared = match queue.sharing {
+        Sharing::All => "all flows",
+        Sharing::Station => "all flows of a station",
+        Sharing::Flow | Sharing::StationFlow => {
+            let limit = if queue.shares_airtime {
+                "`aql`"
+            } else {
+                "`queue = \"airtime\"` with `aql`"
+            };
+            return format!(
+                "The access point already has a queue for each flow. The remaining delay is in its hardware queue: limit it ({limit})."
+            );
+        }
+    };
+    format!(
+        "The access point has one queue for {shared} (`{}`). Use a queue for each flow (`queue = \"airtime\"` or `fq-codel`).",
+        queue.name
+    )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use netburn_medium::queue::Place;
 
     #[test]
     fn the_advice_matches_the_queue_discipline() {
-        for queue in QueueKind::ALL {
-            let shared = matches!(queue, QueueKind::Fifo | QueueKind::PfifoFast | QueueKind::StationRr);
+        for queue in QueueKind::all_on(Place::Radio) {
+            let shared = !queue.properties().sharing.is_by_flow();
             let advice = advice(Some(queue));
             assert_eq!(advice.contains("Use a queue for each flow"), shared, "{advice}");
             assert_eq!(

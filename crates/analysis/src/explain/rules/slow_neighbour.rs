@@ -4,7 +4,6 @@ use super::{list, severity, worst_symptom};
 use crate::explain::analysis::{AirtimeBreakdown, Analysis, BUSY_CHANNEL, Group, SLOWER, Share};
 use crate::explain::{Cause, Kind};
 use crate::format::{mbps, percent};
-use netburn_medium::config::QueueKind;
 
 /// Minimum airtime share of the slow station, in equal shares.
 const MORE: f64 = 1.4;
@@ -130,7 +129,7 @@ fn advice(analysis: &Analysis<'_>, group: &Group, airtime: &AirtimeBreakdown, sl
         );
     }
     match analysis.ap_of(group).map(|ap| ap.queue) {
-        Some(QueueKind::Airtime) => {
+        Some(queue) if queue.properties().shares_airtime => {
             format!(
                 "The access point already shares airtime. The remaining delay is in its hardware queue: limit it (AQL), {elsewhere}."
             )

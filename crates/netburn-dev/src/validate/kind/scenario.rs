@@ -76,7 +76,7 @@ impl Kind for Scenario {
             Unit::Ms => Dimension::Time,
             Unit::Mbps => Dimension::Rate,
             Unit::Share => Dimension::Share,
-            Unit::Count => Dimension::Count,
+            Unit::Count | Unit::Points | Unit::Rpm | Unit::Verdict => Dimension::Count,
         })
     }
 

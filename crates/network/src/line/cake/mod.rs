@@ -75,7 +75,7 @@ pub fn default_memory(rate: BitRate, rtt: Duration) -> u64 {
     (bytes as u64).clamp(4 << 20, 10_240 * 1_514)
 }
 
-impl<P> Cake<P> {
+impl<P: std::fmt::Debug + Send> Cake<P> {
     /// Creates the discipline for a link with this rate. `labels` reads a packet.
     #[must_use]
     pub fn new(config: CakeConfig, rate: BitRate, labels: fn(&Packet<P>) -> Labels, blue: Stream) -> Self {
@@ -92,16 +92,6 @@ impl<P> Cake<P> {
         cake.tins = (0..diffserv::count(config.tins)).map(tin).collect();
         cake.set_rate(rate);
         cake
-    }
-
-    /// Sets the rate of the link, from which shares, quanta and targets follow.
-    pub fn set_rate(&mut self, rate: BitRate) {
-        self.rate = rate.as_bps().max(1);
-        for (index, tin) in self.tins.iter_mut().enumerate() {
-            let bytes = diffserv::threshold(self.config.tins, index, self.rate / 8);
-            tin.quantum = tin::quantum(Some(bytes));
-            tin.cobalt = CobaltParameters::new(Some(bytes), self.config.rtt);
-        }
     }
 
     /// Hash that selects a queue.
@@ -231,5 +221,15 @@ impl<P: std::fmt::Debug + Send> Discipline<P> for Cake<P> {
 
     fn bytes(&self) -> u64 {
         self.tins.iter().map(|tin| tin.bytes).sum()
+    }
+
+    /// Shares, quanta and targets follow from the rate.
+    fn set_rate(&mut self, rate: BitRate) {
+        self.rate = rate.as_bps().max(1);
+        for (index, tin) in self.tins.iter_mut().enumerate() {
+            let bytes = diffserv::threshold(self.config.tins, index, self.rate / 8);
+            tin.quantum = tin::quantum(Some(bytes));
+            tin.cobalt = CobaltParameters::new(Some(bytes), self.config.rtt);
+        }
     }
 }

@@ -73,7 +73,7 @@ fn metric_table(ranking: &Ranking) -> String {
     }
     out.push_str("</tr></thead><tbody>\n");
     for ranked in &ranking.metrics {
-        let quantity = &ranked.key.quantity;
+        let key = &ranked.key;
         let station = ranked.key.station.as_deref().unwrap_or("(all)");
         let _ = write!(
             out,
@@ -82,12 +82,12 @@ fn metric_table(ranking: &Ranking) -> String {
             escaped(&metric_name(&ranked.key, ranking.keys()))
         );
         for standing in &ranking.standings {
-            let median = metric_value(ranked.medians[standing.side], quantity);
+            let median = metric_value(ranked.medians[standing.side], key);
             let range = ranked.intervals[standing.side].map_or_else(String::new, |interval| {
                 format!(
                     " <span class=\"quiet\">{} to {}</span>",
-                    metric_value(interval.low, quantity),
-                    metric_value(interval.high, quantity)
+                    metric_value(interval.low, key),
+                    metric_value(interval.high, key)
                 )
             });
             let _ = if ranked.is_best(standing.side) {

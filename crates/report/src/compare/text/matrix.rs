@@ -20,11 +20,8 @@ pub(in crate::compare) fn detail(matrix: &Matrix, cell: &Cell) -> Option<String>
     let comparison = &matrix.comparisons[cell.comparison];
     let metric = &comparison.metrics[place];
     let by = match metric.share() {
-        Some(of) if !is_absolute(metric.key.quantity.unit()) => share(Some(of), metric.key.quantity.unit()),
-        _ => format!(
-            " ({})",
-            signed(metric.contrast().difference, metric.key.quantity.unit())
-        ),
+        Some(of) if !is_absolute(metric.key.unit()) => share(Some(of), metric.key.unit()),
+        _ => format!(" ({})", signed(metric.contrast().difference, metric.key.unit())),
     };
     Some(format!("{}{by}", metric_name(&metric.key, comparison.keys())))
 }

@@ -141,7 +141,7 @@ fn each_metric(ranking: &Ranking, width: usize, colour: bool) -> Vec<String> {
 
 fn cell(ranked: &Ranked, side: usize) -> Cell {
     let mark = if ranked.is_best(side) { "*" } else { "" };
-    let shown = format!("{}{mark}", metric_value(ranked.medians[side], &ranked.key.quantity));
+    let shown = format!("{}{mark}", metric_value(ranked.medians[side], &ranked.key));
     match ranked.against_best[side] {
         None => Cell::new(shown, Tone::Heading),
         Some(judgement) => Cell::new(shown, judgement.into()),

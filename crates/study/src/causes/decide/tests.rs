@@ -2,8 +2,8 @@
 
 use super::*;
 use netburn_medium::config::PowerSaveMode;
+use netburn_medium::queue::QueueKind;
 use netburn_scenario::Document;
-use netburn_scenario::plan::LineQueue;
 use netburn_units::{Duration, Probability};
 use netburn_workload::Verdict;
 use std::cell::Cell;
@@ -101,7 +101,7 @@ fn uploads(plan: &Plan) -> bool {
 }
 
 fn has_deep_queue(plan: &Plan) -> bool {
-    plan.wans().any(|wan| wan.queue_up() == LineQueue::Fifo)
+    plan.wans().any(|wan| wan.queue_up() == QueueKind::Fifo)
 }
 
 fn kinds(diagnosis: &Diagnosis) -> Vec<Kind> {
@@ -280,12 +280,12 @@ fn queues_of_both_directions_are_causes_before_the_transfers_that_fill_them() {
         let has = |workload: &str| plan.stations[1].workloads.iter().any(|known| known.name == workload);
         let mut wans = plan.wans();
         let wan = wans.next().unwrap();
-        let up = if has("upload") && wan.queue_up() == LineQueue::Fifo {
+        let up = if has("upload") && wan.queue_up() == QueueKind::Fifo {
             0.5
         } else {
             0.0
         };
-        let down = if has("download") && wan.queue_down() == LineQueue::Fifo {
+        let down = if has("download") && wan.queue_down() == QueueKind::Fifo {
             0.45
         } else {
             0.0

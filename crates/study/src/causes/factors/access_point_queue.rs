@@ -5,7 +5,8 @@ use super::slow_station::is_slow;
 use crate::causes::factor::{Class, Factor, Part, Rank};
 use crate::causes::scene::Scene;
 use netburn_analysis::explain::Kind;
-use netburn_medium::config::{Aql, HardwareQueue, QueueKind};
+use netburn_medium::config::{Aql, HardwareQueue};
+use netburn_medium::queue::{QueueKind, Sharing};
 use netburn_scenario::Plan;
 use netburn_scenario::plan::{Ap, ApSetting, Setting};
 use netburn_workload::Direction;
@@ -23,7 +24,7 @@ fn find(scene: &Scene<'_>) -> Vec<Factor> {
         .plan
         .aps
         .iter()
-        .filter(|ap| ap.queue != QueueKind::Airtime || is_deep(ap) || is_changed(scene.plan, ap));
+        .filter(|ap| !ap.queue.properties().shares_airtime || is_deep(ap) || is_changed(scene.plan, ap));
     poor.map(|ap| factor(scene, ap)).collect()
 }
 
@@ -80,14 +81,14 @@ fn factor(scene: &Scene<'_>, ap: &Ap) -> Factor {
 
 fn advice(ap: &Ap) -> String {
     let queue = ap.queue.name();
-    match ap.queue {
-        QueueKind::Fifo | QueueKind::PfifoFast => format!(
+    match ap.queue.properties().sharing {
+        Sharing::All => format!(
             "The access point has one queue for all flows (`{queue}`). Use a queue for each flow (`queue = \"airtime\"`, as in mac80211)."
         ),
-        QueueKind::StationRr | QueueKind::FqCodel => {
+        Sharing::Station | Sharing::Flow => {
             format!("The queue of the access point is `{queue}`. Share the airtime (`queue = \"airtime\"`, as in mac80211).")
         }
-        QueueKind::FqMac | QueueKind::Airtime => {
+        Sharing::StationFlow => {
             "The access point has a queue for each flow. The remaining delay is in its hardware queue: limit it (`queue = \"airtime\"` with \
              `aql`)."
                 .to_owned()

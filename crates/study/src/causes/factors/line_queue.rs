@@ -5,8 +5,9 @@ use crate::causes::factor::{Factor, Part, Rank};
 use crate::causes::scene::{Line, Scene};
 use netburn_analysis::explain::Kind;
 use netburn_analysis::format::mbps;
+use netburn_medium::queue::QueueKind;
 use netburn_scenario::Plan;
-use netburn_scenario::plan::{Capacity, Device, LineQueue};
+use netburn_scenario::plan::{Capacity, Device};
 use netburn_units::{BitRate, ByteSize, Duration};
 use netburn_workload::Direction;
 
@@ -40,7 +41,7 @@ fn factor(scene: &Scene<'_>, line: &Line, direction: Direction) -> Option<Factor
     let too_high = capacity
         .shaper()
         .filter(|rate| rate.as_bps() as f64 > SHAPED * lowest.as_bps() as f64);
-    if discipline != LineQueue::Fifo && too_high.is_none() && !capacity.is_variable() {
+    if discipline.properties().sharing.is_by_flow() && too_high.is_none() && !capacity.is_variable() {
         return None;
     }
     let by = scene.elastic(&line.stations, direction);
@@ -137,10 +138,10 @@ fn short_queue(plan: &mut Plan, router: Device, direction: Direction) {
     let (down, up) = (wan.shaper_down.or(shaper), wan.shaper_up.or(shaper));
     match direction {
         Direction::Down => {
-            (wan.discipline_down, wan.shaper_down, wan.shaper_up) = (Some(LineQueue::FqCodel), None, up);
+            (wan.discipline_down, wan.shaper_down, wan.shaper_up) = (Some(QueueKind::FqCodel), None, up);
         }
         Direction::Up => {
-            (wan.discipline_up, wan.shaper_down, wan.shaper_up) = (Some(LineQueue::FqCodel), down, None);
+            (wan.discipline_up, wan.shaper_down, wan.shaper_up) = (Some(QueueKind::FqCodel), down, None);
         }
     }
 }

@@ -4,7 +4,6 @@ use super::Family;
 use crate::causes::factor::{Factor, Part, Rank};
 use crate::causes::scene::Scene;
 use netburn_analysis::explain::Kind;
-use netburn_medium::config::QueueKind;
 use netburn_scenario::plan::{Setting, Station, StationAir, StationSetting};
 use netburn_workload::Direction;
 
@@ -45,7 +44,7 @@ fn find(scene: &Scene<'_>) -> Vec<Factor> {
 
 fn is_poor(station: &Station) -> bool {
     let usual = StationAir::default();
-    station.air.queue != QueueKind::FqCodel
+    station.air.queue != usual.queue
         || station.tsq.is_some()
         || !station.gso
         || station.link.is_none() && station.air.hardware_queue != usual.hardware_queue

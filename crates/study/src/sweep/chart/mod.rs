@@ -12,8 +12,8 @@ pub use svg::svg;
 pub use text::text;
 
 use super::cells::{Cells, Estimate};
-use super::columns::Measure;
 use super::rows::Rows;
+use netburn_record::metrics::Unit;
 use netburn_stats::median_interval::MIN_VALUES;
 
 /// Data of a chart.
@@ -22,7 +22,7 @@ pub struct Chart {
     /// Name and unit of the metric: `throughput_mbps (Mbit/s)`.
     pub metric: String,
     /// Unit and type of the metric's values.
-    pub measure: Measure,
+    pub unit: Unit,
     /// First key, along the x axis.
     pub key: String,
     /// Values of that key, in order.
@@ -88,14 +88,14 @@ impl Chart {
             points.resize(values.len(), None);
             Group { series, panel, points }
         });
-        let measure = rows.columns[column].measure;
+        let unit = rows.columns[column].unit;
         let name = &rows.columns[column].name;
         Chart {
-            metric: match measure.unit() {
+            metric: match unit.symbol() {
                 "" => name.clone(),
                 unit => format!("{name} ({unit})"),
             },
-            measure,
+            unit,
             key: rows.keys[0].clone(),
             groups: groups.collect(),
             values,

@@ -1,16 +1,16 @@
 //! Scales of a sweep's charts: values of a key that are numbers, and units of a metric.
 
-use crate::sweep::columns::Measure;
+use netburn_record::metrics;
 use netburn_report::chart::Unit;
 use netburn_units::{BitRate, ByteSize, Dbm, Distance, Duration, Probability};
 
 /// Unit of a metric's values on the axis.
-pub(crate) const fn unit(measure: Measure) -> Unit {
-    match measure {
-        Measure::Ms => Unit::Ms,
-        Measure::Mbps => Unit::Mbps,
-        Measure::Share => Unit::Share,
-        Measure::Count | Measure::Points | Measure::Rpm | Measure::Verdict => Unit::Count,
+pub(crate) const fn unit(of: metrics::Unit) -> Unit {
+    match of {
+        metrics::Unit::Ms => Unit::Ms,
+        metrics::Unit::Mbps => Unit::Mbps,
+        metrics::Unit::Share => Unit::Share,
+        metrics::Unit::Count | metrics::Unit::Points | metrics::Unit::Rpm | metrics::Unit::Verdict => Unit::Count,
     }
 }
 

@@ -4,10 +4,10 @@
 use super::contour::contour;
 use super::scale::{scale, unit};
 use crate::sweep::cells::Cells;
-use crate::sweep::columns::Measure;
 use crate::sweep::grid::Grid;
 use crate::sweep::rows::Rows;
 use crate::sweep::table::format_value;
+use netburn_record::metrics;
 use netburn_report::chart::{Axis, Scale, Unit, escaped};
 use std::fmt::Write as _;
 
@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Surface {
     metric: String,
-    measure: Measure,
+    unit: metrics::Unit,
     x: Numbers,
     y: Numbers,
     /// Name and medians of each panel; the medians of each value of `y` in a row.
@@ -95,11 +95,11 @@ impl Surface {
         panels.truncate(MAX_PANELS);
         let column = &rows.columns[column];
         Some(Surface {
-            metric: match column.measure.unit() {
+            metric: match column.unit.symbol() {
                 "" => column.name.clone(),
                 unit => format!("{} ({unit})", column.name),
             },
-            measure: column.measure,
+            unit: column.unit,
             x,
             y,
             panels,
@@ -155,7 +155,7 @@ impl Surface {
                 let (x0, x1) = (along(columns[column]), along(columns[column + 1]));
                 let (y0, y1) = (up(rows[row + 1]), up(rows[row]));
                 let tone = self.tone(median);
-                let value = format_value(median, self.measure);
+                let value = format_value(median, self.unit);
                 // Half a pixel more: renderers leave light lines between neighbours otherwise.
                 let _ = writeln!(
                     svg,
@@ -193,7 +193,7 @@ impl Surface {
                 let _ = writeln!(
                     svg,
                     "<path d=\"{path}\" stroke=\"#d1480f\" stroke-width=\"1.2\" fill=\"none\"><title>{}</title></path>",
-                    format_value(level, self.measure)
+                    format_value(level, self.unit)
                 );
             }
         }
@@ -243,7 +243,7 @@ impl Surface {
                 "<path d=\"M{x:.1} {:.1}v12\" stroke=\"#d1480f\" stroke-width=\"1.2\"/>",
                 top + 8.0
             );
-            text(svg, x, top + 36.0, "middle", FAINT, &format_value(level, self.measure));
+            text(svg, x, top + 36.0, "middle", FAINT, &format_value(level, self.unit));
         }
         text(
             svg,
@@ -268,7 +268,7 @@ impl Surface {
             Scale::Linear
         };
         let (low, high) = self.range;
-        let ticks = Axis::new(&self.metric, unit(self.measure), scale).ticks(self.range, 6);
+        let ticks = Axis::new(&self.metric, unit(self.unit), scale).ticks(self.range, 6);
         let values = ticks.into_iter().map(|tick| tick.value);
         values.filter(|value| *value > low && *value < high).collect()
     }

@@ -36,7 +36,7 @@ fn drawing(chart: &Chart, panel: &str) -> chart::Chart {
         None => (0..chart.values.len()).map(|place| place as f64).collect(),
     };
     let shape = if scale.is_some() { Shape::Line } else { Shape::Bars };
-    let y = Axis::new(&chart.metric, unit(chart.measure), Scale::Linear);
+    let y = Axis::new(&chart.metric, unit(chart.unit), Scale::Linear);
     // A series has the same colour in all panels.
     let mut names: Vec<&str> = Vec::new();
     for group in &chart.groups {

@@ -54,7 +54,7 @@ pub fn text(chart: &Chart, columns: usize) -> String {
             }
             let gap = " ".repeat(widest - width(label));
             let bar = bar(point.median, highest, room);
-            let number = |value| format_value(value, chart.measure);
+            let number = |value| format_value(value, chart.unit);
             let mut value = number(point.median);
             if chart.seeds.1 > 1 {
                 value.push_str(&format!(" [{} to {}]", number(point.low), number(point.high)));

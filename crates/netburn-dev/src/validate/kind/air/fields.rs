@@ -2,7 +2,8 @@
 
 use super::super::phy::Phy;
 use crate::validate::quantity::{optional, parse, parsed};
-use netburn_medium::config::{Composition, HardwareQueue, QueueKind, RateControl};
+use netburn_medium::config::{Composition, HardwareQueue, RateControl};
+use netburn_medium::queue::QueueKind;
 use netburn_scenario::KeyValue;
 use netburn_units::{BitRate, Duration};
 use netburn_workload::Priority;
@@ -264,7 +265,7 @@ impl Fields {
         {
             return Err("rate control needs `snr`".to_owned());
         }
-        if self.aql && self.queue != QueueKind::Airtime {
+        if self.aql && !self.queue.properties().shares_airtime {
             return Err("`aql` needs the queue \"airtime\"".to_owned());
         }
         let mut names: Vec<&str> = groups.iter().map(|group| group.name.as_str()).collect();

@@ -8,17 +8,19 @@ use super::watch::{Watch, Watched};
 use crate::datagrams::{Datagram, Flow, Load};
 use netburn_medium::aggregation::{Framing, Limits};
 use netburn_medium::air::{Air, AirConfig, ChannelConfig, LinkConfig, NodeConfig};
-use netburn_medium::config::{Aql, Band, QueueKind, QueueLimit, Standard};
+use netburn_medium::config::{Aql, Band, QueueLimit, Standard};
 use netburn_medium::edca::EdcaParameters;
 use netburn_medium::packet::{Ecn, NodeId};
 use netburn_medium::phy::{Modulation, PhyError, TxVector, dsss, ofdm, response};
+use netburn_medium::queue::QueueConfig;
+use netburn_medium::queue::QueueKind;
 use netburn_medium::queue::TransmitQueue;
 use netburn_medium::queue::airtime::Airtime;
 use netburn_medium::queue::codel::CodelParameters;
-use netburn_medium::queue::driver::ATH9K_DEPTH;
+use netburn_medium::queue::driver::{ATH9K_DEPTH, Device, Order};
+use netburn_medium::queue::fifo::Fifo;
 use netburn_medium::queue::fq::FqParameters;
 use netburn_medium::rate::RateChoice;
-use netburn_network::queue::QueueConfig;
 use netburn_units::{BitRate, Duration, Instant, Seed};
 
 /// Node of the access point.
@@ -259,11 +261,8 @@ const UNLIMITED_QUEUE: u32 = 1_000;
 
 /// Queue of stations that only respond.
 fn plain() -> Queue {
-    let config = QueueConfig {
-        limit: QueueLimit::Packets(UNLIMITED_QUEUE),
-        ..QueueConfig::for_station(QueueKind::Fifo)
-    };
-    config.build()
+    let fifo = Fifo::new(QueueLimit::Packets(UNLIMITED_QUEUE));
+    Box::new(Device::new(fifo, usize::from(ATH9K_DEPTH), Order::Arrival))
 }
 
 /// Capacity of a station's device in packets.
@@ -291,6 +290,7 @@ fn queue(fields: &Fields, watch: Option<&Watch>) -> Queue {
             let queue = Airtime::new(parameters, CodelParameters::MAC80211, config.aql);
             Box::new(Watched::new(queue, Aql::default(), watch.clone()))
         }
-        _ => config.build(),
+        // A case names a queue of a radio.
+        _ => config.build().unwrap_or_else(plain),
     }
 }

@@ -1,0 +1,17 @@
+//! Metrics of probes.
+
+use super::{Metric, Unit};
+use crate::summary::WorkloadSummary;
+use netburn_stats::metric_change::{Better, Tolerance};
+
+pub(super) static METRICS: &[Metric<WorkloadSummary>] =
+    &[Metric::new("lost_share", Unit::Share, |of: &WorkloadSummary| {
+        Some(of.probe?.lost_share)
+    })
+    .at("probe.lost_share")
+    .compared(
+        "lost %",
+        "share of the datagrams that were lost",
+        Better::Lower,
+        Tolerance::LOSS,
+    )];

@@ -1,0 +1,72 @@
+//! Metrics of the whole run and of a station.
+
+use super::{Metric, Unit, verdict};
+use crate::summary::{StationSummary, Summary};
+use netburn_stats::metric_change::{Better, Tolerance};
+
+pub(super) static RUN: [Metric<Summary>; 4] = [
+    Metric::new("verdict", Unit::Verdict, |run: &Summary| verdict(run.verdict)),
+    Metric::new("throughput_mbps", Unit::Mbps, |run: &Summary| {
+        Some(Some(run.totals.throughput_mbps))
+    })
+    .at("totals.throughput_mbps")
+    .alias("totals.throughput_mbps")
+    .compared(
+        "Mbit/s",
+        "throughput, of a station, a workload or all",
+        Better::Higher,
+        Tolerance::RATE,
+    ),
+    Metric::new("airtime_jain", Unit::Share, |run: &Summary| {
+        Some(run.totals.airtime_jain)
+    })
+    .at("totals.airtime_jain")
+    .alias("totals.airtime_jain")
+    .compared(
+        "airtime Jain %",
+        "Jain's index of the airtime",
+        Better::Higher,
+        Tolerance::RATE,
+    ),
+    Metric::new("worst_p95_ms", Unit::Ms, |run: &Summary| Some(worst_p95(run))),
+];
+
+pub(super) static STATION: [Metric<StationSummary>; 4] = [
+    Metric::new("verdict", Unit::Verdict, |station: &StationSummary| {
+        verdict(station.verdict)
+    }),
+    Metric::new("throughput_mbps", Unit::Mbps, |station: &StationSummary| {
+        Some(Some(station.throughput_mbps))
+    })
+    .compared(
+        "Mbit/s",
+        "throughput, of a station, a workload or all",
+        Better::Higher,
+        Tolerance::RATE,
+    )
+    .compared_if(|station: &StationSummary| !station.workloads.is_empty()),
+    Metric::new("airtime_share", Unit::Share, |station: &StationSummary| {
+        Some(station.airtime_share)
+    }),
+    Metric::new("idle_latency_ms", Unit::Ms, |station: &StationSummary| {
+        Some(station.idle_latency_ms)
+    })
+    .alias("idle_ms")
+    .compared("idle ms", "idle latency", Better::Lower, Tolerance::LATENCY),
+];
+
+/// Minimum number of samples for a 95th percentile: 3 / (1 − 0.95).
+const P95_NEEDS: u64 = 60;
+
+/// Highest 95th percentile latency of all workloads except downloads and uploads. `None` if no workload has enough
+/// operations, or if the percentile falls among operations that never ended.
+fn worst_p95(summary: &Summary) -> Option<f64> {
+    let workloads = summary
+        .stations
+        .iter()
+        .flat_map(|station: &StationSummary| &station.workloads);
+    let waits = workloads.filter(|workload| !matches!(workload.kind.as_str(), "download" | "upload"));
+    let supported = waits.filter(|workload| workload.latency_ms.count >= P95_NEEDS);
+    let p95s: Option<Vec<f64>> = supported.map(|workload| workload.latency_ms.p95).collect();
+    p95s?.into_iter().reduce(f64::max)
+}
