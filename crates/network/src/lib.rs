@@ -25,12 +25,12 @@
 //!   - `power_save`: stations that doze or leave their channel, and access points that scan.
 //! - `frame`: the frames of all features, and those that carry packets.
 //! - `wlan`: radios, Wi-Fi stations, and the air between them. Features act on it.
-//! - `backhaul`: the wired path of the Wi-Fi stations. `wired_stations`: the wired stations.
+//! - `wires`: the wired path of the Wi-Fi stations, the wired stations, and TCP Small Queues of the server.
 //! - `layout`: assigns channels, stations and link settings from the plan.
 //! - [`hop`] – one direction of a wire: queue, serialisation, propagation.
 //! - [`mod@line`] – queue disciplines, shapers and policers of WAN links. [`link_service`] – outages, and traces of the
 //!   capacity.
-//! - [`queue`] – transmit queues from their names. `small_queues`: TCP Small Queues of the server.
+//! - [`queue`] – transmit queues from their names.
 //! - `beacon`: when beacons are sent, and who receives them. [`checksum`] – the Internet checksum of packets.
 
 #![deny(
@@ -40,7 +40,6 @@
     reason = "a pure crate: clippy.toml lists what it may not use"
 )]
 
-mod backhaul;
 mod beacon;
 mod broadcast;
 pub mod checksum;
@@ -61,15 +60,14 @@ mod power_save;
 pub mod queue;
 mod relay;
 mod roaming;
-mod small_queues;
 mod steering;
-mod wired_stations;
+mod wires;
 mod wlan;
 
 pub use broadcast::BroadcastStats;
 pub use error::NetworkError;
 pub use layout::highest_rate;
-pub use machine::{AppliedChange, Network, Wake};
+pub use machine::{AppliedChange, Feature, Network, Wake};
 pub use mesh::{MeshEvent, MeshEventKind};
 pub use observe::{BackhaulHop, LinkStats, RadioStats, StationDelta, StationStats, Traffic};
 pub use out_of_range::OutOfRange;

@@ -10,7 +10,6 @@ mod next_hop;
 mod reflect;
 mod wiring;
 
-use crate::backhaul::{Backhaul, HopId};
 use crate::broadcast::BroadcastStats;
 use crate::error::NetworkError;
 use crate::frame::FrameBody;
@@ -20,12 +19,14 @@ use crate::observe::{BackhaulHop, LinkStats, RadioStats, StationStats, Traffic, 
 use crate::out_of_range::OutOfRange;
 use crate::output::{Endpoint, Headers, Output, Payload, wrap};
 use crate::roaming::ClientEvent;
-use crate::small_queues::SmallQueues;
-use crate::wired_stations::WiredStations;
+use crate::wires::backhaul::{Backhaul, HopId};
+use crate::wires::small_queues::SmallQueues;
+use crate::wires::stations::WiredStations;
 use crate::wlan::Wlan;
 pub use change_schedule::AppliedChange;
 use change_schedule::ChangeSchedule;
-use features::Features;
+pub use features::Feature;
+use features::{Features, PlanWlan};
 use mappings::Mappings;
 use netburn_medium::air::{Account, Transmission, Wake as AirWake};
 use netburn_medium::geometry::Position;
@@ -42,7 +43,7 @@ use wiring::Wiring;
 /// baseline before it has negative times.
 #[derive(Debug)]
 pub struct Network<P> {
-    wlan: Wlan<FrameBody<P>>,
+    wlan: PlanWlan<P>,
     features: Features<P>,
     backhaul: Backhaul<P>,
     wired: WiredStations<P>,
@@ -69,18 +70,8 @@ pub enum Wake {
     Change,
     /// An event of a wired hop.
     Wire,
-    /// The forwarding delay of an access point has passed.
-    Relay,
-    /// A timer of a mesh's path selection.
-    Mesh,
-    /// A broadcast packet arrives, or a DTIM beacon is sent.
-    Broadcast,
-    /// A client's timer, or the motion of a station.
-    Roaming,
-    /// A timer of the access points that ask stations to move.
-    Steering,
-    /// A station dozes or wakes, or an access point leaves its channel or returns.
-    Presence,
+    /// A timer of a feature.
+    Feature(Feature),
     /// An event on the air.
     Air(AirWake),
 }
@@ -188,12 +179,12 @@ impl<P: Payload> Network<P> {
             Wake::Change => self.change(at),
             Wake::Wire => {}
             Wake::Air(_) => self.wlan.air.handle_timeout(at),
-            Wake::Relay => {
+            Wake::Feature(Feature::Relay) => {
                 while let Some((ap, packet)) = self.features.poll_relayed(at, &mut self.wlan) {
                     self.forward(at, ap, packet);
                 }
             }
-            feature => self.features.handle_timeout(at, &mut self.wlan, feature),
+            Wake::Feature(feature) => self.features.handle_timeout(at, &mut self.wlan, feature),
         }
         self.drain_air();
         self.drain_wires(at);
@@ -229,7 +220,7 @@ impl<P: Payload> Network<P> {
         earlier(&mut due, self.backhaul.poll_timeout(), Wake::Wire);
         earlier(&mut due, self.wired.poll_timeout(), Wake::Wire);
         for (feature, at) in self.features.timeouts() {
-            earlier(&mut due, at, feature);
+            earlier(&mut due, at, Wake::Feature(feature));
         }
         earlier(&mut due, self.changes.next(), Wake::Change);
         self.cached_timeout = Some(due);

@@ -9,7 +9,7 @@ use netburn_medium::packet::NodeId;
 use netburn_scenario::Plan;
 use netburn_scenario::plan::RadioRef;
 use netburn_units::{Duration, Instant, Stream, earlier};
-pub(crate) use on_air::Carriers;
+pub(crate) use on_air::Context;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Frames that wait for a DTIM beacon (mac80211: `AP_MAX_BC_BUFFER`).
