@@ -26,7 +26,7 @@
 //! - `frame`: the frames of all features, and those that carry packets.
 //! - `wlan`: radios, Wi-Fi stations, and the air between them. Features act on it.
 //! - `wires`: the wired path of the Wi-Fi stations, the wired stations, and TCP Small Queues of the server.
-//! - `layout`: assigns channels, stations and link settings from the plan.
+//! - `layout`: assigns channels, stations and link settings from the plan. `planned`: the result without a network.
 //! - [`hop`] – one direction of a wire: queue, serialisation, propagation.
 //! - [`mod@line`] – queue disciplines, shapers and policers of WAN links. [`link_service`] – outages, and traces of the
 //!   capacity.
@@ -56,6 +56,7 @@ pub mod mesh;
 mod observe;
 mod out_of_range;
 mod output;
+mod planned;
 mod power_save;
 pub mod queue;
 mod relay;
@@ -72,5 +73,6 @@ pub use mesh::{MeshEvent, MeshEventKind};
 pub use observe::{BackhaulHop, LinkStats, RadioStats, StationDelta, StationStats, Traffic};
 pub use out_of_range::OutOfRange;
 pub use output::{Ack, DropSite, Endpoint, Headers, Output, Payload, Reflector};
+pub use planned::PlannedNetwork;
 pub use roaming::{ClientEvent, ClientEventKind, SteeringReason, roaming_trigger, validation};
 pub use steering::validation as steering_validation;

@@ -13,9 +13,9 @@ mod wiring;
 use crate::broadcast::BroadcastStats;
 use crate::error::NetworkError;
 use crate::frame::FrameBody;
-use crate::layout::{Attachment, Layout, PlacedRadio, UnitLink, WifiStation};
+use crate::layout::{Attachment, Layout, PlacedRadio, WifiStation};
 use crate::mesh::MeshEvent;
-use crate::observe::{BackhaulHop, LinkStats, RadioStats, StationStats, Traffic, others};
+use crate::observe::{LinkStats, RadioStats, StationStats, Traffic, others};
 use crate::out_of_range::OutOfRange;
 use crate::output::{Endpoint, Headers, Output, Payload, wrap};
 use crate::roaming::ClientEvent;
@@ -31,7 +31,7 @@ use mappings::Mappings;
 use netburn_medium::air::{Account, Transmission, Wake as AirWake};
 use netburn_medium::geometry::Position;
 use netburn_medium::packet::{NodeId, Packet};
-use netburn_scenario::{Associations, Plan};
+use netburn_scenario::Plan;
 use netburn_units::{BitRate, Instant};
 use std::collections::VecDeque;
 use wiring::Wiring;
@@ -266,31 +266,6 @@ impl<P: Payload> Network<P> {
         Some(self.wlan.radio_name(wifi_station.radio))
     }
 
-    /// Radios and parents at this time, for a description of the plan.
-    #[must_use]
-    pub fn associations(&self) -> Associations {
-        let radio = |attachment: &Attachment| match *attachment {
-            Attachment::Air(index) => {
-                let radio = self.wlan.stations[index].radio;
-                Some(self.wlan.radios[radio.index()].name.clone())
-            }
-            Attachment::Wire(_) => None,
-        };
-        let mut parents = vec![None; self.changes.aps.len()];
-        let mut backhaul_signals = vec![None; self.changes.aps.len()];
-        for link in &self.features.relays.links {
-            parents[link.ap] = Some(link.parent_ap);
-            backhaul_signals[link.ap] = link.signals().0;
-        }
-        let signals = (0..self.attachments.len()).map(|station| self.link_stats(station as u16).signal);
-        Associations {
-            radios: self.attachments.iter().map(radio).collect(),
-            parents,
-            signals: signals.collect(),
-            backhaul_signals,
-        }
-    }
-
     /// True if hosts between a station and the server return its probes (`Reflector`): it has joined an access point, or
     /// has a cable to one or to a router.
     #[must_use]
@@ -366,18 +341,6 @@ impl<P: Payload> Network<P> {
                 }
             }
         }
-    }
-
-    /// Wireless links of access points with their parents, in the order of the plan. Links of meshes are not among them.
-    #[must_use]
-    pub fn backhaul_hops(&self) -> Vec<BackhaulHop> {
-        let hop = |link: &UnitLink| BackhaulHop {
-            ap: link.ap,
-            parent: link.parent_ap,
-            channel: self.wlan.channel_of[link.own.index()],
-            rate: BitRate::from_bps(link.expected_bps() as u64),
-        };
-        self.features.relays.links.iter().map(hop).collect()
     }
 
     /// Position of a station at the last update of its signals, which is at most 100 ms old; `None` if its signals do
