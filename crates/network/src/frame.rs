@@ -21,7 +21,7 @@ pub(crate) enum FrameBody<P> {
 pub(crate) enum FeatureFrame {
     PowerSave(PowerSaveFrame),
     Client(ClientFrame),
-    /// In a box, because it is larger than all others and rare.
+    /// In a box, because it is rare and larger than a packet's header fields.
     Mesh(Box<MeshFrame>),
     Broadcast(BroadcastFrame),
 }
@@ -64,5 +64,17 @@ impl<P> From<MeshFrame> for FrameBody<P> {
 impl<P> From<BroadcastFrame> for FrameBody<P> {
     fn from(frame: BroadcastFrame) -> Self {
         FrameBody::Feature(FeatureFrame::Broadcast(frame))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every queue on the air holds frames. An [`Envelope`] has 16 bytes beside the payload.
+    #[test]
+    fn a_frame_is_hardly_larger_than_a_packet() {
+        assert_eq!(size_of::<Envelope<u32>>(), 20);
+        assert_eq!(size_of::<FrameBody<u32>>(), 24);
     }
 }

@@ -143,10 +143,11 @@ impl<P: Payload> Network<P> {
                         }
                         let packet = packet.map(FrameBody::Data);
                         let (features, wlan) = (&mut self.features, &mut self.wlan);
-                        if let Some(packet) = features.roaming.hold(now, wlan, index, packet) {
-                            features.power_saves.wake_to_send(now, wlan, index);
+                        if features.is_empty() || features.prepare_uplink(now, wlan, index) {
                             let at = &wlan.stations[index];
                             wlan.air.handle_packet(now, at.node, at.radio, packet);
+                        } else {
+                            features.roaming.hold(now, wlan, index, packet);
                         }
                     }
                     Attachment::Wire(host) => self.wired.send(now, host, packet),
@@ -219,8 +220,10 @@ impl<P: Payload> Network<P> {
         // At one instant, a change precedes the wired hops.
         earlier(&mut due, self.backhaul.poll_timeout(), Wake::Wire);
         earlier(&mut due, self.wired.poll_timeout(), Wake::Wire);
-        for (feature, at) in self.features.timeouts() {
-            earlier(&mut due, at, Wake::Feature(feature));
+        if !self.features.is_empty() {
+            for (feature, at) in self.features.timeouts() {
+                earlier(&mut due, at, Wake::Feature(feature));
+            }
         }
         earlier(&mut due, self.changes.next(), Wake::Change);
         self.cached_timeout = Some(due);

@@ -96,7 +96,7 @@ pub(crate) enum BroadcastFrame {
     /// A packet to the stations of a radio. `dtim`: after a DTIM beacon.
     Bss { packet: u32, dtim: bool },
     /// A packet to the other members of a mesh.
-    Mesh { packet: u32, mesh: usize },
+    Mesh { packet: u32, mesh: u16 },
     /// A packet to another access point over a 4-address link.
     Link { packet: u32 },
 }

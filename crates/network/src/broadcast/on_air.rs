@@ -80,7 +80,13 @@ impl Broadcasts {
             }
         }
         if let Some((mesh, from)) = cx.meshes.radio_of(ap) {
-            let frame = data(packet, BroadcastFrame::Mesh { packet, mesh });
+            let frame = data(
+                packet,
+                BroadcastFrame::Mesh {
+                    packet,
+                    mesh: mesh as u16,
+                },
+            );
             let category = AccessCategory::BestEffort;
             cx.wlan.air.send_group(cx.now, from, category, &IN_MESH, frame);
         }
@@ -125,7 +131,7 @@ impl Broadcasts {
             BroadcastFrame::Mesh { packet, mesh } => {
                 let on = heard.iter().filter(|node| !cx.wlan.air.is_away(**node));
                 // A member without a peering rejects the frame.
-                for ap in on.filter_map(|node| cx.meshes.accepts(mesh, from, *node)) {
+                for ap in on.filter_map(|node| cx.meshes.accepts(usize::from(mesh), from, *node)) {
                     self.receive(cx.now, cx.relays, ap, packet);
                 }
             }

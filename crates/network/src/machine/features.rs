@@ -207,6 +207,15 @@ impl<P: Payload> Features<P> {
         }
     }
 
+    /// A station is about to send a packet. Returns false if it has no link at the moment.
+    pub(super) fn prepare_uplink(&mut self, now: Instant, wlan: &mut PlanWlan<P>, wifi_station: usize) -> bool {
+        let has_link = self.roaming.handle_uplink(now, wifi_station);
+        if has_link {
+            self.power_saves.wake_to_send(now, wlan, wifi_station);
+        }
+        has_link
+    }
+
     /// Processes the end of a packet on the air. Returns false if the receiver rejects it.
     #[inline]
     pub(super) fn handle_packet_end(

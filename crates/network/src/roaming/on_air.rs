@@ -432,28 +432,27 @@ impl<B: ClientBody> Roaming<B> {
         true
     }
 
-    /// Keeps a packet of a station that has no link at the moment. Returns the packet if it has one.
-    pub(crate) fn hold(
-        &mut self,
-        now: Instant,
-        wlan: &mut Wlan<B>,
-        wifi_station: usize,
-        packet: Packet<B>,
-    ) -> Option<Packet<B>> {
+    /// A station is about to send a packet. Returns false if it has no link at the moment.
+    pub(crate) fn handle_uplink(&mut self, now: Instant, wifi_station: usize) -> bool {
         let Some(client) = self.client_of(wifi_station) else {
-            return Some(packet);
+            return true;
         };
         let station = &mut self.clients[client];
         station.busy_until = now + BUSY;
-        if station.client.current().is_some() {
-            return Some(packet);
-        }
-        station.held.push_back(packet);
-        if station.held.len() > HELD
-            && let Some(oldest) = station.held.pop_front()
+        station.client.current().is_some()
+    }
+
+    /// Keeps a packet of a station until it has a link.
+    pub(crate) fn hold(&mut self, now: Instant, wlan: &mut Wlan<B>, wifi_station: usize, packet: Packet<B>) {
+        let Some(client) = self.client_of(wifi_station) else {
+            return;
+        };
+        let held = &mut self.clients[client].held;
+        held.push_back(packet);
+        if held.len() > HELD
+            && let Some(oldest) = held.pop_front()
         {
             wlan.drop_packet(now, DropSite::Sender(DropReason::QueueFull), oldest);
         }
-        None
     }
 }
