@@ -174,12 +174,15 @@ impl<P: Payload> Features<P> {
                     steering.handle_answer(now, &answer);
                 }
             }
-            FeatureFrame::Mesh(frame) if arrived => self.meshes.handle_frame(now, wlan, from, *frame, &[to]),
+            FeatureFrame::Mesh(frame) => {
+                let receivers = if arrived { &[to][..] } else { &[] };
+                self.meshes.handle_frame(now, wlan, from, frame, receivers);
+            }
             FeatureFrame::Broadcast(frame) if arrived => {
                 let (broadcasts, mut cx) = self.broadcasts(now, wlan);
                 broadcasts.handle_frame(&mut cx, from, frame, &[to]);
             }
-            FeatureFrame::Mesh(_) | FeatureFrame::Broadcast(_) => {}
+            FeatureFrame::Broadcast(_) => {}
         }
     }
 
@@ -196,7 +199,7 @@ impl<P: Payload> Features<P> {
             FeatureFrame::Mesh(frame) => {
                 let heard = heard.iter().copied();
                 let receivers: Vec<NodeId> = heard.filter(|node| !wlan.air.is_away(*node)).collect();
-                self.meshes.handle_frame(now, wlan, from, *frame, &receivers);
+                self.meshes.handle_frame(now, wlan, from, frame, &receivers);
             }
             FeatureFrame::Broadcast(frame) => {
                 let (broadcasts, mut cx) = self.broadcasts(now, wlan);
