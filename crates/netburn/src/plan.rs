@@ -9,7 +9,7 @@ use crate::terminal::{TerminalStyle, document, eprint_message, print_stdout, std
 use netburn_analysis::floor_plan::{FloorPlan, NoFloorPlan};
 use netburn_lab::Lab;
 use netburn_medium::config::Band;
-use netburn_network::{Network, NetworkError};
+use netburn_network::{Network, NetworkError, PlannedNetwork};
 use netburn_report::chart::Theme;
 use netburn_report::floor_plan::{Drawing, svg};
 use netburn_report::sanitise::{sanitise, wrap};
@@ -68,8 +68,8 @@ const fn band(band: BandArg) -> Band {
 fn described(plan: &Plan, notes: &[String], environment: Environment, width: usize) -> String {
     let mut text = format!("Nothing was run. On {environment}, this would be:\n\n");
     // A network that can't be built is reported by a run.
-    let network = Network::<()>::new(plan).ok().filter(|_| environment.models_air());
-    let found = network.map(|network| network.associations()).unwrap_or_default();
+    let network = PlannedNetwork::new(plan).ok().filter(|_| environment.models_air());
+    let found = network.map(|network| network.associations).unwrap_or_default();
     // The description has the notes of the plan itself.
     let own = plan.notes_on(environment);
     let of_network = notes.iter().filter(|note| !own.contains(note));

@@ -1,13 +1,16 @@
 //! Rows of the record from the state of a modelled network. The simulator and the lab run the same
 //! network, and record it in the same form.
 
+mod observer;
+
+pub use observer::Observer;
+
 use netburn_network::{AppliedChange, ClientEvent, ClientEventKind, LinkStats, MeshEvent, StationDelta};
 use netburn_record::{AirRow, Detail, EventKind, EventRow, LinkChange, LinkEvent, LinkRow, Row};
 use netburn_units::Instant;
 
 /// Row about changes at run time.
-#[must_use]
-pub fn change_row(changed: &AppliedChange) -> Row {
+fn change_row(changed: &AppliedChange) -> Row {
     let settings: Vec<String> = changed.settings.iter().map(ToString::to_string).collect();
     Row::Event(EventRow {
         station: None,
@@ -21,8 +24,7 @@ pub fn change_row(changed: &AppliedChange) -> Row {
 
 /// Row about an event of a station's client: a scan, a roam, a failed attempt to join, or a decision of
 /// its access points.
-#[must_use]
-pub fn client_row(event: &ClientEvent) -> Row {
+fn client_row(event: &ClientEvent) -> Row {
     Row::Event(EventRow {
         station: Some(event.station),
         workload: None,
@@ -68,8 +70,7 @@ fn client_detail(event: &ClientEvent) -> Detail {
 
 /// Row about an event of a mesh; `None` for the end of an unused path and its renewal, which change
 /// nothing.
-#[must_use]
-pub fn mesh_row(event: &MeshEvent) -> Option<Row> {
+fn mesh_row(event: &MeshEvent) -> Option<Row> {
     let row = EventRow {
         station: None,
         workload: None,
@@ -82,8 +83,7 @@ pub fn mesh_row(event: &MeshEvent) -> Option<Row> {
 }
 
 /// Row about a station's use of the air since `began`.
-#[must_use]
-pub fn air_row(station: u16, began: Instant, gain: &StationDelta) -> Row {
+fn air_row(station: u16, began: Instant, gain: &StationDelta) -> Row {
     Row::Air(AirRow {
         station,
         at: began,
@@ -100,8 +100,7 @@ pub fn air_row(station: u16, began: Instant, gain: &StationDelta) -> Row {
 }
 
 /// Row about a station's link at `now`.
-#[must_use]
-pub fn link_row(station: u16, now: Instant, link: &LinkStats) -> Row {
+fn link_row(station: u16, now: Instant, link: &LinkStats) -> Row {
     Row::Link(LinkRow {
         station,
         at: now,

@@ -21,8 +21,7 @@ pub(crate) enum FrameBody<P> {
 pub(crate) enum FeatureFrame {
     PowerSave(PowerSaveFrame),
     Client(ClientFrame),
-    /// In a box, because it is larger than all others and rare.
-    Mesh(Box<MeshFrame>),
+    Mesh(MeshFrame),
     Broadcast(BroadcastFrame),
 }
 
@@ -57,12 +56,24 @@ impl<P> From<ClientFrame> for FrameBody<P> {
 
 impl<P> From<MeshFrame> for FrameBody<P> {
     fn from(frame: MeshFrame) -> Self {
-        FrameBody::Feature(FeatureFrame::Mesh(Box::new(frame)))
+        FrameBody::Feature(FeatureFrame::Mesh(frame))
     }
 }
 
 impl<P> From<BroadcastFrame> for FrameBody<P> {
     fn from(frame: BroadcastFrame) -> Self {
         FrameBody::Feature(FeatureFrame::Broadcast(frame))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every queue on the air holds frames. An [`Envelope`] has 16 bytes beside the payload.
+    #[test]
+    fn a_frame_is_not_larger_than_a_packet() {
+        assert_eq!(size_of::<Envelope<u32>>(), 20);
+        assert_eq!(size_of::<FrameBody<u32>>(), 20);
     }
 }

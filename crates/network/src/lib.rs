@@ -25,12 +25,11 @@
 //!   - `power_save`: stations that doze or leave their channel, and access points that scan.
 //! - `frame`: the frames of all features, and those that carry packets.
 //! - `wlan`: radios, Wi-Fi stations, and the air between them. Features act on it.
-//! - `backhaul`: the wired path of the Wi-Fi stations. `wired_stations`: the wired stations.
-//! - `layout`: assigns channels, stations and link settings from the plan.
+//! - `wires`: the wired path of the Wi-Fi stations, the wired stations, and TCP Small Queues of the server.
+//! - `layout`: assigns channels, stations and link settings from the plan. `planned`: the result without a network.
 //! - [`hop`] – one direction of a wire: queue, serialisation, propagation.
 //! - [`mod@line`] – queue disciplines, shapers and policers of WAN links. [`link_service`] – outages, and traces of the
 //!   capacity.
-//! - `small_queues`: TCP Small Queues of the server.
 //! - `beacon`: when beacons are sent, and who receives them. [`checksum`] – the Internet checksum of packets.
 
 #![deny(
@@ -40,7 +39,6 @@
     reason = "a pure crate: clippy.toml lists what it may not use"
 )]
 
-mod backhaul;
 mod beacon;
 mod broadcast;
 pub mod checksum;
@@ -57,21 +55,22 @@ pub mod mesh;
 mod observe;
 mod out_of_range;
 mod output;
+mod planned;
 mod power_save;
 mod relay;
 mod roaming;
-mod small_queues;
 mod steering;
-mod wired_stations;
+mod wires;
 mod wlan;
 
 pub use broadcast::BroadcastStats;
 pub use error::NetworkError;
 pub use layout::highest_rate;
-pub use machine::{AppliedChange, Network, Wake};
+pub use machine::{AppliedChange, Feature, Network, Wake};
 pub use mesh::{MeshEvent, MeshEventKind};
 pub use observe::{BackhaulHop, LinkStats, RadioStats, StationDelta, StationStats, Traffic};
 pub use out_of_range::OutOfRange;
 pub use output::{Ack, DropSite, Endpoint, Headers, Output, Payload, Reflector};
+pub use planned::PlannedNetwork;
 pub use roaming::{ClientEvent, ClientEventKind, SteeringReason, roaming_trigger, validation};
 pub use steering::validation as steering_validation;

@@ -10,27 +10,28 @@ mod next_hop;
 mod reflect;
 mod wiring;
 
-use crate::backhaul::{Backhaul, HopId};
 use crate::broadcast::BroadcastStats;
 use crate::error::NetworkError;
 use crate::frame::FrameBody;
-use crate::layout::{Attachment, Layout, PlacedRadio, UnitLink, WifiStation};
+use crate::layout::{Attachment, Layout, PlacedRadio, WifiStation};
 use crate::mesh::MeshEvent;
-use crate::observe::{BackhaulHop, LinkStats, RadioStats, StationStats, Traffic, others};
+use crate::observe::{LinkStats, RadioStats, StationStats, Traffic, others};
 use crate::out_of_range::OutOfRange;
 use crate::output::{Endpoint, Headers, Output, Payload, wrap};
 use crate::roaming::ClientEvent;
-use crate::small_queues::SmallQueues;
-use crate::wired_stations::WiredStations;
+use crate::wires::backhaul::{Backhaul, HopId};
+use crate::wires::small_queues::SmallQueues;
+use crate::wires::stations::WiredStations;
 use crate::wlan::Wlan;
 pub use change_schedule::AppliedChange;
 use change_schedule::ChangeSchedule;
-use features::Features;
+pub use features::Feature;
+use features::{Features, PlanWlan};
 use mappings::Mappings;
 use netburn_medium::air::{Account, Transmission, Wake as AirWake};
 use netburn_medium::geometry::Position;
 use netburn_medium::packet::{NodeId, Packet};
-use netburn_scenario::{Associations, Plan};
+use netburn_scenario::Plan;
 use netburn_units::{BitRate, Instant};
 use std::collections::VecDeque;
 use wiring::Wiring;
@@ -42,7 +43,7 @@ use wiring::Wiring;
 /// baseline before it has negative times.
 #[derive(Debug)]
 pub struct Network<P> {
-    wlan: Wlan<FrameBody<P>>,
+    wlan: PlanWlan<P>,
     features: Features<P>,
     backhaul: Backhaul<P>,
     wired: WiredStations<P>,
@@ -69,18 +70,8 @@ pub enum Wake {
     Change,
     /// An event of a wired hop.
     Wire,
-    /// The forwarding delay of an access point has passed.
-    Relay,
-    /// A timer of a mesh's path selection.
-    Mesh,
-    /// A broadcast packet arrives, or a DTIM beacon is sent.
-    Broadcast,
-    /// A client's timer, or the motion of a station.
-    Roaming,
-    /// A timer of the access points that ask stations to move.
-    Steering,
-    /// A station dozes or wakes, or an access point leaves its channel or returns.
-    Presence,
+    /// A timer of a feature.
+    Feature(Feature),
     /// An event on the air.
     Air(AirWake),
 }
@@ -152,10 +143,11 @@ impl<P: Payload> Network<P> {
                         }
                         let packet = packet.map(FrameBody::Data);
                         let (features, wlan) = (&mut self.features, &mut self.wlan);
-                        if let Some(packet) = features.roaming.hold(now, wlan, index, packet) {
-                            features.power_saves.wake_to_send(now, wlan, index);
+                        if features.is_empty() || features.prepare_uplink(now, wlan, index) {
                             let at = &wlan.stations[index];
                             wlan.air.handle_packet(now, at.node, at.radio, packet);
+                        } else {
+                            features.roaming.hold(now, wlan, index, packet);
                         }
                     }
                     Attachment::Wire(host) => self.wired.send(now, host, packet),
@@ -188,12 +180,12 @@ impl<P: Payload> Network<P> {
             Wake::Change => self.change(at),
             Wake::Wire => {}
             Wake::Air(_) => self.wlan.air.handle_timeout(at),
-            Wake::Relay => {
+            Wake::Feature(Feature::Relay) => {
                 while let Some((ap, packet)) = self.features.poll_relayed(at, &mut self.wlan) {
                     self.forward(at, ap, packet);
                 }
             }
-            feature => self.features.handle_timeout(at, &mut self.wlan, feature),
+            Wake::Feature(feature) => self.features.handle_timeout(at, &mut self.wlan, feature),
         }
         self.drain_air();
         self.drain_wires(at);
@@ -228,8 +220,10 @@ impl<P: Payload> Network<P> {
         // At one instant, a change precedes the wired hops.
         earlier(&mut due, self.backhaul.poll_timeout(), Wake::Wire);
         earlier(&mut due, self.wired.poll_timeout(), Wake::Wire);
-        for (feature, at) in self.features.timeouts() {
-            earlier(&mut due, at, feature);
+        if !self.features.is_empty() {
+            for (feature, at) in self.features.timeouts() {
+                earlier(&mut due, at, Wake::Feature(feature));
+            }
         }
         earlier(&mut due, self.changes.next(), Wake::Change);
         self.cached_timeout = Some(due);
@@ -273,31 +267,6 @@ impl<P: Payload> Network<P> {
     pub fn joined(&self, station: u16) -> Option<String> {
         let wifi_station = self.wifi_station(station)?;
         Some(self.wlan.radio_name(wifi_station.radio))
-    }
-
-    /// Radios and parents at this time, for a description of the plan.
-    #[must_use]
-    pub fn associations(&self) -> Associations {
-        let radio = |attachment: &Attachment| match *attachment {
-            Attachment::Air(index) => {
-                let radio = self.wlan.stations[index].radio;
-                Some(self.wlan.radios[radio.index()].name.clone())
-            }
-            Attachment::Wire(_) => None,
-        };
-        let mut parents = vec![None; self.changes.aps.len()];
-        let mut backhaul_signals = vec![None; self.changes.aps.len()];
-        for link in &self.features.relays.links {
-            parents[link.ap] = Some(link.parent_ap);
-            backhaul_signals[link.ap] = link.signals().0;
-        }
-        let signals = (0..self.attachments.len()).map(|station| self.link_stats(station as u16).signal);
-        Associations {
-            radios: self.attachments.iter().map(radio).collect(),
-            parents,
-            signals: signals.collect(),
-            backhaul_signals,
-        }
     }
 
     /// True if hosts between a station and the server return its probes (`Reflector`): it has joined an access point, or
@@ -375,18 +344,6 @@ impl<P: Payload> Network<P> {
                 }
             }
         }
-    }
-
-    /// Wireless links of access points with their parents, in the order of the plan. Links of meshes are not among them.
-    #[must_use]
-    pub fn backhaul_hops(&self) -> Vec<BackhaulHop> {
-        let hop = |link: &UnitLink| BackhaulHop {
-            ap: link.ap,
-            parent: link.parent_ap,
-            channel: self.wlan.channel_of[link.own.index()],
-            rate: BitRate::from_bps(link.expected_bps() as u64),
-        };
-        self.features.relays.links.iter().map(hop).collect()
     }
 
     /// Position of a station at the last update of its signals, which is at most 100 ms old; `None` if its signals do

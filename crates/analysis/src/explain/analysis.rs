@@ -12,7 +12,7 @@ pub(super) use victim::{DelaySource, Part, VictimDelay};
 
 use super::evidence::{Bin, Evidence};
 use crate::format::{met_percent, span};
-use netburn_network::Network;
+use netburn_network::PlannedNetwork;
 use netburn_record::summary::{StationSummary, WorkloadSummary};
 use netburn_record::{Health, Summary};
 use netburn_scenario::plan::{Ap, Capacity, Device, RadioSetting, Setting};
@@ -459,19 +459,12 @@ impl<'a> Analysis<'a> {
         match self.environment {
             Environment::Local | Environment::Imported => {}
             Environment::Simulate | Environment::Lab => {
-                let Ok(network) = Network::<()>::new(self.plan) else {
+                let Ok(network) = PlannedNetwork::new(self.plan) else {
                     return Vec::new();
                 };
-                let radios = network.radio_stats();
-                let channel = |name: &str| {
-                    radios
-                        .iter()
-                        .find(|radio| radio.name == name)
-                        .map(|radio| radio.channel)
-                };
-                for station in 0..self.plan.stations.len() {
-                    if let Some(radio) = u16::try_from(station).ok().and_then(|s| network.joined(s)) {
-                        let key = (channel(&radio), Some(radio), None);
+                for (station, radio) in network.associations.radios.iter().enumerate() {
+                    if let Some(radio) = radio {
+                        let key = (network.channel(radio), Some(radio.to_string()), None);
                         groups.entry(key).or_default().push(station);
                     }
                 }

@@ -6,7 +6,7 @@ use super::{CaptureBatch, EngineCommand, EngineStart, Port, SharedStatus};
 use crate::device::ReadFrame;
 use crate::egress::Egress;
 use crate::lateness::ForwarderStats;
-use crate::observe::Observer;
+use crate::observe::Sampler;
 use crate::packet::RejectReason;
 use crate::refused_connections::{RefusalReply, RefusedConnection};
 use crate::switch::Switch;
@@ -52,7 +52,7 @@ pub(super) struct Forwarder {
     wake_reader: UnixStream,
     commands: Receiver<EngineCommand>,
     running: Option<Running>,
-    observer: Observer,
+    sampler: Sampler,
     status: Arc<Mutex<SharedStatus>>,
     buffer: Vec<u8>,
     work: ForwarderStats,
@@ -129,7 +129,7 @@ impl Forwarder {
             wake_reader,
             commands,
             running: None,
-            observer: Observer::new(plan),
+            sampler: Sampler::new(plan),
             status,
             buffer: vec![0; FRAME_BUFFER],
             work: ForwarderStats::default(),
@@ -294,7 +294,7 @@ impl Forwarder {
         // Status times are multiples of 100 ms of the network's time.
         let tick = REPORT_INTERVAL.as_nanos() as i64;
         running.tick = Instant::from_nanos((now.as_nanos().div_euclid(tick) + 1) * tick);
-        self.observer.begin(running.switch.network());
+        self.sampler.begin(running.switch.network());
         self.running = Some(running);
     }
 
@@ -437,7 +437,7 @@ impl Forwarder {
         let drops = whole.then(|| self.drops());
         let Some(running) = &mut self.running else { return };
         let mut rows = Vec::new();
-        let stations = self.observer.look(now, running.switch.network_mut(), &mut rows);
+        let stations = self.sampler.sample(now, running.switch.network_mut(), &mut rows);
         let span = Monotonic::now().saturating_since(running.since);
         let cpu = ThreadId::current()
             .time()

@@ -35,7 +35,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
     pub(super) fn fill(&mut self, now: Instant, id: NodeId, category: usize) {
         let node = &mut self.nodes[id.index()];
         node.fill(now, category);
-        if let Some(at) = node.take_through() {
+        if let Some(at) = node.take_bus_done() {
             self.schedule(at, Event::Up { node: id });
         }
     }

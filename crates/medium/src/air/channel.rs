@@ -28,9 +28,9 @@ pub(super) struct OnAir {
     /// End of the NAV of stations that can decode it.
     pub(super) nav: Instant,
     /// True if another transmission overlaps at the receiver.
-    pub(super) lost: bool,
+    pub(super) collided_at_receiver: bool,
     /// Hearing groups in which another transmission overlaps, one bit each.
-    broken: u64,
+    collided_groups: u64,
 }
 
 /// Type of a transmission.
@@ -140,14 +140,14 @@ impl Channel {
         self.count(now);
         for (_, other) in &mut self.on_air {
             let both = sensed & self.sensed_by[index(other.from, &self.sensed_by)];
-            frame.broken |= both;
-            other.broken |= both;
-            frame.lost |= reaches(
+            frame.collided_groups |= both;
+            other.collided_groups |= both;
+            frame.collided_at_receiver |= reaches(
                 &self.group_of,
                 self.sensed_by[index(other.from, &self.sensed_by)],
                 frame.to,
             );
-            other.lost |= reaches(&self.group_of, sensed, other.to);
+            other.collided_at_receiver |= reaches(&self.group_of, sensed, other.to);
         }
         for group in 0..self.groups {
             if sensed & (1 << group) != 0 {
@@ -173,7 +173,7 @@ impl Channel {
         for group in 0..self.groups {
             let bit = 1 << group;
             if sensed & bit != 0 {
-                let (nav, extra) = if frame.broken & bit != 0 {
+                let (nav, extra) = if frame.collided_groups & bit != 0 {
                     (frame.end, self.eifs)
                 } else {
                     (frame.nav, Duration::ZERO)
@@ -193,7 +193,7 @@ impl Channel {
     /// Returns true if no other transmission overlaps a frame at `node`, and `node` hears its sender.
     pub(super) fn is_clear_at(&self, frame: &OnAir, node: NodeId) -> bool {
         let group = self.group_of[node.index()];
-        group.is_some_and(|group| self.sensed(frame.from) & !frame.broken & (1 << group) != 0)
+        group.is_some_and(|group| self.sensed(frame.from) & !frame.collided_groups & (1 << group) != 0)
     }
 
     /// Earliest time at which a node can start a transmission; `None`: a node can already.
@@ -245,14 +245,14 @@ impl OnAir {
             start,
             end: start + length,
             nav: start + length,
-            lost: false,
-            broken: 0,
+            collided_at_receiver: false,
+            collided_groups: 0,
         }
     }
 
     /// Returns true if another transmission overlaps it somewhere.
-    pub(super) fn is_broken(&self) -> bool {
-        self.broken != 0
+    pub(super) fn has_collided(&self) -> bool {
+        self.collided_groups != 0
     }
 
     /// Adds a NAV of `span` after its end.

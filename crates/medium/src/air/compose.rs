@@ -225,7 +225,7 @@ impl<P> Node<P> {
             let estimate = self.link(tin.to).map_or(Duration::ZERO, |link| link.estimate(length));
             self.queue.on_pushed_to_hw(tin, estimate);
             if let Some(up) = &mut self.up {
-                self.through = Some(up.pass(now, length));
+                self.bus_done_at = Some(up.pass(now, length));
                 self.bus.0 = category;
                 self.bus.1.push(Crossing {
                     tin,

@@ -23,7 +23,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
             } => self.send_response(now, node),
             Event::Timeout { node } => self.handle_failure(now, node),
             Event::Up { node } => {
-                self.nodes[node.index()].cross();
+                self.nodes[node.index()].finish_bus_transfer();
                 self.fill_all(now, node, None);
             }
             Event::Down { node } => self.handle_down(now, node),
@@ -36,7 +36,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         let after = |step| (now + sifs, step);
         let deaf =
             matches!(frame.kind, Kind::Rts | Kind::Data) && frame.to.is_some_and(|to| self.nodes[to.index()].away);
-        let next = match (frame.kind, frame.lost || deaf) {
+        let next = match (frame.kind, frame.collided_at_receiver || deaf) {
             (Kind::Obss, _) => {
                 self.obss_end(now, channel);
                 return;

@@ -94,7 +94,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
                     vector: aggregate.sending.vector,
                     mpdus: 1,
                     arrived: u32::from(!heard.is_empty()),
-                    collided: frame.is_broken(),
+                    collided: frame.has_collided(),
                     length: aggregate.length,
                 });
             }
@@ -105,7 +105,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
                 heard: std::mem::take(&mut heard),
             });
         }
-        node.account.collisions += u64::from(frame.is_broken());
+        node.account.collisions += u64::from(frame.has_collided());
         node.recycle(aggregate.mpdus);
         // Without an acknowledgement the contention window stays at its minimum (clause 10.3.3).
         let slot = &mut node.categories[category];

@@ -43,7 +43,7 @@ pub(super) struct Node<P> {
     /// Packets on the transmit bus, with their category; none while the bus is free.
     pub(super) bus: (usize, Vec<Crossing<P>>),
     /// Completion time of a transfer that has just started.
-    pub(super) through: Option<Instant>,
+    pub(super) bus_done_at: Option<Instant>,
     /// Pool of vectors for aggregates.
     pub(super) spare: Vec<Vec<Mpdu<P>>>,
     /// Empty vector for the arrived MPDUs.
@@ -151,7 +151,7 @@ impl<P> Node<P> {
             up: config.limit.up.map(Serializer::new),
             transfer: config.limit.transfer.unwrap_or(1).max(1),
             bus: (0, Vec::new()),
-            through: None,
+            bus_done_at: None,
             spare: Vec::new(),
             spare_arrived: Vec::new(),
         })
@@ -204,12 +204,12 @@ impl<P> Node<P> {
     }
 
     /// Completion time of the packets that have just started to cross the bus.
-    pub(super) fn take_through(&mut self) -> Option<Instant> {
-        self.through.take()
+    pub(super) fn take_bus_done(&mut self) -> Option<Instant> {
+        self.bus_done_at.take()
     }
 
     /// Moves the packets on the bus to the hardware.
-    pub(super) fn cross(&mut self) {
+    pub(super) fn finish_bus_transfer(&mut self) {
         let (category, packets) = &mut self.bus;
         let hardware = &mut self.categories[*category].hardware;
         for Crossing { tin, packet, airtime } in packets.drain(..) {

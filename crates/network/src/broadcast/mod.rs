@@ -9,7 +9,7 @@ use netburn_medium::packet::NodeId;
 use netburn_scenario::Plan;
 use netburn_scenario::plan::RadioRef;
 use netburn_units::{Duration, Instant, Stream, earlier};
-pub(crate) use on_air::Carriers;
+pub(crate) use on_air::Context;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Frames that wait for a DTIM beacon (mac80211: `AP_MAX_BC_BUFFER`).
@@ -96,7 +96,7 @@ pub(crate) enum BroadcastFrame {
     /// A packet to the stations of a radio. `dtim`: after a DTIM beacon.
     Bss { packet: u32, dtim: bool },
     /// A packet to the other members of a mesh.
-    Mesh { packet: u32, mesh: usize },
+    Mesh { packet: u32, mesh: u16 },
     /// A packet to another access point over a 4-address link.
     Link { packet: u32 },
 }

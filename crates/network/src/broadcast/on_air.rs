@@ -30,9 +30,11 @@ const IN_MESH: Framing = Framing {
     ..Framing::CCMP
 };
 
-/// The other features that carry a broadcast packet, or delay it.
+/// An instant, the WLAN, and the other features that carry a broadcast packet or delay it.
 #[derive(Debug)]
-pub(crate) struct Carriers<'a, B, P> {
+pub(crate) struct Context<'a, B, P> {
+    pub(crate) now: Instant,
+    pub(crate) wlan: &'a mut Wlan<B>,
     pub(crate) power_saves: &'a PowerSaves<B>,
     pub(crate) meshes: &'a Meshes<B>,
     pub(crate) relays: &'a mut Relays<P>,
@@ -40,22 +42,17 @@ pub(crate) struct Carriers<'a, B, P> {
 
 impl Broadcasts {
     /// Processes the arrivals and the DTIM beacons that are due.
-    pub(crate) fn handle_timeout<B: Payload + From<BroadcastFrame>, P>(
-        &mut self,
-        now: Instant,
-        wlan: &mut Wlan<B>,
-        carriers: &Carriers<'_, B, P>,
-    ) {
-        while let Some(packet) = self.poll_arrival(now) {
-            for ap in 0..carriers.relays.access_points() {
-                if carriers.relays.root(ap) == ap && self.reach(packet, ap) {
-                    self.forward(now, wlan, carriers, ap, packet);
+    pub(crate) fn handle_timeout<B: Payload + From<BroadcastFrame>, P>(&mut self, cx: &mut Context<'_, B, P>) {
+        while let Some(packet) = self.poll_arrival(cx.now) {
+            for ap in 0..cx.relays.access_points() {
+                if cx.relays.root(ap) == ap && self.reach(packet, ap) {
+                    self.forward(cx, ap, packet);
                 }
             }
         }
-        while let Some((source, place, packets)) = self.poll_dtim(now, |radio| !wlan.air.is_away(radio)) {
+        while let Some((source, place, packets)) = self.poll_dtim(cx.now, |radio| !cx.wlan.air.is_away(radio)) {
             for packet in packets {
-                self.send_to_stations(now, wlan, (source, place), packet, true);
+                self.send_to_stations(cx.now, cx.wlan, (source, place), packet, true);
             }
         }
     }
@@ -63,9 +60,7 @@ impl Broadcasts {
     /// Sends a packet of an access point to its stations and to its neighbours.
     pub(crate) fn forward<B: Payload + From<BroadcastFrame>, P>(
         &mut self,
-        now: Instant,
-        wlan: &mut Wlan<B>,
-        carriers: &Carriers<'_, B, P>,
+        cx: &mut Context<'_, B, P>,
         ap: usize,
         packet: u32,
     ) {
@@ -78,21 +73,26 @@ impl Broadcasts {
                 continue;
             }
             let radio = bss.radio;
-            if self.is_holding(source, place) || has_dozing_station(wlan, radio) {
-                let phase = carriers.power_saves.beacons(radio);
-                self.hold(now, source, place, phase, packet);
+            if self.is_holding(source, place) || has_dozing_station(cx.wlan, radio) {
+                self.hold(cx.now, source, place, cx.power_saves.beacons(radio), packet);
             } else {
-                self.send_to_stations(now, wlan, (source, place), packet, false);
+                self.send_to_stations(cx.now, cx.wlan, (source, place), packet, false);
             }
         }
-        if let Some((mesh, from)) = carriers.meshes.radio_of(ap) {
-            let frame = data(packet, BroadcastFrame::Mesh { packet, mesh });
-            wlan.air
-                .send_group(now, from, AccessCategory::BestEffort, &IN_MESH, frame);
+        if let Some((mesh, from)) = cx.meshes.radio_of(ap) {
+            let frame = data(
+                packet,
+                BroadcastFrame::Mesh {
+                    packet,
+                    mesh: mesh as u16,
+                },
+            );
+            let category = AccessCategory::BestEffort;
+            cx.wlan.air.send_group(cx.now, from, category, &IN_MESH, frame);
         }
-        for link in carriers.relays.links.iter().filter(|link| link.parent_ap == ap) {
+        for link in cx.relays.links.iter().filter(|link| link.parent_ap == ap) {
             let frame = data(packet, BroadcastFrame::Link { packet });
-            wlan.air.handle_packet(now, link.parent, link.own, frame);
+            cx.wlan.air.handle_packet(cx.now, link.parent, link.own, frame);
         }
     }
 
@@ -113,35 +113,31 @@ impl Broadcasts {
             AccessCategory::BestEffort
         };
         let frame = data(packet, BroadcastFrame::Bss { packet, dtim });
-        wlan.air
-            .send_group(now, at.radios[place].radio, category, &TO_STATIONS, frame);
+        let radio = at.radios[place].radio;
+        wlan.air.send_group(now, radio, category, &TO_STATIONS, frame);
     }
 
     /// Processes a frame that an access point received over a link, or the end of a group-addressed frame. `heard`:
     /// nodes that can receive it.
     pub(crate) fn handle_frame<B: Payload, P>(
         &mut self,
-        now: Instant,
-        wlan: &Wlan<B>,
-        carriers: &mut Carriers<'_, B, P>,
+        cx: &mut Context<'_, B, P>,
         from: NodeId,
         frame: BroadcastFrame,
         heard: &[NodeId],
     ) {
-        let on = heard.iter().filter(|node| !wlan.air.is_away(**node));
         match frame {
-            BroadcastFrame::Bss { packet, dtim } => {
-                self.count_receptions(now, wlan, carriers.power_saves, from, (packet, dtim), heard);
-            }
+            BroadcastFrame::Bss { packet, dtim } => self.count_receptions(cx, from, (packet, dtim), heard),
             BroadcastFrame::Mesh { packet, mesh } => {
+                let on = heard.iter().filter(|node| !cx.wlan.air.is_away(**node));
                 // A member without a peering rejects the frame.
-                for ap in on.filter_map(|node| carriers.meshes.accepts(mesh, from, *node)) {
-                    self.receive(now, carriers.relays, ap, packet);
+                for ap in on.filter_map(|node| cx.meshes.accepts(usize::from(mesh), from, *node)) {
+                    self.receive(cx.now, cx.relays, ap, packet);
                 }
             }
             BroadcastFrame::Link { packet } => {
                 for node in heard {
-                    self.receive(now, carriers.relays, wlan.radios[node.index()].ap, packet);
+                    self.receive(cx.now, cx.relays, cx.wlan.radios[node.index()].ap, packet);
                 }
             }
         }
@@ -155,11 +151,9 @@ impl Broadcasts {
     }
 
     /// Counts the stations of a radio that received a packet.
-    fn count_receptions<B: Payload>(
+    fn count_receptions<B: Payload, P>(
         &mut self,
-        now: Instant,
-        wlan: &Wlan<B>,
-        power_saves: &PowerSaves<B>,
+        cx: &Context<'_, B, P>,
         radio: NodeId,
         (packet, dtim): (u32, bool),
         heard: &[NodeId],
@@ -167,13 +161,14 @@ impl Broadcasts {
         let Some(packet) = self.packets.get(&packet) else {
             return;
         };
-        let delay = now.since(packet.began);
+        let delay = cx.now.since(packet.began);
         let stats = &mut self.sources[packet.source].stats;
-        for (index, at) in wlan.stations.iter().enumerate().filter(|(_, at)| at.radio == radio) {
-            if wlan.air.station_state(radio, at.node) == StationState::Gone {
+        let stations = cx.wlan.stations.iter().enumerate();
+        for (index, at) in stations.filter(|(_, at)| at.radio == radio) {
+            if cx.wlan.air.station_state(radio, at.node) == StationState::Gone {
                 continue;
             }
-            let is_on = !wlan.air.is_away(at.node) || dtim && power_saves.is_dozing(index);
+            let is_on = !cx.wlan.air.is_away(at.node) || dtim && cx.power_saves.is_dozing(index);
             if is_on && heard.contains(&at.node) {
                 stats.received += 1;
                 stats.delay += delay;

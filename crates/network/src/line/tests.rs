@@ -68,7 +68,7 @@ impl Flow {
                 from: Endpoint::Server,
                 to: Endpoint::Station(self.station),
                 headers: self.headers,
-                payload: Some(payload),
+                payload,
             },
         }
     }
@@ -204,7 +204,7 @@ fn sparse_delays(kind: QueueKind, dscp: u8) -> Vec<Duration> {
             for (at, event) in run(&mut pacer, at) {
                 match event {
                     HopEvent::Arrived(packet) if packet.flow == 99 => {
-                        delays.push(at.since(sent[&packet.payload.payload.unwrap()]));
+                        delays.push(at.since(sent[&packet.payload.payload]));
                     }
                     HopEvent::Arrived(packet) | HopEvent::Dropped(packet) => pacer.handle_packet(at, packet),
                     other => panic!("{other:?}"),
@@ -401,7 +401,7 @@ proptest! {
                 HopEvent::Dropped(packet) => (packet, false),
                 other => panic!("{other:?}"),
             };
-            let payload = packet.payload.payload.unwrap();
+            let payload = packet.payload.payload;
             prop_assert!(seen.insert(payload), "packet {payload} twice");
             if left {
                 prop_assert!(last.insert(packet.flow, payload).is_none_or(|last| last < payload));

@@ -2,10 +2,10 @@
 
 use super::Network;
 use super::change_schedule::AppliedChange;
-use crate::backhaul::HopId;
 use crate::hop::HopConfig;
 use crate::layout::Attachment;
 use crate::output::Payload;
+use crate::wires::backhaul::HopId;
 use netburn_medium::packet::NodeId;
 use netburn_scenario::plan::{ApSetting, LinkSetting, RadioSetting, Setting, StationSetting};
 use netburn_units::{BitRate, Duration, Instant, Probability};

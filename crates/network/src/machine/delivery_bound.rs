@@ -1,8 +1,8 @@
 //! Lower bound of the next delivery of a network, so that a real-time driver can sleep until then.
 
-use super::{Network, Wake};
-use crate::backhaul::HopId;
+use super::{Feature, Network};
 use crate::output::Payload;
+use crate::wires::backhaul::HopId;
 use netburn_medium::air::{DeliveryBound, Expected};
 use netburn_units::Instant;
 
@@ -26,7 +26,7 @@ impl<P: Payload> Network<P> {
         let air = &self.wlan.air;
         let timers = self.features.timeouts().filter_map(|(feature, at)| match feature {
             // These packets go to the air.
-            Wake::Relay => Some(Expected::Possible.at(air.earliest_delivery(at?))),
+            Feature::Relay => Some(Expected::Possible.at(air.earliest_delivery(at?))),
             _ => Some(Expected::Unlikely.at(at?)),
         });
         timers.chain(first).min()

@@ -1,7 +1,6 @@
 //! The Wi-Fi features of a plan: their timers, their frames, and the packets that concern them.
 
-use super::Wake;
-use crate::broadcast::{Broadcasts, Carriers};
+use crate::broadcast::{self, Broadcasts};
 use crate::error::NetworkError;
 use crate::frame::{FeatureFrame, FrameBody};
 use crate::layout::Layout;
@@ -9,12 +8,32 @@ use crate::mesh::Meshes;
 use crate::output::{NetPacket, Payload};
 use crate::power_save::PowerSaves;
 use crate::relay::{Relayed, Relays};
-use crate::roaming::Roaming;
+use crate::roaming::{self, Roaming};
 use crate::steering::Steering;
 use crate::wlan::Wlan;
 use netburn_medium::packet::NodeId;
 use netburn_scenario::Plan;
 use netburn_units::{Dbm, Instant};
+
+/// A feature of Wi-Fi.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Feature {
+    /// A station dozes or wakes, or an access point leaves its channel or returns.
+    PowerSave,
+    /// Access points pass on packets after their forwarding delay.
+    Relay,
+    /// Path selection and peerings of meshes.
+    Mesh,
+    /// Broadcast packets arrive, and wait for DTIM beacons.
+    Broadcast,
+    /// Stations move, scan and join.
+    Roaming,
+    /// Access points ask stations to move.
+    Steering,
+}
+
+/// The WLAN with the frames of a plan.
+pub(super) type PlanWlan<P> = Wlan<FrameBody<P>>;
 
 /// End of a packet on the air.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,8 +54,8 @@ pub(super) struct Features<P> {
     pub(super) broadcasts: Broadcasts,
     pub(super) roaming: Roaming<FrameBody<P>>,
     steering: Steering,
-    /// Features that the plan uses, by their timeout. At one instant, a later one precedes.
-    used: Vec<Wake>,
+    /// Features that the plan uses. At one instant, a later one precedes.
+    used: Vec<Feature>,
 }
 
 impl<P: Payload> Features<P> {
@@ -44,7 +63,7 @@ impl<P: Payload> Features<P> {
         plan: &Plan,
         layout: &Layout,
         begin: Instant,
-        wlan: &mut Wlan<FrameBody<P>>,
+        wlan: &mut PlanWlan<P>,
     ) -> Result<Self, NetworkError> {
         let channels = wlan.channel_of.iter().map(|channel| channel + 1).max().unwrap_or(0);
         let mut features = Features {
@@ -59,12 +78,12 @@ impl<P: Payload> Features<P> {
         features.roaming.prepare(begin, &mut wlan.air);
         features.power_saves.start(begin, wlan);
         let all = [
-            (Wake::Presence, features.power_saves.is_empty()),
-            (Wake::Relay, features.relays.is_empty()),
-            (Wake::Mesh, features.meshes.is_empty()),
-            (Wake::Broadcast, features.broadcasts.is_empty()),
-            (Wake::Roaming, features.roaming.is_empty()),
-            (Wake::Steering, features.steering.is_empty()),
+            (Feature::PowerSave, features.power_saves.is_empty()),
+            (Feature::Relay, features.relays.is_empty()),
+            (Feature::Mesh, features.meshes.is_empty()),
+            (Feature::Broadcast, features.broadcasts.is_empty()),
+            (Feature::Roaming, features.roaming.is_empty()),
+            (Feature::Steering, features.steering.is_empty()),
         ];
         let used = all.into_iter().filter(|(_, is_empty)| !is_empty);
         features.used = used.map(|(feature, _)| feature).collect();
@@ -79,7 +98,7 @@ impl<P: Payload> Features<P> {
 
     /// Time of the next timeout of each feature that the plan uses.
     #[inline]
-    pub(super) fn timeouts(&mut self) -> impl Iterator<Item = (Wake, Option<Instant>)> {
+    pub(super) fn timeouts(&mut self) -> impl Iterator<Item = (Feature, Option<Instant>)> {
         let Features {
             power_saves,
             relays,
@@ -91,49 +110,47 @@ impl<P: Payload> Features<P> {
         } = self;
         used.iter().map(|feature| {
             let at = match feature {
-                Wake::Presence => power_saves.poll_timeout(),
-                Wake::Relay => relays.poll_timeout(),
-                Wake::Mesh => meshes.poll_timeout(),
-                Wake::Broadcast => broadcasts.poll_timeout(),
-                Wake::Roaming => roaming.poll_timeout(),
-                Wake::Steering => steering.poll_timeout(),
-                Wake::Change | Wake::Wire | Wake::Air(_) => None,
+                Feature::PowerSave => power_saves.poll_timeout(),
+                Feature::Relay => relays.poll_timeout(),
+                Feature::Mesh => meshes.poll_timeout(),
+                Feature::Broadcast => broadcasts.poll_timeout(),
+                Feature::Roaming => roaming.poll_timeout(),
+                Feature::Steering => steering.poll_timeout(),
             };
             (*feature, at)
         })
     }
 
-    /// Processes the timers of a feature that are due. Packets of [`Wake::Relay`] follow from
+    /// Processes the timers of a feature that are due. Packets of [`Feature::Relay`] follow from
     /// [`poll_relayed`](Self::poll_relayed).
-    pub(super) fn handle_timeout(&mut self, now: Instant, wlan: &mut Wlan<FrameBody<P>>, feature: Wake) {
+    pub(super) fn handle_timeout(&mut self, now: Instant, wlan: &mut PlanWlan<P>, feature: Feature) {
         match feature {
-            Wake::Presence => self.power_saves.handle_timeout(now, wlan),
-            Wake::Mesh => self.meshes.handle_timeout(now, wlan),
-            Wake::Broadcast => {
-                let (broadcasts, carriers) = self.broadcasts();
-                broadcasts.handle_timeout(now, wlan, &carriers);
+            Feature::PowerSave => self.power_saves.handle_timeout(now, wlan),
+            Feature::Mesh => self.meshes.handle_timeout(now, wlan),
+            Feature::Broadcast => {
+                let (broadcasts, mut cx) = self.broadcasts(now, wlan);
+                broadcasts.handle_timeout(&mut cx);
             }
-            Wake::Roaming => self.roaming.handle_timeout(now, wlan, &mut self.power_saves),
-            Wake::Steering => {
-                self.steering
-                    .handle_timeout(now, wlan, &mut self.power_saves, &mut self.roaming);
+            Feature::Roaming => {
+                let (roaming, _, mut cx) = self.clients(now, wlan);
+                roaming.handle_timeout(&mut cx);
             }
-            Wake::Relay | Wake::Change | Wake::Wire | Wake::Air(_) => {}
+            Feature::Steering => {
+                let (roaming, steering, mut cx) = self.clients(now, wlan);
+                steering.handle_timeout(&mut cx, roaming);
+            }
+            Feature::Relay => {}
         }
     }
 
     /// Next packet whose forwarding delay has passed by `now`, and its access point.
-    pub(super) fn poll_relayed(
-        &mut self,
-        now: Instant,
-        wlan: &mut Wlan<FrameBody<P>>,
-    ) -> Option<(usize, NetPacket<P>)> {
+    pub(super) fn poll_relayed(&mut self, now: Instant, wlan: &mut PlanWlan<P>) -> Option<(usize, NetPacket<P>)> {
         while let Some((ap, packet)) = self.relays.poll(now) {
             match packet {
                 Relayed::Data(packet) => return Some((ap, packet)),
                 Relayed::Broadcast(packet) => {
-                    let (broadcasts, carriers) = self.broadcasts();
-                    broadcasts.forward(now, wlan, &carriers, ap, packet);
+                    let (broadcasts, mut cx) = self.broadcasts(now, wlan);
+                    broadcasts.forward(&mut cx, ap, packet);
                 }
             }
         }
@@ -144,7 +161,7 @@ impl<P: Payload> Features<P> {
     pub(super) fn handle_frame(
         &mut self,
         now: Instant,
-        wlan: &mut Wlan<FrameBody<P>>,
+        wlan: &mut PlanWlan<P>,
         (from, to): (NodeId, NodeId),
         frame: FeatureFrame,
         arrived: bool,
@@ -152,17 +169,20 @@ impl<P: Payload> Features<P> {
         match frame {
             FeatureFrame::PowerSave(frame) => self.power_saves.handle_frame(now, wlan, (from, to), frame, arrived),
             FeatureFrame::Client(frame) => {
-                let (roaming, power_saves) = (&mut self.roaming, &mut self.power_saves);
-                if let Some(answer) = roaming.handle_frame(now, wlan, power_saves, (from, to), frame, arrived) {
-                    self.steering.handle_answer(now, &answer);
+                let (roaming, steering, mut cx) = self.clients(now, wlan);
+                if let Some(answer) = roaming.handle_frame(&mut cx, (from, to), frame, arrived) {
+                    steering.handle_answer(now, &answer);
                 }
             }
-            FeatureFrame::Mesh(frame) if arrived => self.meshes.handle_frame(now, wlan, from, *frame, &[to]),
-            FeatureFrame::Broadcast(frame) if arrived => {
-                let (broadcasts, mut carriers) = self.broadcasts();
-                broadcasts.handle_frame(now, wlan, &mut carriers, from, frame, &[to]);
+            FeatureFrame::Mesh(frame) => {
+                let receivers = if arrived { &[to][..] } else { &[] };
+                self.meshes.handle_frame(now, wlan, from, frame, receivers);
             }
-            FeatureFrame::Mesh(_) | FeatureFrame::Broadcast(_) => {}
+            FeatureFrame::Broadcast(frame) if arrived => {
+                let (broadcasts, mut cx) = self.broadcasts(now, wlan);
+                broadcasts.handle_frame(&mut cx, from, frame, &[to]);
+            }
+            FeatureFrame::Broadcast(_) => {}
         }
     }
 
@@ -170,7 +190,7 @@ impl<P: Payload> Features<P> {
     pub(super) fn handle_group_frame(
         &mut self,
         now: Instant,
-        wlan: &mut Wlan<FrameBody<P>>,
+        wlan: &mut PlanWlan<P>,
         from: NodeId,
         frame: FeatureFrame,
         heard: &[NodeId],
@@ -179,15 +199,24 @@ impl<P: Payload> Features<P> {
             FeatureFrame::Mesh(frame) => {
                 let heard = heard.iter().copied();
                 let receivers: Vec<NodeId> = heard.filter(|node| !wlan.air.is_away(*node)).collect();
-                self.meshes.handle_frame(now, wlan, from, *frame, &receivers);
+                self.meshes.handle_frame(now, wlan, from, frame, &receivers);
             }
             FeatureFrame::Broadcast(frame) => {
-                let (broadcasts, mut carriers) = self.broadcasts();
-                broadcasts.handle_frame(now, wlan, &mut carriers, from, frame, heard);
+                let (broadcasts, mut cx) = self.broadcasts(now, wlan);
+                broadcasts.handle_frame(&mut cx, from, frame, heard);
             }
             // Their frames have one receiver.
             FeatureFrame::PowerSave(_) | FeatureFrame::Client(_) => {}
         }
+    }
+
+    /// A station is about to send a packet. Returns false if it has no link at the moment.
+    pub(super) fn prepare_uplink(&mut self, now: Instant, wlan: &mut PlanWlan<P>, wifi_station: usize) -> bool {
+        let has_link = self.roaming.handle_uplink(now, wifi_station);
+        if has_link {
+            self.power_saves.wake_to_send(now, wlan, wifi_station);
+        }
+        has_link
     }
 
     /// Processes the end of a packet on the air. Returns false if the receiver rejects it.
@@ -195,7 +224,7 @@ impl<P: Payload> Features<P> {
     pub(super) fn handle_packet_end(
         &mut self,
         now: Instant,
-        wlan: &mut Wlan<FrameBody<P>>,
+        wlan: &mut PlanWlan<P>,
         ends: (NodeId, NodeId),
         end: PacketEnd,
     ) -> bool {
@@ -205,18 +234,18 @@ impl<P: Payload> Features<P> {
     fn count_packet(
         &mut self,
         now: Instant,
-        wlan: &mut Wlan<FrameBody<P>>,
+        wlan: &mut PlanWlan<P>,
         (from, to): (NodeId, NodeId),
         end: PacketEnd,
     ) -> bool {
         let lost = end == PacketEnd::Lost;
         if wlan.station_of(to).is_some() {
             if end != PacketEnd::Dropped {
-                self.roaming
-                    .count_downlink(now, wlan, &mut self.power_saves, (from, to), lost);
+                let (roaming, _, mut cx) = self.clients(now, wlan);
+                roaming.count_downlink(&mut cx, (from, to), lost);
             }
-            self.power_saves
-                .downlink_ended(now, wlan, to, end == PacketEnd::Delivered);
+            let delivered = end == PacketEnd::Delivered;
+            self.power_saves.downlink_ended(now, wlan, to, delivered);
             return true;
         }
         if end == PacketEnd::Delivered {
@@ -225,9 +254,8 @@ impl<P: Payload> Features<P> {
         let mut accepted = true;
         if end != PacketEnd::Dropped {
             self.meshes.count_packet(now, wlan, (from, to), lost);
-            accepted = self
-                .roaming
-                .count_uplink(now, wlan, &mut self.power_saves, (from, to), lost);
+            let (roaming, _, mut cx) = self.clients(now, wlan);
+            accepted = roaming.count_uplink(&mut cx, (from, to), lost);
         }
         if end != PacketEnd::Delivered {
             self.power_saves.uplink_ended(now, wlan, from, false);
@@ -236,19 +264,40 @@ impl<P: Payload> Features<P> {
     }
 
     /// Updates all links of a radio whose power has changed.
-    pub(super) fn set_power(&mut self, now: Instant, wlan: &mut Wlan<FrameBody<P>>, radio: NodeId, power: Dbm) {
+    pub(super) fn set_power(&mut self, now: Instant, wlan: &mut PlanWlan<P>, radio: NodeId, power: Dbm) {
         self.roaming.set_power(now, wlan, radio, power);
         self.meshes.set_power(now, wlan, radio);
         self.relays.set_power(wlan, radio);
     }
 
-    /// Broadcast traffic, and the features that carry it.
-    fn broadcasts(&mut self) -> (&mut Broadcasts, Carriers<'_, FrameBody<P>, P>) {
-        let carriers = Carriers {
+    /// The clients with their access points' steering, and what they act on.
+    fn clients<'a>(
+        &'a mut self,
+        now: Instant,
+        wlan: &'a mut PlanWlan<P>,
+    ) -> (
+        &'a mut Roaming<FrameBody<P>>,
+        &'a mut Steering,
+        roaming::Context<'a, FrameBody<P>>,
+    ) {
+        let power_saves = &mut self.power_saves;
+        let cx = roaming::Context { now, wlan, power_saves };
+        (&mut self.roaming, &mut self.steering, cx)
+    }
+
+    /// Broadcast traffic, and what it acts on.
+    fn broadcasts<'a>(
+        &'a mut self,
+        now: Instant,
+        wlan: &'a mut PlanWlan<P>,
+    ) -> (&'a mut Broadcasts, broadcast::Context<'a, FrameBody<P>, P>) {
+        let cx = broadcast::Context {
+            now,
+            wlan,
             power_saves: &self.power_saves,
             meshes: &self.meshes,
             relays: &mut self.relays,
         };
-        (&mut self.broadcasts, carriers)
+        (&mut self.broadcasts, cx)
     }
 }

@@ -3,14 +3,14 @@
 use super::Network;
 use super::features::PacketEnd;
 use super::wiring::Next;
-use crate::backhaul::HopId;
 use crate::frame::FrameBody;
 use crate::hop::HopEvent;
 use crate::layout::Attachment;
 use crate::observe::Traffic;
 use crate::output::{DropSite, Endpoint, NetPacket, Output, Payload, Reflector, unwrap};
 use crate::relay::Relayed;
-use crate::wired_stations::WiredEvent;
+use crate::wires::backhaul::HopId;
+use crate::wires::stations::WiredEvent;
 use netburn_medium::air::Output as AirOutput;
 use netburn_medium::packet::{DropReason, Ecn, NodeId, Packet};
 use netburn_units::Instant;
@@ -25,14 +25,16 @@ impl<P: Payload> Network<P> {
                 }
             }
             match self.wlan.air.poll_output() {
-                Some(AirOutput::Delivered { at, from, to, packet }) => self.handle_delivered(at, (from, to), packet),
+                Some(AirOutput::Delivered { at, from, to, packet }) => {
+                    self.handle_frame_end(at, (from, to), packet, None);
+                }
                 Some(AirOutput::Dropped {
                     at,
                     from,
                     to,
                     reason,
                     packet: Some(packet),
-                }) => self.handle_dropped(at, (from, to), reason, packet),
+                }) => self.handle_frame_end(at, (from, to), packet, Some(reason)),
                 // Its receiver has it.
                 Some(AirOutput::Dropped { packet: None, .. }) => {}
                 Some(AirOutput::Group {
@@ -69,50 +71,35 @@ impl<P: Payload> Network<P> {
         }
     }
 
-    /// Processes a frame that arrived.
-    fn handle_delivered(&mut self, at: Instant, ends: (NodeId, NodeId), frame: Packet<FrameBody<P>>) {
+    /// Processes a frame that arrived, or that its sender or the receiver's adapter dropped.
+    fn handle_frame_end(
+        &mut self,
+        at: Instant,
+        ends: (NodeId, NodeId),
+        frame: Packet<FrameBody<P>>,
+        dropped: Option<DropReason>,
+    ) {
+        let (features, wlan) = (&mut self.features, &mut self.wlan);
         let packet = match FrameBody::open(frame) {
             Ok(packet) => packet,
-            Err(frame) => {
-                self.features.handle_frame(at, &mut self.wlan, ends, frame, true);
-                return;
-            }
+            Err(frame) => return features.handle_frame(at, wlan, ends, frame, dropped.is_none()),
         };
-        let accepted = self
-            .features
-            .handle_packet_end(at, &mut self.wlan, ends, PacketEnd::Delivered);
+        let end = match dropped {
+            None => PacketEnd::Delivered,
+            Some(DropReason::RetryLimit) => PacketEnd::Lost,
+            Some(_) => PacketEnd::Dropped,
+        };
+        let accepted = features.handle_packet_end(at, wlan, ends, end);
         let (from, to) = ends;
-        if self.wlan.station_of(to).is_some() {
-            self.deliver(at, packet);
-        } else if accepted {
-            self.receive(at, from, self.wlan.radios[to.index()].ap, packet);
-        } else {
-            self.drop_packet(at, DropSite::Air(DropReason::NoLink), packet);
-        }
-    }
-
-    /// Processes a frame that its sender, or the receiver's adapter, dropped.
-    fn handle_dropped(&mut self, at: Instant, ends: (NodeId, NodeId), reason: DropReason, frame: Packet<FrameBody<P>>) {
-        let packet = match FrameBody::open(frame) {
-            Ok(packet) => packet,
-            Err(frame) => {
-                self.features.handle_frame(at, &mut self.wlan, ends, frame, false);
-                return;
+        match dropped {
+            None if wlan.station_of(to).is_some() => self.deliver(at, packet),
+            None if accepted => self.receive(at, from, self.wlan.radios[to.index()].ap, packet),
+            None => self.drop_packet(at, DropSite::Air(DropReason::NoLink), packet),
+            Some(reason) if reason != DropReason::AdapterFull && wlan.station_of(from).is_some() => {
+                self.drop_packet(at, DropSite::Sender(reason), packet);
             }
-        };
-        let end = if reason == DropReason::RetryLimit {
-            PacketEnd::Lost
-        } else {
-            PacketEnd::Dropped
-        };
-        self.features.handle_packet_end(at, &mut self.wlan, ends, end);
-        let own = self.wlan.station_of(ends.0).is_some() && reason != DropReason::AdapterFull;
-        let by = if own {
-            DropSite::Sender(reason)
-        } else {
-            DropSite::Air(reason)
-        };
-        self.drop_packet(at, by, packet);
+            Some(reason) => self.drop_packet(at, DropSite::Air(reason), packet),
+        }
     }
 
     /// Processes a packet that an access point received from the air. One that it sends on over the

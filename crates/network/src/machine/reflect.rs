@@ -5,8 +5,8 @@
 //! queue discipline and its policer like a packet of the server.
 
 use super::Network;
-use crate::backhaul::HopId;
 use crate::output::{Endpoint, NetPacket, Payload, Reflector};
+use crate::wires::backhaul::HopId;
 use netburn_medium::packet::{Ecn, NodeId};
 use netburn_units::Instant;
 

@@ -46,15 +46,18 @@ impl<B: Payload + From<MeshFrame>> Meshes<B> {
         }
     }
 
-    /// Processes a frame that `receivers` received.
+    /// Processes the end of a frame that `receivers` received.
     pub(crate) fn handle_frame(
         &mut self,
         now: Instant,
         wlan: &mut Wlan<B>,
         from: NodeId,
-        MeshFrame { mesh, content }: MeshFrame,
+        frame: MeshFrame,
         receivers: &[NodeId],
     ) {
+        let Some((mesh, content)) = self.frames.remove(&frame) else {
+            return;
+        };
         for to in receivers {
             let at = &mut self.meshes[mesh];
             let (Some(from), Some(to)) = (at.place_of(from), at.place_of(*to)) else {
@@ -81,18 +84,14 @@ impl<B: Payload + From<MeshFrame>> Meshes<B> {
                 let member = |place: usize| at.layout.members[place].1;
                 match output {
                     HwmpOutput::Send(to, element) => {
+                        let (from, to) = (member(place), to.map(|to| member(usize::from(to.0))));
                         let body = ACTION + element.bytes();
-                        let content = Content::Element(element);
-                        let frame = MeshFrame { mesh, content }.into();
+                        let frame = self.frame(mesh, Content::Element(element)).into();
                         match to {
-                            Some(to) => {
-                                wlan.air
-                                    .send_frame(now, member(place), member(usize::from(to.0)), body, frame);
-                            }
+                            Some(to) => wlan.air.send_frame(now, from, to, body, frame),
                             None => {
                                 let (category, frame) = (AccessCategory::Voice, Packet::management(body, frame));
-                                wlan.air
-                                    .send_group(now, member(place), category, &Framing::PLAIN, frame);
+                                wlan.air.send_group(now, from, category, &Framing::PLAIN, frame);
                             }
                         }
                     }

@@ -95,9 +95,8 @@ impl<B: Payload + From<MeshFrame>> Meshes<B> {
                         .iter()
                         .all(|node| wlan.radios[node.index()].config.standard >= Standard::N);
                     let bytes = action.bytes(at.layout.name.len() as u32, ht);
-                    let content = Content::Peering(action);
-                    wlan.air
-                        .send_frame(now, from, to, bytes, MeshFrame { mesh, content }.into());
+                    let frame = self.frame(mesh, Content::Peering(action)).into();
+                    wlan.air.send_frame(now, from, to, bytes, frame);
                 }
                 PeeringAction::Up => {
                     if let Some(peer) = at.peers.get_mut(&ends) {

@@ -20,6 +20,9 @@ use std::collections::{BTreeMap, VecDeque};
 #[derive(Debug)]
 pub(crate) struct Meshes<B> {
     pub(super) meshes: Vec<Mesh<B>>,
+    /// Mesh and content of each management frame on its way.
+    pub(super) frames: BTreeMap<MeshFrame, (usize, Content)>,
+    next_frame: u32,
     pub(super) events: VecDeque<MeshEvent>,
     /// Names of the access points.
     aps: Vec<String>,
@@ -56,13 +59,11 @@ pub(super) struct Peer {
     pub(super) beacon: Option<Instant>,
 }
 
-/// A management frame of a mesh.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct MeshFrame {
-    pub(super) mesh: usize,
-    pub(super) content: Content,
-}
+/// A management frame on its way. It is a number, so that it does not make the bodies of all frames larger.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct MeshFrame(u32);
 
+/// Content of a management frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Content {
     Element(Element),
@@ -128,6 +129,8 @@ impl<B: Payload> Meshes<B> {
         };
         Meshes {
             meshes: layout.meshes.iter().enumerate().map(mesh).collect(),
+            frames: BTreeMap::new(),
+            next_frame: 0,
             events: VecDeque::new(),
             aps: plan.aps.iter().map(|ap| ap.name.clone()).collect(),
         }
@@ -233,6 +236,14 @@ impl<B: Payload> Meshes<B> {
             }
             mesh.schedule_peers(now);
         }
+    }
+
+    /// A new management frame.
+    pub(super) fn frame(&mut self, mesh: usize, content: Content) -> MeshFrame {
+        let frame = MeshFrame(self.next_frame);
+        self.next_frame = self.next_frame.wrapping_add(1);
+        self.frames.insert(frame, (mesh, content));
+        frame
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -52,6 +52,7 @@ use netburn_medium::signal;
 use netburn_scenario::Plan;
 use netburn_scenario::plan::{DEFAULT_RADIUS_DELAY, Joins, Network as Ssid};
 use netburn_units::{Duration, Instant, Stream};
+pub(crate) use on_air::{ClientBody, Context};
 use std::collections::VecDeque;
 use timers::Timers;
 

@@ -2,8 +2,9 @@
 
 use super::{Decision, Order, StationView, Steering, TargetView};
 use crate::output::Payload;
-use crate::power_save::{PowerSaveFrame, PowerSaves};
-use crate::roaming::{BUSY, Candidate, ClientEventKind, ClientFrame, Roaming, TransitionAnswer, TransitionRequest};
+use crate::roaming::{
+    BUSY, Candidate, ClientBody, ClientEventKind, ClientFrame, Context, Roaming, TransitionAnswer, TransitionRequest,
+};
 use crate::wlan::Wlan;
 use netburn_medium::config::{Band, Standard};
 use netburn_units::{BitRate, Duration, Instant};
@@ -13,26 +14,21 @@ const BASIC_RATE: BitRate = BitRate::from_mbps(6);
 
 impl Steering {
     /// Processes the timers that are due.
-    pub(crate) fn handle_timeout<B: Payload + From<ClientFrame> + From<PowerSaveFrame>>(
-        &mut self,
-        now: Instant,
-        wlan: &mut Wlan<B>,
-        power_saves: &mut PowerSaves<B>,
-        roaming: &mut Roaming<B>,
-    ) {
+    pub(crate) fn handle_timeout<B: ClientBody>(&mut self, cx: &mut Context<'_, B>, roaming: &mut Roaming<B>) {
+        let now = cx.now;
         if self.steerers.iter().any(|steerer| steerer.needs_view(now)) {
-            self.measure_loads(now, wlan);
+            self.measure_loads(now, cx.wlan);
         }
         for number in 0..self.steerers.len() {
             for (client, target) in self.steerers[number].handle_timers(now) {
                 if roaming.clients[client].client.current() == Some(target) {
-                    roaming.disassociate(now, wlan, power_saves, client);
+                    roaming.disassociate(cx, client);
                 }
             }
             if self.steerers[number].needs_view(now) {
-                let views = self.views(now, wlan, roaming, number);
+                let views = self.views(now, cx.wlan, roaming, number);
                 for decision in self.steerers[number].handle_view(now, &views) {
-                    carry_out(now, wlan, power_saves, roaming, decision);
+                    carry_out(cx, roaming, decision);
                 }
             }
         }
@@ -122,27 +118,21 @@ impl Steering {
     }
 }
 
-fn carry_out<B: Payload + From<ClientFrame> + From<PowerSaveFrame>>(
-    now: Instant,
-    wlan: &mut Wlan<B>,
-    power_saves: &mut PowerSaves<B>,
-    roaming: &mut Roaming<B>,
-    Decision { client, order }: Decision,
-) {
+fn carry_out<B: ClientBody>(cx: &mut Context<'_, B>, roaming: &mut Roaming<B>, Decision { client, order }: Decision) {
     match order {
-        Order::Measure => roaming.send_to_client(now, wlan, power_saves, client, ClientFrame::BeaconRequest),
+        Order::Measure => roaming.send_to_client(cx, client, ClientFrame::BeaconRequest),
         Order::Request {
             candidates,
             imminent,
             reason,
         } => {
             if let Some(first) = candidates.first() {
-                let to = roaming.radio_name(wlan, client, *first);
-                roaming.push_event(now, client, Duration::ZERO, ClientEventKind::Asked { to, reason });
+                let to = roaming.radio_name(cx.wlan, client, *first);
+                roaming.push_event(cx.now, client, Duration::ZERO, ClientEventKind::Asked { to, reason });
             }
             roaming.clients[client].request = Some(TransitionRequest { candidates, imminent });
-            roaming.send_to_client(now, wlan, power_saves, client, ClientFrame::TransitionRequest);
+            roaming.send_to_client(cx, client, ClientFrame::TransitionRequest);
         }
-        Order::Disassociate => roaming.disassociate(now, wlan, power_saves, client),
+        Order::Disassociate => roaming.disassociate(cx, client),
     }
 }

@@ -30,12 +30,12 @@ use connection::Connection;
 use exchange::Framing;
 use gro::MergedSegment;
 use netburn_network::Network;
+use netburn_network_rows::Observer;
 use netburn_record::Row;
 use netburn_scenario::Plan;
 use netburn_tcp::EndpointConfig;
 use netburn_units::{Duration, Instant, earlier};
 use netburn_workload::Deadlines;
-use observe::Observer;
 use payload::End;
 use payload_pool::{PayloadId, PayloadPool};
 use rx_coalescing::RxCoalescing;
@@ -106,7 +106,7 @@ impl World {
             clients_due.set(index, client.watched.machine().poll_timeout().map(|(at, _)| at));
         }
         let stations = plan.stations.iter().map(clients::station_endpoint).collect::<Vec<_>>();
-        let observer = Observer::new(plan, &network);
+        let observer = Observer::new(&network, Instant::ZERO - plan.baseline);
         let rx_coalescing = RxCoalescing::new(plan, &network);
         Ok(World {
             now: begin,
@@ -200,7 +200,8 @@ impl World {
         for client in &mut self.clients {
             client.watched.interval_ended(self.now, &mut self.rows);
         }
-        self.observer.sample(self.now, &mut self.network, &mut self.rows);
+        let span = (self.now - TICK, self.now);
+        self.observer.sample(span, &mut self.network, &mut self.rows, |_| {});
         self.sample_connections();
     }
 

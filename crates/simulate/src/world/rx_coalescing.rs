@@ -7,7 +7,7 @@
 
 use super::payload_pool::PayloadId;
 use netburn_medium::packet::Packet;
-use netburn_network::{Endpoint, Network};
+use netburn_network::{Endpoint, Network, Payload};
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
 use netburn_workload::Deadlines;
@@ -33,7 +33,7 @@ struct Nic {
 }
 
 impl RxCoalescing {
-    pub(super) fn new<P: std::fmt::Debug + Send + 'static>(plan: &Plan, network: &Network<P>) -> Self {
+    pub(super) fn new<P: Payload>(plan: &Plan, network: &Network<P>) -> Self {
         let nic = |delay| Nic {
             delay,
             first: Instant::ZERO,

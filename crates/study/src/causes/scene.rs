@@ -1,8 +1,8 @@
 //! Facts about a plan that several factors need: who joined what, who shares a line, who sends without end.
 
-use netburn_network::Network;
+use netburn_network::PlannedNetwork;
 use netburn_scenario::Plan;
-use netburn_scenario::plan::{Ap, Device, RadioName, RadioRef};
+use netburn_scenario::plan::{Ap, Device, RadioRef};
 use netburn_workload::{Config, Direction, Kind};
 
 /// A plan with the facts that its network determines.
@@ -32,22 +32,16 @@ pub(super) struct Line {
 impl<'a> Scene<'a> {
     /// `None` if the network rejects the plan.
     pub(super) fn new(plan: &'a Plan) -> Option<Self> {
-        let network = Network::<()>::new(plan).ok()?;
-        let stations = 0..u16::try_from(plan.stations.len()).ok()?;
-        let joined = stations.clone().map(|station| radio_ref(&network.joined(station)?));
-        let signal = |station| network.link_stats(station).signal.map(|signal| signal.as_dbm_f64());
-        let radios = network.radio_stats();
-        let radios = radios
-            .iter()
-            .filter_map(|radio| Some((radio_ref(&radio.name)?, radio.channel)));
-        let hops = network.backhaul_hops();
+        let network = PlannedNetwork::new(plan).ok()?;
+        let signals = network.associations.signals.iter();
         let name = |number: usize| plan.aps.get(number).map(|ap| ap.name.clone());
-        let parents = hops.iter().filter_map(|hop| Some((name(hop.ap)?, name(hop.parent)?)));
+        let hops = network.backhaul_hops.iter();
+        let parents = hops.filter_map(|hop| Some((name(hop.ap)?, name(hop.parent)?)));
         Some(Scene {
             plan,
-            joined: joined.collect(),
-            signals: stations.map(signal).collect(),
-            radios: radios.collect(),
+            signals: signals.map(|signal| Some(signal.as_ref()?.as_dbm_f64())).collect(),
+            joined: network.associations.radios,
+            radios: network.radios,
             parents: parents.collect(),
         })
     }
@@ -165,20 +159,4 @@ pub(super) fn list(names: &[&str]) -> String {
 /// True if the backhaul of an access point is over the air.
 pub(super) fn is_wireless(ap: &Ap) -> bool {
     ap.backhaul.is_wireless()
-}
-
-/// Reads `home.5g-2`.
-fn radio_ref(text: &str) -> Option<RadioRef> {
-    let (ap, radio) = text.split_once('.')?;
-    let (band, number) = radio.split_once('-').unwrap_or((radio, "1"));
-    let band = netburn_medium::config::Band::ALL
-        .into_iter()
-        .find(|known| known.name() == band)?;
-    Some(RadioRef {
-        ap: ap.to_owned(),
-        radio: RadioName {
-            band,
-            number: number.parse().ok()?,
-        },
-    })
 }

@@ -10,7 +10,7 @@ mod same;
 use netburn_analysis::explain::{Cause, Kind};
 use netburn_medium::config::{LinkQuality, QueueLimit};
 use netburn_medium::queue::QueueKind;
-use netburn_network::Network;
+use netburn_network::{Network, PlannedNetwork};
 use netburn_record::Summary;
 use netburn_scenario::plan::{Ap, Device, Joins, Line};
 use netburn_scenario::{Document, Environment, Plan, Station};
@@ -124,14 +124,14 @@ struct InterventionBuilder<'a> {
 
 impl<'a> InterventionBuilder<'a> {
     fn new(plan: &'a Plan, summary: &'a Summary) -> Option<Self> {
-        let network = Network::<()>::new(plan).ok()?;
-        let stations = 0..u16::try_from(plan.stations.len()).ok()?;
+        let network = PlannedNetwork::new(plan).ok()?;
+        let joined = network.associations.radios.iter();
         Some(InterventionBuilder {
             plan,
             summary,
             document: Document::from_json(&plan.to_json()),
-            joined: stations.map(|station| network.joined(station)).collect(),
-            parents: network.backhaul_hops().iter().map(|hop| (hop.ap, hop.parent)).collect(),
+            joined: joined.map(|radio| Some(radio.as_ref()?.to_string())).collect(),
+            parents: network.backhaul_hops.iter().map(|hop| (hop.ap, hop.parent)).collect(),
             proposed: Vec::new(),
         })
     }

@@ -89,7 +89,7 @@ impl Sender {
         }
         if !had_packets {
             if result.duplicate {
-                self.alert(now, &mut result);
+                self.handle_dubious_ack(now, &mut result);
             }
             if self.next < self.end() {
                 self.probe_answered();
@@ -108,7 +108,7 @@ impl Sender {
             || self.recovery.state != State::Open
             || result.is_duplicate_ack();
         if dubious {
-            self.alert(now, &mut result);
+            self.handle_dubious_ack(now, &mut result);
         }
         if !result.timer_set && (result.advanced || self.sacked_before_head(&result)) {
             self.rearm_with_probe(now, true);

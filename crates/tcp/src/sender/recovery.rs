@@ -10,7 +10,7 @@ use netburn_units::{Duration, Instant};
 
 impl Sender {
     /// Processes an acknowledgement that is not ordinary (`tcp_fastretrans_alert`).
-    pub(super) fn alert(&mut self, now: Instant, result: &mut AckResult) {
+    pub(super) fn handle_dubious_ack(&mut self, now: Instant, result: &mut AckResult) {
         if result.ece
             && let Some(undo) = &mut self.recovery.undo
         {

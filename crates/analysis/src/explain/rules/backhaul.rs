@@ -4,7 +4,7 @@ use super::{list, severity, worst_symptom};
 use crate::explain::analysis::Analysis;
 use crate::explain::{Cause, Kind};
 use crate::format::{mbps, percent};
-use netburn_network::{BackhaulHop, Network};
+use netburn_network::{BackhaulHop, PlannedNetwork};
 
 /// Minimum share of the time that the wireless hop to an affected station's access point used, including the hops before
 /// it on the same channel.
@@ -28,21 +28,16 @@ pub(super) fn find(analysis: &Analysis<'_>, _: &[Cause]) -> Vec<Cause> {
     if !analysis.environment.models_air() {
         return Vec::new();
     }
-    let Ok(network) = Network::<()>::new(analysis.plan) else {
+    let Ok(network) = PlannedNetwork::new(analysis.plan) else {
         return Vec::new();
     };
-    let hops = network.backhaul_hops();
-    let unit = |hop: &BackhaulHop| find_for_unit(analysis, &network, &hops, hop);
-    hops.iter().filter_map(unit).collect()
+    let unit = |hop: &BackhaulHop| find_for_unit(analysis, &network, hop);
+    network.backhaul_hops.iter().filter_map(unit).collect()
 }
 
 /// The cause for the stations of one access point with a wireless backhaul.
-fn find_for_unit(
-    analysis: &Analysis<'_>,
-    network: &Network<()>,
-    hops: &[BackhaulHop],
-    hop: &BackhaulHop,
-) -> Option<Cause> {
+fn find_for_unit(analysis: &Analysis<'_>, network: &PlannedNetwork, hop: &BackhaulHop) -> Option<Cause> {
+    let hops = &network.backhaul_hops;
     let name = &analysis.plan.aps[hop.ap].name;
     let affected: Vec<usize> = analysis
         .stations_of(name)
@@ -116,11 +111,10 @@ fn used(analysis: &Analysis<'_>, hops: &[BackhaulHop], hop: &BackhaulHop, mask: 
 }
 
 /// Share of the time that stations, and networks that are not modelled, used a channel.
-fn stations_on(analysis: &Analysis<'_>, network: &Network<()>, channel: usize, mask: &[bool]) -> f64 {
-    let radios = network.radio_stats();
+fn stations_on(analysis: &Analysis<'_>, network: &PlannedNetwork, channel: usize, mask: &[bool]) -> f64 {
     let here = |radio: &Option<String>| {
-        let found = radios.iter().find(|known| Some(&known.name) == radio.as_ref());
-        found.is_some_and(|known| known.channel == channel)
+        let mut on_channel = network.radios.iter().filter(|(_, other)| *other == channel);
+        on_channel.any(|(known, _)| Some(known.to_string()) == *radio)
     };
     let group = analysis.groups.iter().find(|group| here(&group.radio));
     let airtime = group.and_then(|group| analysis.channel_airtime(group, mask));

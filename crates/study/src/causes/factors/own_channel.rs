@@ -5,7 +5,7 @@ use crate::causes::factor::{Class, Factor, Part, Rank};
 use crate::causes::scene::{Scene, is_wireless};
 use netburn_analysis::explain::Kind;
 use netburn_medium::config::Band;
-use netburn_network::Network;
+use netburn_network::PlannedNetwork;
 use netburn_scenario::Plan;
 use netburn_scenario::plan::{Radio, RadioRef};
 
@@ -109,16 +109,7 @@ fn free_channels(plan: &Plan, radio: &RadioRef) -> Vec<u16> {
 fn is_free(plan: &Plan, radio: &RadioRef, channel: u16) -> bool {
     let mut plan = plan.clone();
     move_to(&mut plan, radio, channel);
-    let Ok(network) = Network::<()>::new(&plan) else {
-        return false;
-    };
-    let radios = network.radio_stats();
-    let name = radio.to_string();
-    let own = radios
-        .iter()
-        .find(|known| known.name == name)
-        .map(|known| known.channel);
-    radios.iter().filter(|known| Some(known.channel) == own).count() == 1
+    PlannedNetwork::new(&plan).is_ok_and(|network| network.has_own_channel(radio))
 }
 
 #[cfg(test)]

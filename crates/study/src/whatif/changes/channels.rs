@@ -3,8 +3,9 @@
 use super::InterventionBuilder;
 use netburn_analysis::explain::{Cause, Kind};
 use netburn_medium::config::Band;
-use netburn_network::Network;
+use netburn_network::PlannedNetwork;
 use netburn_scenario::Plan;
+use netburn_scenario::plan::RadioRef;
 
 /// Channels of each band that do not overlap at common widths (802.11-2020 annex E).
 const CHANNELS_2G: [u16; 3] = [1, 6, 11];
@@ -31,17 +32,15 @@ impl InterventionBuilder<'_> {
     pub(super) fn free_channels(&mut self, cause: Kind, stations: &[String]) {
         for name in stations {
             let Some((ap, radio)) = self.place(name) else { continue };
-            let own = format!("{}.{radio}", ap.name);
-            let Some(band) = ap
-                .radios
-                .iter()
-                .find(|known| known.name.to_string() == radio)
-                .map(|known| known.name.band)
-            else {
+            let Some(known) = ap.radios.iter().find(|known| known.name.to_string() == radio) else {
                 continue;
             };
+            let own = RadioRef {
+                ap: ap.name.clone(),
+                radio: known.name,
+            };
             let key = format!("ap.{}.radio.{radio}.channel", ap.name);
-            let channels = match band {
+            let channels = match own.radio.band {
                 Band::Ghz2_4 => &CHANNELS_2G[..],
                 Band::Ghz5 => &CHANNELS_5G[..],
                 Band::Ghz6 => &CHANNELS_6G[..],
@@ -58,17 +57,10 @@ impl InterventionBuilder<'_> {
     }
 
     /// Returns `true` if a radio would not share the channel with another one.
-    fn is_free_channel(&self, radio: &str, key: &str, channel: &str) -> bool {
+    fn is_free_channel(&self, radio: &RadioRef, key: &str, channel: &str) -> bool {
         let mut document = self.document.clone();
         let plan: Option<Plan> = document.set(key, channel).ok().and_then(|()| document.resolve().ok());
-        let Some(network) = plan.and_then(|plan| Network::<()>::new(&plan).ok()) else {
-            return false;
-        };
-        let radios = network.radio_stats();
-        let own = radios
-            .iter()
-            .find(|known| known.name == radio)
-            .map(|known| known.channel);
-        radios.iter().filter(|known| Some(known.channel) == own).count() == 1
+        let network = plan.and_then(|plan| PlannedNetwork::new(&plan).ok());
+        network.is_some_and(|network| network.has_own_channel(radio))
     }
 }
