@@ -8,5 +8,5 @@ mod grid;
 mod paths;
 
 pub use formula::{Formula, FormulaError};
-pub use grid::{Grid, GridError, Run};
+pub use grid::{Grid, GridError, Run, changed_scenario};
 pub use paths::{MetricPath, Unit};
