@@ -14,6 +14,7 @@ use netburn_record::QualityIssue;
 use netburn_record::self_check::{DEFAULT_STANDSTILL_LIMIT, lab_reasons};
 use netburn_scenario::Plan;
 use netburn_units::Duration;
+use serde::de::DeserializeOwned;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::fs::File;
@@ -22,7 +23,6 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::str::FromStr;
 
 /// Length of a packet in bytes.
 pub const PACKET: u32 = 1_500;
@@ -219,11 +219,10 @@ fn expect_ready(output: &mut impl BufRead) -> Result<(), FlowError> {
 }
 
 /// Reads the counters that an endpoint prints at its end.
-fn counters<T: FromStr>(output: &mut impl BufRead) -> Result<T, FlowError> {
+fn counters<T: DeserializeOwned>(output: &mut impl BufRead) -> Result<T, FlowError> {
     let found = line(output)?;
     let expected = "its counters";
-    let parsed = found.trim_end().parse();
-    parsed.map_err(|_| FlowError::Output { found, expected })
+    serde_json::from_str(&found).map_err(|_| FlowError::Output { found, expected })
 }
 
 fn line(output: &mut impl BufRead) -> io::Result<String> {
@@ -262,6 +261,7 @@ fn distinct(issues: Vec<FlowIssue>) -> Vec<FlowIssue> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn up_to_0_2_percent_unsent_is_no_issue() {
@@ -308,10 +308,11 @@ mod tests {
             due: 3,
         };
         let received = Received { bytes: 4, dropped: 5 };
-        let mut output = io::Cursor::new(format!("{sent}\n{received}\n{received}\n"));
+        let lines = [json!(sent), json!(received), json!(received)];
+        let mut output = io::Cursor::new(lines.map(|line| format!("{line}\n")).concat());
         assert_eq!(counters::<Sent>(&mut output).unwrap(), sent);
         assert_eq!(counters::<Received>(&mut output).unwrap(), received);
-        assert!(matches!(counters::<Sent>(&mut output), Err(FlowError::Output { found, .. }) if found == "4 5\n"));
+        assert!(matches!(counters::<Sent>(&mut output), Err(FlowError::Output { .. })));
         assert!(matches!(counters::<Sent>(&mut output), Err(FlowError::Output { .. })));
     }
 }

@@ -12,6 +12,7 @@ use netburn_dev::store::Store;
 use netburn_runner::{Lab, Simulation, open_lab};
 use netburn_scenario::Environment;
 use netburn_scenario::plan::Station;
+use serde_json::json;
 use std::path::Path;
 use std::time::Duration;
 
@@ -124,7 +125,7 @@ fn measure(case: &Case, args: &CrosscheckArgs, folder: &Path) -> Result<(Vec<Met
 pub(crate) fn flow(end: &FlowEnd) -> Result<ExitStatus, CliError> {
     let counters = match *end {
         FlowEnd::Send { to, rate, milliseconds } => {
-            flows::send(to, rate, Duration::from_millis(milliseconds)).map(|sent| sent.to_string())
+            flows::send(to, rate, Duration::from_millis(milliseconds)).map(|sent| json!(sent))
         }
         FlowEnd::Receive {
             port,
@@ -132,7 +133,7 @@ pub(crate) fn flow(end: &FlowEnd) -> Result<ExitStatus, CliError> {
             milliseconds,
         } => {
             let (warmup, span) = (Duration::from_millis(warmup), Duration::from_millis(milliseconds));
-            flows::receive(port, warmup, span, || println!("{}", flows::READY)).map(|received| received.to_string())
+            flows::receive(port, warmup, span, || println!("{}", flows::READY)).map(|received| json!(received))
         }
     };
     println!("{}", counters.map_err(CliError::failed)?);

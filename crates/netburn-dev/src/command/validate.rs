@@ -2,17 +2,13 @@
 
 use crate::args::{Format, ValidateArgs};
 use crate::exit::{CliError, ExitStatus, print_stdout};
-use netburn_dev::validate::table::{TableStyle, summary_line, table};
+use netburn_dev::validate::table::{summary_line, table};
 use netburn_dev::validate::{CaseFile, CaseResult, built_in, markdown::markdown, run};
-use netburn_report::columns_of_stdout;
 use netburn_report::sanitise::sanitise;
 use netburn_runner::pool::processors;
 use netburn_scenario::{MAX_FILE_SIZE, regular};
 use std::io::{IsTerminal, Write};
 use std::path::Path;
-
-/// Columns of the table if standard output is no terminal.
-const WIDTH: usize = 100;
 
 /// `netburn-dev validate [CASES…]`.
 pub(crate) fn validate(args: &ValidateArgs) -> Result<ExitStatus, CliError> {
@@ -26,12 +22,8 @@ pub(crate) fn validate(args: &ValidateArgs) -> Result<ExitStatus, CliError> {
         None => processors(),
     };
     let outcomes = run(&files, threads, &progress);
-    let look = TableStyle {
-        width: columns_of_stdout().unwrap_or(WIDTH),
-        all: args.all,
-    };
     print_stdout(&match args.format {
-        Format::Text => table(&files, &outcomes, look),
+        Format::Text => table(&files, &outcomes, args.all),
         Format::Markdown => markdown(&files, &outcomes),
     })?;
     if outcomes.iter().all(|outcome| outcome.result() != CaseResult::Beyond) {

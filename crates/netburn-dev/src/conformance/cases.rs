@@ -1,8 +1,9 @@
 //! The cases: scenarios, changes to them for the comparison, and known differences.
 
+use crate::experiment::changed_scenario;
 use crate::flows::Flows;
 use netburn_medium::queue::{Place, QueueKind, Sharing};
-use netburn_scenario::{Document, Environment, Plan, ScenarioError, load};
+use netburn_scenario::{Environment, Plan, ScenarioError};
 use netburn_units::Duration;
 use std::borrow::Cow;
 
@@ -118,15 +119,7 @@ workload = ["upload", "probe"]
     /// # Errors
     /// The scenario or a key is invalid.
     pub fn plan(&self, environment: Environment) -> Result<Plan, ScenarioError> {
-        let mut document = if self.scenario.contains('\n') {
-            Document::from_toml(&self.name, &self.scenario)?
-        } else {
-            load(&self.scenario)?
-        };
-        for (key, value) in &self.set {
-            document.set(key, value)?;
-        }
-        let (plan, _) = document.resolve_for(environment)?;
+        let (plan, _) = changed_scenario(&self.scenario, &self.set)?.resolve_for(environment)?;
         Ok(Plan {
             repeat: self.runs,
             ..plan

@@ -2,7 +2,7 @@
 
 use netburn_medium::air::Account;
 
-/// Difference of a node's account between two samples.
+/// Airtime, PPDUs and MPDUs of a node between two samples of its account.
 ///
 /// # Panics
 /// If `after` was sampled before `before`.
@@ -11,17 +11,10 @@ pub fn between(before: &Account, after: &Account) -> Account {
     Account {
         sent: after.sent - before.sent,
         received: after.received - before.received,
-        received_transmissions: after.received_transmissions - before.received_transmissions,
-        received_mpdus: after.received_mpdus - before.received_mpdus,
-        received_retries: after.received_retries - before.received_retries,
         transmissions: after.transmissions - before.transmissions,
         collisions: after.collisions - before.collisions,
         mpdus: after.mpdus - before.mpdus,
-        retries: after.retries - before.retries,
-        delivered: after.delivered - before.delivered,
-        delivered_bytes: after.delivered_bytes - before.delivered_bytes,
-        drops: after.drops - before.drops,
-        marks: after.marks - before.marks,
+        ..Account::default()
     }
 }
 

@@ -69,15 +69,7 @@ impl Grid {
     /// # Errors
     /// The scenario, a key or a value is invalid.
     pub fn runs(&self) -> Result<Vec<Run>, GridError> {
-        let mut document = if self.scenario.contains('\n') {
-            Document::from_toml("scenario", &self.scenario)?
-        } else {
-            load(&self.scenario)?
-        };
-        for (key, value) in &self.set {
-            document.set(key, value)?;
-        }
-        let (plan, _) = document.resolve_for(Environment::Simulate)?;
+        let (plan, _) = changed_scenario(&self.scenario, &self.set)?.resolve_for(Environment::Simulate)?;
         let own = [0];
         let shifts = if self.shifts.is_empty() { &own[..] } else { &self.shifts };
         let seeds = self.seeds.0..self.seeds.0 + self.seeds.1.max(1);
@@ -120,6 +112,22 @@ impl Run {
             }),
         }
     }
+}
+
+/// Returns a scenario with changed keys. `scenario` and `set` are those of a [`Grid`].
+///
+/// # Errors
+/// The scenario, a key or a value is invalid.
+pub fn changed_scenario(scenario: &str, set: &[(String, String)]) -> Result<Document, ScenarioError> {
+    let mut document = if scenario.contains('\n') {
+        Document::from_toml("scenario", scenario)?
+    } else {
+        load(scenario)?
+    };
+    for (key, value) in set {
+        document.set(key, value)?;
+    }
+    Ok(document)
 }
 
 /// Shifts the signal of every station. For stations with a distance, it shifts the power of the access points. Stations with a

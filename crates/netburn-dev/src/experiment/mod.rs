@@ -8,6 +8,6 @@ mod grid;
 mod paths;
 
 pub use formula::{Formula, FormulaError};
-pub use grid::{Grid, GridError, Run};
+pub use grid::{Grid, GridError, Run, changed_scenario};
 pub use netburn_record::metrics::Unit;
 pub use paths::MetricPath;

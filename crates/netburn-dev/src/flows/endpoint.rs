@@ -2,17 +2,16 @@
 
 use super::CONTENT;
 use netburn_platform::socket::{arrived, set_receive_buffer, set_send_buffer};
-use std::fmt;
+use serde::{Deserialize, Serialize};
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
-use std::str::FromStr;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Size of the socket buffers in bytes, for packets while a process waits for a processor. Kernels may limit it.
 const BUFFER: usize = 64 << 20;
 
-/// Counters of a sender. Their text is the line that the endpoint prints.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// Counters of a sender. The endpoint prints them as a line of JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Sent {
     /// Datagrams that were skipped after a delay of the sender.
     pub skipped: u64,
@@ -22,55 +21,13 @@ pub struct Sent {
     pub due: u64,
 }
 
-/// Counters of a receiver. Their text is the line that the endpoint prints.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// Counters of a receiver. The endpoint prints them as a line of JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Received {
     /// Payload that arrived in the measured time, in bytes.
     pub bytes: u64,
     /// Datagrams that full socket buffers dropped.
     pub dropped: u64,
-}
-
-/// A line has another form than the counters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("expected one number for each counter")]
-pub struct ParseCountersError;
-
-impl fmt::Display for Sent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} {}", self.skipped, self.rejected, self.due)
-    }
-}
-
-impl FromStr for Sent {
-    type Err = ParseCountersError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let [skipped, rejected, due] = numbers(text)?;
-        Ok(Sent { skipped, rejected, due })
-    }
-}
-
-impl fmt::Display for Received {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.bytes, self.dropped)
-    }
-}
-
-impl FromStr for Received {
-    type Err = ParseCountersError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let [bytes, dropped] = numbers(text)?;
-        Ok(Received { bytes, dropped })
-    }
-}
-
-fn numbers<const N: usize>(text: &str) -> Result<[u64; N], ParseCountersError> {
-    let numbers: Option<Vec<u64>> = text.split(' ').map(|word| word.parse().ok()).collect();
-    numbers
-        .and_then(|numbers| numbers.try_into().ok())
-        .ok_or(ParseCountersError)
 }
 
 /// Schedule of a sender.

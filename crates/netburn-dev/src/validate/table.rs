@@ -5,44 +5,30 @@ use super::file::CaseFile;
 use super::run::Outcome;
 use std::fmt::Write as _;
 
-/// Format of the table.
-#[derive(Debug, Clone, Copy)]
-pub struct TableStyle {
-    /// Width in columns.
-    pub width: usize,
-    /// Shows every case instead of only those beyond their tolerance.
-    pub all: bool,
-}
-
-/// Formats one line for each file, followed by its cases beyond the tolerance, or by all cases. If all cases are within their
+/// Formats one line for each file, followed by its cases beyond the tolerance, or by `all` cases. If all cases are within their
 /// tolerance, shows the one closest to its bound.
 #[must_use]
-pub fn table(files: &[CaseFile], outcomes: &[Outcome], look: TableStyle) -> String {
+pub fn table(files: &[CaseFile], outcomes: &[Outcome], all: bool) -> String {
     let mut text = String::new();
     let title = |index: usize| format!("{} ({})", files[index].title, files[index].name);
     for index in 0..files.len() {
         let of_file: Vec<&Outcome> = outcomes.iter().filter(|outcome| outcome.file == index).collect();
         let within = of_file.iter().filter(|outcome| outcome.ok()).count();
         let _ = writeln!(text, "{}: {within} of {} within tolerance", title(index), of_file.len());
-        if !look.all && within == of_file.len() {
+        if !all && within == of_file.len() {
             if let Some(closest) = closest(&of_file) {
-                let _ = writeln!(text, "  closest to its bound: {}", line(closest, 0, look.width));
+                let _ = writeln!(text, "  closest to its bound: {}", line(closest, 0));
             }
             continue;
         }
-        let shown: Vec<&&Outcome> = of_file.iter().filter(|outcome| look.all || !outcome.ok()).collect();
+        let shown: Vec<&&Outcome> = of_file.iter().filter(|outcome| all || !outcome.ok()).collect();
         let names = shown
             .iter()
             .map(|outcome| label(outcome).chars().count())
             .max()
             .unwrap_or(0);
         for outcome in shown {
-            let _ = writeln!(
-                text,
-                "  {} {}",
-                mark(outcome),
-                line(outcome, names.min(look.width / 2), look.width)
-            );
+            let _ = writeln!(text, "  {} {}", mark(outcome), line(outcome, names));
             if let (false, Some(deviation)) = (outcome.ok(), &outcome.deviation) {
                 let _ = writeln!(
                     text,
@@ -97,7 +83,7 @@ fn mark(outcome: &Outcome) -> &'static str {
     }
 }
 
-fn line(outcome: &Outcome, names: usize, width: usize) -> String {
+fn line(outcome: &Outcome, names: usize) -> String {
     let label = label(outcome);
     let dimension = outcome.dimension;
     let expected = match outcome.goal {
@@ -120,10 +106,5 @@ fn line(outcome: &Outcome, names: usize, width: usize) -> String {
         }
         _ => String::new(),
     };
-    let text = format!("{label:names$}  {}, {expected}{off}", dimension.show(outcome.value));
-    if text.chars().count() + 7 > width && names > 0 {
-        format!("{label}\n         {}, {expected}{off}", dimension.show(outcome.value))
-    } else {
-        text
-    }
+    format!("{label:names$}  {}, {expected}{off}", dimension.show(outcome.value))
 }

@@ -148,3 +148,12 @@ fn network_plan(text: &str) -> Result<Plan, String> {
     Network::<()>::new(&plan).map_err(|error| error.to_string())?;
     Ok(plan)
 }
+
+/// Changed keys of a scenario and their values, as for `--set`.
+fn changed_keys(set: &toml::Table) -> Vec<(String, String)> {
+    let text = |value: &toml::Value| match value {
+        toml::Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    set.iter().map(|(key, value)| (key.clone(), text(value))).collect()
+}

@@ -1,13 +1,14 @@
 //! Roaming: scans, joining, shadowing, and whole walks.
 
-use super::{FixedMetrics, Kind, Metric, Metrics};
+use super::{FixedMetrics, Kind, Metric, Metrics, changed_keys};
+use crate::experiment::changed_scenario;
 use crate::validate::quantity::{Dimension, micros, parsed};
 use netburn_medium::config::{RoamingPolicy, Security};
 use netburn_medium::fading::{FadingModel, crossings};
 use netburn_medium::packet::{Ecn, Packet};
 use netburn_network::validation::{self, Joining, ScanTimes};
 use netburn_network::{ClientEvent, ClientEventKind, Endpoint, Network, Output};
-use netburn_scenario::{Plan, load};
+use netburn_scenario::Plan;
 use netburn_units::{Db, Distance, Duration, Instant, Seed};
 use serde::Deserialize;
 
@@ -244,7 +245,8 @@ impl TryFrom<WalkFields> for Walk {
     type Error = String;
 
     fn try_from(fields: WalkFields) -> Result<Self, String> {
-        let plan = plan(&fields)?;
+        let document = changed_scenario(&fields.scenario, &changed_keys(&fields.set)).map_err(|why| why.to_string())?;
+        let plan = document.resolve().map_err(|why| why.to_string())?;
         let station = plan.stations.iter().position(|station| station.name == fields.station);
         let station = station.ok_or_else(|| format!("unknown station `{}`", fields.station))?;
         Ok(Walk {
@@ -365,16 +367,4 @@ impl Walk {
         }
         (events, packets)
     }
-}
-
-fn plan(fields: &WalkFields) -> Result<Plan, String> {
-    let mut document = load(&fields.scenario).map_err(|why| why.to_string())?;
-    for (key, value) in &fields.set {
-        let text = match value {
-            toml::Value::String(text) => text.clone(),
-            other => other.to_string(),
-        };
-        document.set(key, &text).map_err(|why| why.to_string())?;
-    }
-    document.resolve().map_err(|why| why.to_string())
 }

@@ -13,7 +13,7 @@
 //!
 //! Metrics are [formulas](crate::experiment).
 
-use super::{Kind, Metrics};
+use super::{Kind, Metrics, changed_keys};
 use crate::experiment::{Formula, Grid, MetricPath, Unit};
 use crate::validate::quantity::Dimension;
 use crate::validate::toml_value::{Fault, Table, deserialize_with_against};
@@ -117,14 +117,9 @@ impl TryFrom<Fields> for Runs {
             return Err(format!("invalid `seeds`: found {seeds}, expected 1 to 20"));
         }
         let shifts = fields.shifts.iter().map(|text| hundredths(text));
-        let text = |value: &toml::Value| match value {
-            toml::Value::String(text) => text.clone(),
-            other => other.to_string(),
-        };
-        let set = fields.set.iter().map(|(key, value)| (key.clone(), text(value)));
         let grid = Grid {
             scenario: fields.scenario,
-            set: set.collect(),
+            set: changed_keys(&fields.set),
             seeds: (1, u64::from(seeds)),
             shifts: shifts.collect::<Result<_, _>>()?,
         };
