@@ -1,5 +1,6 @@
 //! `netburn crosscheck`: comparison of the models with independent programs.
 
+#[cfg_attr(not(target_os = "linux"), path = "crosscheck/no_lab.rs")]
 mod lab;
 mod ns3;
 
