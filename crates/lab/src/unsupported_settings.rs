@@ -71,9 +71,9 @@ mod tests {
     #[test]
     fn the_simulators_congestion_control_is_used_if_available() {
         let here = choose_default("reno cubic bbr\n", "bbr\n");
-        assert_eq!((here.name.as_str(), here.note), ("cubic", None));
+        assert_eq!((here.name.as_deref(), here.note), (Some("cubic"), None));
         let here = choose_default("reno bbr\n", "bbr\n");
-        assert_eq!(here.name, "bbr");
+        assert_eq!(here.name.as_deref(), Some("bbr"));
         let note = here.note.unwrap();
         assert!(
             note.contains("found bbr,") && note.contains("modprobe tcp_cubic"),
