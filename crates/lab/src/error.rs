@@ -18,9 +18,6 @@ pub enum Requirement {
 /// Error of opening or using a lab.
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
-    /// The operating system is not Linux.
-    #[error("the lab needs Linux (network namespaces and TUN devices)")]
-    Unsupported,
     /// The plan's network is invalid.
     #[error(transparent)]
     Network(#[from] NetworkError),

@@ -18,57 +18,40 @@
 //! - [`backpressure`] – mechanisms that limit how many bytes a station's kernel hands over. [`credit`]: computes the
 //!   limit. `send_budget`: the part of TCP. With this limit, TCP Small Queues work as above a driver.
 //! - `device`: the lab's side of a node's device. [`packet`]: segmentation of bursts, coalescing of packets, ECN marks.
-//! - [`address`] – IP addresses of the nodes.
+//! - [`address`](mod@address): IP addresses of the nodes.
 //! - [`keyboard`] – keys that change settings while a lab runs.
 //! - `observe`, `active_flows`: rows about the channel and the stations. `lateness`: how late the lab's own work was.
 //!
-//! On other systems than Linux, [`Lab::open`] returns [`LabError::Unsupported`].
+//! On other systems than Linux this crate is empty.
+#![cfg(target_os = "linux")]
 
 mod active_flows;
-pub mod address;
 pub mod backpressure;
 pub mod credit;
-#[cfg(target_os = "linux")]
 mod device;
 mod device_kind;
-#[cfg(target_os = "linux")]
 mod egress;
-#[cfg(target_os = "linux")]
 mod engine;
 mod error;
-#[cfg(all(feature = "fuzz", target_os = "linux"))]
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
-#[cfg(target_os = "linux")]
 mod helper;
-#[cfg(target_os = "linux")]
 mod host;
-#[cfg(target_os = "linux")]
 pub mod init;
 mod kernel_settings;
 pub mod keyboard;
-#[cfg(target_os = "linux")]
 mod lab;
-#[cfg_attr(
-    not(target_os = "linux"),
-    expect(dead_code, reason = "only labs have a forwarding thread")
-)]
 mod lateness;
-#[cfg(target_os = "linux")]
 mod nodes;
-#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only labs are observed"))]
 mod observe;
 mod options;
 pub mod packet;
-#[cfg(target_os = "linux")]
 mod processes;
 mod program;
 mod refused_connections;
 mod send_budget;
 pub mod servers;
 mod switch;
-#[cfg(not(target_os = "linux"))]
-mod unsupported;
-#[cfg(target_os = "linux")]
 mod unsupported_settings;
 
 pub use active_flows::TcpFlow;
@@ -76,10 +59,9 @@ pub use backpressure::Backpressure;
 pub use device_kind::DeviceKind;
 pub use error::{LabError, Requirement};
 pub use kernel_settings::{Ecn, KernelSettings, kernel_settings};
-#[cfg(target_os = "linux")]
 pub use lab::{Lab, LabProcess, StartOptions};
 pub use lateness::Lateness;
-#[cfg(target_os = "linux")]
+pub use netburn_interop::address;
 pub use netburn_lab_kernel::{namespace::limits as namespace_limits, poller, scm_rights};
 pub use observe::StationSnapshot;
 pub use options::Options;
@@ -87,7 +69,4 @@ pub use program::{ProcessExit, Program};
 pub use refused_connections::{RefusalReply, RefusedConnection};
 pub use send_budget::ConnectionPacing;
 pub use switch::{CapturedPacket, Delivery, ForwardingCounters, Switch};
-#[cfg(not(target_os = "linux"))]
-pub use unsupported::{Lab, LabProcess, StartOptions, init};
-#[cfg(target_os = "linux")]
 pub use unsupported_settings::unsupported as unsupported_settings;

@@ -78,7 +78,7 @@ impl Nodes {
         nodes.notes.extend(default.note);
         nodes.notes.extend(unsupported_settings::unsupported(plan));
         let mut kernels = kernel_settings(plan).into_iter().map(|mut settings| {
-            settings.control.get_or_insert_with(|| default.name.clone());
+            settings.control = settings.control.or_else(|| default.name.clone());
             settings
         });
         if let Some(server) = kernels.next() {

@@ -10,8 +10,8 @@ const DEFAULT: &str = "cubic";
 /// Congestion control of connections for which the plan does not set one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct DefaultCongestionControl {
-    /// Name of the congestion control; empty for the default of the network namespace.
-    pub(crate) name: String,
+    /// Name of the congestion control; `None` for the default of the network namespace.
+    pub(crate) name: Option<String>,
     /// Note for the user, if this is not [`DEFAULT`].
     pub(crate) note: Option<String>,
 }
@@ -28,13 +28,13 @@ pub(crate) fn default_congestion_control() -> DefaultCongestionControl {
 fn choose_default(available: &str, own: &str) -> DefaultCongestionControl {
     if available.split_whitespace().any(|name| name == DEFAULT) {
         return DefaultCongestionControl {
-            name: DEFAULT.to_owned(),
+            name: Some(DEFAULT.to_owned()),
             note: None,
         };
     }
     let own = own.trim();
     DefaultCongestionControl {
-        name: own.to_owned(),
+        name: (!own.is_empty()).then(|| own.to_owned()),
         note: Some(format!(
             "default congestion control: found {own}, expected {DEFAULT} as in the simulator; this kernel has not loaded it. \
              `sudo modprobe tcp_{DEFAULT}` may load it"
@@ -71,17 +71,17 @@ mod tests {
     #[test]
     fn the_simulators_congestion_control_is_used_if_available() {
         let here = choose_default("reno cubic bbr\n", "bbr\n");
-        assert_eq!((here.name.as_str(), here.note), ("cubic", None));
+        assert_eq!((here.name.as_deref(), here.note), (Some("cubic"), None));
         let here = choose_default("reno bbr\n", "bbr\n");
-        assert_eq!(here.name, "bbr");
+        assert_eq!(here.name.as_deref(), Some("bbr"));
         let note = here.note.unwrap();
         assert!(
             note.contains("found bbr,") && note.contains("modprobe tcp_cubic"),
             "{note}"
         );
         // A name that only has this prefix does not match.
-        assert_eq!(choose_default("cubictcp", "reno").name, "reno");
-        assert_eq!(choose_default("", "").name, "");
+        assert_eq!(choose_default("cubictcp", "reno").name.as_deref(), Some("reno"));
+        assert_eq!(choose_default("", "").name, None);
     }
 
     #[test]

@@ -92,7 +92,7 @@ fn opened() -> Finding {
         name: "a lab",
         ok: opened.is_ok(),
         found: match opened {
-            Ok(lab) => format!("opened in {took} ms; stations use {}", lab.device()),
+            Ok(lab) => format!("opened in {took} ms; stations use {}", lab_opening::devices(&lab)),
             Err(CliError::Usage(why) | CliError::Failed(why) | CliError::Command(_, why)) => why,
             Err(CliError::BrokenPipe) => String::new(),
         },

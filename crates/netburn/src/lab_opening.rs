@@ -54,6 +54,11 @@ pub(crate) fn announce(lab: &Lab) {
     }
 }
 
+/// The devices of a lab's stations.
+pub(crate) fn devices(lab: &Lab) -> String {
+    lab.device().to_string()
+}
+
 /// The reason why the lab can't be opened, and a remedy.
 pub(crate) fn explained(error: &LabError) -> String {
     let hint = match error {
@@ -96,10 +101,7 @@ pub(crate) fn explained(error: &LabError) -> String {
 
 /// The lowest limit on namespaces, which is reached first.
 pub(crate) fn namespace_limit() -> Option<(String, u64)> {
-    #[cfg(target_os = "linux")]
-    return netburn_lab::namespace_limits()
+    netburn_lab::namespace_limits()
         .into_iter()
-        .min_by_key(|(_, limit)| *limit);
-    #[cfg(not(target_os = "linux"))]
-    None
+        .min_by_key(|(_, limit)| *limit)
 }

@@ -28,7 +28,9 @@ mod fleet;
 mod generate;
 mod import;
 mod join;
+#[cfg_attr(not(target_os = "linux"), path = "lab/unsupported.rs")]
 mod lab;
+#[cfg_attr(not(target_os = "linux"), path = "lab_opening/unsupported.rs")]
 mod lab_opening;
 mod page;
 mod plan;

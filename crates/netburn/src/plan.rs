@@ -7,13 +7,12 @@ use crate::page;
 use crate::program::program;
 use crate::terminal::{TerminalStyle, document, eprint_message, print_stdout, stderr_colour};
 use netburn_analysis::floor_plan::{FloorPlan, NoFloorPlan};
-use netburn_lab::Lab;
 use netburn_medium::config::Band;
 use netburn_network::{Network, NetworkError, PlannedNetwork};
 use netburn_report::chart::Theme;
 use netburn_report::floor_plan::{Drawing, svg};
 use netburn_report::sanitise::{sanitise, wrap};
-use netburn_runner::{Cancel, Choice, Event, Reason, RunControl, choose, preferred};
+use netburn_runner::{Cancel, Choice, Event, OpenLab, Reason, RunControl, choose, preferred};
 use netburn_scenario::{Document, Environment, Plan, ScenarioError};
 use std::path::Path;
 
@@ -102,7 +101,7 @@ pub(crate) struct Chosen {
     /// Reason for the environment if none was requested.
     pub(crate) why: Option<String>,
     /// The lab, if it was opened to check that the machine permits it.
-    pub(crate) lab: Option<Lab>,
+    pub(crate) lab: Option<OpenLab>,
 }
 
 impl Chosen {

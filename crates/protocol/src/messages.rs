@@ -26,12 +26,14 @@
 
 mod health;
 mod reject_reason;
+mod rejection;
 mod rows;
 pub mod standing;
 #[cfg(test)]
 mod tests;
 
 pub use reject_reason::RejectReason;
+pub use rejection::Rejection;
 pub use rows::{Batch, MAX_BATCH_EVENTS, MAX_BATCH_LINKS, MAX_BATCH_ROWS, WrongRow};
 
 use netburn_record::{Health, Role};

@@ -2,11 +2,10 @@
 
 mod recording;
 
-pub(crate) use recording::RecordingSink;
+pub(crate) use recording::{ModelledNetwork, RecordingSink};
 
 use crate::control::{Event, RunControl};
 use crate::error::RunError;
-use netburn_lab::Lab;
 use netburn_platform::Monotonic;
 use netburn_record::RunStatus;
 use netburn_run_control::{ControllerError, Launcher, Options, Outcome, Phase, Watch, with_writer};
@@ -76,13 +75,13 @@ fn runtime() -> Result<Runtime, RunError> {
 /// Forwards progress, and starts the network of the lab with the baseline of the run.
 struct RunWatch<'a> {
     control: &'a RunControl<'a>,
-    lab: Option<&'a Lab>,
+    lab: Option<&'a dyn ModelledNetwork>,
     begun: bool,
     baseline: bool,
 }
 
 impl<'a> RunWatch<'a> {
-    const fn new(control: &'a RunControl<'a>, lab: Option<&'a Lab>) -> Self {
+    const fn new(control: &'a RunControl<'a>, lab: Option<&'a dyn ModelledNetwork>) -> Self {
         RunWatch {
             control,
             lab,
@@ -107,7 +106,7 @@ impl Watch for RunWatch<'_> {
             self.begun = true;
             let zero = Monotonic::from_nanos(Monotonic::now().as_nanos() - now.as_nanos());
             if let Err(error) = lab.start(zero) {
-                self.warn(&error.to_string());
+                self.warn(&error);
             }
         }
         if let Some(lab) = self.lab {
@@ -122,7 +121,7 @@ impl Watch for RunWatch<'_> {
 }
 
 /// Reports the new warnings of a lab.
-fn report_warnings(lab: &Lab, control: &RunControl<'_>) {
+fn report_warnings(lab: &dyn ModelledNetwork, control: &RunControl<'_>) {
     for text in lab.take_warnings() {
         control.report(Event::LabWarning(&text));
     }

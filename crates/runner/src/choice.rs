@@ -1,8 +1,7 @@
 //! Choice of the environment of a scenario for which none was requested.
 
 use crate::control::{Event, RunControl};
-use crate::lab::open_lab;
-use netburn_lab::LabError;
+use crate::open_lab::{LabError, OpenLab, open_lab};
 use netburn_scenario::{Document, Environment, Plan};
 use std::path::Path;
 
@@ -15,7 +14,7 @@ pub struct Choice {
     pub reason: Reason,
     /// The lab that was opened to find out that the machine permits it. The first run can use it:
     /// [`Lab::with_open_lab`](crate::Lab::with_open_lab).
-    pub lab: Option<netburn_lab::Lab>,
+    pub lab: Option<OpenLab>,
 }
 
 /// Reason of a choice.

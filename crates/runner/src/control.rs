@@ -1,5 +1,6 @@
 //! Control of runs: cancellation, progress and warnings.
 
+use crate::open_lab::OpenLab;
 use netburn_fleet_controller::fleet_run::Participants;
 use netburn_record::Row;
 use netburn_run_control::Phase;
@@ -89,7 +90,7 @@ pub enum Event<'a> {
     /// A lab for this plan is opened, which takes seconds for hundreds of stations.
     OpeningLab(&'a Plan),
     /// The lab of a run is open.
-    LabOpen(&'a netburn_lab::Lab),
+    LabOpen(&'a OpenLab),
     /// State of waiting for the members of a fleet, as text.
     Waiting(&'a str),
     /// The members of a fleet that run the plan are known.

@@ -1,7 +1,7 @@
 //! Errors of runs.
 
+use crate::open_lab::LabError;
 use netburn_fleet_controller::fleet_run::WaitError;
-use netburn_lab::LabError;
 use netburn_scenario::ScenarioError;
 use netburn_simulate::SimulateError;
 use std::path::{Path, PathBuf};

@@ -2,25 +2,26 @@
 
 mod launcher;
 
-use crate::agents::{RecordingSink, run_agents};
+use crate::agents::{ModelledNetwork, RecordingSink, run_agents};
 use crate::control::{Event, RunControl};
 use crate::environment::{PreparedRun, RunEnvironment};
 use crate::error::{RunError, Unsupported};
+use crate::open_lab::{OpenLab, open_lab};
 use launcher::LabLauncher;
-use netburn_lab::LabError;
-use netburn_record::{RunStatus, Sink};
+use netburn_platform::Monotonic;
+use netburn_record::{LabHealth, Row, RunStatus, Sink};
 use netburn_run_control::run_local;
 use netburn_scenario::{Environment, Plan};
+use netburn_units::Instant;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
-/// The environment lab. Each run has a [`netburn_lab::Lab`] of its own.
+/// The environment lab. Each run has a [`OpenLab`] of its own.
 #[derive(Debug)]
 pub struct Lab {
     program: PathBuf,
     /// Lab of the next run.
-    open: Mutex<Option<netburn_lab::Lab>>,
+    open: Mutex<Option<OpenLab>>,
 }
 
 impl Lab {
@@ -35,22 +36,12 @@ impl Lab {
 
     /// Uses an open lab for the first run, whose plan must be the one of that lab.
     #[must_use]
-    pub fn with_open_lab(self, lab: netburn_lab::Lab) -> Self {
+    pub fn with_open_lab(self, lab: OpenLab) -> Self {
         Lab {
             open: Mutex::new(Some(lab)),
             ..self
         }
     }
-}
-
-/// Opens a lab for a plan. `program` is the executable of netburn, which must have the command `lab-init`.
-///
-/// # Errors
-/// The machine does not permit a lab, or the plan's network is invalid.
-pub fn open_lab(plan: &Plan, program: &Path) -> Result<netburn_lab::Lab, LabError> {
-    let mut helper = Command::new(program);
-    helper.arg("lab-init");
-    netburn_lab::Lab::open(plan, helper)
 }
 
 impl RunEnvironment for Lab {
@@ -83,7 +74,7 @@ impl RunEnvironment for Lab {
 
 /// A run whose lab is open.
 struct RunInLab<'a> {
-    lab: netburn_lab::Lab,
+    lab: OpenLab,
     plan: &'a Plan,
     program: &'a Path,
 }
@@ -102,5 +93,43 @@ impl PreparedRun for RunInLab<'_> {
             control,
             async |options| run_local(self.plan, options).await,
         )
+    }
+}
+
+impl ModelledNetwork for OpenLab {
+    fn start(&self, zero: Monotonic) -> Result<(), String> {
+        OpenLab::start(self, zero).map_err(|error| error.to_string())
+    }
+
+    fn stop(&self) {
+        OpenLab::stop(self);
+    }
+
+    fn take_rows(&self) -> Vec<Row> {
+        OpenLab::take_rows(self)
+    }
+
+    fn take_warnings(&self) -> Vec<String> {
+        OpenLab::take_warnings(self)
+    }
+
+    fn interfaces_down(&self) -> Vec<&str> {
+        OpenLab::interfaces_down(self)
+    }
+
+    fn now(&self) -> Option<Instant> {
+        self.snapshots().0
+    }
+
+    fn notes(&self) -> &[String] {
+        OpenLab::notes(self)
+    }
+
+    fn health(&self) -> LabHealth {
+        OpenLab::health(self)
+    }
+
+    fn failed(&self) -> Option<String> {
+        OpenLab::failed(self)
     }
 }

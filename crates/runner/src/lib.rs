@@ -11,6 +11,7 @@
 //! - [`environment`] – the trait of all environments.
 //! - [`simulation`], [`lab`], [`local`], [`fleet`]: the environments. Each has a value of
 //!   [`netburn_scenario::Environment`], which names the environment in files and arguments.
+//! - [`open_lab`](mod@open_lab): opening of labs.
 //! - `agents`: the common part of the environments in real time: a controller and agents.
 //! - [`control`] – cancellation, progress and warnings. [`error`]: errors of runs.
 //! - [`pool`] – work on several threads.
@@ -21,8 +22,11 @@ pub mod control;
 pub mod environment;
 pub mod error;
 pub mod fleet;
+#[cfg_attr(not(target_os = "linux"), path = "lab/unsupported.rs")]
 pub mod lab;
 pub mod local;
+#[cfg_attr(not(target_os = "linux"), path = "open_lab/unsupported.rs")]
+pub mod open_lab;
 pub mod pool;
 pub mod recorded;
 pub mod simulation;
@@ -32,7 +36,8 @@ pub use control::{Cancel, Event, RunControl};
 pub use environment::{PreparedRun, RunEnvironment};
 pub use error::{RunError, Unsupported};
 pub use fleet::Fleet;
-pub use lab::{Lab, open_lab};
+pub use lab::Lab;
 pub use local::Local;
+pub use open_lab::{LabError, OpenLab, open_lab};
 pub use recorded::{Recorded, interleave, record, repeat};
 pub use simulation::{Simulation, simulate_summary};

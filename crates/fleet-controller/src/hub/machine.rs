@@ -2,9 +2,6 @@
 
 mod connections;
 mod operators;
-mod rejection;
-
-pub use rejection::Rejection;
 
 use super::control::{ControlReply, ControlRequest, MemberStatus, RunAcquired};
 use crate::late::Registration;
@@ -13,7 +10,7 @@ use netburn_protocol::messages::standing::{
     Discard, FromMember, Invite, Kind, LateResults, LateResultsEnd, MAX_PENDING_RUNS, MemberInfo, PendingResults,
     Register, Registered, ToMember,
 };
-use netburn_protocol::messages::{self, Bye, MAX_TEXT, Malformed, RejectReason, Rejected};
+use netburn_protocol::messages::{self, Bye, MAX_TEXT, Malformed, RejectReason, Rejected, Rejection};
 use netburn_protocol::token::Token;
 use netburn_run_control::controller::ConnectionId;
 use netburn_run_control::spool;
@@ -293,7 +290,7 @@ impl Hub {
                     Ok(FromMember::LateResults(late)) => self.outputs.push_back(Output::LateResults(name, late)),
                     Ok(FromMember::LateResultsEnd(end)) => self.outputs.push_back(Output::LateResultsEnd(name, end)),
                     Ok(FromMember::Bye) => self.disconnect(now, id, RejectReason::Other, "the member left"),
-                    Ok(FromMember::Register(_)) => self.reject(now, id, name, Rejection::OutOfOrder("register")),
+                    Ok(FromMember::Register(_)) => self.reject(now, id, name, out_of_order("register")),
                     Err(malformed) => self.reject(now, id, name, malformed.into()),
                 }
             }
@@ -301,7 +298,7 @@ impl Hub {
                 now,
                 id,
                 "an unauthenticated peer".to_owned(),
-                Rejection::OutOfOrder(message.name()),
+                out_of_order(message.name()),
             ),
             (_, Err(malformed)) => self.reject(now, id, "an unauthenticated peer".to_owned(), malformed.into()),
         }
@@ -425,4 +422,17 @@ impl Hub {
         let news = self.news.map(|at| (at, Wake::News));
         connection.into_iter().chain(news).min()
     }
+}
+
+fn out_of_order(message: &'static str) -> Rejection {
+    Rejection::OutOfOrder { message, stage: "" }
+}
+
+/// Returns whether a rejection is reported to the person who runs the controller.
+pub(super) fn is_for_operator(rejection: &Rejection) -> bool {
+    use Rejection::{FleetToken, Full, MemberName, Name, NotEncrypted, TooMany, Version};
+    matches!(
+        rejection,
+        Version { .. } | FleetToken | NotEncrypted | Name | MemberName(_) | Full { .. } | TooMany
+    )
 }

@@ -10,7 +10,7 @@ use super::admission_limit::{AdmissionLimit, Ticket};
 use super::control::{ControlRequest, MAX_CONTROL_MESSAGE, MemberStatus};
 use super::http::{self, ConnectionHandler, Endpoint};
 use super::http_handler::HttpHandler;
-use super::machine::{ConnectionKind, Hub, Output, PeerInfo, Setup};
+use super::machine::{ConnectionKind, Hub, Output, PeerInfo, Setup, is_for_operator};
 use super::proxy;
 use super::rejections::{RejectionLog, RejectionSummary};
 use super::state::{ControllerInfo, State, StateError, StateLock};
@@ -332,7 +332,7 @@ impl Controller {
                     Output::Rejected(peer, address, rejection) => {
                         if rejections.handle(driver.clock.now(), address) {
                             tracing::info!(peer, %rejection, "rejected");
-                            if rejection.is_for_operator() {
+                            if is_for_operator(&rejection) {
                                 news(News::Rejected(&peer, &rejection.to_string()));
                             }
                         }

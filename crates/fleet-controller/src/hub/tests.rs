@@ -4,9 +4,10 @@ use super::control::{AcquireRun, ControlReply, ControlRequest, InviteMember, Ope
 use super::machine::{
     HELLO_TIMEOUT, MAX_PENDING_CONNECTIONS, MAX_PENDING_PER_CLIENT, NEWS_INTERVAL, SILENCE_TIMEOUT, STALE_AFTER,
 };
-use super::{ConnectionKind, Hub, Output, PeerInfo, Rejection, Setup, Wake};
+use super::{ConnectionKind, Hub, Output, PeerInfo, Setup, Wake};
 use crate::late::Part;
 use netburn_protocol::clock::Stamp;
+use netburn_protocol::messages::Rejection;
 use netburn_protocol::messages::standing::{
     FromMember, Kind, LateResults, LateResultsEnd, MemberInfo, PendingResults, Register, ToMember,
 };
@@ -181,7 +182,7 @@ fn members_need_the_token() {
         (
             Box::new(|e: &mut Register, _: &mut PeerInfo| e.token = "wrong".to_owned())
                 as Box<dyn FnOnce(&mut Register, &mut PeerInfo)>,
-            Rejection::Token,
+            Rejection::FleetToken,
         ),
         (
             Box::new(|e, _| e.protocol = VERSION + 1),
@@ -190,7 +191,7 @@ fn members_need_the_token() {
         (Box::new(|e, _| e.name = "two words".to_owned()), Rejection::Name),
         (
             Box::new(|e, _| e.name = "box".to_owned()),
-            Rejection::Duplicate("box".to_owned()),
+            Rejection::MemberName("box".to_owned()),
         ),
         (
             Box::new(|_, peer_info| *peer_info = far([192, 0, 2, 7])),
@@ -210,7 +211,7 @@ fn members_need_the_token() {
     }
     // A peer with a wrong token does not learn the names.
     let (_, outputs) = rig.register("box", |e, _| e.token = "wrong".to_owned());
-    assert_eq!(rejection(&outputs), Some(&Rejection::Token));
+    assert_eq!(rejection(&outputs), Some(&Rejection::FleetToken));
 }
 
 #[test]
@@ -549,7 +550,10 @@ fn revoking_disconnects_all_members_for_good() {
         )
     );
     assert!(rig.names().is_empty());
-    assert_eq!(rejection(&rig.register("box", |_, _| {}).1), Some(&Rejection::Token));
+    assert_eq!(
+        rejection(&rig.register("box", |_, _| {}).1),
+        Some(&Rejection::FleetToken)
+    );
     assert_eq!(
         rejection(&rig.register("box", |e, _| e.token = "another".to_owned()).1),
         None

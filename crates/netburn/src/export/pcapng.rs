@@ -5,10 +5,10 @@
 
 use crate::exit::CliError;
 use crate::terminal::eprint_message;
+use netburn_interop::address::v4;
 use netburn_interop::export::DATELESS;
 use netburn_interop::pcapng::Captures;
 use netburn_interop::pcapng::header::{ModelPacket, header};
-use netburn_lab::address::v4;
 use netburn_network::Endpoint;
 use netburn_record::{Environment, Run, RunTable};
 use netburn_simulate::{CaptureEvent, CapturedPacket, PacketContent, run_with_capture};

@@ -11,13 +11,14 @@ mod reconnect;
 mod tests;
 
 use super::ports::Ports;
-use super::protocol_state::{ConnectionId, ProtocolState, Rejection, Stage};
+use super::protocol_state::{ConnectionId, ProtocolState, Stage};
 use super::roster::{AgentSession, Roster, State};
 use super::setup::Setup;
 use crate::error::ControllerError;
 use crate::progress::{Outcome, Phase};
 use clock_sync::ClockSync;
 use netburn_protocol::clock::Stamp;
+use netburn_protocol::messages::Rejection;
 use netburn_protocol::messages::{self, Malformed, Stop, ToAgent, ToController};
 use netburn_record::{Loss, LossCause, Row};
 use netburn_units::{Duration, Instant};

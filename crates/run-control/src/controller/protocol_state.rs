@@ -1,7 +1,7 @@
 //! Allowed messages of one session.
 
 use netburn_protocol::clock::{Exchange, Stamp};
-use netburn_protocol::messages::{self, Batch, Hello, Malformed, Ping, Pong, Ready, RejectReason, ToController};
+use netburn_protocol::messages::{self, Batch, Hello, Malformed, Ping, Pong, Ready, Rejection, ToController};
 use netburn_record::Health;
 
 /// Number of a connection.
@@ -77,86 +77,6 @@ pub enum Step {
     },
 }
 
-/// Reason for rejecting a message.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Rejection {
-    /// The message can't be parsed.
-    #[error("{0}")]
-    Malformed(#[from] Malformed),
-    /// The protocol versions differ.
-    #[error(
-        "protocol version mismatch: remote {theirs}, local {}; use the same netburn version on all devices",
-        messages::VERSION
-    )]
-    Version {
-        /// Version of the peer.
-        theirs: u32,
-    },
-    /// The name is invalid.
-    #[error("invalid name: expected 1 to {} letters, digits and `-`", messages::MAX_NAME)]
-    Name,
-    /// The token is wrong.
-    #[error("wrong token")]
-    Token,
-    /// No agent of this name and role is expected.
-    #[error("unknown name `{0}` for this role")]
-    Unexpected(String),
-    /// An agent of this name is already connected.
-    #[error("`{0}` is already connected")]
-    Duplicate(String),
-    /// The run has started.
-    #[error("the run has started: `{0}` joined too late")]
-    Late(String),
-    /// The message is not allowed at this stage.
-    #[error("unexpected message `{message}` {}", stage.place())]
-    OutOfOrder {
-        /// Type of the message.
-        message: &'static str,
-        /// Stage of the session.
-        stage: Stage,
-    },
-    /// A pong without a ping.
-    #[error("pong without a ping")]
-    NoPing,
-    /// A pong with contradictory times.
-    #[error("pong with contradictory times")]
-    BadTimes,
-    /// Rows are missing.
-    #[error("missing rows: found sequence {got}, expected {expected}")]
-    Gap {
-        /// Received sequence number.
-        got: u64,
-        /// Expected sequence number.
-        expected: u64,
-    },
-    /// Rows that the sender can't report.
-    #[error("{0}")]
-    Row(#[from] messages::WrongRow),
-    /// A server's `ready` without an address, or an agent's with one.
-    #[error("invalid `ready`: expected an address from a server, and none from an agent")]
-    Address,
-}
-
-impl Rejection {
-    /// Code of the rejection on the wire.
-    #[must_use]
-    pub fn code(&self) -> RejectReason {
-        match self {
-            Rejection::Malformed(_) => RejectReason::InvalidMessage,
-            Rejection::Version { .. } => RejectReason::VersionMismatch,
-            Rejection::Name => RejectReason::InvalidName,
-            Rejection::Token => RejectReason::InvalidToken,
-            Rejection::Unexpected(_) => RejectReason::UnknownName,
-            Rejection::Duplicate(_) => RejectReason::NameTaken,
-            Rejection::Late(_) => RejectReason::RunStarted,
-            Rejection::OutOfOrder { .. } | Rejection::NoPing | Rejection::BadTimes | Rejection::Address => {
-                RejectReason::OutOfOrder
-            }
-            Rejection::Gap { .. } | Rejection::Row(_) => RejectReason::InvalidRows,
-        }
-    }
-}
-
 impl Stage {
     /// Human-readable description of the stage.
     fn place(self) -> &'static str {
@@ -192,12 +112,6 @@ impl ProtocolState {
     #[must_use]
     pub fn stage(&self) -> Stage {
         self.stage
-    }
-
-    /// Returns whether a ping awaits its pong.
-    #[must_use]
-    pub fn is_pinged(&self) -> bool {
-        self.outstanding.is_some()
     }
 
     /// Exchanges since the last [`take_exchanges`](Self::take_exchanges).
@@ -279,7 +193,13 @@ impl ProtocolState {
 
     fn step(&mut self, at: Stamp, message: ToController) -> Result<Step, Rejection> {
         let stage = self.stage;
-        let out_of_order = |message| Err(Rejection::OutOfOrder { message, stage });
+        let stage_text = stage.place();
+        let out_of_order = |message| {
+            Err(Rejection::OutOfOrder {
+                message,
+                stage: stage_text,
+            })
+        };
         match message {
             ToController::Hello(hello) if stage == Stage::Unauthenticated => {
                 if hello.protocol != messages::VERSION {

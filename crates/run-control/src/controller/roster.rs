@@ -1,9 +1,10 @@
 //! Expected agents and servers, and their admission.
 
-use super::protocol_state::{ConnectionId, ProtocolState, Rejection, Stage};
+use super::protocol_state::{ConnectionId, ProtocolState, Stage};
 use super::rate::MessageRate;
 use super::setup::{Device, Expected, Setup};
 use netburn_protocol::clock::{Comparison, Estimate, Stamp};
+use netburn_protocol::messages::Rejection;
 use netburn_protocol::messages::{Hello, ServerAddress};
 use netburn_record::allowance::Allowance;
 use netburn_record::{Health, Loss, LossCause, Role};

@@ -1,16 +1,46 @@
 //! Rows and quality issues of the machine that carries a run: of its lab, or of its loopback interface.
 
-use netburn_lab::Lab;
+use netburn_platform::Monotonic;
 use netburn_platform::interface;
 use netburn_platform::links::Links;
-use netburn_record::{Detail, EventKind, EventRow, QualityIssue, Row, Sink};
+use netburn_record::{Detail, EventKind, EventRow, LabHealth, QualityIssue, Row, Sink};
 use netburn_units::Instant;
 use std::io;
+
+/// The modelled network that carries a run in real time.
+pub(crate) trait ModelledNetwork: Sync {
+    /// Starts the network's time, whose time 0 is `zero`.
+    fn start(&self, zero: Monotonic) -> Result<(), String>;
+
+    /// Stops it. Its self-check is complete afterwards.
+    fn stop(&self);
+
+    /// Returns the rows since the last call.
+    fn take_rows(&self) -> Vec<Row>;
+
+    /// Returns the warnings for users since the last call.
+    fn take_warnings(&self) -> Vec<String>;
+
+    /// Returns the names of the nodes whose interface went down since the last call.
+    fn interfaces_down(&self) -> Vec<&str>;
+
+    /// Returns the network's time.
+    fn now(&self) -> Option<Instant>;
+
+    /// Returns notes about features that this system does not support.
+    fn notes(&self) -> &[String];
+
+    /// Returns the self-check.
+    fn health(&self) -> LabHealth;
+
+    /// Returns the error that ended the network, if any.
+    fn failed(&self) -> Option<String>;
+}
 
 /// Sink that forwards rows to another one, and adds the rows of the lab with each sync.
 pub(crate) struct RecordingSink<'a> {
     sink: &'a mut (dyn Sink + Send),
-    lab: Option<&'a Lab>,
+    lab: Option<&'a dyn ModelledNetwork>,
     /// The loopback interface, which carries a local run. `None` if it can't be monitored.
     loopback: Option<(Links, u32)>,
     /// Reasons why the results of the run are unreliable.
@@ -38,7 +68,7 @@ impl<'a> RecordingSink<'a> {
     }
 
     /// For a run inside a lab.
-    pub(crate) fn in_lab(sink: &'a mut (dyn Sink + Send), lab: &'a Lab) -> Self {
+    pub(crate) fn in_lab(sink: &'a mut (dyn Sink + Send), lab: &'a dyn ModelledNetwork) -> Self {
         RecordingSink {
             lab: Some(lab),
             ..RecordingSink::new(sink)
@@ -46,7 +76,7 @@ impl<'a> RecordingSink<'a> {
     }
 
     /// The lab that carries the run.
-    pub(crate) const fn lab(&self) -> Option<&'a Lab> {
+    pub(crate) const fn lab(&self) -> Option<&'a dyn ModelledNetwork> {
         self.lab
     }
 
@@ -58,7 +88,7 @@ impl<'a> RecordingSink<'a> {
         {
             self.quality_issues.push(QualityIssue::InterfaceDown { station: None });
         }
-        for name in self.lab.map(Lab::interfaces_down).unwrap_or_default() {
+        for name in self.lab.map(|lab| lab.interfaces_down()).unwrap_or_default() {
             let station = Some(name.to_owned());
             self.quality_issues.push(QualityIssue::InterfaceDown { station });
         }
@@ -67,7 +97,7 @@ impl<'a> RecordingSink<'a> {
     /// Writes the remaining rows of the lab and its self-check.
     pub(crate) fn finish(mut self) -> io::Result<()> {
         self.sync()?;
-        let at = self.lab.and_then(|lab| lab.snapshots().0).unwrap_or(Instant::ZERO);
+        let at = self.lab.and_then(|lab| lab.now()).unwrap_or(Instant::ZERO);
         let mut put = |kind, detail: Detail| {
             self.sink.put(&Row::Event(EventRow {
                 station: None,
@@ -101,7 +131,7 @@ impl Sink for RecordingSink<'_> {
     }
 
     fn sync(&mut self) -> io::Result<()> {
-        for row in self.lab.map(Lab::take_rows).unwrap_or_default() {
+        for row in self.lab.map(|lab| lab.take_rows()).unwrap_or_default() {
             self.sink.put(&row)?;
         }
         self.sink.sync()

@@ -12,7 +12,7 @@ impl Hub {
         }
         // Checked first, so that an unauthenticated peer does not learn which members are connected.
         if !self.setup.token.admits(&register.token) {
-            return Err(Rejection::Token);
+            return Err(Rejection::FleetToken);
         }
         if register.about.kind == Kind::Process && !self.connections[&id].peer_info.private {
             return Err(Rejection::NotEncrypted);
@@ -36,10 +36,10 @@ impl Hub {
                 if member.heard.after(STALE_AFTER) <= now {
                     Ok(())
                 } else {
-                    Err(Rejection::Duplicate(register.name.clone()))
+                    Err(Rejection::MemberName(register.name.clone()))
                 }
             }
-            None if self.members.len() >= MAX_MEMBERS => Err(Rejection::Full),
+            None if self.members.len() >= MAX_MEMBERS => Err(Rejection::Full { maximum: MAX_MEMBERS }),
             None => Ok(()),
         }
     }

@@ -25,7 +25,7 @@ impl Hub {
                 self.outputs.push_back(Output::NewToken(id));
                 Ok(())
             }
-            (_, Ok(message)) => Err(Rejection::OutOfOrder(message.name())),
+            (_, Ok(message)) => Err(out_of_order(message.name())),
             (_, Err(malformed)) => Err(malformed.into()),
         };
         if let Err(rejection) = done {
@@ -38,7 +38,7 @@ impl Hub {
             return Err(Rejection::Version { theirs: open.protocol });
         }
         if !self.setup.secret.admits(&open.secret) {
-            return Err(Rejection::Token);
+            return Err(Rejection::FleetToken);
         }
         if self.operators().len() >= MAX_OPERATORS {
             return Err(Rejection::TooMany);

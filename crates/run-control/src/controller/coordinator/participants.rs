@@ -2,9 +2,10 @@
 
 use super::{Connection, MAX_REJECTED_ROWS, Output, RunCoordinator, RunPhase};
 use crate::controller::Setup;
-use crate::controller::protocol_state::{ConnectionId, Rejection, Stage, Step};
+use crate::controller::protocol_state::{ConnectionId, Stage, Step};
 use crate::controller::roster::{Admission, State};
 use netburn_protocol::clock::Stamp;
+use netburn_protocol::messages::Rejection;
 use netburn_protocol::messages::{self, Bye, Reach, Ready, Rejected, ToAgent, Welcome};
 use netburn_record::{Detail, EventKind, EventRow, Health, Loss, LossCause, Moved, QualityIssue, Role, Row, Side};
 use netburn_units::{Duration, Instant};

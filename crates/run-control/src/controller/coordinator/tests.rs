@@ -433,7 +433,7 @@ fn invalid_first_messages_are_rejected() {
             done(),
             Rejection::OutOfOrder {
                 message: "done",
-                stage: Stage::Unauthenticated,
+                stage: "before `hello`",
             },
         ),
     ];

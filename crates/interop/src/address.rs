@@ -1,4 +1,4 @@
-//! IP addresses of the nodes.
+//! IP addresses of a plan's endpoints, in captures and in the lab.
 //!
 //! IPv4 addresses are in 198.18.0.0/15, which is reserved for benchmarking and is not routed (RFC 2544, RFC 6890).
 //! IPv6 addresses are unique local addresses (RFC 4193).
