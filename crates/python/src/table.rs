@@ -10,7 +10,7 @@ use arrow_schema::{ArrowError, DataType, Field, Schema};
 use netburn_record::table_values::TableValue;
 use netburn_record::{Column, Error, Run, RunTable, Values};
 use netburn_report::html::escaped;
-use netburn_study::sweep::{Cells, Measure, MetricValue, Rows, column_names};
+use netburn_study::sweep::{Cells, MetricValue, Rows, Unit, column_names};
 use netburn_units::format_decimal;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -217,7 +217,7 @@ impl Table {
         arrays.push(Arc::new(each().map(|row| row.seed).collect::<UInt64Array>()));
         for (place, column) in rows.columns.iter().enumerate() {
             let metrics = each().map(|row| &row.metrics[place]);
-            let kind = if column.measure == Measure::Verdict {
+            let kind = if column.unit == Unit::Verdict {
                 let text = metrics.map(|metric| match metric {
                     MetricValue::Text(text) => Some(*text),
                     MetricValue::None | MetricValue::Number(_) => None,
@@ -229,7 +229,7 @@ impl Table {
                 DataType::Float64
             };
             let field = Field::new(&column.name, kind, true);
-            fields.push(with_facts(field, [(UNIT, column.measure.unit())]));
+            fields.push(with_facts(field, [(UNIT, column.unit.symbol())]));
         }
         let schema = Arc::new(Schema::new(fields));
         let batch = RecordBatch::try_new(Arc::clone(&schema), arrays);
@@ -256,7 +256,7 @@ impl Table {
             let estimates: Vec<[Option<f64>; 3]> = each().map(|cell| cell.values_of(*place)).collect();
             for (index, name) in column_names(column).into_iter().enumerate() {
                 let field = Field::new(name, DataType::Float64, true);
-                fields.push(with_facts(field, [(UNIT, column.measure.unit())]));
+                fields.push(with_facts(field, [(UNIT, column.unit.symbol())]));
                 let values = estimates.iter().map(|estimate| estimate[index]);
                 arrays.push(Arc::new(values.collect::<Float64Array>()));
             }
