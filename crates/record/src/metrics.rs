@@ -29,6 +29,8 @@ pub struct Quantity {
     pub alias: Option<&'static str>,
     /// Unit.
     pub unit: Unit,
+    /// Family of the OpenMetrics export; `None`: the export does not contain the metric.
+    pub gauge: Option<Gauge>,
     /// Comparison of two sets of runs; `None`: comparisons do not contain the metric.
     pub comparison: Option<Comparison>,
 }
@@ -44,6 +46,17 @@ pub struct Comparison {
     pub better: Better,
     /// Difference that is irrelevant.
     pub tolerance: Tolerance,
+}
+
+/// Family of an OpenMetrics export.
+#[derive(Debug, Clone, Copy)]
+pub struct Gauge {
+    /// Name, which ends with the unit.
+    pub name: &'static str,
+    /// Help text.
+    pub help: &'static str,
+    /// Label `direction`.
+    pub direction: Option<&'static str>,
 }
 
 /// Unit of a metric.
@@ -99,6 +112,7 @@ impl<T> Metric<T> {
                 path: name,
                 alias: None,
                 unit,
+                gauge: None,
                 comparison: None,
             },
             value,
@@ -128,6 +142,25 @@ impl<T> Metric<T> {
             words,
             better,
             tolerance,
+        });
+        self
+    }
+
+    const fn gauge(mut self, name: &'static str, help: &'static str) -> Self {
+        self.quantity.gauge = Some(Gauge {
+            name,
+            help,
+            direction: None,
+        });
+        self
+    }
+
+    /// A family with a label for the direction.
+    const fn gauge_of(mut self, direction: &'static str, name: &'static str, help: &'static str) -> Self {
+        self.quantity.gauge = Some(Gauge {
+            name,
+            help,
+            direction: Some(direction),
         });
         self
     }

@@ -8,10 +8,8 @@
 
 use super::Error;
 use netburn_record::Run;
-use netburn_record::summary::{
-    GoalSummary, LatencyMs, ResponsivenessSummary, SegmentsSummary, StationSummary, StreamSummary, Summary,
-    VoiceStreamSummary, WorkloadSummary, verdict_name,
-};
+use netburn_record::metrics::{Gauge, Measured, Unit, of_run, of_station, of_workload};
+use netburn_record::summary::{LatencyMs, StationSummary, Summary, WorkloadSummary, verdict_name};
 use netburn_record::utc::UnixTime;
 use netburn_workload::Verdict;
 use std::fmt::Write as _;
@@ -68,11 +66,7 @@ pub fn text(summary: &Summary, version: &str, started: Option<UnixTime>) -> Stri
         "The run's verdict.",
         [(whole.clone(), summary.verdict)],
     );
-    page.gauge(
-        "netburn_airtime_fairness_ratio",
-        "Jain's index of the stations' airtime shares.",
-        |page| page.sample("", &whole, summary.totals.airtime_jain),
-    );
+    page.gauges(&[(whole, of_run(summary))]);
     stations(&mut page, &summary.stations);
     workloads(&mut page, &summary.stations);
     page.text.push_str("# EOF\n");
@@ -86,33 +80,8 @@ fn stations(page: &mut Page, stations: &[StationSummary]) {
         "A station's verdict.",
         stations.iter().map(|station| (of(station), station.verdict)),
     );
-    page.gauge(
-        "netburn_station_throughput_bits_per_second",
-        "Content of a station in the evaluated time, both directions.",
-        |page| {
-            for station in stations {
-                page.sample("", &of(station), Some((station.throughput_mbps * 1e6).round()));
-            }
-        },
-    );
-    page.gauge(
-        "netburn_station_airtime_ratio",
-        "A station's share of the airtime.",
-        |page| {
-            for station in stations {
-                page.sample("", &of(station), station.airtime_share);
-            }
-        },
-    );
-    page.gauge(
-        "netburn_station_idle_latency_seconds",
-        "Median round-trip time before the load.",
-        |page| {
-            for station in stations {
-                page.sample("", &of(station), station.idle_latency_ms.map(|ms| ms / 1e3));
-            }
-        },
-    );
+    let measured = stations.iter().map(|station| (of(station), of_station(station)));
+    page.gauges(&measured.collect::<Vec<_>>());
 }
 
 fn workloads(page: &mut Page, stations: &[StationSummary]) {
@@ -131,15 +100,6 @@ fn workloads(page: &mut Page, stations: &[StationSummary]) {
         "netburn_workload_verdict",
         "A workload's verdict, as measured.",
         all.iter().map(|(of, workload)| (of.clone(), workload.verdict)),
-    );
-    page.gauge(
-        "netburn_workload_throughput_bits_per_second",
-        "Content of a workload in the evaluated time, both directions.",
-        |page| {
-            for (of, workload) in &all {
-                page.sample("", of, Some((workload.throughput_mbps * 1e6).round()));
-            }
-        },
     );
     page.family(
         "netburn_operation_latency_seconds",
@@ -164,271 +124,28 @@ fn workloads(page: &mut Page, stations: &[StationSummary]) {
             }
         }
     });
-    let goal = |page: &mut Family<'_>, value: fn(&GoalSummary) -> Option<f64>| {
-        for (of, workload) in &all {
-            for goal in &workload.goals {
-                page.sample("", &of.and("goal", &goal.goal), value(goal));
-            }
+    let mut measured: Vec<(Labels, Vec<Measured>)> = Vec::new();
+    for (of, workload) in &all {
+        let (goals, others): (Vec<Measured>, Vec<Measured>) = of_workload(workload)
+            .into_iter()
+            .partition(|measured| measured.goal.is_some());
+        measured.push((of.clone(), others));
+        for goal in goals {
+            let number = goal.goal.unwrap_or_default();
+            let text = workload.goals.get(number).map_or("", |goal| goal.goal.as_str());
+            measured.push((of.and("goal", text), vec![goal]));
         }
-    };
-    page.gauge(
-        "netburn_goal_met_ratio",
-        "Share of a goal's samples within its limit.",
-        |page| {
-            goal(page, |goal| goal.met);
-        },
-    );
-    page.gauge(
-        "netburn_goal_excess_ratio",
-        "A goal's worst sample divided by its limit.",
-        |page| {
-            goal(page, |goal| goal.excess);
-        },
-    );
-    page.gauge(
-        "netburn_player_stalled_seconds",
-        "Total duration of stalls of a player.",
-        |page| {
-            for (of, workload) in &all {
-                page.sample("", of, workload.player.map(|player| player.stalled_ms / 1e3));
-            }
-        },
-    );
-    page.gauge("netburn_player_startup_seconds", "Startup delay of a player.", |page| {
-        for (of, workload) in &all {
-            let startup = workload.player.and_then(|player| player.startup_ms);
-            page.sample("", of, startup.map(|ms| ms / 1e3));
-        }
-    });
-    segments(page, &all);
-    page.gauge("netburn_probe_lost_ratio", "Share of lost datagrams.", |page| {
-        for (of, workload) in &all {
-            page.sample("", of, workload.probe.and_then(|probe| probe.lost_share));
-        }
-    });
-    calls(page, &all);
-    streams(page, &all);
-    responsiveness(page, &all);
+    }
+    page.gauges(&measured);
 }
 
-/// Bit rates of adaptive streaming.
-fn segments(page: &mut Page, all: &[(Labels, &WorkloadSummary)]) {
-    if all.iter().all(|(_, workload)| workload.segments.is_none()) {
-        return;
+/// A value in seconds and bits per second.
+fn in_base_unit(value: f64, unit: Unit) -> f64 {
+    match unit {
+        Unit::Ms => value / 1e3,
+        Unit::Mbps => (value * 1e6).round(),
+        Unit::Share | Unit::Count | Unit::Points | Unit::Rpm | Unit::Verdict => value,
     }
-    let mut gauge = |name, help, value: fn(&SegmentsSummary) -> Option<f64>| {
-        page.gauge(name, help, |page| {
-            for (of, workload) in all {
-                page.sample("", of, workload.segments.as_ref().and_then(value));
-            }
-        });
-    };
-    gauge(
-        "netburn_media_bit_rate_bits_per_second",
-        "Mean bit rate of the complete segments of adaptive streaming.",
-        |of| of.mean_mbps.map(|mbps| mbps * 1e6),
-    );
-    gauge(
-        "netburn_media_at_highest_bit_rate_ratio",
-        "Share of the segments at the highest bit rate.",
-        |of| of.at_highest_share,
-    );
-    gauge(
-        "netburn_media_bit_rate_switches",
-        "Number of changes of the bit rate.",
-        |of| Some(of.switches as f64),
-    );
-}
-
-/// Both directions of the calls.
-fn calls(page: &mut Page, all: &[(Labels, &WorkloadSummary)]) {
-    let calls = all
-        .iter()
-        .filter_map(|(of, workload)| Some((of, workload.voice.as_ref()?)));
-    let streams: Vec<(Labels, &VoiceStreamSummary)> = calls
-        .flat_map(|(of, voice)| {
-            [("up", &voice.up), ("down", &voice.down)]
-                .map(|(direction, stream)| (of.and("direction", direction), stream))
-        })
-        .collect();
-    if streams.is_empty() {
-        return;
-    }
-    let mut gauge = |name: &'static str, help: &str, value: fn(&VoiceStreamSummary) -> Option<f64>| {
-        page.gauge(name, help, |page| {
-            for (of, stream) in &streams {
-                page.sample("", of, value(stream));
-            }
-        });
-    };
-    gauge(
-        "netburn_voice_rating",
-        "Rating R (ITU-T G.107) of a direction of a call, with the best fixed playout buffer.",
-        |stream| stream.rating,
-    );
-    gauge(
-        "netburn_voice_playout_seconds",
-        "That buffer: time from the due time of a packet to its playout.",
-        |stream| stream.buffer_ms.map(|ms| ms / 1e3),
-    );
-    gauge(
-        "netburn_voice_lost_ratio",
-        "Share of lost packets of a direction of a call.",
-        |stream| stream.delivery.lost_share,
-    );
-    gauge(
-        "netburn_voice_jitter_seconds",
-        "Jitter (RFC 3550) of a direction of a call.",
-        |stream| stream.delivery.jitter_ms.map(|ms| ms / 1e3),
-    );
-}
-
-/// Both directions of the streams of datagrams.
-fn streams(page: &mut Page, all: &[(Labels, &WorkloadSummary)]) {
-    let workloads = all
-        .iter()
-        .filter_map(|(of, workload)| Some((of, workload.streams.as_ref()?)));
-    let streams: Vec<(Labels, &StreamSummary)> = workloads
-        .flat_map(|(of, both)| {
-            let directions = [("up", &both.up), ("down", &both.down)];
-            let present = directions
-                .into_iter()
-                .filter_map(|(name, stream)| Some((name, stream.as_ref()?)));
-            present.map(|(direction, stream)| (of.and("direction", direction), stream))
-        })
-        .collect();
-    if streams.is_empty() {
-        return;
-    }
-    let mut gauge = |name: &'static str, help: &str, value: fn(&StreamSummary) -> Option<f64>| {
-        page.gauge(name, help, |page| {
-            for (of, stream) in &streams {
-                page.sample("", of, value(stream));
-            }
-        });
-    };
-    gauge(
-        "netburn_stream_delay_median_seconds",
-        "Median one-way delay of a direction of a stream: of the packets, or of the frames of a video call.",
-        |stream| stream.delivery.delay_ms?.p50.map(|ms| ms / 1e3),
-    );
-    gauge(
-        "netburn_stream_lost_ratio",
-        "Share of lost packets of a direction of a stream, or of the frames of a video call that were never complete.",
-        |stream| stream.delivery.lost_share,
-    );
-    gauge(
-        "netburn_stream_jitter_seconds",
-        "Jitter (RFC 3550) of a direction of a stream of datagrams.",
-        |stream| stream.delivery.jitter_ms.map(|ms| ms / 1e3),
-    );
-    gauge(
-        "netburn_stream_gaps_ratio",
-        "Share of the time of a direction of a game without an arrival for 100 ms or more.",
-        |stream| Some(stream.gaps?.share),
-    );
-    gauge(
-        "netburn_stream_missed_frames_ratio",
-        "Share of the frames of a direction that were late or incomplete.",
-        |stream| stream.frames?.missed_share,
-    );
-    if streams.iter().any(|(_, stream)| stream.video.is_some()) {
-        videos(page, &streams);
-    }
-    if all.iter().any(|(_, workload)| round_trip(workload).is_some()) {
-        let help = "95th percentile of the round trips of a game.";
-        page.gauge("netburn_round_trip_p95_seconds", help, |page| {
-            for (of, workload) in all {
-                page.sample(
-                    "",
-                    of,
-                    round_trip(workload).and_then(|trip| trip.p95).map(|ms| ms / 1e3),
-                );
-            }
-        });
-    }
-}
-
-/// Scores and probes of the workloads of kind `responsiveness`.
-fn responsiveness(page: &mut Page, all: &[(Labels, &WorkloadSummary)]) {
-    let workloads = all
-        .iter()
-        .filter_map(|(of, workload)| Some((of, workload.responsiveness.as_ref()?)));
-    let workloads: Vec<(&Labels, &ResponsivenessSummary)> = workloads.collect();
-    if workloads.is_empty() {
-        return;
-    }
-    let mut gauge = |name: &'static str, help: &str, value: fn(&ResponsivenessSummary) -> Option<f64>| {
-        page.gauge(name, help, |page| {
-            for (of, workload) in &workloads {
-                page.sample("", of, value(workload));
-            }
-        });
-    };
-    gauge(
-        "netburn_responsiveness_rpm",
-        "Round trips per minute under load (draft-ietf-ippm-responsiveness-09).",
-        |of| of.rpm,
-    );
-    gauge(
-        "netburn_responsiveness_foreign_rpm",
-        "Round trips per minute of probes on connections of their own.",
-        |of| of.foreign_rpm,
-    );
-    gauge(
-        "netburn_responsiveness_loaded_rpm",
-        "Round trips per minute of probes on connections with load.",
-        |of| of.loaded_rpm,
-    );
-    gauge(
-        "netburn_responsiveness_lost_ratio",
-        "Share of the probes of responsiveness without a response.",
-        |of| {
-            let due = of.foreign_probes.due.saturating_add(of.self_probes.due);
-            let lost = of.foreign_probes.lost.saturating_add(of.self_probes.lost);
-            (due > 0).then(|| lost as f64 / due as f64)
-        },
-    );
-}
-
-/// Both directions of the video calls.
-fn videos(page: &mut Page, streams: &[(Labels, &StreamSummary)]) {
-    let mut gauge = |name: &'static str, help: &str, value: fn(&StreamSummary) -> Option<f64>| {
-        page.gauge(name, help, |page| {
-            for (of, stream) in streams {
-                page.sample("", of, value(stream));
-            }
-        });
-    };
-    gauge(
-        "netburn_video_freezes",
-        "Freezes of a direction of a video call (webrtc-stats).",
-        |stream| Some(stream.video?.freezes as f64),
-    );
-    gauge(
-        "netburn_video_freezes_seconds",
-        "Total duration of the freezes of a direction of a video call.",
-        |stream| Some(stream.video?.total_freezes_ms / 1e3),
-    );
-    gauge(
-        "netburn_video_frozen_ratio",
-        "Share of the time of a direction of a video call in freezes.",
-        |stream| stream.video?.frozen_share,
-    );
-    gauge(
-        "netburn_video_rate_bits_per_second",
-        "Mean rate of the complete frames of a direction of a video call.",
-        |stream| stream.video?.rate_mbps.map(|mbps| mbps * 1e6),
-    );
-    gauge(
-        "netburn_video_at_target_ratio",
-        "Share of the frames of a direction of a video call that were encoded at the target rate and became complete.",
-        |stream| stream.video?.at_target_share,
-    );
-}
-
-fn round_trip(workload: &WorkloadSummary) -> Option<LatencyMs> {
-    workload.streams.as_ref()?.round_trip_ms
 }
 
 /// Labels beyond those that every series has.
@@ -473,6 +190,33 @@ impl Page {
 
     fn gauge(&mut self, name: &'static str, help: &str, samples: impl FnOnce(&mut Family<'_>)) {
         self.family(name, "gauge", help, samples);
+    }
+
+    /// The families of metrics in the order of the catalogue, each with the series of all labels.
+    fn gauges(&mut self, all: &[(Labels, Vec<Measured>)]) {
+        let measured = all
+            .iter()
+            .flat_map(|(of, measured)| measured.iter().map(move |one| (of, one)));
+        let mut families: Vec<(Gauge, Vec<(Labels, Option<f64>)>)> = Vec::new();
+        for (of, measured) in measured {
+            let Some(gauge) = measured.quantity.gauge else { continue };
+            let of = gauge
+                .direction
+                .map_or_else(|| of.clone(), |direction| of.and("direction", direction));
+            let value = measured.value.filter(|value| value.is_finite());
+            let sample = (of, value.map(|value| in_base_unit(value, measured.quantity.unit)));
+            match families.iter_mut().find(|(known, _)| known.name == gauge.name) {
+                Some((_, samples)) => samples.push(sample),
+                None => families.push((gauge, vec![sample])),
+            }
+        }
+        for (Gauge { name, help, .. }, samples) in families {
+            self.gauge(name, help, |family| {
+                for (of, value) in samples {
+                    family.sample("", &of, value);
+                }
+            });
+        }
     }
 
     /// One series for each possible verdict; the actual one is 1.

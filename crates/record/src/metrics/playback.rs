@@ -9,7 +9,16 @@ pub(super) static PLAYER: &[Metric<WorkloadSummary>] = &[
     Metric::new("stalled_ms", Unit::Ms, |of: &WorkloadSummary| {
         Some(Some(of.player?.stalled_ms))
     })
+    .gauge(
+        "netburn_player_stalled_seconds",
+        "Total duration of stalls of a player.",
+    )
     .at("player.stalled_ms"),
+    Metric::new("startup_ms", Unit::Ms, |of: &WorkloadSummary| {
+        Some(of.player?.startup_ms)
+    })
+    .at("player.startup_ms")
+    .gauge("netburn_player_startup_seconds", "Startup delay of a player."),
     Metric::new("stalled_share", Unit::Share, |of: &WorkloadSummary| {
         Some(Some(of.player?.stalled_share))
     })
@@ -26,6 +35,10 @@ pub(super) static SEGMENTS: &[Metric<WorkloadSummary>] = &[
     Metric::new("bit_rate_mbps", Unit::Mbps, |of: &WorkloadSummary| {
         Some(of.segments?.mean_mbps)
     })
+    .gauge(
+        "netburn_media_bit_rate_bits_per_second",
+        "Mean bit rate of the complete segments of adaptive streaming.",
+    )
     .at("segments.mean_mbps")
     .compared(
         "video Mbit/s",
@@ -36,9 +49,14 @@ pub(super) static SEGMENTS: &[Metric<WorkloadSummary>] = &[
     Metric::new("at_highest_share", Unit::Share, |of: &WorkloadSummary| {
         Some(of.segments?.at_highest_share)
     })
+    .gauge(
+        "netburn_media_at_highest_bit_rate_ratio",
+        "Share of the segments at the highest bit rate.",
+    )
     .at("segments.at_highest_share"),
     Metric::new("switches", Unit::Count, |of: &WorkloadSummary| {
         count(of.segments?.switches)
     })
+    .gauge("netburn_media_bit_rate_switches", "Number of changes of the bit rate.")
     .at("segments.switches"),
 ];

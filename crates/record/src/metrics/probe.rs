@@ -8,6 +8,7 @@ pub(super) static METRICS: &[Metric<WorkloadSummary>] =
     &[Metric::new("lost_share", Unit::Share, |of: &WorkloadSummary| {
         Some(of.probe?.lost_share)
     })
+    .gauge("netburn_probe_lost_ratio", "Share of lost datagrams.")
     .at("probe.lost_share")
     .compared(
         "lost %",

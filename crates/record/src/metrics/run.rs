@@ -20,6 +20,10 @@ pub(super) static RUN: [Metric<Summary>; 4] = [
     Metric::new("airtime_jain", Unit::Share, |run: &Summary| {
         Some(run.totals.airtime_jain)
     })
+    .gauge(
+        "netburn_airtime_fairness_ratio",
+        "Jain's index of the stations' airtime shares.",
+    )
     .at("totals.airtime_jain")
     .alias("totals.airtime_jain")
     .compared(
@@ -38,6 +42,10 @@ pub(super) static STATION: [Metric<StationSummary>; 4] = [
     Metric::new("throughput_mbps", Unit::Mbps, |station: &StationSummary| {
         Some(Some(station.throughput_mbps))
     })
+    .gauge(
+        "netburn_station_throughput_bits_per_second",
+        "Content of a station in the evaluated time, both directions.",
+    )
     .compared(
         "Mbit/s",
         "throughput, of a station, a workload or all",
@@ -47,10 +55,15 @@ pub(super) static STATION: [Metric<StationSummary>; 4] = [
     .compared_if(|station: &StationSummary| !station.workloads.is_empty()),
     Metric::new("airtime_share", Unit::Share, |station: &StationSummary| {
         Some(station.airtime_share)
-    }),
+    })
+    .gauge("netburn_station_airtime_ratio", "A station's share of the airtime."),
     Metric::new("idle_latency_ms", Unit::Ms, |station: &StationSummary| {
         Some(station.idle_latency_ms)
     })
+    .gauge(
+        "netburn_station_idle_latency_seconds",
+        "Median round-trip time before the load.",
+    )
     .alias("idle_ms")
     .compared("idle ms", "idle latency", Better::Lower, Tolerance::LATENCY),
 ];

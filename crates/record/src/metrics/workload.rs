@@ -11,6 +11,10 @@ pub(super) static WORKLOAD: [Metric<WorkloadSummary>; 12] = [
     Metric::new("throughput_mbps", Unit::Mbps, |of: &WorkloadSummary| {
         Some(Some(of.throughput_mbps))
     })
+    .gauge(
+        "netburn_workload_throughput_bits_per_second",
+        "Content of a workload in the evaluated time, both directions.",
+    )
     .compared(
         "Mbit/s",
         "throughput, of a station, a workload or all",
@@ -50,13 +54,18 @@ pub(super) static WORKLOAD: [Metric<WorkloadSummary>; 12] = [
 ];
 
 pub(super) static GOAL: [Metric<GoalSummary>; 2] = [
-    Metric::new("met", Unit::Share, |goal: &GoalSummary| Some(goal.met)).compared(
-        "met %",
-        "share of the samples that met a goal",
-        Better::Higher,
-        Tolerance::MET,
+    Metric::new("met", Unit::Share, |goal: &GoalSummary| Some(goal.met))
+        .gauge("netburn_goal_met_ratio", "Share of a goal's samples within its limit.")
+        .compared(
+            "met %",
+            "share of the samples that met a goal",
+            Better::Higher,
+            Tolerance::MET,
+        ),
+    Metric::new("excess", Unit::Share, |goal: &GoalSummary| Some(goal.excess)).gauge(
+        "netburn_goal_excess_ratio",
+        "A goal's worst sample divided by its limit.",
     ),
-    Metric::new("excess", Unit::Share, |goal: &GoalSummary| Some(goal.excess)),
 ];
 
 /// Returns true if throughput matters for a workload, rather than latency.
