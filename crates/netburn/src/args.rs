@@ -29,7 +29,9 @@ pub(crate) use fleet::{
     RevokeArgs,
 };
 pub(crate) use generate::{CompleteArgs, GenerateArgs, Generated};
-pub(crate) use lab::{CommandArgs, DoctorArgs, LabArgs};
+#[cfg(target_os = "linux")]
+pub(crate) use lab::CommandArgs;
+pub(crate) use lab::{DoctorArgs, LabArgs};
 pub(crate) use rpm::{RpmArgs, RpmDirection};
 pub(crate) use run::{BandArg, Changes, Check, EnvironmentArg, PlanArgs, RunArgs};
 pub(crate) use scenarios::{ScenariosArgs, ScenariosCommand};

@@ -3,10 +3,15 @@
 use crate::args::LabArgs;
 use crate::exit::{CliError, ExitStatus};
 use crate::lab_opening::no_lab;
+use crate::plan;
 use netburn_runner::LabError;
+use netburn_scenario::Environment;
 
 /// `netburn lab SCENARIO`.
-pub(crate) fn lab(_: &LabArgs) -> Result<ExitStatus, CliError> {
+pub(crate) fn lab(args: &LabArgs) -> Result<ExitStatus, CliError> {
+    args.commands().map_err(CliError::Usage)?;
+    let scenario = plan::changed(&args.changes())?;
+    plan::resolved(&scenario, Environment::Lab)?;
     Err(no_lab(&LabError))
 }
 

@@ -68,6 +68,7 @@ impl<'a> RecordingSink<'a> {
     }
 
     /// For a run inside a lab.
+    #[cfg(target_os = "linux")]
     pub(crate) fn in_lab(sink: &'a mut (dyn Sink + Send), lab: &'a dyn ModelledNetwork) -> Self {
         RecordingSink {
             lab: Some(lab),
