@@ -5,7 +5,7 @@
 //! - `in_flight`: operations in flight.
 //! - `slots`: numbers of persistent connections.
 //!
-//! Due times are those of the kind's [`Schedule`].
+//! Due times are those of the kind's `Schedule`.
 
 mod action;
 mod in_flight;
