@@ -88,7 +88,7 @@ impl Live {
                 .iter()
                 .map(|workload| Workload {
                     name: workload.name.clone(),
-                    kind: workload.config.kind.as_str(),
+                    kind: workload.config.kind().name,
                     tenths: Recent::new(BIN, TENTHS),
                     seconds: Recent::new(Duration::from_secs(1), 2 * HISTORY_SECONDS as u32),
                 })

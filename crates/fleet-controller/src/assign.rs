@@ -5,7 +5,7 @@ use netburn_protocol::messages::standing::Kind;
 use netburn_record::Role;
 use netburn_scenario::Plan;
 use netburn_scenario::plan::Station;
-use netburn_workload::{Kind as WorkloadKind, ProbeTarget};
+use netburn_workload::ProbeTarget;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Assignment of members to stations.
@@ -159,16 +159,15 @@ fn fits(station: &Station, member: &MemberStatus) -> bool {
 /// Returns whether a workload of the station sends datagrams. A browser needs a data channel for them.
 pub(crate) fn needs_datagrams(station: &Station) -> bool {
     let mut workloads = station.workloads.iter();
-    workloads.any(|workload| workload.config.kind.is_datagram())
+    workloads.any(|workload| workload.config.kind().is_datagram())
 }
 
 /// Returns whether a browser can run the workloads of the station. A browser sends no probes to hosts on the way to the
 /// server, and does not measure handshakes.
 fn browser_can_run(station: &Station) -> bool {
-    station.workloads.iter().all(|workload| match workload.config.kind {
-        WorkloadKind::Probe => workload.config.target == ProbeTarget::Server,
-        WorkloadKind::Responsiveness => false,
-        _ => true,
+    station.workloads.iter().all(|workload| {
+        let is_near = |target| target != ProbeTarget::Server;
+        !workload.config.target().is_some_and(is_near) && !workload.config.kind().has_handshake_times
     })
 }
 

@@ -7,7 +7,7 @@ use netburn_scenario::{Document, Environment};
 use netburn_units::{BitRate, ByteSize, Duration, Instant, Stream};
 use netburn_workload::video::{VideoConfig, VideoEnd, VideoTransmit};
 use netburn_workload::{
-    Action, Adaptation, Connection, Direction, Failure, Kind, Outcome, PacketStream, RequestId, Wake, Workload,
+    Action, Adaptation, Connection, Direction, Failure, Outcome, PacketStream, RequestId, Wake, Workload,
 };
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -275,14 +275,14 @@ fn input(
     *now += Duration::from_nanos(random.below(15_000_000));
     if let (Some(id), 0..=14) = (some, choice) {
         let mut step = json!({ "now": now.as_nanos(), "operation": id.operation, "object": id.object });
-        if machine.config().kind.is_datagram() && choice < 12 {
+        if machine.config().kind().is_datagram() && choice < 12 {
             // The arrival of a packet can be known late.
             let at = *now - Duration::from_nanos(random.below(30_000_000));
-            if machine.config().kind == Kind::VideoCall {
+            if machine.config().video().is_some() {
                 let size = 1 + random.below(20_000);
                 machine.handle_frame(*now, id, at, ByteSize::from_bytes(size));
                 (step["do"], step["at"], step["size"]) = ("arrival".into(), at.as_nanos().into(), size.into());
-            } else if machine.config().kind.is_one_way() {
+            } else if machine.config().kind().is_one_way() {
                 machine.handle_arrival(*now, id, at);
                 (step["do"], step["at"]) = ("arrival".into(), at.as_nanos().into());
             } else {

@@ -7,6 +7,7 @@ use netburn_interop::export::openmetrics;
 use netburn_record::{Recorder, Row, RunStatus, Sink};
 use netburn_scenario::Plan;
 use netburn_units::{BitRate, ByteSize, Duration, Instant};
+use netburn_workload::kinds::VideoCall;
 use netburn_workload::{Config, Direction, Outcome, PacketStream, Streams};
 use util::{header, operation, station};
 
@@ -16,10 +17,10 @@ fn text(frame: impl Fn(Direction, u64) -> (Option<u64>, u64)) -> String {
     let every = Duration::from_millis(40);
     let timeout = Duration::from_secs(1);
     let target = BitRate::from_bps(1_800_000);
+    let streams = Streams::both(PacketStream::adaptive(every, target, ByteSize::from_bytes(1000)));
     let config = Config {
-        datagrams: Streams::both(PacketStream::adaptive(every, target, ByteSize::from_bytes(1000))),
         timeout,
-        ..Config::video_call()
+        ..Config::with(|call: &mut VideoCall| call.streams = streams)
     };
     let plan = Plan {
         duration: Duration::from_secs(10),

@@ -127,7 +127,7 @@ fn header() -> Header {
     let uses = [Config::browsing(), Config::stream_4k(), Config::voip(), Config::probe()];
     let workloads = uses
         .into_iter()
-        .map(|config| StationWorkload::new(config.kind.to_string(), config));
+        .map(|config| StationWorkload::new(config.kind().to_string(), config));
     Header {
         seed: plan.seed,
         plan: Plan {

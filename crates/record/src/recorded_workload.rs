@@ -167,6 +167,7 @@ impl RecordedWorkload {
 mod tests {
     use super::*;
     use netburn_units::{ByteSize, Duration, Seed};
+    use netburn_workload::kinds::Periodic;
     use netburn_workload::{Action, Config, Outcome};
     use proptest::prelude::*;
 
@@ -218,11 +219,10 @@ mod tests {
 
     #[test]
     fn every_operation_is_shown_and_becomes_a_row() {
-        let config = Config {
-            object_size: ByteSize::from_bytes(1000),
-            interval: Some(Duration::from_millis(100)),
-            ..Config::voip()
-        };
+        let config = Config::with(|calls: &mut Periodic| {
+            calls.requests.object_size = ByteSize::from_bytes(1000);
+            calls.grid.interval = Duration::from_millis(100);
+        });
         let mut recorded = recorded(config, Instant::ZERO, Instant::from_secs(10));
         let (due, id) = begin(&mut recorded);
         let (mut rows, mut shown) = (Vec::new(), Vec::new());

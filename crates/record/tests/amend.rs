@@ -10,7 +10,8 @@ use netburn_record::{
 };
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
-use netburn_workload::{Outcome, Verdict};
+use netburn_workload::kinds::Periodic;
+use netburn_workload::{Config, Outcome, Verdict};
 use proptest::prelude::*;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -22,7 +23,8 @@ const CAME: UnixTime = UnixTime(1_795_285_800_000_000_000);
 /// The plan of the tests, with a call every 20 ms.
 fn plan() -> Plan {
     let mut plan = util::plan();
-    plan.stations[0].workloads[1].config.interval = Some(Duration::from_millis(20));
+    plan.stations[0].workloads[1].config =
+        Config::with(|calls: &mut Periodic| calls.grid.interval = Duration::from_millis(20));
     plan
 }
 

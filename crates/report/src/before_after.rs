@@ -78,8 +78,9 @@ fn station_rows(runs: [&StationSummary; 2]) -> Vec<Row> {
         if workload.goals.iter().any(|goal| goal.kind == GoalKind::Latency) {
             add(format!("{name}: slowest"), pair.map(slowest));
         }
-        match workload.kind.parse::<Kind>() {
-            Ok(Kind::Probe) => {
+        let kind = Kind::by_name(&workload.kind);
+        match kind.map(|kind| (kind.is_probe(), (kind.settings)().pattern().bulk().is_some())) {
+            Some((true, _)) => {
                 let to = match workload.probe.map(|probe| probe.target) {
                     Some(ProbeTarget::Near) => " to the access point",
                     Some(ProbeTarget::Line) => " over the internet line",
@@ -91,7 +92,7 @@ fn station_rows(runs: [&StationSummary; 2]) -> Vec<Row> {
                 );
                 add(format!("round trip{to}, p95"), pair.map(|of| time(of.latency_ms.p95)));
             }
-            Ok(Kind::Download | Kind::Upload) => {
+            Some((_, true)) => {
                 let rate = |of: &WorkloadSummary| plain(format!("{} Mbit/s", mbps(of.throughput_mbps)));
                 add(name.clone(), pair.map(rate));
             }

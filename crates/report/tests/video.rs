@@ -5,6 +5,7 @@ use netburn_record::{Header, OperationRow, Recorder, Row, RunStatus, Sink};
 use netburn_report::html;
 use netburn_scenario::{Plan, Station, StationWorkload};
 use netburn_units::{BitRate, ByteSize, Duration, Instant};
+use netburn_workload::kinds::VideoCall;
 use netburn_workload::{Config, Direction, Operation, Outcome, PacketStream, Streams};
 
 const INTERVAL: Duration = Duration::from_millis(40);
@@ -12,10 +13,10 @@ const INTERVAL: Duration = Duration::from_millis(40);
 /// A call of 10 s with 25 frames per second, at the target of 1.8 Mbit/s of 9000 B.
 fn plan() -> Plan {
     let target = BitRate::from_bps(1_800_000);
+    let streams = Streams::both(PacketStream::adaptive(INTERVAL, target, ByteSize::from_bytes(1000)));
     let call = Config {
-        datagrams: Streams::both(PacketStream::adaptive(INTERVAL, target, ByteSize::from_bytes(1000))),
         timeout: Duration::from_secs(1),
-        ..Config::video_call()
+        ..Config::with(|call: &mut VideoCall| call.streams = streams)
     };
     Plan {
         duration: Duration::from_secs(10),

@@ -22,7 +22,7 @@ use netburn_traffic::clock::RunClock;
 use netburn_traffic::drive::{self, CancelHandle, DriveReport, Idle, Load};
 use netburn_units::{Duration, Instant};
 use netburn_wifi_monitor::Adapter;
-use netburn_workload::{Kind, Workload};
+use netburn_workload::{Direction, Workload};
 use std::io;
 use std::sync::Arc;
 use tokio::sync::mpsc;

@@ -98,7 +98,7 @@ fn setup(plan: &Plan) -> Result<Setup, ControllerError> {
             datagrams: station
                 .workloads
                 .iter()
-                .any(|workload| workload.config.kind.is_datagram()),
+                .any(|workload| workload.config.kind().is_datagram()),
             device: Default::default(),
         });
     }

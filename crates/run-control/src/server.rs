@@ -191,7 +191,9 @@ impl Serving {
 fn more_ports(plan: &Plan) -> Vec<u16> {
     let over_http = |station: &Station| {
         let workloads = station.workloads.iter();
-        workloads.filter(|workload| !workload.config.kind.is_datagram()).count()
+        workloads
+            .filter(|workload| !workload.config.kind().is_datagram())
+            .count()
     };
     let most = plan.stations.iter().map(over_http).max().unwrap_or(0);
     BROWSER_PORTS.take(most.saturating_sub(1)).collect()

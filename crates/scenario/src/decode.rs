@@ -8,7 +8,6 @@ use crate::problem::Problem;
 use crate::queue_lists::expand;
 use crate::reason::Reason;
 use crate::suggest;
-use netburn_workload::Kind;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use std::borrow::Cow;
 use std::ops::Deref;
@@ -318,8 +317,6 @@ pub(crate) struct Key {
     pub(crate) required: bool,
     /// The key describes Wi-Fi, and a station with a wired link cannot have it.
     pub(crate) wifi: bool,
-    /// Kinds of workload that have the key; empty: all.
-    pub(crate) kinds: &'static [Kind],
     /// The key can change during a run.
     pub(crate) changeable: bool,
     /// Environments of a key that does not act in all, with the reason.

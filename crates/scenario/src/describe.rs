@@ -5,9 +5,9 @@ use crate::house::{Associations, at_signal, wan_rates};
 use crate::plan::{Ap, Joins, Plan, Port, RadioName, Router, Station, StationLink, Wan};
 use netburn_medium::config::{LinkQuality, RadioConfig};
 use netburn_medium::queue::QueueKind;
-use netburn_units::{ByteSize, Duration};
-use netburn_workload::config::{Activity, Dash, GAP};
-use netburn_workload::{Adaptation, Config, Direction, Goal, Kind, ProbeTarget};
+use netburn_units::ByteSize;
+use netburn_workload::config::{Activity, GAP};
+use netburn_workload::{Config, Goal, Kind};
 
 impl Plan {
     /// Returns the plan as lines of text: network, stations, workloads, goals, expected traffic on `environment`, and
@@ -287,47 +287,7 @@ fn on_wire(link: &StationLink) -> String {
 }
 
 fn workload_summary(config: &Config) -> String {
-    if config.kind.has_streams() {
-        let what = match config.adaptation {
-            Some(adaptation) => video(config, adaptation),
-            None => streams(config),
-        };
-        return format!("{what}{}; {}", when_and_mark(config), goals_of(config));
-    }
-    if config.kind == Kind::Responsiveness {
-        return format!("{}{}; {}", probes(config), when_and_mark(config), goals_of(config));
-    }
-    if let Some(dash) = &config.dash {
-        return format!("{}{}; {}", segments(dash), when_and_mark(config), goals_of(config));
-    }
-    let what = match (config.kind, config.objects) {
-        (Kind::Probe, _) => match config.target {
-            ProbeTarget::Near => format!("a datagram of {} to the access point", config.object_size),
-            ProbeTarget::Line => format!(
-                "a datagram of {} to the first hop beyond the router",
-                config.object_size
-            ),
-            ProbeTarget::Server => format!("a datagram of {}", config.object_size),
-        },
-        (Kind::Voice, _) => format!("a packet of {} in each direction", config.object_size),
-        (Kind::Download | Kind::Upload, _) if config.streams > 1 => {
-            format!("{} streams of objects of {}", config.streams, config.object_size)
-        }
-        (Kind::Download | Kind::Upload, _) => format!("objects of {}", config.object_size),
-        (_, 1) => format!("an object of {}", config.object_size),
-        (_, objects) => format!("{objects} objects of {}", config.object_size),
-    };
-    let when = match (config.kind, config.interval) {
-        (Kind::Upload, _) | (_, None) => "one after another".to_owned(),
-        (_, Some(every)) if config.jitter.is_zero() => format!("every {}", rounded(every)),
-        (_, Some(every)) => format!("every {} ± {}", rounded(every), config.jitter),
-    };
-    let up = if config.kind == Kind::Upload {
-        ", sent by the station"
-    } else {
-        ""
-    };
-    format!("{what} {when}{up}{}; {}", when_and_mark(config), goals_of(config))
+    format!("{}{}; {}", config.describe(), when_and_mark(config), goals_of(config))
 }
 
 /// The times in which a workload runs, and the mark of its packets.
@@ -355,63 +315,12 @@ fn active(activity: Activity) -> String {
 }
 
 fn goals_of(config: &Config) -> String {
-    let goals: Vec<String> = config.goals.iter().map(|goal| goal_text(goal, config.kind)).collect();
+    let goals: Vec<String> = config.goals.iter().map(|goal| goal_text(goal, config.kind())).collect();
     if goals.is_empty() {
         "no goal".to_owned()
     } else {
         format!("goal: {}", goals.join(", "))
     }
-}
-
-/// `up a packet of 100 B every 15.6 ms, down 43 packets of 1200 B every 16.7 ms`
-fn streams(config: &Config) -> String {
-    let streams = config.packet_streams();
-    let texts = streams.all().map(|(direction, stream)| {
-        let direction = match direction {
-            Direction::Up => "up",
-            Direction::Down => "down",
-        };
-        let packets = match stream.burst {
-            1 => "a packet".to_owned(),
-            burst => format!("{burst} packets"),
-        };
-        let bytes = stream.size.as_bytes();
-        format!("{direction} {packets} of {bytes} B every {}", rounded(stream.interval))
-    });
-    texts.collect::<Vec<_>>().join(", ")
-}
-
-/// `foreign and self probes every 100 ms, load connections: 4 down, 4 up`
-fn probes(config: &Config) -> String {
-    let every = rounded(config.interval.unwrap_or_default());
-    match (config.load.down, config.load.up) {
-        (0, 0) => format!("foreign probes every {every}, without a load of its own"),
-        (down, up) => format!("foreign and self probes every {every}, load connections: {down} down, {up} up"),
-    }
-}
-
-/// `up a frame every 33.3 ms at 100 kbit/s to 2.50 Mbit/s, down …, starting at 1.2 Mbit/s`
-fn video(config: &Config, adaptation: Adaptation) -> String {
-    let texts = config.datagrams.all().map(|(direction, stream)| {
-        let direction = match direction {
-            Direction::Up => "up",
-            Direction::Down => "down",
-        };
-        let (every, least) = (rounded(stream.interval), adaptation.min_rate);
-        let most = stream.rate().as_mbps_f64();
-        format!("{direction} a frame every {every} at {least} to {most:.2} Mbit/s")
-    });
-    let streams = texts.collect::<Vec<_>>().join(", ");
-    format!("{streams}, starting at {}", adaptation.start_rate)
-}
-
-/// `segments of 4 s at 145 kbit/s to 16.8 Mbit/s, selected by a buffer of 30 s`
-fn segments(dash: &Dash) -> String {
-    let (length, least, most) = (dash.segment, dash.lowest(), dash.highest());
-    format!(
-        "segments of {length} at {least} to {most}, selected by a buffer of {}",
-        dash.max_buffer
-    )
 }
 
 /// Formats a size in decimal units: `8.1 GB`.
@@ -427,20 +336,13 @@ pub fn decimal(size: ByteSize) -> String {
     }
 }
 
-/// Rounds times of 1 ms and more to 0.1 ms: `335.5 ms`.
-fn rounded(time: Duration) -> Duration {
-    const STEP: u64 = 100_000;
-    match time.as_nanos() {
-        nanos @ 1_000_000.. => Duration::from_nanos((nanos + STEP / 2) / STEP * STEP),
-        _ => time,
-    }
-}
-
-fn goal_text(goal: &Goal, kind: Kind) -> String {
+fn goal_text(goal: &Goal, kind: &Kind) -> String {
     match goal {
-        Goal::Rate { at_least, .. } if kind == Kind::Dash => format!("segments ≥ {at_least}"),
         Goal::Latency { limit } => format!("≤ {limit}"),
-        Goal::Rate { at_least, window, .. } => format!("≥ {at_least} in every {window}"),
+        Goal::Rate { at_least, window, .. } => match kind.rated {
+            Some(what) => format!("{what} ≥ {at_least}"),
+            None => format!("≥ {at_least} in every {window}"),
+        },
         Goal::NoStall => "no stall".to_owned(),
         Goal::Frames => "frames on time".to_owned(),
         Goal::NoGap => format!("no gap of {GAP}"),

@@ -5,10 +5,11 @@ use crate::decode::{Key, Section};
 use crate::document::Document;
 use crate::file::Scenario;
 use crate::keys::Keys;
+use crate::kinds;
 use crate::plan::{Ap, Change, Mesh, Network, Plan, Radio, Setting, Station, StationWorkload};
 use crate::problem::ScenarioError;
 use crate::resolve::SCHEMA;
-use crate::sections::{ApSection, MeshSection, NetworkSection, RadioSection, StationSection, WorkloadSection};
+use crate::sections::{ApSection, MeshSection, NetworkSection, RadioSection, StationSection};
 use netburn_medium::config::LinkQuality;
 use serde_json::{Value, json};
 
@@ -34,7 +35,9 @@ impl Plan {
                 workloads.push(workload);
             }
         }
-        keys.named("workload", &workloads, |used| (used.name.clone(), workload(used)));
+        keys.named("workload", &workloads, |used| {
+            (used.name.clone(), kinds::encode(used).into_json())
+        });
         if !self.changes.is_empty() {
             keys.put("at", self.changes.iter().map(change).collect::<Vec<Value>>());
         }
@@ -100,14 +103,6 @@ pub(crate) fn station(station: &Station) -> Keys {
     order.sort_by_key(|key| !key.of_air());
     let has = |key: &&Key| station.link.is_none() || !key.wifi;
     keys.ordered(order.iter().filter(has).map(|key| key.name))
-}
-
-fn workload(workload: &StationWorkload) -> Value {
-    let kind = workload.config.kind;
-    let of_kind = |key: &&Key| key.kinds.is_empty() || key.kinds.contains(&kind);
-    WorkloadSection::encode(workload)
-        .ordered(WorkloadSection::keys().iter().filter(of_kind).map(|key| key.name))
-        .into_json()
 }
 
 fn change(change: &Change) -> Value {

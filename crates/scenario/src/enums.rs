@@ -17,7 +17,7 @@ use netburn_medium::fading::FadingModel;
 use netburn_medium::geometry::BuildingModel;
 use netburn_tcp::config::{CongestionControl, Tsq, TsqPreset, TsqSettings};
 use netburn_units::{ByteSize, DscpMapping, Duration};
-use netburn_workload::{Connections, Kind, Priority, ProbeTarget};
+use netburn_workload::{Connections, Priority, ProbeTarget};
 use schemars::{Schema, SchemaGenerator, json_schema};
 
 /// Declares the words of an enum.
@@ -93,13 +93,6 @@ texts! {
 }
 
 words!(Http, HTTP, ["1.1" => Http::H1, "2" => Http::H2]);
-words!(Kind, KINDS, [
-    "pages" => Kind::Pages, "stream" => Kind::Stream, "calls" => Kind::Calls,
-    "download" => Kind::Download, "upload" => Kind::Upload, "probe" => Kind::Probe,
-    "voice" => Kind::Voice, "datagrams" => Kind::Datagrams, "game" => Kind::Game,
-    "cloud-gaming" => Kind::CloudGaming, "video-call" => Kind::VideoCall,
-    "responsiveness" => Kind::Responsiveness, "dash" => Kind::Dash,
-]);
 words!(ProbeTarget, PROBE_TARGETS, [
     "near" => ProbeTarget::Near, "line" => ProbeTarget::Line, "server" => ProbeTarget::Server,
 ]);

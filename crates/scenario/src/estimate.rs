@@ -2,10 +2,9 @@
 
 use crate::environment::Environment;
 use crate::plan::Plan;
-use crate::resolve::operation_size;
 use netburn_units::{BitRate, ByteSize, Duration, Instant};
-use netburn_workload::{Config, Kind, PacketStream};
-use std::ops::Range;
+use netburn_workload::Direction;
+use netburn_workload::config::Volume;
 
 /// Estimated content bytes of all runs of a plan, both directions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,9 +32,10 @@ impl Default for Demand {
 }
 
 impl Demand {
-    fn add(&mut self, scheduled: u128) {
-        self.scheduled += scheduled;
-        self.max = self.max.map(|max| max + scheduled);
+    fn add(&mut self, volume: Volume) {
+        self.scheduled += volume.scheduled;
+        let max = self.max.filter(|_| !volume.is_unlimited);
+        self.max = max.map(|max| max + volume.scheduled);
     }
 
     fn join(&mut self, other: &Demand) {
@@ -69,27 +69,10 @@ impl Plan {
             let load = Instant::ZERO + station.start..Instant::ZERO + end;
             let (mut to, mut from) = (Demand::default(), Demand::default());
             for workload in &station.workloads {
-                let config = &workload.config;
-                match config.kind {
-                    Kind::Download => to.max = None,
-                    Kind::Upload => from.max = None,
-                    Kind::Responsiveness => {
-                        to.add(scheduled(config, &load));
-                        to.max = to.max.filter(|_| config.load.down == 0);
-                        from.max = from.max.filter(|_| config.load.up == 0);
-                    }
-                    kind if kind.has_streams() => {
-                        to.add(of_stream(config, config.datagrams.down, &load));
-                        from.add(of_stream(config, config.datagrams.up, &load));
-                    }
-                    Kind::Probe | Kind::Voice | Kind::Datagrams | Kind::Game | Kind::CloudGaming | Kind::VideoCall => {
-                        let scheduled = scheduled(config, &load);
-                        to.add(scheduled);
-                        from.add(scheduled);
-                    }
-                    // At most the highest bit rate, and a full buffer.
-                    Kind::Dash => to.add(segments(config, &load)),
-                    Kind::Pages | Kind::Stream | Kind::Calls => to.add(scheduled(config, &load)),
+                for window in workload.config.windows(load.start, load.end) {
+                    let volume = |direction| workload.config.volume(direction, window.length());
+                    to.add(volume(Direction::Down));
+                    from.add(volume(Direction::Up));
                 }
             }
             // A wired link limits its station only where links are modelled.
@@ -116,35 +99,6 @@ impl Plan {
     }
 }
 
-/// Content of all operations due in a station's load. In each window the first one is due within the first interval, so
-/// each started interval has one operation.
-fn scheduled(config: &Config, load: &Range<Instant>) -> u128 {
-    let interval = config.interval.map_or(0, Duration::as_nanos).max(1);
-    let windows = config.windows(load.start, load.end);
-    let operations: u64 = windows
-        .map(|window| window.length().as_nanos().div_ceil(interval))
-        .sum();
-    u128::from(operations) * u128::from(operation_size(config).as_bytes())
-}
-
-/// Maximum content of all segments due in a station's load.
-fn segments(config: &Config, load: &Range<Instant>) -> u128 {
-    let windows = config.windows(load.start, load.end);
-    let segments = windows.filter_map(|window| config.operations_expected(window.length()));
-    let size = config.operation_size().unwrap_or(ByteSize::ZERO);
-    segments
-        .map(|count| u128::from(count) * u128::from(size.as_bytes()))
-        .sum()
-}
-
-/// Content of all packets of a stream due in a station's load.
-fn of_stream(config: &Config, stream: Option<PacketStream>, load: &Range<Instant>) -> u128 {
-    let Some(stream) = stream else { return 0 };
-    let windows = config.windows(load.start, load.end);
-    let packets: u64 = windows.map(|window| stream.packets_within(window.length())).sum();
-    u128::from(packets) * u128::from(stream.size.as_bytes())
-}
-
 /// Bytes transferred at `rate` in `span`.
 fn bytes_at_rate(rate: BitRate, span: Duration) -> u128 {
     u128::from(rate.as_bps()) * u128::from(span.as_nanos()) / 8_000_000_000
@@ -158,6 +112,7 @@ fn size(bytes: u128) -> ByteSize {
 mod tests {
     use super::*;
     use crate::plan::{Station, StationLink, StationWorkload};
+    use netburn_workload::Config;
     use netburn_workload::config::Activity;
 
     fn plan(workloads: &[(&str, Config)]) -> Plan {

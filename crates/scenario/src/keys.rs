@@ -27,6 +27,12 @@ impl Keys {
         self.put(key, map);
     }
 
+    /// The keys of both.
+    pub(crate) fn and(mut self, other: Keys) -> Self {
+        self.0.extend(other.0);
+        self
+    }
+
     pub(crate) fn get(&self, key: &str) -> Option<&Value> {
         self.0.get(key)
     }

@@ -49,6 +49,7 @@ pub mod fuzz;
 mod goals;
 mod house;
 mod keys;
+mod kinds;
 mod kit;
 mod known;
 mod line;

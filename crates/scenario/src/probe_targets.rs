@@ -4,7 +4,7 @@ use crate::environment::Environment;
 use crate::node::Place;
 use crate::plan::{Device, Plan, Port, RadioRef, Station};
 use crate::problem::Problem;
-use netburn_workload::{Kind, ProbeTarget};
+use netburn_workload::ProbeTarget;
 
 impl Station {
     /// Targets whose idle latency is measured before the load: the server, and the targets of the station's probes. In
@@ -13,7 +13,7 @@ impl Station {
     pub fn idle_targets(&self) -> Vec<ProbeTarget> {
         let probes = |target| {
             let mut configs = self.workloads.iter().map(|workload| &workload.config);
-            configs.any(|config| config.kind == Kind::Probe && config.target == target)
+            configs.any(|config| config.target() == Some(target))
         };
         let all = ProbeTarget::ALL.iter().copied();
         all.filter(|target| *target == ProbeTarget::Server || probes(*target))
@@ -32,10 +32,10 @@ impl Plan {
                 problems.push(Problem::new(Place::Whole, &path, message, Some(help)));
             };
             for workload in &station.workloads {
-                let (name, target) = (workload.name.as_str(), workload.config.target);
-                if target == ProbeTarget::Server {
+                let (name, target) = (workload.name.as_str(), workload.config.target());
+                let Some(target) = target.filter(|target| *target != ProbeTarget::Server) else {
                     continue;
-                }
+                };
                 if environment == Environment::Local {
                     report(
                         name,

@@ -9,13 +9,11 @@ mod reach;
 mod router;
 mod signals;
 mod station;
-mod streams;
 mod wire;
 mod workload;
 
 pub use station::is_reserved_station_name;
 pub use workload::built_in_workload;
-pub(crate) use workload::{default_rate, operation_size, preset};
 
 use crate::decode::{Context, Named, Section, Spanned};
 use crate::file::{FILE_KEYS, Scenario};

@@ -1,14 +1,13 @@
 //! JSON Schema of scenario documents, and the tables of the manual.
 
 use crate::change::CHANGEABLE;
-use crate::decode::{Key, Section as _, SectionSchema};
+use crate::decode::{Key, SectionSchema};
 use crate::environment::Environment;
 use crate::file::{self, Scenario, SectionEntry};
+use crate::kinds;
 use crate::plan::StationWorkload;
-use crate::resolve::{SCHEMA, default_rate, preset};
-use crate::sections::WorkloadSection;
+use crate::resolve::SCHEMA;
 use netburn_tcp::config::TsqPreset;
-use netburn_workload::Kind;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -173,11 +172,10 @@ fn text_of(value: &Value) -> String {
 /// Default of a workload's key, for each kind that has the key: the value of the built-in workload of the kind.
 /// `None` if no kind has one.
 fn default_by_kind(key: &Key) -> Option<String> {
-    let kinds = if key.kinds.is_empty() { Kind::ALL } else { key.kinds };
     let mut defaults: Vec<(String, Vec<String>)> = Vec::new();
-    for kind in kinds {
-        let keys = WorkloadSection::encode(&StationWorkload::new("", preset(*kind)));
-        let default = match (key.name, default_rate(*kind)) {
+    for kind in kinds::with_key(key.name) {
+        let keys = kinds::encode(&StationWorkload::new("", kind.preset()));
+        let default = match (key.name, kind.default_rate) {
             ("rate", Some(rate)) => format!("`{rate}`"),
             ("interval", Some(_)) => "from `rate`".to_owned(),
             _ => match keys.get(key.name).map(text_of).filter(|text| !text.is_empty()) {

@@ -6,7 +6,7 @@
 /// ```text
 /// Section(Plan = DEFAULT_PLAN) changes Setting {
 ///     /// Description, for the schema and the manual.
-///     key(MARK): Type = "TEXT" => FIELD, default NOTE, kinds [KIND], changes |value| (SETTING), on ENVIRONMENTS else REASON;
+///     key(MARK): Type = "TEXT" => FIELD, default NOTE, changes |value| (SETTING), on ENVIRONMENTS else REASON;
 /// }
 /// ```
 ///
@@ -15,7 +15,6 @@
 ///   depends on other keys.
 /// - `= "TEXT"`: default of a key without a field.
 /// - `default NOTE`: description of a default that depends on other settings, as an expression.
-/// - `kinds [KIND]`: kinds of workload that have the key.
 /// - `changes |value| (SETTING)`: change during a run, as an expression that is also a pattern.
 /// - `on ENVIRONMENTS else REASON`: environments in which the key acts, and the reason why it does not act in the others.
 macro_rules! section {
@@ -28,7 +27,6 @@ macro_rules! section {
                 $(#[doc = $doc:literal])+
                 $key:ident $(($mark:ident))? : $kind:ty $(= $default:literal)? $(=> $($field:ident).+)?
                 $(, default $note:expr)?
-                $(, kinds [$($work:ident),+])?
                 $(, changes |$value:ident| ($($new:tt)+))?
                 $(, on $environments:ident else $reason:ident)?;
             )*
@@ -54,7 +52,6 @@ macro_rules! section {
                     default_note: [$(std::borrow::Cow::from($note))?].into_iter().next(),
                     required: [$(stringify!($mark))?].contains(&"required"),
                     wifi: [$(stringify!($mark))?].contains(&"wifi"),
-                    kinds: &[$($(netburn_workload::Kind::$work),+)?],
                     changeable: [$(stringify!($value))?].contains(&"value"),
                     limited: [$(($environments, $crate::reason::Reason::$reason))?].first().copied(),
                     shape: <$kind as $crate::decode::FromNode>::shape(),

@@ -24,7 +24,7 @@ section! {
 }
 
 fn stream_of_datagrams() -> PacketStream {
-    let of = Config::datagrams().datagrams.up;
+    let of = Config::datagrams().packet_streams().up;
     of.unwrap_or(PacketStream::single(
         Duration::from_millis(10),
         ByteSize::from_bytes(1200),

@@ -393,6 +393,6 @@ fn is_probe(plan: &Plan, station: u16, workload: u16) -> bool {
     workload == BASELINE
         || plan.stations[usize::from(station)].workloads[usize::from(workload)]
             .config
-            .kind
-            == netburn_workload::Kind::Probe
+            .kind()
+            .is_probe()
 }

@@ -8,6 +8,7 @@ use netburn_traffic::clock::RunClock;
 use netburn_traffic::drive::{CancelToken, Load, on_thread};
 use netburn_units::{ByteSize, Duration, Instant, Seed};
 use netburn_workload::config::{MAX_PACKET_SIZE, MIN_PACKET_PERIOD, PacketStream, Streams};
+use netburn_workload::kinds::Packets;
 use netburn_workload::{Config, Outcome, Workload};
 use std::sync::Arc;
 
@@ -27,7 +28,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let target = Arc::new(target);
     let end = Instant::ZERO + Duration::from_nanos((seconds.parse::<f64>()? * 1e9) as u64);
     // Bytes after the end would count as if they had been moved before.
-    let drain = match config.interval {
+    let drain = match config.interval() {
         Some(_) => Duration::from_secs(5),
         None => Duration::ZERO,
     };
@@ -88,14 +89,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 /// The highest rate of one stream: 10,000 packets of 1,400 B per second, from the station.
 fn flood() -> Config {
-    Config {
-        datagrams: Streams {
-            up: Some(PacketStream::single(
-                MIN_PACKET_PERIOD,
-                ByteSize::from_bytes(MAX_PACKET_SIZE),
-            )),
+    let up = PacketStream::single(MIN_PACKET_PERIOD, ByteSize::from_bytes(MAX_PACKET_SIZE));
+    Config::with(|packets: &mut Packets| {
+        packets.streams = Streams {
+            up: Some(up),
             down: None,
-        },
-        ..Config::datagrams()
-    }
+        };
+    })
 }

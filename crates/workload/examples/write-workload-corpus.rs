@@ -35,7 +35,7 @@ fn main() -> std::io::Result<()> {
     // Every 120 ms, jitter 15 ms, 3 objects of 1064 B, 3 outstanding, time-out 510 ms, goal 41 ms, kept connections. A
     // player of 99.7 kbit/s that starts with 31 ms and holds 1.256 s. From −200 ms on for 4.4 s, 1 s of drain.
     let settings = [25, 1, 2, 200, 2, 50, 10, 1, 100, 30, 100, 236, 220, 25, 1];
-    for (kind, name) in (0_u8..).zip(netburn_workload::Kind::NAMES) {
+    for (kind, name) in (0_u8..).zip(netburn_workload::kinds::KINDS.iter().map(|kind| kind.name)) {
         for (character, steps) in &characters {
             let mut data = vec![kind];
             data.extend(settings);

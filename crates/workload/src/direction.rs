@@ -10,6 +10,15 @@ pub enum Direction {
 }
 
 impl Direction {
+    /// Key of its stream in scenario files.
+    #[must_use]
+    pub const fn key(self) -> &'static str {
+        match self {
+            Direction::Down => "down",
+            Direction::Up => "up",
+        }
+    }
+
     /// Direction of a packet of a workload whose datagrams are not answered, by its number: even numbers go up.
     #[must_use]
     pub const fn of_packet(sequence: u64) -> Self {

@@ -9,7 +9,9 @@
 //!   what an operation is.
 //! - [`deadlines`] – the next timeout of many machines, for a driver.
 //! - [`direction`] – up or down, and the numbers of packets.
-//! - [`config`] – settings. It has the built-in workloads, every number with its unit and default.
+//! - [`config`] – settings.
+//! - [`kinds`] – the kinds of workloads: for each its settings, its built-in workload with every number, its due times, and
+//!   its limits. `common` has settings of several kinds, and `schedule` due times of several kinds.
 //! - [`gcc`] – congestion control of a real-time sender.
 //! - [`player`] – the buffer of a video player: bytes in, stalls out.
 //! - [`operation`] – the result of one operation.
@@ -24,26 +26,31 @@
     reason = "a pure crate: clippy.toml lists what it may not use"
 )]
 
+mod common;
 pub mod config;
 pub mod deadlines;
 pub mod direction;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
 pub mod gcc;
+pub mod kinds;
 pub mod machine;
 pub mod operation;
 pub mod player;
 pub mod responsiveness;
+mod schedule;
 pub mod verdict;
 pub mod video;
 
 pub use config::{
-    Adaptation, Config, ConfigError, Connections, Goal, Kind, LoadConnections, Marking, PacketStream, PlayerConfig,
-    Priority, ProbeTarget, Streams, UnknownName,
+    Adaptation, Config, ConfigError, Connections, Goal, KindSettings, LoadConnections, Marking, PacketStream,
+    PlayerConfig, Priority, ProbeTarget, Streams, UnknownName,
 };
 pub use deadlines::Deadlines;
 pub use direction::Direction;
-pub use machine::{Action, BACKOFF, Connection, Request, RequestId, Wake, Workload};
+pub use kinds::{Kind, Pattern};
+pub use machine::{Action, Connection, Request, RequestId, Wake, Workload};
 pub use operation::{Failure, Operation, Outcome, RemoteTimestamps, Stall};
 pub use responsiveness::rpm_windows;
+pub use schedule::BACKOFF;
 pub use verdict::{GoalResult, Tally, Verdict, judge, loss_windows, quality_windows, windows, worst};

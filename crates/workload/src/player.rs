@@ -1,6 +1,6 @@
 //! Buffer of a video player: bytes in, stalls out.
 
-use crate::config::PlayerConfig;
+use crate::common::PlayerConfig;
 use crate::operation::Stall;
 use netburn_units::{Duration, Instant};
 use std::collections::VecDeque;

@@ -191,13 +191,16 @@ impl<'a> Analysis<'a> {
 
     /// Returns true if the station has a download or an upload, which take all available capacity.
     pub(super) fn is_greedy(&self, station: usize) -> bool {
-        self.moves(station, Kind::Download) || self.moves(station, Kind::Upload)
+        self.moves(station, Direction::Down) || self.moves(station, Direction::Up)
     }
 
-    /// Returns true if the station has a workload of that kind.
-    pub(super) fn moves(&self, station: usize, kind: Kind) -> bool {
-        let workloads = &self.plan.stations[station].workloads;
-        workloads.iter().any(|workload| workload.config.kind == kind)
+    /// Returns true if the station has a bulk transfer in this direction.
+    pub(super) fn moves(&self, station: usize, direction: Direction) -> bool {
+        let mut bulk = self.plan.stations[station]
+            .workloads
+            .iter()
+            .filter_map(|workload| workload.config.bulk());
+        bulk.any(|bulk| bulk.direction == direction)
     }
 
     pub(super) fn degraded_station(&self, station: usize) -> Option<&DegradedStation> {
@@ -435,7 +438,7 @@ impl<'a> Analysis<'a> {
 
     /// A probe without a goal whose round trips are slow.
     fn slow(&self, station: usize, workload: &WorkloadSummary) -> Option<String> {
-        if workload.kind != Kind::Probe.as_str() || !workload.goals.is_empty() {
+        if !Kind::by_name(&workload.kind).is_some_and(Kind::is_probe) || !workload.goals.is_empty() {
             return None;
         }
         let idle = self.idle_ms_to(station, workload);

@@ -7,7 +7,8 @@ use netburn_record::{
 };
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
-use netburn_workload::{Config, Kind};
+use netburn_workload::kinds::Transport;
+use netburn_workload::{Config, Direction};
 use std::collections::BTreeMap;
 
 /// Maximum number of time bins of a station.
@@ -246,7 +247,7 @@ impl Evidence {
         }
         let planned = self.plan.stations.get(usize::from(row.station));
         let config = planned.and_then(|s| Some(&s.workloads.get(usize::from(row.workload))?.config));
-        let uploads = config.is_some_and(|config| config.kind == Kind::Upload);
+        let uploads = config.is_some_and(|config| config.direction() == Direction::Up);
         match (self.stations.get_mut(usize::from(row.station)), row.side) {
             (Some(seen), Side::Station) if uploads => seen.sending.add(row.rtt_us.into()),
             (Some(seen), Side::Server) if !uploads => seen.receiving.add(row.rtt_us.into()),
@@ -363,10 +364,10 @@ impl StationEvidence {
 impl Limits {
     /// Limits of a workload. A probe and a stream without a goal of time have a noticeable time as the limit.
     fn from_config(config: &Config) -> Option<Limits> {
-        let noticed = match config.kind {
-            Kind::Probe => Some(NOTICED),
-            kind if kind.is_one_way() => Some(NOTICED_ONE_WAY),
-            _ => None,
+        let noticed = match config.kind().transport {
+            Transport::Echo => Some(NOTICED),
+            Transport::OneWay => Some(NOTICED_ONE_WAY),
+            Transport::Http => None,
         };
         let good = config.latency_limit().or(noticed)?;
         Some(Limits {

@@ -12,7 +12,6 @@ use netburn_traffic::client::Total;
 use netburn_traffic::consent::fleet::FleetKey;
 use netburn_traffic::server::{PORT, with_port};
 use netburn_units::{BitRate, Duration, Instant};
-use netburn_workload::Kind;
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
@@ -300,8 +299,7 @@ impl Limits {
         let mut paced = BTreeSet::new();
         for &number in &part.stations {
             let workloads = part.plan.stations[usize::from(number)].workloads.iter().zip(0u16..);
-            let greedy =
-                workloads.filter(|(workload, _)| matches!(workload.config.kind, Kind::Download | Kind::Upload));
+            let greedy = workloads.filter(|(workload, _)| workload.config.bulk().is_some());
             paced.extend(greedy.map(|(_, place)| (number, place)));
         }
         if !paced.is_empty() {

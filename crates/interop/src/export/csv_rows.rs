@@ -137,6 +137,8 @@ impl Station<'_> {
         let after = self.link.map(|(_, last)| last);
         let latency = &judged.latency_ms;
         let started = self.header.started.map(UnixTime::rfc3339);
+        let objects = config.requests().map_or(1, |requests| requests.objects);
+        let at_once = u64::from(objects) * u64::from(config.max_in_flight());
         let cells = vec![
             text(&self.judged.name),
             Cell::Text(started.unwrap_or_default()),
@@ -150,7 +152,7 @@ impl Station<'_> {
             Cell::Number(after.and_then(quality)),
             Cell::Text(self.link.map(warning).unwrap_or_default()),
             Cell::Number(Some(counted.evaluated.as_secs_f64())),
-            Cell::Count(u64::from(config.objects) * u64::from(config.max_in_flight())),
+            Cell::Count(at_once),
             Cell::Count(counted.finished),
             Cell::Number(Some(counted.bytes / 1e6)),
             Cell::Number(counted.length.map(|(mean, _)| mean / 1e3)),
@@ -168,7 +170,7 @@ impl Station<'_> {
             Cell::Number(latency.p50),
             Cell::Number(latency.min),
             Cell::Number(counted.mean_latency_ms),
-            Cell::Number(Some(config.jitter.as_millis_f64())),
+            Cell::Number(Some(config.jitter().as_millis_f64())),
             Cell::Number(self.judged.idle_latency_ms),
             text(&self.judged.name),
             text(&judged.name),

@@ -21,7 +21,7 @@ use document::document;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use netburn_record::Run;
-use netburn_workload::Kind;
+use netburn_workload::Direction;
 use series::Series;
 use std::io;
 
@@ -84,7 +84,7 @@ pub fn files(run: &Run, test: Option<Test>) -> Result<Vec<File>, Error> {
         let stations = &run.header().plan.stations;
         let uploads = stations
             .iter()
-            .any(|station| station.workloads.iter().any(|w| w.config.kind == Kind::Upload));
+            .any(|station| station.workloads.iter().any(|w| w.config.direction() == Direction::Up));
         let test = test.unwrap_or(if uploads { Test::Fair } else { Test::FairDown });
         let document = document(run, test, &series, several.then_some(number));
         let mut packed = GzEncoder::new(Vec::new(), Compression::default());

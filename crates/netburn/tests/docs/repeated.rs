@@ -186,7 +186,7 @@ fn the_glossary_has_all_workloads() {
         .unwrap();
     for name in PRESETS {
         assert!(term(name), "no row of `{name}`");
-        let kind = Config::preset(name).unwrap().kind.to_string();
+        let kind = Config::preset(name).unwrap().kind().name;
         assert!(
             kinds.contains(&format!("`{kind}`")),
             "`{kind}` is not in the list of kinds"

@@ -3,16 +3,17 @@
 use crate::page::{check_generated, replace};
 use netburn_units::ByteSize;
 use netburn_workload::config::{LOAD_OBJECT, PRESETS};
-use netburn_workload::{Config, Connections, Direction, Kind, PacketStream, Priority};
+use netburn_workload::kinds::{DashClient, VideoCall};
+use netburn_workload::{Config, Connections, Direction, KindSettings, PacketStream, Priority};
 use std::fmt::Write as _;
 
 /// A row of the table: a property, and its text for each workload.
 type Property = (&'static str, fn(&Config) -> String);
 
 const PROPERTIES: [Property; 14] = [
-    ("traffic pattern", |config| format!("`{}`", config.kind)),
+    ("traffic pattern", |config| format!("`{}`", config.kind())),
     ("transport", |config| {
-        let transport = if config.kind.is_datagram() {
+        let transport = if config.kind().is_datagram() {
             "UDP"
         } else {
             "HTTP over TCP"
@@ -20,61 +21,61 @@ const PROPERTIES: [Property; 14] = [
         transport.to_owned()
     }),
     ("request", |config| {
-        let size = config.object_size.as_bytes();
-        match config.kind {
-            Kind::Probe => format!("a datagram of {size} B"),
-            Kind::Voice => format!("none: a datagram of {size} B in each direction"),
-            kind if kind.is_adaptive() => format!("none: {}", frames(config)),
-            kind if kind.is_one_way() => format!("none: {}", packets(config)),
-            Kind::Upload => format!("`POST /sink` with {size} B"),
-            Kind::Responsiveness => {
+        let size = size(config).as_bytes();
+        match &config.settings {
+            KindSettings::Probe(_) => format!("a datagram of {size} B"),
+            KindSettings::VideoCall(call) => format!("none: {}", frames(call)),
+            KindSettings::Packets(_) => format!("none: {}", packets(config)),
+            KindSettings::Bulk(bulk) if bulk.direction == Direction::Up => format!("`POST /sink` with {size} B"),
+            KindSettings::Responsiveness(_) => {
                 let load = LOAD_OBJECT.as_bytes();
                 format!("probes: `GET /bytes/{size}`; load: `GET /bytes/{load}` and `POST /sink` with {load} B")
             }
-            Kind::Dash => {
-                let [least, most] = segment_sizes(config);
+            KindSettings::DashClient(client) => {
+                let [least, most] = segment_sizes(client);
                 format!("`GET /bytes/{}` to `GET /bytes/{}`", least.as_bytes(), most.as_bytes())
             }
             _ => format!("`GET /bytes/{size}`"),
         }
     }),
-    ("response", |config| match config.kind {
-        Kind::Probe => format!("a datagram of {} B", config.object_size.as_bytes()),
-        kind if kind.is_one_way() => "none".to_owned(),
-        Kind::Upload => "a receipt".to_owned(),
-        Kind::Responsiveness => "1 B; the load, or a receipt".to_owned(),
-        Kind::Dash => {
-            let [least, most] = segment_sizes(config);
+    ("response", |config| match &config.settings {
+        KindSettings::Probe(probe) => format!("a datagram of {} B", probe.size.as_bytes()),
+        KindSettings::Packets(_) | KindSettings::VideoCall(_) => "none".to_owned(),
+        KindSettings::Bulk(bulk) if bulk.direction == Direction::Up => "a receipt".to_owned(),
+        KindSettings::Responsiveness(_) => "1 B; the load, or a receipt".to_owned(),
+        KindSettings::DashClient(client) => {
+            let [least, most] = segment_sizes(client);
             format!("{least} to {most}")
         }
-        _ => config.object_size.to_string(),
+        _ => size(config).to_string(),
     }),
-    ("requests in an operation", |config| match config.objects {
-        1 => "1".to_owned(),
-        objects => format!("{objects}, in parallel"),
+    ("requests in an operation", |config| {
+        match config.requests().map_or(1, |requests| requests.objects) {
+            1 => "1".to_owned(),
+            objects => format!("{objects}, in parallel"),
+        }
     }),
     ("interval", |config| {
-        if config.kind.has_streams() {
+        if config.kind().has_streams {
             return intervals(config);
         }
-        if config.kind == Kind::Responsiveness {
-            let interval = config.interval.unwrap_or_default();
-            return format!("{interval} for each kind of probe; none for the load");
+        if let Some(probes) = config.responsiveness() {
+            return format!("{} for each kind of probe; none for the load", probes.interval);
         }
-        if config.kind == Kind::Dash {
+        if config.dash().is_some() {
             return "none: when the buffer has room".to_owned();
         }
         config
-            .interval
+            .interval()
             .map_or("none: one after another".to_owned(), |interval| interval.to_string())
     }),
-    ("jitter", |config| match config.jitter {
+    ("jitter", |config| match config.jitter() {
         jitter if jitter.is_zero() => "none".to_owned(),
         jitter => format!("± {jitter}"),
     }),
     ("content", |config| {
         config.mean_rate().map_or("as fast as possible".to_owned(), |rate| {
-            if config.kind.is_adaptive() || config.kind == Kind::Dash {
+            if config.video().is_some() || config.dash().is_some() {
                 format!("up to {rate}")
             } else {
                 rate.to_string()
@@ -82,35 +83,40 @@ const PROPERTIES: [Property; 14] = [
         })
     }),
     ("operations in flight", |config| {
-        if config.kind.is_one_way() {
+        if config.kind().is_one_way() {
             "no limit".to_owned()
-        } else if config.kind == Kind::Responsiveness {
+        } else if config.responsiveness().is_some() {
             format!("up to {} probes", config.max_in_flight())
         } else {
             format!("up to {}", config.max_in_flight())
         }
     }),
-    ("connections", |config| match (config.kind, config.connections) {
-        (kind, _) if kind.is_datagram() => "–".to_owned(),
-        (Kind::Responsiveness, _) => {
-            let load = config.load;
-            format!(
+    ("connections", |config| {
+        if config.responsiveness().is_some() {
+            let load = config.load();
+            return format!(
                 "{} with load down, {} with load up; a new one for each foreign probe",
                 load.down, load.up
-            )
+            );
         }
-        (_, Connections::New) => "a new one for each request".to_owned(),
-        (_, Connections::Keep) => "kept open and reused".to_owned(),
+        let text = match config.requests().map(|requests| requests.connections) {
+            None => "–",
+            Some(Connections::New) => "a new one for each request",
+            Some(Connections::Keep) => "kept open and reused",
+        };
+        text.to_owned()
     }),
-    ("direction of the content", |config| match config.kind {
-        Kind::Upload => "to the server".to_owned(),
-        Kind::Responsiveness => "both".to_owned(),
-        kind if kind.is_datagram() => "both".to_owned(),
-        _ => "to the station".to_owned(),
+    ("direction of the content", |config| {
+        let text = match config.direction() {
+            Direction::Up => "to the server",
+            Direction::Down if config.kind().is_datagram() || config.responsiveness().is_some() => "both",
+            Direction::Down => "to the station",
+        };
+        text.to_owned()
     }),
     ("DSCP", |config| config.priority.dscp().to_string()),
     ("goal", |config| {
-        let goals: Vec<String> = config.goals.iter().map(|goal| goal.describe(config.kind)).collect();
+        let goals: Vec<String> = config.goals.iter().map(|goal| goal.describe(config.kind())).collect();
         if goals.is_empty() {
             "none".to_owned()
         } else {
@@ -146,8 +152,8 @@ fn packets(config: &Config) -> String {
     })
 }
 
-fn frames(config: &Config) -> String {
-    let streams = &config.datagrams;
+fn frames(call: &VideoCall) -> String {
+    let streams = call.streams;
     let text = |stream: &PacketStream| {
         let (burst, size) = (stream.burst, stream.size.as_bytes());
         format!("a frame of up to {burst} datagrams of {size} B")
@@ -161,7 +167,10 @@ fn intervals(config: &Config) -> String {
 }
 
 fn properties() -> String {
-    let workloads = PRESETS.map(|name| (name, Config::preset(name).unwrap()));
+    let workloads: Vec<(&str, Config)> = PRESETS
+        .iter()
+        .map(|name| (*name, Config::preset(name).unwrap()))
+        .collect();
     let mut table = "| |".to_owned();
     for (name, _) in &workloads {
         let _ = write!(table, " `{name}` |");
@@ -177,15 +186,21 @@ fn properties() -> String {
     table
 }
 
+/// Size of a packet, or of an object of an operation.
+fn size(config: &Config) -> ByteSize {
+    let object = config.requests().map(|requests| requests.object_size);
+    object.or(config.operation_size()).unwrap()
+}
+
 /// Sizes of the segments with the lowest and the highest bit rate.
-fn segment_sizes(config: &Config) -> [ByteSize; 2] {
-    let dash = config.dash.as_ref().unwrap();
+fn segment_sizes(client: &DashClient) -> [ByteSize; 2] {
+    let dash = &client.dash;
     [dash.lowest(), dash.highest()].map(|rate| dash.segment_size(rate))
 }
 
 fn player() -> String {
     let config = Config::stream_4k();
-    let player = config.player.unwrap();
+    let player = config.playback().unwrap();
     format!(
         "The player of `4kstream` starts with {} of media, plays at {} and buffers up to {}.",
         player.start, player.rate, player.max_buffer
@@ -196,21 +211,21 @@ fn voip() -> String {
     let config = Config::voip();
     format!(
         "`voip` requests {} over HTTP every {}. It sends no RTP.",
-        config.object_size,
-        config.interval.unwrap()
+        size(&config),
+        config.interval().unwrap()
     )
 }
 
 fn voice() -> String {
     let config = Config::voice();
-    let packets: Vec<String> = [config.object_size.as_bytes(), config.object_size.as_bytes() + 28]
+    let packets: Vec<String> = [size(&config).as_bytes(), size(&config).as_bytes() + 28]
         .map(|bytes| format!("{bytes} B"))
         .into();
     format!(
         "`voice` is a call. The station and the server each send a packet of {} every {}, with UDP and IP headers {}. \
          This is the packet of G.711 over RTP.",
         packets[0],
-        config.interval.unwrap(),
+        config.interval().unwrap(),
         packets[1]
     )
 }

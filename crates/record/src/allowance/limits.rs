@@ -2,7 +2,7 @@
 
 use netburn_units::{BitRate, Duration};
 use netburn_workload::config::BIN;
-use netburn_workload::{BACKOFF, Config, Kind};
+use netburn_workload::{BACKOFF, Config};
 
 /// The highest rate that one workload of one station can have: 1 Tbit/s, more than any network card carries.
 pub const MAX_RATE: BitRate = BitRate::from_mbps(1_000_000);
@@ -85,25 +85,25 @@ impl Limits {
     /// Limits of a workload.
     pub(super) fn from_config(config: &Config) -> Limits {
         let size = config.operation_size().map_or(u64::MAX, |size| size.as_bytes());
-        let at_once = u64::from(config.objects) * u64::from(config.max_in_flight());
-        let streams = u64::from(config.streams.max(1));
-        let period = config.interval.filter(|every| !every.is_zero());
+        let in_flight = u64::from(config.max_in_flight());
+        let at_once = config.requests().map_or(1, |requests| u64::from(requests.objects)) * in_flight;
+        let period = config.interval().filter(|every| !every.is_zero());
         // Packets or frames of the first second, and those of each second.
         let of_streams = config.packet_streams().packets_within(SECOND).max(1);
         let (burst, count, every) = match period {
             // Two kinds of probes, and objects of the load, which can fail at once and again after each backoff.
-            Some(every) if config.kind == Kind::Responsiveness => {
-                let loads = u64::from(config.load.count());
+            Some(every) if config.responsiveness().is_some() => {
+                let loads = u64::from(config.load().count());
                 let probes = SECOND.as_nanos() / every.as_nanos() * 2 + 2;
                 (BURST + FACTOR * loads, FACTOR * (probes + loads), SECOND)
             }
-            _ if config.kind.has_streams() => (BURST + FACTOR * of_streams, FACTOR * of_streams, SECOND),
+            _ if config.kind().has_streams => (BURST + FACTOR * of_streams, FACTOR * of_streams, SECOND),
             Some(every) => (BURST, FACTOR, every),
-            // All streams can fail at once, and again after each backoff. Successful ones share the rate.
+            // All operations can fail at once, and again after each backoff. Successful ones share the rate.
             None => (
-                BURST + FACTOR * (streams - 1),
+                BURST + FACTOR * (in_flight - 1),
                 FACTOR,
-                shortest(size).min(BACKOFF / streams),
+                shortest(size).min(BACKOFF / in_flight),
             ),
         };
         Limits {
@@ -114,7 +114,7 @@ impl Limits {
                 every: LOOKS,
             },
             operation_bytes: size,
-            greedy: period.is_none() && !config.kind.has_streams() || config.load.count() > 0,
+            greedy: period.is_none() && !config.kind().has_streams || config.load().count() > 0,
         }
     }
 

@@ -4,6 +4,8 @@ use super::*;
 use crate::row::{EventKind, Side};
 use netburn_scenario::{Station, StationWorkload};
 use netburn_units::{ByteSize, Seed};
+use netburn_workload::config::{Grid, Requests};
+use netburn_workload::kinds::{Bulk, Pages, Periodic, Stream};
 use netburn_workload::{Action, Config, Operation, Outcome, RemoteTimestamps, Workload};
 use proptest::prelude::*;
 
@@ -306,14 +308,13 @@ proptest! {
         outstanding in 1_u32..20,
         seed in any::<u64>(),
     ) {
-        let base = [Config::voip(), Config::browsing(), Config::stream_4k(), Config::download()][kind].clone();
-        let every = base.interval.map(|_| Duration::from_micros(every_us));
-        let config = Config {
-            jitter: Duration::ZERO,
-            interval: every,
-            outstanding,
-            object_size: ByteSize::from_bytes(size),
-            ..base
+        let requests = Requests::kept(ByteSize::from_bytes(size));
+        let grid = Grid::regular(Duration::from_micros(every_us));
+        let config = match kind {
+            0 => Config::from(Periodic { requests, grid, outstanding }),
+            1 => Config::from(Pages { requests, grid }),
+            2 => Config::from(Stream { requests, grid, player: None }),
+            _ => Config::with(|bulk: &mut Bulk| bulk.requests = requests),
         };
         // On a link of at most 1 Tbit/s.
         let took = Duration::from_micros(took_us);

@@ -16,7 +16,7 @@ use netburn_stats::{Distribution, P50, jain};
 use netburn_units::{BitRate, Duration};
 use netburn_workload::config::BIN;
 use netburn_workload::verdict::{judge, worst};
-use netburn_workload::{Config, Goal, Kind, ProbeTarget, Verdict};
+use netburn_workload::{Config, Direction, Goal, ProbeTarget, Verdict};
 use std::collections::BTreeMap;
 
 /// The self-check of one run.
@@ -262,7 +262,8 @@ fn unjudged_goals(judged: &WorkloadSummary) -> Vec<QualityIssue> {
 /// Rate of a station's downloads; `None` without any.
 fn own_download(station: &Station, evidence: &StationEvidence) -> Option<BitRate> {
     let workloads = station.workloads.iter().zip(&evidence.workloads);
-    let downloads = workloads.filter(|(workload, _)| workload.config.kind == Kind::Download);
+    let is_download = |config: &Config| config.bulk().is_some_and(|bulk| bulk.direction == Direction::Down);
+    let downloads = workloads.filter(|(workload, _)| is_download(&workload.config));
     let moved = downloads
         .map(|(_, evidence)| evidence.moved)
         .reduce(u128::saturating_add)?;
@@ -279,7 +280,7 @@ fn judge_workload(name: String, config: &Config, of: WorkloadEvidence, context: 
             let result = judge(*goal, tally);
             misses = misses.max(Some(result.misses));
             GoalSummary {
-                goal: goal.describe(config.kind),
+                goal: goal.describe(config.kind()),
                 kind: goal.into(),
                 met: result.met,
                 excess: result.excess.filter(|excess| excess.is_finite()),
@@ -299,8 +300,8 @@ fn judge_workload(name: String, config: &Config, of: WorkloadEvidence, context: 
         .collect();
     let verdict = worst(goals.iter().map(|goal| goal.verdict));
     let counts = of.counts;
-    let probe = (config.kind == Kind::Probe).then(|| ProbeSummary {
-        target: config.target,
+    let probe = config.target().map(|target| ProbeSummary {
+        target,
         lost_share: match counts.all() - counts.not_started {
             0 => None,
             sent => Some((counts.unbounded() - counts.not_started) as f64 / sent as f64),
@@ -311,7 +312,7 @@ fn judge_workload(name: String, config: &Config, of: WorkloadEvidence, context: 
     });
     let latency = Distribution::from_samples(of.latency, counts.unbounded());
     let lost = probe.as_ref().and_then(|probe| probe.lost_share);
-    let is_graded = config.kind == Kind::Probe && config.target == ProbeTarget::Server;
+    let is_graded = config.target() == Some(ProbeTarget::Server);
     let grades = is_graded.then(|| context.grades(&of.loaded, &latency, lost));
     let player = config.playback().map(|_| PlayerSummary {
         startup_ms: of.startup.iter().max().copied().map(ms),
@@ -325,7 +326,7 @@ fn judge_workload(name: String, config: &Config, of: WorkloadEvidence, context: 
     });
     WorkloadSummary {
         name,
-        kind: config.kind.as_str().to_owned(),
+        kind: config.kind().name.to_owned(),
         verdict,
         provisional: provisional(verdict, goals.iter().map(|goal| (goal.verdict, goal.provisional))),
         operations: counts.all(),

@@ -5,6 +5,7 @@ use super::{SECOND, close, plan, summary};
 use netburn_record::summary::WorkloadSummary;
 use netburn_record::{OperationRow, Row, RunStatus};
 use netburn_units::{Duration, Instant};
+use netburn_workload::kinds::Responsiveness;
 use netburn_workload::responsiveness::Part;
 use netburn_workload::{Config, Failure, LoadConnections, Operation, Outcome, Verdict};
 
@@ -191,10 +192,7 @@ fn lost_probes_count() {
 /// Without load of its own the score is that of the foreign probes.
 #[test]
 fn foreign_probes_alone() {
-    let config = Config {
-        load: LoadConnections::default(),
-        ..Config::responsiveness()
-    };
+    let config = Config::with(|probes: &mut Responsiveness| probes.load = LoadConnections::default());
     let foreign = probes(200, |_| 1)
         .into_iter()
         .filter(|probe| Part::from_sequence(probe.sequence) == Part::Foreign);

@@ -6,6 +6,7 @@ use netburn_record::summary::WorkloadSummary;
 use netburn_record::{Row, RunStatus};
 use netburn_units::{BitRate, Duration, Instant};
 use netburn_workload::config::Dash;
+use netburn_workload::kinds::DashClient;
 use netburn_workload::{Config, Goal, Outcome, Verdict};
 
 /// Segments of 2 s at 1, 2 and 4 Mbit/s: 250, 500 and 1000 kB. Each has 2 Mbit/s or more as its goal.
@@ -17,15 +18,15 @@ fn config() -> Config {
             *at_least = mbps(2);
         }
     }
+    let dash = Dash {
+        ladder: vec![mbps(1), mbps(2), mbps(4)],
+        segment: Duration::from_secs(2),
+        start: Duration::from_secs(2),
+        ..Dash::default()
+    };
     Config {
-        dash: Some(Dash {
-            ladder: vec![mbps(1), mbps(2), mbps(4)],
-            segment: Duration::from_secs(2),
-            start: Duration::from_secs(2),
-            ..Dash::default()
-        }),
         goals,
-        ..Config::dash()
+        ..Config::with(|client: &mut DashClient| client.dash = dash)
     }
 }
 

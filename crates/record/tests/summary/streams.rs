@@ -4,19 +4,18 @@ use super::util::{interval, ms, operation};
 use super::{SECOND, close, plan, summary};
 use netburn_record::{DscpArrivals, EventKind, EventRow, Row, RunStatus};
 use netburn_units::{Duration, Instant};
+use netburn_workload::kinds::Packets;
 use netburn_workload::{Config, Direction, Goal, Outcome, PacketStream, Streams, Verdict};
 
 /// Datagrams of `seconds`: 100 packets a second up, 50 a second down. `taken` returns the delay of a packet in µs by its
 /// direction and its number; `None` is lost.
 fn datagrams(seconds: u64, taken: impl Fn(Direction, u64) -> Option<u64>) -> (Config, Vec<Row>) {
     let stream = |millis| PacketStream::single(SECOND / 1000 * millis, netburn_units::ByteSize::from_bytes(100));
-    let config = Config {
-        datagrams: Streams {
-            up: Some(stream(10)),
-            down: Some(stream(20)),
-        },
-        ..Config::datagrams()
+    let streams = Streams {
+        up: Some(stream(10)),
+        down: Some(stream(20)),
     };
+    let config = Config::with(|packets: &mut Packets| packets.streams = streams);
     let mut rows = Vec::new();
     for (direction, every) in [(Direction::Up, 10), (Direction::Down, 20)] {
         for number in 0..seconds * 1000 / every {
@@ -191,7 +190,7 @@ fn a_gap_of_a_game_is_a_time_without_an_arrival() {
 fn frames_are_late_or_incomplete() {
     let config = Config::cloud_gaming();
     let mut rows = Vec::new();
-    for (direction, stream) in config.datagrams.all() {
+    for (direction, stream) in config.packet_streams().all() {
         for number in 0..stream.packets_within(SECOND * 10) {
             let due = Instant::ZERO + stream.offset(number).unwrap();
             let (frame, place) = (number / 43, number % 43);

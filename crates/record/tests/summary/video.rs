@@ -4,19 +4,16 @@ use super::util::operation;
 use super::{SECOND, close, plan, summary};
 use netburn_record::{Row, RunStatus};
 use netburn_units::{BitRate, ByteSize, Duration, Instant};
+use netburn_workload::kinds::VideoCall;
 use netburn_workload::{Config, Direction, Outcome, PacketStream, Streams, Verdict};
 
 /// 25 frames per second, at the target of 1.8 Mbit/s of 9000 B.
 fn config() -> Config {
     let every = Duration::from_millis(40);
+    let frames = PacketStream::adaptive(every, BitRate::from_bps(1_800_000), ByteSize::from_bytes(1000));
     Config {
-        datagrams: Streams::both(PacketStream::adaptive(
-            every,
-            BitRate::from_bps(1_800_000),
-            ByteSize::from_bytes(1000),
-        )),
         timeout: SECOND,
-        ..Config::video_call()
+        ..Config::with(|call: &mut VideoCall| call.streams = Streams::both(frames))
     }
 }
 

@@ -88,7 +88,7 @@ impl Model {
                     .config
                     .windows(Instant::ZERO + station.start, Instant::ZERO + stop);
                 let last = active.last_window();
-                let window = workload.config.interval.unwrap_or(WINDOW).clamp(WINDOW, MAX_WINDOW);
+                let window = workload.config.interval().unwrap_or(WINDOW).clamp(WINDOW, MAX_WINDOW);
                 // Twice the window is always enough, for any order of the rows.
                 let kept = 2 * (window.as_nanos() / BIN.as_nanos()) as u32;
                 workloads.push(WorkloadRow {

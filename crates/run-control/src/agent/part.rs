@@ -64,7 +64,7 @@ impl Part {
             .stations
             .iter()
             .flat_map(|&station| &self.plan.stations[usize::from(station)].workloads);
-        if workloads.any(|workload| workload.config.kind == Kind::Upload) {
+        if workloads.any(|workload| workload.config.direction() == Direction::Up) {
             // Without memory the first upload fails and reports the error.
             let _ = tokio::task::spawn_blocking(Content::get).await;
         }
@@ -142,7 +142,7 @@ impl Part {
             .iter()
             .map(|station| &self.plan.stations[usize::from(*station)]);
         let mut workloads = stations.flat_map(|station| &station.workloads);
-        workloads.any(|workload| workload.config.kind.is_datagram())
+        workloads.any(|workload| workload.config.kind().is_datagram())
     }
 
     pub(super) fn health(&self, name: &str, report: &DriveReport, machine_busy: Option<f64>) -> netburn_record::Health {

@@ -10,7 +10,7 @@ use crate::reason::Reason;
 use crate::sections::{ApSection, LinkSection, ServerSection, StationSection};
 use netburn_medium::config::{HardwareQueue, LinkQuality};
 use netburn_medium::queue::{Properties, QueueKind};
-use netburn_workload::Kind;
+use netburn_workload::Direction;
 
 /// Keys grouped by reason, in the order of the first key.
 #[derive(Default)]
@@ -143,8 +143,8 @@ impl Plan {
 impl Station {
     fn without_effect(&self, environment: Environment, found: &mut KeysByReason) {
         let key = |key: &str| format!("station.{}.{key}", self.name);
-        let sends = |kind| kind == Kind::Upload;
-        let receives = !self.workloads.is_empty() && !self.workloads.iter().any(|workload| sends(workload.config.kind));
+        let mut configs = self.workloads.iter().map(|workload| &workload.config);
+        let receives = !self.workloads.is_empty() && configs.all(|config| config.direction() == Direction::Down);
         found.add(self.cc.is_some() && receives, Reason::OnlyReceives, || key("cc"));
         let (keys, set) = (StationSection::keys(), SetKeys::for_station(self));
         let section = format!("station.{}", self.name);

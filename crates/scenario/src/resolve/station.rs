@@ -81,7 +81,7 @@ pub(super) fn station(
 fn check_http(station: &Station, section: &StationSection, plan: &Plan, cx: &mut Context) {
     for used in section.workload.iter().flat_map(|list| &list.0) {
         let workload = station.workloads.iter().find(|workload| workload.name == used.0);
-        let has_load = workload.is_some_and(|workload| workload.config.load.count() > 0);
+        let has_load = workload.is_some_and(|workload| workload.config.load().count() > 0);
         if has_load && plan.server.http == Http::H1 {
             let message = format!("the load of `{}` needs HTTP/2, and the server has HTTP/1.1", used.0);
             let help =

@@ -229,7 +229,7 @@ fn plan() -> impl Strategy<Value = Plan> {
                 if of.config.windows(load.0, load.1).next().is_none() {
                     of.config.activity = Activity::default();
                 }
-                let cc = station.cc.clone().filter(|_| !of.config.kind.is_datagram());
+                let cc = station.cc.clone().filter(|_| !of.config.kind().is_datagram());
                 station.workloads.push(StationWorkload { cc, ..of });
             }
             plan.stations.push(station);
@@ -253,11 +253,14 @@ fn plan() -> impl Strategy<Value = Plan> {
         (wired.link, wired.air) = (Some(link), wire.1);
         plan.stations.push(wired);
         if let Some(workload) = plan.stations[0].workloads.first_mut() {
-            workload.server = (workload.config.target == ProbeTarget::Server).then(|| "w".to_owned());
+            let target = workload.config.target();
+            workload.server = target
+                .is_none_or(|target| target == ProbeTarget::Server)
+                .then(|| "w".to_owned());
         }
         // Self probes share a connection with load.
         let mut workloads = plan.stations.iter().flat_map(|station| &station.workloads);
-        if workloads.any(|workload| workload.config.load.count() > 0) {
+        if workloads.any(|workload| workload.config.load().count() > 0) {
             plan.server.http = Http::H2;
         }
         let mut changes: Vec<Change> = changes

@@ -198,7 +198,8 @@ impl World {
 
     /// Host that answers the probes of a client.
     fn probe_target(&self, client: u32) -> ProbeTarget {
-        self.clients[client as usize].watched.machine().config().target
+        let config = self.clients[client as usize].watched.machine().config();
+        config.target().unwrap_or_default()
     }
 
     /// Processes the drop of a packet.

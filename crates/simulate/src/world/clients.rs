@@ -9,6 +9,7 @@ use netburn_scenario::plan::{Station, StationWorkload};
 use netburn_tcp::EndpointConfig;
 use netburn_tcp::config::{CongestionControl, Gso, Tsq, TsqSettings};
 use netburn_units::{ByteSize, Instant};
+use netburn_workload::kinds::Probe;
 use netburn_workload::{Config, RequestId, Workload};
 use std::collections::BTreeMap;
 
@@ -51,10 +52,7 @@ pub(crate) fn from_plan(plan: &Plan) -> (Vec<Client>, Instant) {
         };
         if !plan.baseline.is_zero() {
             for target in station.idle_targets() {
-                let config = Config {
-                    target,
-                    ..Config::probe()
-                };
+                let config = Config::with(|probe: &mut Probe| probe.target = target);
                 add(baseline(target), config, None, [earliest, Instant::ZERO, Instant::ZERO]);
             }
         }

@@ -42,7 +42,7 @@ impl World {
             Wanted::New => None,
             // HTTP/2: the requests of a workload share one persistent connection. Each stream of a bulk transfer, and each
             // load connection, has its own.
-            Wanted::Kept(_) if self.framing.most > 1 && !self.kind(client).has_own_connections() => Some(0),
+            Wanted::Kept(_) if self.framing.most > 1 && !self.kind(client).has_own_connections => Some(0),
             Wanted::Kept(number) => Some(number),
         };
         let open = kept.and_then(|number| self.clients[client].kept.get(&number).copied());
@@ -59,8 +59,8 @@ impl World {
         self.send_requests(slot);
     }
 
-    fn kind(&self, client: usize) -> Kind {
-        self.clients[client].watched.machine().config().kind
+    fn kind(&self, client: usize) -> &'static Kind {
+        self.clients[client].watched.machine().config().kind()
     }
 
     /// Opens a connection.
@@ -79,7 +79,7 @@ impl World {
             Place::Station(peer) => random(&self.stations[usize::from(peer)]),
         };
         // Connections with load have self probes, which wait behind what is buffered.
-        let has_probes = kept.is_some() && self.kind(client) == Kind::Responsiveness;
+        let has_probes = kept.is_some() && self.kind(client).has_handshake_times;
         let framing = if has_probes {
             self.framing.with_frames(LOAD_FRAME.into())
         } else {
@@ -214,7 +214,13 @@ impl World {
             return;
         };
         let client = connection.client;
-        if self.clients[client].watched.machine().config().kind == Kind::Responsiveness {
+        if self.clients[client]
+            .watched
+            .machine()
+            .config()
+            .kind()
+            .has_handshake_times
+        {
             let machine = self.clients[client].watched.machine_mut();
             for exchange in &connection.exchanges {
                 machine.handle_tcp_connected(self.now, exchange.id);

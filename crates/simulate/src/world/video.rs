@@ -21,11 +21,11 @@ pub(super) struct VideoCall {
 impl VideoCall {
     /// Call of a workload; `None` for other kinds.
     pub(super) fn new(config: &Config) -> Option<Self> {
-        let adaptation = config.adaptation.filter(|_| config.kind.is_adaptive())?;
+        let call = config.video()?;
         let end = |direction| {
             Some(VideoEnd::new(VideoConfig {
-                stream: config.datagrams.get(direction)?,
-                adaptation,
+                stream: call.streams.get(direction)?,
+                adaptation: call.adaptation,
                 timeout: config.timeout,
             }))
         };

@@ -4,7 +4,7 @@ use netburn_record::GoalKind;
 use netburn_record::Summary;
 use netburn_record::summary::{GoalSummary, LatencyMs, WorkloadSummary};
 use netburn_scenario::Plan;
-use netburn_workload::{Config, Goal, Kind, Verdict};
+use netburn_workload::{Config, Goal, Verdict};
 
 /// A workload of a station, by name: a plan without a factor may have fewer of them.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -98,7 +98,7 @@ impl GoalState {
 /// State of a workload; `None` if it has no goal and is no probe.
 fn state(workload: &WorkloadSummary, config: &Config) -> Option<GoalState> {
     if workload.goals.is_empty() {
-        return (config.kind == Kind::Probe).then(|| slow_probe(workload));
+        return (config.kind().is_probe()).then(|| slow_probe(workload));
     }
     let states = workload.goals.iter().map(|goal| judged(goal, workload, config));
     states.max_by(|a, b| {
@@ -134,7 +134,7 @@ fn depth(goal: &GoalSummary, workload: &WorkloadSummary, config: &Config) -> f64
                 .map_or(f64::INFINITY, |limit| limit.as_millis_f64());
             let round_trips = workload.streams.as_ref().and_then(|streams| streams.round_trip_ms);
             let judged = round_trips
-                .filter(|_| config.kind.has_round_trips())
+                .filter(|_| config.kind().has_round_trips)
                 .unwrap_or(workload.latency_ms);
             doublings(high(&judged).unwrap_or(limit * NEVER), limit)
         }

@@ -3,7 +3,7 @@
 use netburn_network::PlannedNetwork;
 use netburn_scenario::Plan;
 use netburn_scenario::plan::{Ap, Device, RadioRef};
-use netburn_workload::{Config, Direction, Kind};
+use netburn_workload::Direction;
 
 /// A plan with the facts that its network determines.
 pub(super) struct Scene<'a> {
@@ -122,7 +122,7 @@ impl<'a> Scene<'a> {
     pub(super) fn elastic(&self, stations: &[usize], direction: Direction) -> Vec<usize> {
         let has = |station: &&usize| {
             let mut all = self.plan.stations[**station].workloads.iter();
-            all.any(|workload| is_elastic(&workload.config, direction))
+            all.any(|workload| workload.config.loads(direction))
         };
         stations.iter().filter(has).copied().collect()
     }
@@ -133,17 +133,6 @@ impl<'a> Scene<'a> {
             .iter()
             .find(|(known, _)| known == radio)
             .map(|(_, channel)| *channel)
-    }
-}
-
-/// True if a workload takes all the capacity that it gets in a direction.
-pub(super) fn is_elastic(config: &Config, direction: Direction) -> bool {
-    match config.kind {
-        Kind::Download => direction == Direction::Down,
-        Kind::Upload => direction == Direction::Up,
-        Kind::Responsiveness => config.load.in_direction(direction) > 0,
-        Kind::Pages | Kind::Stream | Kind::Calls | Kind::Probe | Kind::Voice | Kind::Datagrams => false,
-        Kind::Game | Kind::CloudGaming | Kind::VideoCall | Kind::Dash => false,
     }
 }
 

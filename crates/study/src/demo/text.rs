@@ -188,11 +188,7 @@ fn missed(station: &StationSummary) -> impl Iterator<Item = (&WorkloadSummary, &
 
 /// Plural of the operations of a workload.
 fn noun(workload: &WorkloadSummary) -> &'static str {
-    match workload.kind.parse::<WorkloadKind>() {
-        Ok(WorkloadKind::Pages) => "pages",
-        Ok(WorkloadKind::Calls) => "calls",
-        _ => "samples",
-    }
+    WorkloadKind::by_name(&workload.kind).map_or("samples", |kind| kind.operations)
 }
 
 fn missed_goal(workload: &WorkloadSummary, goal: &GoalSummary) -> String {
@@ -216,7 +212,7 @@ fn round_trips(station: &StationSummary) -> Option<String> {
     let probe = station
         .workloads
         .iter()
-        .find(|workload| workload.kind == WorkloadKind::Probe.as_str())?;
+        .find(|workload| WorkloadKind::by_name(&workload.kind).is_some_and(WorkloadKind::is_probe))?;
     let (loaded, idle) = (probe.latency_ms.p50?, station.idle_latency_ms?);
     let call = if loaded > call_goal_ms() {
         format!(" The goal for a call is {}.", span(call_goal_ms()))

@@ -15,7 +15,6 @@ use netburn_record::Summary;
 use netburn_scenario::plan::{Ap, Device, Joins, Line};
 use netburn_scenario::{Document, Environment, Plan, Station};
 use netburn_units::{BitRate, ByteSize};
-use netburn_workload::Kind as Use;
 
 /// A change that may remove a cause.
 #[derive(Debug, Clone, PartialEq)]
@@ -385,7 +384,7 @@ impl<'a> InterventionBuilder<'a> {
             let bulk = station
                 .workloads
                 .iter()
-                .any(|w| matches!(w.config.kind, Use::Download | Use::Upload));
+                .any(|workload| workload.config.bulk().is_some());
             (bulk, known.map_or(0, |known| (known.throughput_mbps * 1e3) as u64))
         };
         here.max_by_key(moved).map(|station| station.name.clone())

@@ -8,7 +8,8 @@ use crate::clock::RunClock;
 use netburn_record::row::{self, BASELINE};
 use netburn_record::{EventKind, EventRow, Row};
 use netburn_units::{ByteSize, Instant, Seed};
-use netburn_workload::{Config, Kind, ProbeTarget, Workload};
+use netburn_workload::kinds::{Periodic, Probe};
+use netburn_workload::{Config, ProbeTarget, Workload};
 use std::sync::Arc;
 use tokio::task::{JoinSet, LocalSet};
 
@@ -50,10 +51,7 @@ pub async fn baseline(
             for &to in &idle.targets {
                 let (config, target) = match to {
                     ProbeTarget::Near | ProbeTarget::Line => (
-                        Config {
-                            target: to,
-                            ..Config::probe()
-                        },
+                        Config::with(|probe: &mut Probe| probe.target = to),
                         Arc::clone(&idle.target),
                     ),
                     ProbeTarget::Server if echoes => (Config::probe(), Arc::clone(&idle.target)),
@@ -123,11 +121,14 @@ fn fallen_back(idle: &Idle, at: Instant) -> Row {
 
 /// Returns the schedule of `probe` with requests of one byte.
 fn request_every_50_ms() -> Config {
+    let config = Config::with(|calls: &mut Periodic| {
+        calls.requests.object_size = ByteSize::from_bytes(1);
+        calls.grid = Probe::default().grid;
+    });
     Config {
-        kind: Kind::Calls,
-        object_size: ByteSize::from_bytes(1),
-        outstanding: 8,
-        ..Config::probe()
+        goals: Vec::new(),
+        timeout: Config::probe().timeout,
+        ..config
     }
 }
 

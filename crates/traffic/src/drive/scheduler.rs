@@ -6,7 +6,8 @@ use crate::datagram::call::{CallPlan, VideoPlan};
 use hdrhistogram::Histogram;
 use netburn_record::{RecordedWorkload, Row};
 use netburn_units::{ByteSize, Duration, Instant};
-use netburn_workload::{Action, Config, Deadlines, Direction, Kind, Outcome, ProbeTarget, RequestId, Wake, Workload};
+use netburn_workload::kinds::VideoCall;
+use netburn_workload::{Action, Config, Deadlines, Direction, Outcome, ProbeTarget, RequestId, Wake, Workload};
 use std::collections::VecDeque;
 
 /// An operation that could not start and was due at least this long ago counts as missed by the driver.
@@ -183,16 +184,15 @@ impl Scheduler {
         (watched.station(), watched.workload())
     }
 
-    /// Returns the traffic pattern of a workload and the DSCP of its packets.
-    pub(super) fn kind(&self, index: usize) -> (Kind, u8) {
-        let config = self.machines[index].watched.machine().config();
-        (config.kind, config.marking().dscp)
+    /// Returns the configuration of a workload.
+    pub(super) fn config(&self, index: usize) -> &Config {
+        self.machines[index].watched.machine().config()
     }
 
     /// Returns the host on the way to the server that a workload probes; `None` for other workloads.
     pub(super) fn hop_target(&self, index: usize) -> Option<ProbeTarget> {
-        let config = self.machines[index].watched.machine().config();
-        (config.kind == Kind::Probe && config.target != ProbeTarget::Server).then_some(config.target)
+        let target = self.config(index).target();
+        target.filter(|target| *target != ProbeTarget::Server)
     }
 
     /// A workload cannot run. It ends without further operations.
@@ -272,10 +272,11 @@ impl Scheduler {
 
 /// Senders of a video call; `None` for other kinds.
 fn video_plan(config: &Config) -> Option<VideoPlan> {
+    let VideoCall { streams, adaptation } = config.video()?;
     Some(VideoPlan {
-        adaptation: config.adaptation.filter(|_| config.kind.is_adaptive())?,
-        up: config.datagrams.up?,
-        down: config.datagrams.down?,
+        adaptation: *adaptation,
+        up: streams.up?,
+        down: streams.down?,
     })
 }
 
@@ -285,15 +286,15 @@ mod tests {
     use crate::client::Target;
     use netburn_record::EventKind;
     use netburn_units::Seed;
+    use netburn_workload::kinds::Periodic;
     use std::sync::Arc;
 
     /// Returns one load of calls every 100 ms, from 0 to 10 s, and the due time of the first.
     fn calls() -> (Scheduler, Instant) {
-        let config = Config {
-            object_size: ByteSize::from_bytes(1000),
-            interval: Some(Duration::from_millis(100)),
-            ..Config::voip()
-        };
+        let config = Config::with(|calls: &mut Periodic| {
+            calls.requests.object_size = ByteSize::from_bytes(1000);
+            calls.grid.interval = Duration::from_millis(100);
+        });
         let end = Instant::from_secs(10);
         let machine = Workload::new(config, Instant::ZERO, end, end, Seed(1), 0);
         let first = machine.first_due().unwrap();

@@ -18,7 +18,7 @@ use netburn_record::row::baseline_target;
 use netburn_record::{EventKind, EventRow, Row};
 use netburn_units::{BitRate, Instant};
 use netburn_workload::responsiveness::Part;
-use netburn_workload::{Action, Connection, Kind, ProbeTarget, Request, RequestId, Workload};
+use netburn_workload::{Action, Connection, ProbeTarget, Request, RequestId, Workload};
 use rustls::ClientConfig;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -197,13 +197,13 @@ fn rejection(at: Instant, station: u16, name: &str) -> Row {
 impl Link {
     fn new(load: &Load) -> Self {
         let (target, config) = (&load.target, load.machine.config());
-        let has_probes = config.kind == Kind::Responsiveness;
+        let has_probes = config.kind().has_handshake_times;
         let rejected_cc = target.cc.clone().filter(|name| is_rejected(target, name));
         Link {
-            yields: config.kind.has_own_connections() || baseline_target(load.workload).is_some(),
-            has_own_connections: config.kind.has_own_connections(),
+            yields: config.kind().has_own_connections || baseline_target(load.workload).is_some(),
+            has_own_connections: config.kind().has_own_connections,
             has_probes,
-            is_to_hop: config.kind == Kind::Probe && config.target != ProbeTarget::Server,
+            is_to_hop: config.target().is_some_and(|target| target != ProbeTarget::Server),
             authority: target.authority(),
             tls: target.tls.as_ref().map(|trust| {
                 let config = tls::config(trust, target.http)?;

@@ -3,8 +3,9 @@
 use super::Url;
 use netburn_scenario::plan::Http;
 use netburn_units::{BitRate, ByteSize, Duration, Probability, Seed};
-use netburn_workload::config::MIN_PERIOD;
-use netburn_workload::{Config, Connections, Kind, Priority};
+use netburn_workload::config::{Grid, MIN_PERIOD, Requests};
+use netburn_workload::kinds::{Bulk, Stream};
+use netburn_workload::{Config, Connections, Direction};
 
 /// Options of a fetch: URL, rate, duration and connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,23 +69,31 @@ impl Options {
             .rate
             .and_then(|rate| rate.time_for(page))
             .map(|every| every.max(MIN_PERIOD));
-        let kind = match (every, self.post) {
-            (Some(_), _) => Kind::Stream,
-            (None, Some(_)) => Kind::Upload,
-            (None, None) => Kind::Download,
-        };
-        Config {
-            kind,
+        let requests = Requests {
             objects,
             object_size: size,
-            interval: every,
-            jitter: every.map_or(Duration::ZERO, |every| self.jitter.min(every / 2)),
             connections: self.connections,
-            outstanding: 1,
-            priority: Priority::BestEffort,
-            player: None,
+        };
+        let config = match every {
+            Some(interval) => Config::from(Stream {
+                requests,
+                grid: Grid {
+                    interval,
+                    jitter: self.jitter.min(interval / 2),
+                },
+                player: None,
+            }),
+            None => Config::from(Bulk {
+                requests,
+                ..Bulk::new(match self.post {
+                    Some(_) => Direction::Up,
+                    None => Direction::Down,
+                })
+            }),
+        };
+        Config {
             goals: Vec::new(),
-            ..Config::download()
+            ..config
         }
     }
 }
@@ -97,16 +106,17 @@ mod tests {
     fn a_rate_becomes_a_period_and_without_one_pages_are_back_to_back() {
         let mut options = Options::new("http://a/".parse().unwrap());
         let size = ByteSize::from_bytes(125_000);
-        assert_eq!(options.workload(size).kind, Kind::Download);
+        assert_eq!(options.workload(size).kind().name, "download");
         // 2 × 1 Mbit at 10 Mbit/s: every 200 ms.
         options.rate = Some(BitRate::from_mbps(10));
         options.concurrency = 2;
         options.jitter = Duration::from_secs(1);
         let config = options.workload(size);
         assert_eq!(
-            (config.kind, config.interval),
-            (Kind::Stream, Some(Duration::from_millis(200)))
+            (config.kind().name, config.interval()),
+            ("stream", Some(Duration::from_millis(200)))
         );
-        assert_eq!((config.objects, config.jitter), (2, Duration::from_millis(100)));
+        let objects = config.requests().map(|requests| requests.objects);
+        assert_eq!((objects, config.jitter()), (Some(2), Duration::from_millis(100)));
     }
 }

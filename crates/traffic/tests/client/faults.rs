@@ -1,6 +1,6 @@
 //! Servers that fail, send invalid responses or disappear.
 
-use crate::util::{Scripted, Talk, asked, calls, drive_one, new_calls, runtime};
+use crate::util::{Scripted, Talk, asked, calls, drive_one, new_calls, runtime, upload};
 use netburn_scenario::plan::Http;
 use netburn_traffic::client::{Method, Target, Total, request};
 use netburn_units::{ByteSize, Duration};
@@ -351,10 +351,7 @@ fn a_rejected_upload_fails_before_it_is_complete() {
         }
         Ok(())
     });
-    let config = Config {
-        object_size: ByteSize::from_gib(1),
-        ..Config::upload()
-    };
+    let config = upload(ByteSize::from_gib(1));
     let left = drive_one(&server.target(), config, 200, 3000);
     over.store(true, Ordering::SeqCst);
     assert_eq!(

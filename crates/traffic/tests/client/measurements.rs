@@ -1,11 +1,13 @@
 //! Measured values agree with the actual events.
 
-use crate::util::{Process, Scripted, asked, calls, drive_one, drive_until, new_calls, runtime};
+use crate::util::{Process, Scripted, asked, calls, drive_one, drive_until, new_calls, runtime, upload};
 use netburn_record::EventKind;
 use netburn_traffic::client::{Resource, Target};
 use netburn_traffic::clock::RunClock;
 use netburn_traffic::drive::{CancelHandle, CancelToken, Load, drive};
 use netburn_units::{BitRate, ByteSize, Duration, Instant, Seed};
+use netburn_workload::config::{Grid, Requests};
+use netburn_workload::kinds::{Pages, Stream};
 use netburn_workload::{Config, Outcome, PlayerConfig, Workload};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -73,13 +75,7 @@ fn a_page_of_ten_objects_uses_ten_connections() {
     let nginx = Process::nginx();
     nginx.object("bytes/131072", 131_072);
     let target = Target::new(nginx.address);
-    let config = Config {
-        interval: Some(Duration::from_millis(300)),
-        jitter: Duration::ZERO,
-        // A long page does not block later ones.
-        outstanding: 10,
-        ..Config::browsing()
-    };
+    let config = Config::with(|pages: &mut Pages| pages.grid = Grid::regular(Duration::from_millis(300)));
     let left = drive_one(&target, config, 1500, 3000);
     assert_eq!(left.finished(), 5);
     assert!(
@@ -154,10 +150,7 @@ fn an_upload_is_counted_as_it_arrives() {
         }
         Ok(())
     });
-    let config = Config {
-        object_size: ByteSize::from_mib(3),
-        ..Config::upload()
-    };
+    let config = upload(ByteSize::from_mib(3));
     let left = drive_one(&server.target(), config, 1500, 3000);
     assert!(left.finished() >= 2);
     let finished = left.operations.iter().filter(|o| o.outcome == Outcome::Finished);
@@ -224,16 +217,15 @@ fn a_player_that_runs_dry_leaves_an_event() {
         }
         Ok(())
     });
-    let config = Config {
-        object_size: ByteSize::from_bytes(12_500),
-        interval: Some(Duration::from_millis(50)),
+    let config = Config::from(Stream {
+        requests: Requests::kept(ByteSize::from_bytes(12_500)),
+        grid: Grid::regular(Duration::from_millis(50)),
         player: Some(PlayerConfig {
             start: Duration::from_millis(100),
             rate: BitRate::from_mbps(1),
             max_buffer: Duration::from_secs(10),
         }),
-        ..Config::stream_4k()
-    };
+    });
     let left = drive_one(&server.target(), config, 1500, 2000);
     let stalls: Vec<_> = left
         .events

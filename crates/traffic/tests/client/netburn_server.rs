@@ -1,6 +1,6 @@
 //! The driver with `serve`: both HTTP versions, cleartext and TLS, probes, baseline.
 
-use crate::util::{Left, Scripted, calls, drive_later, drive_one, new_calls, runtime};
+use crate::util::{Left, Scripted, calls, drive_later, drive_one, new_calls, runtime, upload};
 use netburn_record::row::BASELINE;
 use netburn_record::{EventKind, Health, Row};
 use netburn_scenario::plan::Http;
@@ -11,6 +11,8 @@ use netburn_traffic::fetch::permission::{self, Permission};
 use netburn_traffic::server::{Addresses, Server, ServerConfig};
 use netburn_traffic::tls::Identity;
 use netburn_units::{BitRate, ByteSize, Duration, Instant, Seed};
+use netburn_workload::config::Grid;
+use netburn_workload::kinds::{Bulk, Packets, Pages, Probe, Responsiveness};
 use netburn_workload::responsiveness::Part;
 use netburn_workload::{Config, Direction, Failure, LoadConnections, Outcome, PacketStream, ProbeTarget, Streams};
 use std::io::Read;
@@ -117,11 +119,10 @@ fn downloads_are_complete_over_every_protocol() {
 fn responsiveness_has_probes_and_load() {
     for tls in [false, true] {
         let server = serve(|_| ());
-        let config = Config {
-            interval: Some(Duration::from_millis(20)),
+        let config = Config::from(Responsiveness {
+            interval: Duration::from_millis(20),
             load: LoadConnections { down: 1, up: 1 },
-            ..Config::responsiveness()
-        };
+        });
         // The load may not use the whole processor.
         let target = Target {
             limit: Some(BitRate::from_mbps(200)),
@@ -173,10 +174,7 @@ fn a_rate_limit_slows_down_an_http_2_server() {
             limit: Some(BitRate::from_bps(100_000)),
             ..server.target(Http::H2, tls)
         };
-        let config = Config {
-            object_size: ByteSize::from_mib(16),
-            ..Config::download()
-        };
+        let config = Config::with(|bulk: &mut Bulk| bulk.requests.object_size = ByteSize::from_mib(16));
         let left = drive_one(&target, config, 1000, 0);
         assert!(left.bytes() > 0, "{tls}: {:?}", left.operations);
         let sent = server.health(|health| health.bytes_down > 0).bytes_down;
@@ -188,10 +186,7 @@ fn a_rate_limit_slows_down_an_http_2_server() {
 fn uploads_are_complete_over_every_protocol() {
     for (http, tls) in WAYS {
         let server = serve(|_| ());
-        let config = Config {
-            object_size: ByteSize::from_bytes(2_000_001),
-            ..Config::upload()
-        };
+        let config = upload(ByteSize::from_bytes(2_000_001));
         let left = drive_one(&server.target(http, tls), config, 1500, 5000);
         let case = format!("{http:?} {tls}");
         assert!(left.finished() > 1, "{case}");
@@ -253,15 +248,10 @@ fn an_upload_counts_what_the_peer_has_received() {
 #[test]
 fn many_streams_share_one_http_2_connection() {
     let server = serve(|_| ());
-    let config = Config {
-        objects: 10,
-        interval: Some(Duration::from_millis(200)),
-        jitter: Duration::ZERO,
-        // A long page does not block later ones.
-        outstanding: 10,
-        connections: netburn_workload::Connections::Keep,
-        ..Config::browsing()
-    };
+    let config = Config::with(|pages: &mut Pages| {
+        pages.requests.connections = netburn_workload::Connections::Keep;
+        pages.grid = Grid::regular(Duration::from_millis(200));
+    });
     let left = drive_one(&server.target(Http::H2, false), config, 1200, 5000);
     assert_eq!(left.finished(), 6);
     assert_eq!(left.bytes(), 6 * 10 * 131_072);
@@ -335,10 +325,7 @@ fn packets_carry_the_dscp() {
 }
 
 fn probe() -> Config {
-    Config {
-        interval: Some(Duration::from_millis(10)),
-        ..Config::probe()
-    }
+    Config::with(|probe: &mut Probe| probe.grid = Grid::regular(Duration::from_millis(10)))
 }
 
 #[test]
@@ -386,10 +373,7 @@ fn in_direction(left: &Left, direction: Direction) -> Vec<netburn_workload::Oper
 #[test]
 fn a_call_has_packets_in_both_directions() {
     let server = serve(|_| ());
-    let config = Config {
-        interval: Some(Duration::from_millis(10)),
-        ..Config::voice()
-    };
+    let config = Config::from(Packets::voice(Duration::from_millis(10), ByteSize::from_bytes(172)));
     let left = drive_later(&server.target(Http::H1, false), config, 1_500, 3_000);
     for direction in [Direction::Up, Direction::Down] {
         let packets = in_direction(&left, direction);
@@ -412,21 +396,19 @@ fn a_call_has_packets_in_both_directions() {
 #[test]
 fn streams_of_datagrams_differ_by_direction() {
     let server = serve(|_| ());
-    let config = Config {
-        datagrams: Streams {
-            up: Some(PacketStream::single(
-                Duration::from_millis(10),
-                ByteSize::from_bytes(100),
-            )),
-            down: Some(PacketStream {
-                interval: Duration::from_millis(20),
-                burst: 5,
-                spacing: Duration::from_micros(200),
-                size: ByteSize::from_bytes(1000),
-            }),
-        },
-        ..Config::datagrams()
+    let streams = Streams {
+        up: Some(PacketStream::single(
+            Duration::from_millis(10),
+            ByteSize::from_bytes(100),
+        )),
+        down: Some(PacketStream {
+            interval: Duration::from_millis(20),
+            burst: 5,
+            spacing: Duration::from_micros(200),
+            size: ByteSize::from_bytes(1000),
+        }),
     };
+    let config = Config::with(|packets: &mut Packets| packets.streams = streams);
     let left = drive_later(&server.target(Http::H1, false), config, 1_500, 3_000);
     for (direction, counts, size) in [(Direction::Up, 149..=150, 100), (Direction::Down, 367..=375, 1000)] {
         let packets = in_direction(&left, direction);

@@ -2,10 +2,12 @@
 //! what has passed.
 
 use crate::netburn_server::{WAYS, serve};
-use crate::util::{Scripted, drive_one};
+use crate::util::{Scripted, drive_one, upload};
 use netburn_traffic::client::Target;
 use netburn_units::{BitRate, ByteSize, Duration};
-use netburn_workload::{Config, Failure, Outcome};
+use netburn_workload::config::Requests;
+use netburn_workload::kinds::Bulk;
+use netburn_workload::{Config, Direction, Failure, Outcome};
 
 /// Four connections for 1 s at 6 Mbit/s. The law: delivered ≤ rate × time. The virtual link compensates 25 ms of lateness
 /// and moves pieces of 1500 B. The client counts one more before the first report. Without reports, the kernel's receive
@@ -15,10 +17,10 @@ fn a_limited_server_receives_at_its_rate() {
     const RATE: u64 = 6_000_000;
     for (http, tls) in WAYS {
         let server = serve(|config| config.rate = Some(BitRate::from_bps(RATE)));
-        let config = Config {
+        let config = Config::from(Bulk {
             streams: 4,
-            ..Config::upload()
-        };
+            ..Bulk::new(Direction::Up)
+        });
         let begun = std::time::Instant::now();
         let left = drive_one(&server.target(http, tls), config, 1_000, 0);
         let most = (begun.elapsed().as_secs_f64() + 0.025) * RATE as f64 / 8.0 + 8.0 * 1_500.0;
@@ -37,11 +39,11 @@ fn a_limited_server_receives_at_its_rate() {
 fn completed_uploads_count_completely() {
     for (http, tls) in WAYS {
         let server = serve(|config| config.rate = Some(BitRate::from_mbps(40)));
-        let config = Config {
+        let config = Config::from(Bulk {
+            requests: Requests::kept(ByteSize::from_bytes(300_001)),
             streams: 4,
-            object_size: ByteSize::from_bytes(300_001),
-            ..Config::upload()
-        };
+            ..Bulk::new(Direction::Up)
+        });
         let left = drive_one(&server.target(http, tls), config, 500, 5_000);
         let case = format!("{http:?} {tls}");
         let finished = left.operations.iter().filter(|o| o.outcome == Outcome::Finished);
@@ -66,10 +68,7 @@ fn counted_after(heads: &[&str]) -> u64 {
         // Until the client closes the connection.
         talk.request().map(drop)
     });
-    let config = Config {
-        object_size: ByteSize::from_bytes(SIZE),
-        ..Config::upload()
-    };
+    let config = upload(ByteSize::from_bytes(SIZE));
     drive_one(&server.target(), config, 1_000, 0).report.bytes_up
 }
 
@@ -126,10 +125,7 @@ fn endless_interim_responses_fail_the_upload() {
                 talk.say(endless.as_bytes())?;
             }
         });
-        let config = Config {
-            object_size: ByteSize::from_gib(1),
-            ..Config::upload()
-        };
+        let config = upload(ByteSize::from_gib(1));
         let left = drive_one(&server.target(), config, 500, 3_000);
         let failed = left.count(|o| matches!(o, Outcome::Failed(Failure::Answer)));
         assert!(failed >= 1, "{:?}", left.operations);

@@ -5,7 +5,9 @@ use netburn_traffic::client::Target;
 use netburn_traffic::clock::RunClock;
 use netburn_traffic::drive::{CancelToken, DriveReport, Load, drive};
 use netburn_units::{ByteSize, Duration, Instant, Seed};
-use netburn_workload::{Config, Connections, Kind, Operation, Outcome, Workload};
+use netburn_workload::config::{Grid, Requests};
+use netburn_workload::kinds::{Bulk, Periodic};
+use netburn_workload::{Config, Connections, Direction, Operation, Outcome, Workload};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
@@ -98,21 +100,30 @@ pub(crate) fn runtime() -> tokio::runtime::Runtime {
 
 /// Returns a workload with objects of `size` every `millis` on reused connections. No operation is skipped.
 pub(crate) fn calls(size: u64, millis: u64) -> Config {
-    Config {
-        kind: Kind::Calls,
+    Config::from(periodic(size, millis))
+}
+
+fn periodic(size: u64, millis: u64) -> Periodic {
+    Periodic {
+        requests: Requests::kept(ByteSize::from_bytes(size)),
+        grid: Grid::regular(Duration::from_millis(millis)),
         outstanding: 1000,
-        object_size: ByteSize::from_bytes(size),
-        interval: Some(Duration::from_millis(millis)),
-        ..Config::voip()
     }
+}
+
+/// Returns an upload with objects of this size.
+pub(crate) fn upload(object_size: ByteSize) -> Config {
+    Config::from(Bulk {
+        requests: Requests::kept(object_size),
+        ..Bulk::new(Direction::Up)
+    })
 }
 
 /// The same with a new connection per object.
 pub(crate) fn new_calls(size: u64, millis: u64) -> Config {
-    Config {
-        connections: Connections::New,
-        ..calls(size, millis)
-    }
+    let mut calls = periodic(size, millis);
+    calls.requests.connections = Connections::New;
+    Config::from(calls)
 }
 
 /// A server that passes each connection to a function on its own thread. It stops when dropped, with all its

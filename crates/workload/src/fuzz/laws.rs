@@ -1,9 +1,11 @@
 //! A checked workload: every call passes through here, and all laws of the machine are verified.
 
 use super::probes;
-use crate::config::{Activity, Config, Connections, Dash, Kind};
-use crate::machine::{Action, BACKOFF, Connection, Direction, Request, RequestId, Workload};
+use crate::config::{Activity, Config, Connections, Dash, KindSettings};
+use crate::kinds::Transport;
+use crate::machine::{Action, Connection, Direction, Request, RequestId, Workload};
 use crate::operation::{Failure, Operation, Outcome, RemoteTimestamps, Stall};
+use crate::schedule::BACKOFF;
 use netburn_units::{Duration, Instant, Seed};
 use std::collections::BTreeMap;
 
@@ -119,7 +121,7 @@ impl Checked {
         assert_eq!(self.workload.poll_timeout(), None, "a settled workload sleeps");
         assert!(self.active.is_empty(), "requests left: {:?}", self.active);
         assert!(self.begun.is_empty(), "operations left: {:?}", self.begun);
-        if self.config.kind.is_one_way() {
+        if self.config.kind().is_one_way() {
             for direction in [Direction::Up, Direction::Down] {
                 let numbers: Vec<u64> = self.ended_in(direction).map(|operation| operation.sequence).collect();
                 let expected: Vec<u64> = (0..numbers.len() as u64)
@@ -127,14 +129,14 @@ impl Checked {
                     .collect();
                 assert_eq!(numbers, expected, "every number of a direction ends exactly once");
             }
-        } else if self.config.kind == Kind::Responsiveness {
+        } else if self.config.kind().has_handshake_times {
             probes::check_numbers(&self.ended);
         } else {
             let numbers: Vec<u64> = self.ended.keys().copied().collect();
             let expected: Vec<u64> = (0..numbers.len() as u64).collect();
             assert_eq!(numbers, expected, "every number ends exactly once");
         }
-        if self.config.kind == Kind::Responsiveness {
+        if self.config.kind().has_handshake_times {
             probes::check_dues(&self.config, &self.ended, &self.windows());
         } else {
             self.check_dues();
@@ -188,13 +190,13 @@ impl Checked {
         }
         // Bytes of this input, if the operation is still active when they arrive.
         let mut brought = match input {
-            Input::Bytes(id, bytes) if self.active.contains_key(&id) && !self.config.kind.is_one_way() => {
+            Input::Bytes(id, bytes) if self.active.contains_key(&id) && !self.config.kind().is_one_way() => {
                 Some((id.operation, bytes))
             }
-            Input::Reply(id, _) if self.config.kind == Kind::Probe && self.active.contains_key(&id) => {
-                Some((id.operation, self.config.object_size.as_bytes()))
+            Input::Reply(id, _) if self.config.kind().transport == Transport::Echo && self.active.contains_key(&id) => {
+                Some((id.operation, self.config.operation_size().unwrap().as_bytes()))
             }
-            Input::Arrival(id, _) if self.config.kind.is_one_way() && self.active.contains_key(&id) => {
+            Input::Arrival(id, _) if self.config.kind().is_one_way() && self.active.contains_key(&id) => {
                 let size = self.config.packet_size(Direction::of_packet(id.operation));
                 Some((id.operation, size.as_bytes()))
             }
@@ -205,7 +207,7 @@ impl Checked {
         let mut freed = None;
         if let Input::Finished(id) | Input::Failed(id, _) = input
             && !actions.contains(&Action::Cancel(id))
-            && !self.config.kind.is_one_way()
+            && !self.config.kind().is_one_way()
         {
             freed = self.active.remove(&id).flatten();
         }
@@ -213,13 +215,13 @@ impl Checked {
             match action {
                 Action::Begin(request) => self.check_begin(request, freed),
                 Action::Send { id, due, .. } => {
-                    assert_eq!(self.config.kind, Kind::Probe);
+                    assert_eq!(self.config.kind().transport, Transport::Echo);
                     assert!(*due >= self.start && *due < self.end && *due <= self.now);
                     assert!(self.active.insert(*id, None).is_none(), "{id:?} is sent once");
                     self.begun.insert(id.operation, 0);
                 }
                 Action::SendOneWay { id, due, direction, .. } => {
-                    assert!(self.config.kind.is_one_way());
+                    assert!(self.config.kind().is_one_way());
                     assert_eq!(*direction, Direction::of_packet(id.operation));
                     assert!(*due >= self.start && *due < self.end && *due <= self.now);
                     assert!(self.active.insert(*id, None).is_none(), "{id:?} is sent once");
@@ -243,7 +245,7 @@ impl Checked {
         // A request can begin in the call of an input about it, whose driver has guessed its number.
         if let Input::Finished(id) | Input::Failed(id, _) = input
             && !actions.contains(&Action::Cancel(id))
-            && !self.config.kind.is_one_way()
+            && !self.config.kind().is_one_way()
         {
             self.active.remove(&id);
         }
@@ -270,9 +272,9 @@ impl Checked {
             self.stalls.push(stall);
         }
         // The limit is for probes, not for load connections.
-        let allowed = (self.config.max_in_flight() + self.config.load.count()) as usize;
+        let allowed = (self.config.max_in_flight() + self.config.load().count()) as usize;
         assert!(
-            self.begun.len() <= allowed || self.config.kind.is_one_way(),
+            self.begun.len() <= allowed || self.config.kind().is_one_way(),
             "{} of {allowed} outstanding",
             self.begun.len()
         );
@@ -281,13 +283,13 @@ impl Checked {
     }
 
     fn check_begin(&mut self, request: &Request, freed: Option<u32>) {
-        assert!(!self.config.kind.is_datagram());
+        assert!(!self.config.kind().is_datagram());
         assert!(
             request.due >= self.start && request.due < self.end,
             "due within the run: {request:?}"
         );
         assert!(request.due <= self.now, "never early: {request:?}");
-        if self.config.kind == Kind::Responsiveness {
+        if self.config.kind().has_handshake_times {
             let slot = probes::check_begin(&self.config, request, &self.active, freed);
             assert!(
                 self.active.insert(request.id, slot).is_none(),
@@ -296,14 +298,15 @@ impl Checked {
             self.begun.entry(request.id.operation).or_insert(0);
             return;
         }
-        match &self.config.dash {
+        let requests = self.config.requests().expect("a kind over HTTP");
+        match self.config.dash() {
             Some(dash) => assert!(
                 dash.rate_of(request.size.as_bytes()).is_some(),
                 "no segment: {request:?}"
             ),
-            None => assert_eq!(request.size, self.config.object_size),
+            None => assert_eq!(request.size, requests.object_size),
         }
-        let slot = match (request.connection, self.config.connections) {
+        let slot = match (request.connection, requests.connections) {
             (Connection::New, Connections::New) => None,
             (Connection::Kept(slot), Connections::Keep) => Some(slot),
             other => panic!("a connection of the wrong sort: {other:?}"),
@@ -365,7 +368,7 @@ impl Checked {
             Outcome::TimedOut => assert!(finished >= Some(self.config.timeout), "{operation:?}"),
             Outcome::NotStarted | Outcome::Unfinished | Outcome::Cut => assert_eq!(finished, None, "{operation:?}"),
         }
-        if self.config.kind.is_datagram() {
+        if self.config.kind().is_datagram() {
             self.active.retain(|id, _| id.operation != operation.sequence);
         }
         let left = self.active.keys().any(|id| id.operation == operation.sequence);
@@ -404,49 +407,34 @@ impl Checked {
     }
 
     fn check_window(&self, from: Instant, operations: &[&Operation]) {
-        if self.config.kind.is_one_way() {
+        if self.config.kind().is_one_way() {
             // They have one window.
             self.check_packets(from);
             return;
         }
-        if let Some(dash) = &self.config.dash {
+        if let Some(dash) = self.config.dash() {
             check_segments(dash, from, operations);
             return;
         }
-        if self.config.kind.is_bulk() || self.config.interval.is_none() {
+        let Some(every) = self.config.interval() else {
             self.check_streams(from, operations);
             return;
-        }
-        let jitter = self.config.jitter;
+        };
+        let jitter = self.config.jitter();
         for (number, pair) in (1..).zip(operations.windows(2)) {
             let (before, after) = (pair[0], pair[1]);
             assert!(after.due >= before.due, "in the order of falling due");
             let ended = before.finished.unwrap_or(before.due);
-            match (self.config.kind, self.config.interval) {
-                (Kind::Download | Kind::Upload | Kind::Dash, _) | (_, None) => unreachable!("they have no interval"),
-                (Kind::Stream, Some(every)) => {
-                    assert!(after.due >= ended, "one after another");
-                    assert!(after.due + jitter + jitter >= before.due + every, "never catches up");
-                }
-                (
-                    Kind::Voice
-                    | Kind::Datagrams
-                    | Kind::Game
-                    | Kind::CloudGaming
-                    | Kind::VideoCall
-                    | Kind::Responsiveness,
-                    _,
-                ) => {
-                    unreachable!("streams and probes are checked apart")
-                }
-                (Kind::Pages | Kind::Calls | Kind::Probe, Some(every)) => {
-                    let point = operations[0].due + every * number;
-                    let off = after.due.checked_since(point).or(point.checked_since(after.due));
-                    assert!(
-                        off.is_some_and(|off| off <= jitter),
-                        "the grid does not drift: {after:?}"
-                    );
-                }
+            if matches!(self.config.settings, KindSettings::Stream(_)) {
+                assert!(after.due >= ended, "one after another");
+                assert!(after.due + jitter + jitter >= before.due + every, "never catches up");
+            } else {
+                let point = operations[0].due + every * number;
+                let off = after.due.checked_since(point).or(point.checked_since(after.due));
+                assert!(
+                    off.is_some_and(|off| off <= jitter),
+                    "the grid does not drift: {after:?}"
+                );
             }
         }
     }
@@ -493,7 +481,7 @@ impl Checked {
     /// Checks that an operation is not started only because too many were outstanding when it was
     /// due.
     fn check_outstanding(&self) {
-        if self.config.kind.is_one_way() {
+        if self.config.kind().is_one_way() {
             let started = self.ended.values().all(|operation| operation.started.is_some());
             assert!(started, "packets without an answer have no limit");
             return;
@@ -505,7 +493,7 @@ impl Checked {
             // Bulk transfers are cancelled at the end of a window.
             let mut cancelled = windows
                 .iter()
-                .filter(|(_, to)| self.config.kind.is_bulk() && *to <= operation.due);
+                .filter(|(_, to)| self.config.bulk().is_some() && *to <= operation.due);
             let since = cancelled.next_back().map_or(self.start, |(_, to)| *to);
             let earlier = || {
                 let earlier = operations[..index].iter();
@@ -521,9 +509,9 @@ impl Checked {
                     .count()
             };
             if operation.outcome == Outcome::NotStarted {
-                let needed = allowed + usize::from(self.config.kind == Kind::Pages);
+                let needed = allowed + usize::from(self.config.has_queue());
                 assert!(outlast(true) >= needed, "{operation:?} had room");
-            } else if self.config.kind != Kind::Pages {
+            } else if !self.config.has_queue() {
                 assert!(outlast(false) < allowed, "{operation:?} had no room");
             }
         }

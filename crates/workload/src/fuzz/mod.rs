@@ -6,9 +6,14 @@ mod probes;
 pub use laws::{Checked, Input};
 
 use crate::config::{
-    Activity, Adaptation, Config, Connections, Dash, Goal, Kind, LoadConnections, MAX_PROBE_INTERVAL,
-    MAX_VOICE_INTERVAL, MIN_REPEAT, PacketStream, PlayerConfig, Priority, ProbeTarget, Streams,
+    Activity, Adaptation, Config, Connections, Dash, Goal, Grid, KindSettings, LoadConnections, MIN_REPEAT,
+    PROBE_INTERVALS, PacketStream, PlayerConfig, Priority, Requests, Streams, VOICE_INTERVALS,
 };
+use crate::kinds::dash::DASH;
+use crate::kinds::packets::Rating;
+use crate::kinds::responsiveness::RESPONSIVENESS;
+use crate::kinds::video_call::VIDEO_CALL;
+use crate::kinds::{Bulk, DashClient, KINDS, Packets, Pages, Periodic, Probe, Responsiveness, Stream, VideoCall};
 use crate::machine::{Action, RequestId};
 use crate::operation::{Failure, RemoteTimestamps};
 use netburn_units::{BitRate, ByteSize, Duration, Instant, Seed};
@@ -47,16 +52,16 @@ pub fn check(data: &[u8]) {
 fn config(next: &mut impl FnMut() -> u8) -> Config {
     let kind = match next() {
         // Ranges of their own, so that other bytes of the corpus keep their meaning.
-        240.. => Kind::Responsiveness,
-        224.. => Kind::VideoCall,
-        208.. => Kind::Dash,
-        byte => Kind::ALL[usize::from(byte) % (Kind::ALL.len() - 3)],
+        240.. => &RESPONSIVENESS,
+        224.. => &VIDEO_CALL,
+        208.. => &DASH,
+        byte => KINDS[usize::from(byte) % (KINDS.len() - 3)],
     };
     let every = Duration::from_millis(20 + u64::from(next()) * 4);
     let jitter = every / 2 * u64::from(next() % 5) / 4;
     let chosen = next();
     let objects = 1 + u32::from(chosen % 4);
-    let activity = activity(chosen / 4, kind);
+    let activity = activity(chosen / 4, kind.can_repeat);
     let size = 64 + u64::from(next()) * 5;
     let outstanding = 1 + u32::from(next() % 9);
     let timeout = Duration::from_millis(10 + u64::from(next()) * 10);
@@ -67,105 +72,126 @@ fn config(next: &mut impl FnMut() -> u8) -> Config {
         start: Duration::from_millis(1 + u64::from(next())),
         max_buffer: Duration::from_millis(256 + u64::from(next()) * 10),
     };
-    // A call has limits of its own.
-    let (every, jitter, timeout) = match kind {
-        Kind::Voice => (
-            every.min(MAX_VOICE_INTERVAL),
-            Duration::ZERO,
-            timeout.min(Duration::from_secs(2)),
-        ),
-        kind if kind.has_streams() => (
-            every.min(Duration::from_secs(1)),
-            Duration::ZERO,
-            timeout.min(Duration::from_secs(2)),
-        ),
-        Kind::Responsiveness => (every.min(MAX_PROBE_INTERVAL), Duration::ZERO, timeout),
-        _ => (every, jitter, timeout),
+    let requests = Requests {
+        objects,
+        object_size: ByteSize::from_bytes(size),
+        connections,
     };
-    let is_probes = kind == Kind::Responsiveness;
-    let has_one_byte = is_probes || kind == Kind::Dash;
-    let unthrottled = matches!(kind, Kind::Download | Kind::Upload | Kind::Dash);
-    let stream = |interval: Duration, burst: u32| PacketStream {
+    let grid = Grid {
+        interval: every,
+        jitter,
+    };
+    let of_streams = every.min(Duration::from_secs(1));
+    let stream = |interval: Duration, burst: u32, least: u64| PacketStream {
         interval,
         burst,
         spacing: interval / u64::from(burst) / 2,
-        size: ByteSize::from_bytes(if kind.is_adaptive() {
-            size.clamp(100, 1400)
-        } else {
-            size.min(1400)
-        }),
+        size: ByteSize::from_bytes(size.clamp(least, 1400)),
     };
-    let datagrams = match (kind.has_streams(), objects) {
-        (false, _) => Streams::default(),
-        (true, _) if kind.is_adaptive() => Streams::both(stream(every, outstanding)),
-        (true, 1) if !kind.has_round_trips() => Streams {
-            up: None,
-            down: Some(stream(every, outstanding)),
+    let settings = match (kind.settings)() {
+        KindSettings::Pages(_) => Pages { requests, grid }.into(),
+        KindSettings::Stream(_) => Stream {
+            requests,
+            grid,
+            player: Some(player),
+        }
+        .into(),
+        KindSettings::Periodic(_) => Periodic {
+            requests,
+            grid,
+            outstanding,
+        }
+        .into(),
+        KindSettings::Bulk(bulk) => Bulk {
+            requests,
+            streams: outstanding,
+            ..bulk
+        }
+        .into(),
+        KindSettings::Probe(probe) => Probe {
+            size: ByteSize::from_bytes(size),
+            grid,
+            outstanding,
+            ..probe
+        }
+        .into(),
+        KindSettings::Packets(Packets { rating, .. }) => match (rating, objects) {
+            (Rating::Voice, _) => {
+                let every = every.min(*VOICE_INTERVALS.end());
+                Packets::voice(every, ByteSize::from_bytes(size.min(1400))).into()
+            }
+            (Rating::Loss, 1 | 2) => {
+                let one = |chosen| (objects == chosen).then(|| stream(of_streams, outstanding, 1));
+                let (up, down) = (one(2), one(1));
+                Packets::new(rating, Streams { up, down }).into()
+            }
+            _ => {
+                let (up, down) = (
+                    stream(of_streams, outstanding, 1),
+                    stream(of_streams / u64::from(objects), 1, 1),
+                );
+                let streams = Streams {
+                    up: Some(up),
+                    down: Some(down),
+                };
+                Packets::new(rating, streams).into()
+            }
         },
-        (true, 2) if !kind.has_round_trips() => Streams {
-            up: Some(stream(every, outstanding)),
-            down: None,
-        },
-        (true, _) => Streams {
-            up: Some(stream(every, outstanding)),
-            down: Some(stream(every / u64::from(objects), 1)),
-        },
-    };
-    let config = Config {
-        kind,
-        objects: if kind.is_datagram() || has_one_byte { 1 } else { objects },
-        object_size: ByteSize::from_bytes(if has_one_byte { 1 } else { size }),
-        interval: (!unthrottled && !kind.has_streams()).then_some(every),
-        jitter: if unthrottled { Duration::ZERO } else { jitter },
-        connections,
-        outstanding,
-        activity,
-        streams: if kind.is_bulk() { outstanding } else { 1 },
-        datagrams,
-        // Frames of 65 B or more.
-        adaptation: kind.is_adaptive().then(|| Adaptation {
-            min_rate: BitRate::mean(ByteSize::from_bytes(65), every).expect("an interval"),
-            start_rate: BitRate::from_mbps(1),
-        }),
-        priority: Priority::BestEffort,
-        dscp: None,
-        target: ProbeTarget::Server,
-        load: match objects {
-            _ if !is_probes => LoadConnections::default(),
-            objects => LoadConnections {
+        KindSettings::VideoCall(_) => VideoCall {
+            streams: Streams::both(stream(of_streams, outstanding, 100)),
+            // Frames of 65 B or more.
+            adaptation: Adaptation {
+                min_rate: BitRate::mean(ByteSize::from_bytes(65), of_streams).expect("an interval"),
+                start_rate: BitRate::from_mbps(1),
+            },
+        }
+        .into(),
+        KindSettings::Responsiveness(_) => Responsiveness {
+            interval: every.min(*PROBE_INTERVALS.end()),
+            load: LoadConnections {
                 down: objects - 1,
                 up: outstanding % 3,
             },
-        },
-        player: (kind == Kind::Stream).then_some(player),
+        }
+        .into(),
         // Segments of 0.5 s to 1.25 s, and a buffer that is full after two or more.
-        dash: (kind == Kind::Dash).then(|| Dash {
-            ladder: vec![BitRate::from_bps(8_000), BitRate::from_bps(8_000 * (1 + size))],
-            segment: Duration::from_millis(500 + size / 2),
-            start: player.start,
-            max_buffer: player.max_buffer + player.start + Duration::from_secs(1),
-            reservoir: player.start,
-            cushion: player.max_buffer,
-        }),
-        goals: match kind {
-            Kind::Download | Kind::Upload => Vec::new(),
-            Kind::Stream | Kind::Dash => vec![Goal::NoStall],
-            Kind::Voice => Config::voice().goals,
-            Kind::Datagrams => Config::datagrams().goals,
-            Kind::Game => Config::game().goals,
-            Kind::CloudGaming => Config::cloud_gaming().goals,
-            Kind::VideoCall => Config::video_call().goals,
-            Kind::Responsiveness => Config::responsiveness().goals,
-            Kind::Pages | Kind::Calls | Kind::Probe => vec![Goal::Latency { limit: goal }],
+        KindSettings::DashClient(_) => DashClient {
+            connections,
+            dash: Dash {
+                ladder: vec![BitRate::from_bps(8_000), BitRate::from_bps(8_000 * (1 + size))],
+                segment: Duration::from_millis(500 + size / 2),
+                start: player.start,
+                max_buffer: player.max_buffer + player.start + Duration::from_secs(1),
+                reservoir: player.start,
+                cushion: player.max_buffer,
+            },
+        }
+        .into(),
+    };
+    let limit = Goal::Latency { limit: goal };
+    let config = Config {
+        settings,
+        activity,
+        priority: Priority::BestEffort,
+        dscp: None,
+        goals: if (kind.can_have)(&limit) && !kind.has_streams {
+            vec![limit]
+        } else {
+            let goals = kind.goals.iter().copied();
+            goals.filter(|goal| !matches!(goal, Goal::Rate { .. })).collect()
         },
-        timeout,
+        timeout: if kind.is_one_way() {
+            timeout.min(Duration::from_secs(2))
+        } else {
+            timeout
+        },
     };
     assert_eq!(config.validate(), Ok(()), "the decoder makes only valid configurations");
     config
 }
 
 /// Windows from 6 bits; 0: the default. A load has up to 5.1 s.
-fn activity(bits: u8, kind: Kind) -> Activity {
+fn activity(bits: u8, can_repeat: bool) -> Activity {
     let start = Duration::from_millis(u64::from(bits % 4) * 330);
     let length = Duration::from_millis(100 + u64::from(bits / 4 % 4) * 300);
     let stop = (bits != 0).then_some(start + length);
@@ -178,7 +204,7 @@ fn activity(bits: u8, kind: Kind) -> Activity {
     Activity {
         start,
         stop,
-        repeat: repeat.filter(|_| kind.can_repeat()),
+        repeat: repeat.filter(|_| can_repeat),
     }
 }
 

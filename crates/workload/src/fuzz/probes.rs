@@ -1,9 +1,11 @@
 //! Laws of the probes and the load of `responsiveness`.
 
 use crate::config::{Config, LOAD_OBJECT};
-use crate::machine::{BACKOFF, Connection, Direction, Request, RequestId};
+use crate::kinds::responsiveness::PROBE_OBJECT;
+use crate::machine::{Connection, Direction, Request, RequestId};
 use crate::operation::{Operation, Outcome};
 use crate::responsiveness::Part;
+use crate::schedule::BACKOFF;
 use netburn_units::{Duration, Instant};
 use std::collections::BTreeMap;
 
@@ -18,14 +20,14 @@ pub(super) fn check_begin(
     active: &BTreeMap<RequestId, Option<u32>>,
     freed: Option<u32>,
 ) -> Option<u32> {
-    let down = config.load.down;
+    let down = config.load().down;
     match (Part::from_sequence(request.id.operation), request.connection) {
         (Part::Foreign, Connection::New) => {
-            assert_eq!((request.size, request.direction), (config.object_size, Direction::Down));
+            assert_eq!((request.size, request.direction), (PROBE_OBJECT, Direction::Down));
             None
         }
         (Part::Own, Connection::Kept(slot)) => {
-            assert_eq!((request.size, request.direction), (config.object_size, Direction::Down));
+            assert_eq!((request.size, request.direction), (PROBE_OBJECT, Direction::Down));
             assert!(
                 freed == Some(slot) || active.values().any(|held| *held == Some(slot)),
                 "no load on the connection: {request:?}"
@@ -33,7 +35,7 @@ pub(super) fn check_begin(
             None
         }
         (Part::Load, Connection::Kept(slot)) => {
-            assert!(slot < config.load.count(), "{request:?}");
+            assert!(slot < config.load().count(), "{request:?}");
             let direction = if slot < down { Direction::Down } else { Direction::Up };
             assert_eq!((request.size, request.direction), (LOAD_OBJECT, direction));
             assert!(
@@ -64,7 +66,7 @@ pub(super) fn check_numbers(ended: &Ended) {
 /// Checks that in each window the probes of each kind are on one grid, with the same phase in each window, and that each load
 /// connection starts with the window and continues when its object ends, or a while after a failure.
 pub(super) fn check_dues(config: &Config, ended: &Ended, windows: &[(Instant, Instant)]) {
-    let interval = config.interval.expect("probes have an interval");
+    let interval = config.interval().expect("probes have an interval");
     let mut checked = 0;
     let mut phases = [None; 2];
     for (from, to) in windows {
@@ -90,7 +92,7 @@ pub(super) fn check_dues(config: &Config, ended: &Ended, windows: &[(Instant, In
             checked += probes.len();
         }
         let loads: Vec<&Operation> = in_part(ended, Part::Load).filter(inside).collect();
-        let mut expected = vec![*from; config.load.count() as usize];
+        let mut expected = vec![*from; config.load().count() as usize];
         for load in &loads {
             let place = expected.iter().position(|due| *due == load.due);
             let place = place.unwrap_or_else(|| panic!("no connection continues at {load:?}: {expected:?}"));
@@ -107,7 +109,7 @@ pub(super) fn check_dues(config: &Config, ended: &Ended, windows: &[(Instant, In
 
 /// Time between two probes of one kind: with load, twice the time from a foreign to a self probe.
 fn interval_of(config: &Config, interval: Duration) -> Duration {
-    if config.load.count() > 0 {
+    if config.load().count() > 0 {
         interval / 2 * 2
     } else {
         interval

@@ -1,6 +1,6 @@
 //! Interface between a workload and its driver.
 
-use crate::config::Marking;
+use crate::common::Marking;
 use crate::direction::Direction;
 use netburn_units::{ByteSize, Instant};
 

@@ -2,10 +2,10 @@
 
 use super::action::{Action, Connection, Request, RequestId, Wake};
 use super::in_flight::InFlight;
-use super::loads::Loads;
 use super::{Phase, Workload};
-use crate::config::{Connections, Kind, LOAD_OBJECT, Window};
+use crate::config::{Connections, LOAD_OBJECT, Requests, Window};
 use crate::direction::Direction;
+use crate::kinds::responsiveness::{Loads, PROBE_OBJECT};
 use crate::operation::{Operation, Outcome, RemoteTimestamps};
 use crate::responsiveness::Part;
 use netburn_units::{ByteSize, Instant, earlier};
@@ -51,7 +51,7 @@ impl Workload {
     }
 
     pub(super) fn next_timeout(&self) -> Option<Instant> {
-        let oldest = if self.config.kind.is_one_way() {
+        let oldest = if self.config.kind().is_one_way() {
             self.sent.front()?.0
         } else {
             self.in_flight.values().map(|operation| operation.progress).min()?
@@ -74,9 +74,9 @@ impl Workload {
         self.sequence += 1;
         if self.overloaded && self.schedule.is_fixed() {
             self.operations.push_back(not_begun(sequence, due, Outcome::NotStarted));
-        } else if self.config.kind.is_one_way() || self.limited_in_flight() < self.config.max_in_flight() as usize {
+        } else if self.config.kind().is_one_way() || self.limited_in_flight() < self.config.max_in_flight() as usize {
             self.begin(sequence, due);
-        } else if self.config.kind == Kind::Pages && self.waiting.is_none() {
+        } else if self.config.has_queue() && self.waiting.is_none() {
             self.waiting = Some((sequence, due));
         } else {
             self.operations.push_back(not_begun(sequence, due, Outcome::NotStarted));
@@ -104,14 +104,14 @@ impl Workload {
         self.request(load.operation, due, connection, load.direction, LOAD_OBJECT);
     }
 
-    /// Starts a probe of `responsiveness`.
+    /// Starts a probe beside load.
     fn begin_probe(&mut self, sequence: u64, due: Instant) {
         let connection = match Part::from_sequence(sequence) {
             Part::Own => self.loads.as_mut().and_then(Loads::choose).map(Connection::Kept),
             Part::Foreign | Part::Load => Some(Connection::New),
         };
         match connection {
-            Some(connection) => self.request(sequence, due, connection, Direction::Down, self.config.object_size),
+            Some(connection) => self.request(sequence, due, connection, Direction::Down, PROBE_OBJECT),
             // No connection transfers load.
             None => self.operations.push_back(not_begun(sequence, due, Outcome::NotStarted)),
         }
@@ -136,19 +136,39 @@ impl Workload {
     }
 
     fn begin(&mut self, sequence: u64, due: Instant) {
-        if self.config.kind == Kind::Responsiveness {
+        if self.loads.is_some() {
             self.begin_probe(sequence, due);
             return;
         }
-        let size = self.object_size(due);
+        let id = |object| RequestId {
+            operation: sequence,
+            object,
+        };
         let mut operation = InFlight::new(sequence, due, self.now);
-        if self.config.kind.is_datagram() {
-            let id = RequestId {
-                operation: sequence,
-                object: 0,
-            };
+        if let Some(requests) = self.config.requests() {
+            let Requests {
+                objects, connections, ..
+            } = requests;
+            let size = self.segment_size(due).unwrap_or(requests.object_size);
+            for object in 0..objects.max(1) {
+                let slot = match connections {
+                    Connections::New => None,
+                    Connections::Keep => Some(self.slots.take()),
+                };
+                operation.begin(slot);
+                self.actions.push_back(Action::Begin(Request {
+                    id: id(object),
+                    due,
+                    connection: slot.map_or(Connection::New, Connection::Kept),
+                    direction: self.config.direction(),
+                    size,
+                    marking: self.config.marking(),
+                }));
+            }
+        } else {
+            let id = id(0);
             operation.begin(None);
-            self.actions.push_back(if self.config.kind.is_one_way() {
+            self.actions.push_back(if self.config.kind().is_one_way() {
                 self.sent.push_back((self.now, sequence));
                 let direction = Direction::of_packet(sequence);
                 Action::SendOneWay {
@@ -158,48 +178,25 @@ impl Workload {
                     direction,
                 }
             } else {
+                let size = self.config.operation_size().unwrap_or_default();
                 Action::Send { id, due, size }
             });
-        } else {
-            for object in 0..self.config.objects.max(1) {
-                let slot = match self.config.connections {
-                    Connections::New => None,
-                    Connections::Keep => Some(self.slots.take()),
-                };
-                operation.begin(slot);
-                self.actions.push_back(Action::Begin(Request {
-                    id: RequestId {
-                        operation: sequence,
-                        object,
-                    },
-                    due,
-                    connection: slot.map_or(Connection::New, Connection::Kept),
-                    direction: match self.config.kind {
-                        Kind::Upload => Direction::Up,
-                        _ => Direction::Down,
-                    },
-                    size,
-                    marking: self.config.marking(),
-                }));
-            }
         }
         self.in_flight.insert(sequence, operation);
     }
 
-    /// Size of an object that is due at `due`. For a segment of `dash`, selects its bit rate by the buffer at this time.
-    fn object_size(&mut self, due: Instant) -> ByteSize {
-        let (Some(dash), Some(rate), Some(player)) = (&self.config.dash, &mut self.media_rate, &mut self.player) else {
-            return self.config.object_size;
-        };
+    /// Size of a segment of `dash` that is due at `due`; selects its bit rate by the buffer at this time.
+    fn segment_size(&mut self, due: Instant) -> Option<ByteSize> {
+        let (dash, rate, player) = (self.config.dash()?, self.media_rate.as_mut()?, self.player.as_mut()?);
         player.handle_timeout(due);
         *rate = dash.select(player.buffered(), *rate);
-        dash.segment_size(*rate)
+        Some(dash.segment_size(*rate))
     }
 
     /// An operation ended at `at`. A complete segment of `dash` is media for the player. Returns the time from which on
     /// the player has room for the next one.
     fn play_segment(&mut self, at: Instant, outcome: Outcome) -> Instant {
-        match (&self.config.dash, &mut self.player) {
+        match (self.config.dash(), &mut self.player) {
             (Some(dash), Some(player)) if outcome == Outcome::Finished => {
                 player.handle_media(at, dash.segment);
                 player.room_at(at, dash.segment)
@@ -218,7 +215,7 @@ impl Workload {
             self.sent.pop_front();
         }
         for (id, slot) in operation.awaited() {
-            if !self.config.kind.is_datagram() {
+            if !self.config.kind().is_datagram() {
                 self.actions.push_back(Action::Cancel(id));
             }
             if let Some(slot) = slot {
@@ -240,7 +237,7 @@ impl Workload {
 
     /// Times out the operation with the oldest progress.
     fn expire_oldest(&mut self, at: Instant) {
-        let oldest = if self.config.kind.is_one_way() {
+        let oldest = if self.config.kind().is_one_way() {
             self.sent.front().map(|(_, sequence)| *sequence)
         } else {
             let oldest = self.in_flight.values().min_by_key(|o| (o.progress, o.sequence()));
@@ -289,7 +286,7 @@ impl Workload {
 
     /// Ends the objects of a bulk transfer at the end of a window. Other operations in flight can finish.
     fn cancel_bulk(&mut self, at: Instant) {
-        if self.config.kind.is_bulk() {
+        if self.config.bulk().is_some() {
             self.end_all(at, |_| true);
         } else if self.loads.is_some() {
             self.end_loads(at);
@@ -347,7 +344,7 @@ impl Workload {
 
     /// Request in flight that has `id` as an unfinished object. A packet that is not answered is no request.
     pub(super) fn awaiting_request(&mut self, id: RequestId) -> Option<&mut InFlight> {
-        if self.config.kind.is_one_way() {
+        if self.config.kind().is_one_way() {
             return None;
         }
         self.awaiting(id)

@@ -2,28 +2,27 @@
 //!
 //! - [`action`](self::Action): interface to its driver.
 //! - `lifecycle`: processing of timeouts.
-//! - `schedule`: due times.
 //! - `in_flight`: operations in flight.
-//! - `slots`: numbers of persistent connections. `loads`: load connections of `responsiveness`.
+//! - `slots`: numbers of persistent connections.
+//!
+//! Due times are those of the kind's `Schedule`.
 
 mod action;
 mod in_flight;
 mod lifecycle;
-mod loads;
-mod schedule;
 mod slots;
 
 pub use crate::direction::Direction;
 pub use action::{Action, Connection, Request, RequestId, Wake};
-pub use schedule::BACKOFF;
 
-use crate::config::{Config, Dash, Kind, Window, Windows};
+use crate::config::{Config, Dash, Window, Windows};
+use crate::kinds::Transport;
+use crate::kinds::responsiveness::Loads;
 use crate::operation::{Failure, Operation, Outcome, RemoteTimestamps, Stall};
 use crate::player::Player;
+use crate::schedule::Schedule;
 use in_flight::InFlight;
-use loads::Loads;
 use netburn_units::{BitRate, ByteSize, Duration, Instant, Seed};
-use schedule::Schedule;
 use slots::Slots;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -53,7 +52,7 @@ pub struct Workload {
     /// Latest time of an input.
     now: Instant,
     phase: Phase,
-    schedule: Schedule,
+    schedule: Box<dyn Schedule>,
     first_due: Option<Instant>,
     /// Number of operations that were due. Without streams it is the number of the next one.
     sequence: u64,
@@ -107,11 +106,14 @@ impl Workload {
         // Without a window nothing is due.
         let window = upcoming.next().unwrap_or(Window { from: end, to: end });
         let start = window.from;
-        let schedule = Schedule::new(&config, start, seed, index);
+        let schedule = config.schedule(start, seed, index);
         // The first window can be shorter than the phase. The later ones have one length, except the last.
         let mut windows = std::iter::once(window).chain(upcoming.clone()).take(2);
-        let first_due = windows.find_map(|window| schedule.due_in(window));
-        let plays = config.kind != Kind::Upload && !config.kind.is_datagram();
+        let first_due = windows.find_map(|window| {
+            schedule.next()?;
+            let due = window.from.checked_add(schedule.phase());
+            due.filter(|due| *due < window.to)
+        });
         Workload {
             start,
             end,
@@ -128,12 +130,9 @@ impl Workload {
             sent: VecDeque::new(),
             waiting: None,
             slots: Slots::default(),
-            loads: Loads::new(&config, start, seed, index),
-            player: config
-                .playback()
-                .filter(|_| plays)
-                .map(|player| Player::new(player, start)),
-            media_rate: config.dash.as_ref().map(Dash::lowest),
+            loads: Loads::new(config.load(), start, seed, index),
+            player: config.playback().map(|player| Player::new(player, start)),
+            media_rate: config.dash().map(Dash::lowest),
             overloaded: false,
             actions: VecDeque::new(),
             operations: VecDeque::new(),
@@ -215,7 +214,7 @@ impl Workload {
     /// [`handle_connected`](Self::handle_connected). Only `responsiveness` records the time.
     pub fn handle_tcp_connected(&mut self, now: Instant, id: RequestId) {
         let now = self.catch_up(now);
-        if self.config.kind == Kind::Responsiveness
+        if self.config.kind().has_handshake_times
             && let Some(operation) = self.awaiting_request(id)
         {
             operation.tcp_connected(now);
@@ -232,7 +231,7 @@ impl Workload {
         operation.received(now, bytes);
         self.load_moves(id);
         // A segment of `dash` can be played when it is complete.
-        if let Some(player) = self.player.as_mut().filter(|_| self.config.dash.is_none()) {
+        if let Some(player) = self.player.as_mut().filter(|_| self.config.dash().is_none()) {
             player.handle_bytes(now, bytes);
         }
     }
@@ -270,7 +269,7 @@ impl Workload {
     /// As [`handle_arrival`](Self::handle_arrival), for a frame of a `video-call`, which has `size` in all.
     pub fn handle_frame(&mut self, now: Instant, id: RequestId, at: Instant, size: ByteSize) {
         let now = self.catch_up(now);
-        if !self.config.kind.is_one_way() {
+        if !self.config.kind().is_one_way() {
             return;
         }
         let size = size.as_bytes();
@@ -299,10 +298,10 @@ impl Workload {
     /// The echo of a datagram was received.
     pub fn handle_reply(&mut self, now: Instant, id: RequestId, far: Option<RemoteTimestamps>) {
         let now = self.catch_up(now);
-        if self.config.kind != Kind::Probe {
+        if self.config.kind().transport != Transport::Echo {
             return;
         }
-        let size = self.config.object_size.as_bytes();
+        let size = self.config.operation_size().unwrap_or_default().as_bytes();
         if let Some(operation) = self.awaiting(id) {
             operation.received(now, size);
             self.end(id.operation, Some(now), Outcome::Finished, far);

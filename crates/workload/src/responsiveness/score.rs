@@ -1,7 +1,7 @@
 //! Scores of a workload of kind `responsiveness`, from the probes of a time.
 
 use super::probe::{ProbeKind, ProbeTimes};
-use crate::config::Goal;
+use crate::common::Goal;
 use crate::verdict::Tally;
 use netburn_stats::rpm::{self, Estimator, ForeignProbe, TlsHandshake};
 use netburn_units::{Duration, Instant};

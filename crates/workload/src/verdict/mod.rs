@@ -8,7 +8,7 @@ pub use quality::quality_windows;
 pub use stream::loss_windows;
 pub use tally::{Tally, windows};
 
-use crate::config::{BIN, Goal};
+use crate::common::{BIN, Goal};
 use netburn_stats::binomial;
 
 /// Share of the samples that must meet a goal for a pass, in percent.

@@ -2,7 +2,7 @@
 
 use super::Tally;
 use super::stream::windows;
-use crate::config::Goal;
+use crate::common::Goal;
 use netburn_quality::{Codec, Packet, best_fixed_buffer};
 use netburn_units::{Duration, Instant};
 

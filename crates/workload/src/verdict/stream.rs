@@ -1,7 +1,7 @@
 //! Windows of a stream of packets.
 
 use super::Tally;
-use crate::config::Goal;
+use crate::common::Goal;
 use netburn_quality::{LossRuns, Packet};
 use netburn_units::{Duration, Instant};
 

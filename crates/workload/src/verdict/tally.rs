@@ -1,6 +1,6 @@
 //! Counts for one goal.
 
-use crate::config::{BIN, Goal};
+use crate::common::{BIN, Goal};
 use crate::operation::{Operation, Outcome, Stall};
 use netburn_units::{Duration, Instant};
 

@@ -14,7 +14,8 @@
 mod receiver;
 mod sender;
 
-use crate::config::{Adaptation, PacketStream};
+use crate::common::PacketStream;
+use crate::kinds::video_call::Adaptation;
 use netburn_units::{BitRate, ByteSize, Duration, Instant};
 use receiver::Receiver;
 use sender::Sender;

@@ -1,7 +1,7 @@
 //! Sender of frames: encoder, packets, pacer, retransmissions.
 
 use super::{Feedback, MediaPacket, VideoConfig, VideoTransmit};
-use crate::config::frame_size;
+use crate::common::frame_size;
 use crate::gcc::{Gcc, GccConfig, PacketReport};
 use netburn_units::{BitRate, ByteSize, Duration, Instant};
 use std::collections::VecDeque;

@@ -3,7 +3,8 @@
 use crate::util::script::play;
 use netburn_units::{Duration, Instant, Seed};
 use netburn_workload::config::{Activity, Window};
-use netburn_workload::{Config, Outcome, Workload};
+use netburn_workload::kinds::{Bulk, Periodic};
+use netburn_workload::{Config, Direction, Outcome, Workload};
 use proptest::prelude::*;
 
 fn ms(ms: u64) -> Duration {
@@ -125,8 +126,10 @@ fn a_download_stops_at_the_end_of_each_window() {
 fn a_backoff_ends_with_the_window() {
     let config = Config {
         activity: activity(0, Some(1000), Some(2000)),
-        streams: 2,
-        ..Config::upload()
+        ..Config::from(Bulk {
+            streams: 2,
+            ..Bulk::new(Direction::Up)
+        })
     };
     play(
         &config,
@@ -147,9 +150,8 @@ fn a_backoff_ends_with_the_window() {
 #[test]
 fn a_grid_begins_again_in_each_window() {
     let config = Config {
-        interval: Some(ms(300)),
         activity: activity(0, Some(1000), Some(2000)),
-        ..Config::voip()
+        ..Config::with(|calls: &mut Periodic| calls.grid.interval = ms(300))
     };
     let end = at(4000);
     let mut workload = Workload::new(config.clone(), at(0), end, end + ms(1000), Seed(3), 0);

@@ -1,8 +1,10 @@
 //! Limits of a configuration, text form of its parts, and its volume.
 
 use netburn_units::{BitRate, ByteSize, Dscp, Duration};
-use netburn_workload::config::PRESETS;
-use netburn_workload::{Config, Connections, Goal, Kind, PlayerConfig, Priority};
+use netburn_workload::config::{PRESETS, Volume};
+use netburn_workload::kinds::packets::Rating;
+use netburn_workload::kinds::{Bulk, KINDS, Kind, KindSettings, Packets, Pages, Periodic, Probe, Stream};
+use netburn_workload::{Config, Connections, Direction, Goal, Priority};
 
 const LATENCY: Goal = Goal::Latency {
     limit: Duration::from_millis(150),
@@ -27,12 +29,82 @@ type Change = fn(&mut Config);
 
 #[test]
 fn impossible_values_are_named_by_their_key() {
+    reject::<Pages>(&[
+        (|c| c.requests.objects = 0, "`objects` is 0; 1 to 1000"),
+        (|c| c.requests.objects = 1001, "`objects` is 1001; 1 to 1000"),
+        (
+            |c| c.grid.jitter = Duration::from_millis(1501),
+            "`jitter` is 1.501 s; at most half of `interval`, which is 3 s",
+        ),
+    ]);
+    reject::<Stream>(&[
+        (
+            |c| c.grid.interval = Duration::from_secs(86_401),
+            "`interval` is 86401 s; 100 us to 24 h",
+        ),
+        (
+            |c| c.player.as_mut().unwrap().max_buffer = Duration::from_secs(1),
+            "`player` has a `max_buffer` of 1 s, which is less than its start of 2 s; playback would never start",
+        ),
+        (
+            |c| c.player.as_mut().unwrap().start = Duration::ZERO,
+            "`player` has an invalid start: found 0 s, expected more than 0 s",
+        ),
+        (
+            |c| c.player.as_mut().unwrap().rate = BitRate::from_bps(0),
+            "`player` has an invalid rate: found 0, expected more than 0",
+        ),
+        (|c| c.player = None, "`goal` can't be `no stall` without a `player`"),
+    ]);
+    reject::<Periodic>(&[
+        (
+            |c| c.requests.object_size = ByteSize::ZERO,
+            "`object_size` is 0 B; 1 B to 16 GiB",
+        ),
+        (
+            |c| c.grid.interval = Duration::ZERO,
+            "`interval` is 0 s; 100 us to 24 h",
+        ),
+        (|c| c.outstanding = 0, "`outstanding` is 0; 1 to 1000"),
+        (
+            |c| (c.requests.objects, c.outstanding) = (500, 21),
+            "`outstanding` times `objects` is 10500 requests at once; at most 10000",
+        ),
+    ]);
+    reject::<Bulk>(&[
+        (|c| c.streams = 0, "`streams` is 0; 1 to 1000"),
+        (|c| c.streams = 1001, "`streams` is 1001; 1 to 1000"),
+        (
+            |c| (c.streams, c.requests.objects) = (1000, 11),
+            "`streams` times `objects` is 11000 requests at once; at most 10000",
+        ),
+        (
+            |c| c.requests.object_size = ByteSize::from_gib(17),
+            "`object_size` is 17 GiB; 1 B to 16 GiB",
+        ),
+    ]);
+    reject::<Probe>(&[
+        (
+            |c| c.size = ByteSize::from_bytes(63),
+            "`object_size` is 63 B; 64 B to 1.4 kB",
+        ),
+        (
+            |c| c.size = ByteSize::from_bytes(1401),
+            "`object_size` is 1.401 kB; 64 B to 1.4 kB",
+        ),
+    ]);
+    let voice = |interval, bytes| Config::from(Packets::voice(interval, ByteSize::from_bytes(bytes))).validate();
+    assert_eq!(
+        voice(Duration::from_millis(20), 31).unwrap_err().to_string(),
+        "`object_size` is 31 B; 32 B to 1.4 kB"
+    );
+    assert_eq!(
+        voice(Duration::from_millis(4), 172).unwrap_err().to_string(),
+        "`interval` is 4 ms; 5 ms to 200 ms"
+    );
+    let different = Packets::new(Rating::Voice, Config::game().packet_streams());
+    assert_eq!(Config::from(different).validate().unwrap_err().key, "up");
     let cases: &[(&str, Change, &str)] = &[
-        ("browsing", |c| c.objects = 0, "`objects` is 0; 1 to 1000"),
-        ("browsing", |c| c.objects = 1001, "`objects` is 1001; 1 to 1000"),
-        ("probe", |c| c.objects = 2, "`objects` is 2; it must be 1"),
-        ("upload", |c| c.streams = 0, "`streams` is 0; 1 to 1000"),
-        ("download", |c| c.streams = 1001, "`streams` is 1001; 1 to 1000"),
         (
             "browsing",
             |c| (c.activity.start, c.activity.stop) = (Duration::from_secs(2), Some(Duration::from_secs(1))),
@@ -53,98 +125,7 @@ fn impossible_values_are_named_by_their_key() {
             |c| (c.activity.stop, c.activity.repeat) = (Some(Duration::from_secs(1)), Some(Duration::from_secs(2))),
             "`repeat` can't be set on kind `voice`",
         ),
-        (
-            "browsing",
-            |c| c.streams = 2,
-            "`streams` is for kinds `download` and `upload`, not `pages`",
-        ),
-        (
-            "download",
-            |c| (c.streams, c.objects) = (1000, 11),
-            "`streams` times `objects` is 11000 requests at once; at most 10000",
-        ),
-        (
-            "voip",
-            |c| c.object_size = ByteSize::ZERO,
-            "`object_size` is 0 B; 1 B to 16 GiB",
-        ),
-        (
-            "download",
-            |c| c.object_size = ByteSize::from_gib(17),
-            "`object_size` is 17 GiB; 1 B to 16 GiB",
-        ),
-        (
-            "probe",
-            |c| c.object_size = ByteSize::from_bytes(63),
-            "`object_size` is 63 B; 64 B to 1.4 kB",
-        ),
-        (
-            "probe",
-            |c| c.object_size = ByteSize::from_bytes(1401),
-            "`object_size` is 1.401 kB; 64 B to 1.4 kB",
-        ),
-        (
-            "voip",
-            |c| c.interval = None,
-            "`interval` or `rate` is required for kind `calls`",
-        ),
-        (
-            "voip",
-            |c| c.interval = Some(Duration::ZERO),
-            "`interval` is 0 s; 100 us to 24 h",
-        ),
-        (
-            "4kstream",
-            |c| c.interval = Some(Duration::from_secs(86_401)),
-            "`interval` is 86401 s; 100 us to 24 h",
-        ),
-        (
-            "download",
-            |c| c.interval = Some(Duration::from_secs(1)),
-            "`interval` can't be set on kind `download`, whose objects follow each other without an interval; use kind `stream` for a fixed rate",
-        ),
-        (
-            "browsing",
-            |c| c.jitter = Duration::from_millis(1501),
-            "`jitter` is 1.501 s; at most half of `interval`, which is 3 s",
-        ),
-        (
-            "upload",
-            |c| c.jitter = Duration::from_millis(1),
-            "`jitter` can't be set on kind `upload`, which has no interval",
-        ),
-        ("voip", |c| c.outstanding = 0, "`outstanding` is 0; 1 to 1000"),
-        (
-            "browsing",
-            |c| (c.objects, c.outstanding) = (500, 21),
-            "`outstanding` times `objects` is 10500 requests at once; at most 10000",
-        ),
         ("voip", |c| c.timeout = Duration::ZERO, "`timeout` is 0 s; 10 ms to 1 h"),
-        (
-            "voip",
-            |c| c.player = Some(PlayerConfig::default()),
-            "`player` is for kind `stream`, not `calls`",
-        ),
-        (
-            "4kstream",
-            |c| c.player.as_mut().unwrap().max_buffer = Duration::from_secs(1),
-            "`player` has a `max_buffer` of 1 s, which is less than its start of 2 s; playback would never start",
-        ),
-        (
-            "4kstream",
-            |c| c.player.as_mut().unwrap().start = Duration::ZERO,
-            "`player` has an invalid start: found 0 s, expected more than 0 s",
-        ),
-        (
-            "4kstream",
-            |c| c.player.as_mut().unwrap().rate = BitRate::from_bps(0),
-            "`player` has an invalid rate: found 0, expected more than 0",
-        ),
-        (
-            "4kstream",
-            |c| c.player = None,
-            "`goal` can't be `no stall` without a `player`",
-        ),
         (
             "voip",
             |c| c.goals = vec![Goal::NoStall],
@@ -192,24 +173,6 @@ fn impossible_values_are_named_by_their_key() {
             },
             "`goal` has an invalid rate: found 0, expected more than 0",
         ),
-    ];
-    let voice: &[(&str, Change, &str)] = &[
-        ("voice", |c| c.objects = 2, "`objects` is 2; it must be 1"),
-        (
-            "voice",
-            |c| c.object_size = ByteSize::from_bytes(31),
-            "`object_size` is 31 B; 32 B to 1.4 kB",
-        ),
-        (
-            "voice",
-            |c| c.interval = Some(Duration::from_millis(4)),
-            "`interval` is 4 ms; 5 ms to 200 ms",
-        ),
-        (
-            "voice",
-            |c| c.jitter = Duration::from_millis(1),
-            "`jitter` can't be set on kind `voice`, whose packets are due on a fixed grid",
-        ),
         (
             "voice",
             |c| c.timeout = Duration::from_millis(2001),
@@ -228,31 +191,47 @@ fn impossible_values_are_named_by_their_key() {
             "`goal` on kind `calls` can't be a rating; only kind `voice` has one",
         ),
     ];
-    for (use_, change, expected) in cases.iter().chain(voice) {
+    for (use_, change, expected) in cases {
         let mut config = Config::preset(use_).unwrap();
         change(&mut config);
-        let error = config.validate().expect_err(expected);
-        assert_eq!(error.to_string(), *expected);
-        assert!(expected.starts_with(&format!("`{}`", error.key)));
+        assert_rejected(&config, expected);
     }
+}
+
+fn reject<S: Default + Into<KindSettings>>(cases: &[(fn(&mut S), &str)]) {
+    for (change, expected) in cases {
+        assert_rejected(&Config::with(*change), expected);
+    }
+}
+
+fn assert_rejected(config: &Config, expected: &str) {
+    let error = config.validate().expect_err(expected);
+    assert_eq!(error.to_string(), expected);
+    assert!(expected.starts_with(&format!("`{}`", error.key)));
+}
+
+fn accept<S: Default + Into<KindSettings>>(change: fn(&mut S)) {
+    let config = Config::with(change);
+    assert_eq!(config.validate(), Ok(()), "{config:?}");
 }
 
 #[test]
 fn values_at_their_bounds_are_possible() {
+    accept::<Pages>(|c| c.requests.objects = 1000);
+    accept::<Pages>(|c| c.grid.jitter = Duration::from_millis(1500));
+    accept::<Bulk>(|c| c.requests.object_size = ByteSize::from_gib(16));
+    accept::<Stream>(|c| c.grid.jitter = Duration::from_millis(100));
+    accept::<Probe>(|c| c.size = ByteSize::from_bytes(1400));
+    accept::<Probe>(|c| c.grid.interval = Duration::from_micros(100));
+    for (interval, bytes) in [(5, 32), (200, 1400)] {
+        let voice = Packets::voice(Duration::from_millis(interval), ByteSize::from_bytes(bytes));
+        assert_eq!(Config::from(voice).validate(), Ok(()));
+    }
     let cases: &[(&str, Change)] = &[
-        ("browsing", |c| c.objects = 1000),
-        ("browsing", |c| c.jitter = Duration::from_millis(1500)),
-        ("download", |c| c.object_size = ByteSize::from_gib(16)),
         ("download", |c| c.goals = vec![RATE]),
         ("upload", |c| c.goals = vec![RATE]),
-        ("4kstream", |c| c.goals = vec![LATENCY, RATE, Goal::NoStall]),
-        ("4kstream", |c| c.jitter = Duration::from_millis(100)),
+        ("4kstream", |c| c.goals = vec![RATE, Goal::NoStall]),
         ("probe", |c| c.goals = vec![LATENCY]),
-        ("probe", |c| c.object_size = ByteSize::from_bytes(1400)),
-        ("probe", |c| c.interval = Some(Duration::from_micros(100))),
-        ("voice", |c| c.object_size = ByteSize::from_bytes(32)),
-        ("voice", |c| c.interval = Some(Duration::from_millis(5))),
-        ("voice", |c| c.interval = Some(Duration::from_millis(200))),
         ("voice", |c| c.goals = vec![rating(93)]),
         ("voice", |c| c.goals = Vec::new()),
     ];
@@ -265,8 +244,8 @@ fn values_at_their_bounds_are_possible() {
 
 #[test]
 fn names_round_trip() {
-    for kind in Kind::ALL {
-        assert_eq!(kind.as_str().parse(), Ok(*kind));
+    for kind in KINDS {
+        assert_eq!(Kind::by_name(kind.name), Some(*kind));
     }
     for priority in Priority::ALL {
         assert_eq!(priority.as_str().parse(), Ok(*priority));
@@ -274,24 +253,6 @@ fn names_round_trip() {
     for connections in Connections::ALL {
         assert_eq!(connections.as_str().parse(), Ok(*connections));
     }
-    assert_eq!(
-        Kind::NAMES,
-        [
-            "pages",
-            "stream",
-            "calls",
-            "download",
-            "upload",
-            "probe",
-            "voice",
-            "datagrams",
-            "game",
-            "cloud-gaming",
-            "video-call",
-            "responsiveness",
-            "dash"
-        ]
-    );
     assert_eq!(Priority::NAMES, ["background", "best-effort", "video", "voice"]);
     assert_eq!(Connections::NAMES, ["new", "keep"]);
     let error = "Video".parse::<Priority>().unwrap_err();
@@ -310,7 +271,7 @@ fn goals_have_a_text_form() {
             config
                 .goals
                 .iter()
-                .map(|goal| goal.describe(config.kind))
+                .map(|goal| goal.describe(config.kind()))
                 .collect::<Vec<_>>()
         })
         .collect();
@@ -332,40 +293,35 @@ fn goals_have_a_text_form() {
         "every 5 s ≥ 1000 rpm",
     ];
     assert_eq!(goals, expected);
-    assert_eq!(LATENCY.describe(Kind::Probe), "round trip ≤ 150 ms");
+    assert_eq!(LATENCY.describe(Config::probe().kind()), "round trip ≤ 150 ms");
 }
 
 #[test]
 fn the_volume_is_predicted() {
     let minute = Duration::from_secs(60);
+    let down = |config: &Config, span| config.volume(Direction::Down, span).scheduled;
     // 10 × 128 KiB every 3 s: 20 in a minute, 3.495 Mbit/s.
     let browsing = Config::browsing();
-    assert_eq!(
-        browsing.bytes_expected(minute),
-        Some(ByteSize::from_bytes(20 * 1_310_720))
-    );
+    assert_eq!(down(&browsing, minute), 20 * 1_310_720);
+    assert_eq!(browsing.volume(Direction::Up, minute), Volume::default());
     assert_eq!(browsing.mean_rate(), Some(BitRate::from_bps(3_495_253)));
     // The last interval counts although it is cut.
-    assert_eq!(browsing.operations_expected(Duration::from_millis(60_001)), Some(21));
+    assert_eq!(down(&browsing, Duration::from_millis(60_001)), 21 * 1_310_720);
     assert_eq!(Config::stream_4k().mean_rate(), Some(BitRate::from_mbps(25)));
     // 60 s / 335.54432 ms = 178.8.
-    assert_eq!(
-        Config::stream_4k().bytes_expected(minute),
-        Some(ByteSize::from_mib(179))
-    );
+    assert_eq!(down(&Config::stream_4k(), minute), 179 << 20);
     assert_eq!(Config::voip().mean_rate(), Some(BitRate::from_mbps(1)));
-    assert_eq!(
-        Config::probe().bytes_expected(minute),
-        Some(ByteSize::from_bytes(1200 * 64))
-    );
+    // The server returns each datagram.
+    for direction in [Direction::Up, Direction::Down] {
+        assert_eq!(Config::probe().volume(direction, minute).scheduled, 1200 * 64);
+        assert_eq!(Config::voice().volume(direction, minute).scheduled, 3000 * 172);
+    }
     // A packet every 20 ms in each direction: 2 · 172 · 8 / 0.02 = 137.6 kbit/s.
-    assert_eq!(
-        Config::voice().bytes_expected(minute),
-        Some(ByteSize::from_bytes(2 * 3000 * 172))
-    );
     assert_eq!(Config::voice().mean_rate(), Some(BitRate::from_bps(137_600)));
+    assert_eq!(Config::responsiveness().mean_rate(), None);
     for config in [Config::download(), Config::upload()] {
-        assert_eq!((config.mean_rate(), config.bytes_expected(minute)), (None, None));
+        assert_eq!(config.mean_rate(), None);
+        assert_ne!(config.loads(Direction::Up), config.loads(Direction::Down));
     }
 }
 

@@ -4,7 +4,8 @@ use crate::util::ms;
 use crate::util::network::{Network, Run};
 use netburn_units::{BitRate, Duration, Instant};
 use netburn_workload::config::Dash;
-use netburn_workload::{Config, Kind, Stall};
+use netburn_workload::kinds::DashClient;
+use netburn_workload::{Config, Direction, Stall};
 use proptest::prelude::*;
 
 fn mbps(rate: u64) -> BitRate {
@@ -58,17 +59,16 @@ proptest! {
 
 /// Segments of 1 s at 1 and 2 Mbit/s: 125,000 and 250,000 B.
 fn two_rates() -> Config {
-    Config {
-        dash: Some(Dash {
+    Config::with(|client: &mut DashClient| {
+        client.dash = Dash {
             ladder: vec![mbps(1), mbps(2)],
             segment: Duration::from_secs(1),
             start: Duration::from_secs(1),
             max_buffer: Duration::from_secs(3),
             reservoir: Duration::from_secs(1),
             cushion: Duration::from_secs(1),
-        }),
-        ..Config::dash()
-    }
+        };
+    })
 }
 
 /// Due times in ms, and sizes in kB.
@@ -138,14 +138,15 @@ fn segments_have_the_size_of_their_bit_rate() {
     let config = Config::dash();
     assert_eq!(config.operation_size().unwrap().as_bytes(), 8_400_000);
     // 60 s and the buffer of 30 s in segments of 4 s: 22.5.
-    assert_eq!(config.operations_expected(Duration::from_secs(60)), Some(23));
+    let minute = Duration::from_secs(60);
+    assert_eq!(config.volume(Direction::Down, minute).scheduled, 23 * 8_400_000);
+    assert_eq!(config.volume(Direction::Up, minute).scheduled, 0);
 }
 
 #[test]
 fn invalid_values_are_rejected() {
     let problem = |change: fn(&mut Dash)| {
-        let mut config = Config::dash();
-        config.dash.iter_mut().for_each(change);
+        let config = Config::with(|client: &mut DashClient| change(&mut client.dash));
         config.validate().map_err(|error| error.problem)
     };
     let half = |dash: &mut Dash| dash.segment = Duration::from_millis(500);
@@ -174,9 +175,4 @@ fn invalid_values_are_rejected() {
     ] {
         assert_eq!(problem(change), Err(expected.to_owned()));
     }
-    let other = Config {
-        kind: Kind::Stream,
-        ..Config::dash()
-    };
-    assert_eq!(other.validate().unwrap_err().key, "interval");
 }

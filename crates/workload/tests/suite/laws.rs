@@ -3,8 +3,9 @@
 use crate::util::ms;
 use crate::util::network::Network;
 use netburn_units::{ByteSize, Duration, Seed};
-use netburn_workload::config::PRESETS;
+use netburn_workload::config::{PRESETS, Requests};
 use netburn_workload::fuzz::check;
+use netburn_workload::kinds::{KindSettings, Packets, VideoCall};
 use netburn_workload::{Config, Connections};
 use proptest::prelude::*;
 use std::path::PathBuf;
@@ -43,7 +44,11 @@ fn thousands_of_random_drivers_keep_the_laws() {
 /// A random built-in workload on a random network.
 fn any_run() -> impl Strategy<Value = (Config, Network, u64)> {
     // The objects of `responsiveness` are too large for this network. Its laws have a test of their own.
-    let presets: Vec<&str> = PRESETS.into_iter().filter(|name| *name != "responsiveness").collect();
+    let presets: Vec<&str> = PRESETS
+        .iter()
+        .copied()
+        .filter(|name| *name != "responsiveness")
+        .collect();
     let use_ = prop::sample::select(presets).prop_map(|name| Config::preset(name).expect("a known use"));
     let network = (
         1_u64..200,
@@ -55,15 +60,26 @@ fn any_run() -> impl Strategy<Value = (Config, Network, u64)> {
     (use_, network, shape, any::<u64>()).prop_map(|(mut config, network, shape, seed)| {
         let (round_trip, mbps, outage, lag) = network;
         let (new, outstanding, timeout, kib) = shape;
-        config.connections = if new { Connections::New } else { Connections::Keep };
-        config.outstanding = outstanding;
+        let connections = if new { Connections::New } else { Connections::Keep };
+        let object_size = ByteSize::from_kib(kib);
         config.timeout = Duration::from_millis(timeout);
-        if !config.kind.is_datagram() && config.dash.is_none() {
-            config.object_size = ByteSize::from_kib(kib);
-        }
-        // Fewer packets than in a real frame, so that the test is fast.
-        if let Some(down) = &mut config.datagrams.down {
-            down.burst = down.burst.min(4);
+        let change =
+            |requests: &mut Requests| (requests.connections, requests.object_size) = (connections, object_size);
+        match &mut config.settings {
+            KindSettings::Pages(pages) => change(&mut pages.requests),
+            KindSettings::Stream(stream) => change(&mut stream.requests),
+            KindSettings::Periodic(calls) => {
+                change(&mut calls.requests);
+                calls.outstanding = outstanding;
+            }
+            KindSettings::Bulk(bulk) => change(&mut bulk.requests),
+            KindSettings::Probe(probe) => probe.outstanding = outstanding,
+            KindSettings::DashClient(client) => client.connections = connections,
+            // Fewer packets than in a real frame, so that the test is fast.
+            KindSettings::Packets(Packets { streams, .. }) | KindSettings::VideoCall(VideoCall { streams, .. }) => {
+                streams.down.iter_mut().for_each(|down| down.burst = down.burst.min(4));
+            }
+            KindSettings::Responsiveness(_) => {}
         }
         let mut network = Network::new(round_trip, mbps).driver_lag(Duration::from_millis(lag));
         if let Some((from, length)) = outage {
@@ -87,20 +103,21 @@ proptest! {
         let run = network.run(&config, ms(10_000), seed);
         let moved: u64 = run.operations.iter().map(|o| o.bytes).sum();
         let arrived: u64 = run.bins.values().sum();
-        if !config.kind.is_datagram() && network.driver_lag.is_zero() {
+        if !config.kind().is_datagram() && network.driver_lag.is_zero() {
             prop_assert_eq!(moved, arrived, "bytes are conserved");
-        } else if !config.kind.is_datagram() {
+        } else if !config.kind().is_datagram() {
             // Bytes that reach a late driver after the timeout don't count.
             prop_assert!(moved <= arrived);
         }
-        let object_size = config.dash.as_ref().map_or(config.object_size, |dash| dash.segment_size(dash.lowest()));
-        let least = network.round_trip + network.time_for(object_size.as_bytes() * u64::from(config.objects));
+        let size = config.operation_size().unwrap();
+        let size = config.dash().map_or(size, |dash| dash.segment_size(dash.lowest())).as_bytes();
+        let least = network.round_trip + network.time_for(size);
         for operation in &run.operations {
-            if let Some(latency) = operation.latency().filter(|_| !config.kind.is_datagram()) {
+            if let Some(latency) = operation.latency().filter(|_| !config.kind().is_datagram()) {
                 prop_assert!(latency >= least, "faster than the network: {:?}", operation);
-                match &config.dash {
+                match config.dash() {
                     Some(dash) => prop_assert!(dash.rate_of(operation.bytes).is_some(), "no segment: {:?}", operation),
-                    None => prop_assert_eq!(operation.bytes, object_size.as_bytes() * u64::from(config.objects)),
+                    None => prop_assert_eq!(operation.bytes, size),
                 }
             }
         }

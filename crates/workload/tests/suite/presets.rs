@@ -3,8 +3,9 @@
 use crate::util::ms;
 use crate::util::network::{Network, PIECE, Run};
 use netburn_units::{ByteSize, Duration, Instant};
+use netburn_workload::kinds::Bulk;
 use netburn_workload::{
-    BACKOFF, Config, Direction, Goal, Kind, Operation, Outcome, PlayerConfig, Tally, Verdict, judge, windows, worst,
+    BACKOFF, Config, Direction, Goal, Operation, Outcome, PlayerConfig, Tally, Verdict, judge, windows, worst,
 };
 
 fn count(run: &Run, outcome: Outcome) -> usize {
@@ -201,8 +202,7 @@ fn an_unfinished_download_keeps_its_bytes_at_full_rate() {
 
 #[test]
 fn small_downloads_follow_immediately() {
-    let mut config = Config::download();
-    config.object_size = ByteSize::from_mib(1);
+    let config = Config::with(|bulk: &mut Bulk| bulk.requests.object_size = ByteSize::from_mib(1));
     let run = Network::new(10, 100).run(&config, ms(10_000), 1);
     for pair in run.operations.windows(2) {
         assert_eq!(Some(pair[1].due), pair[0].finished);
@@ -297,7 +297,7 @@ fn a_dead_server_gets_few_retries() {
         assert!(
             !run.requests.is_empty() && run.requests.len() <= most,
             "{:?}: {}",
-            config.kind,
+            config.kind(),
             run.requests.len()
         );
         assert!(run.operations.iter().all(|o| matches!(o.outcome, Outcome::Failed(_))));
@@ -341,7 +341,7 @@ fn one_seed_gives_one_trace_and_another_gives_another() {
     for use_ in netburn_workload::config::PRESETS {
         // The objects of `responsiveness` are too large for this network.
         let config = Config::preset(use_).unwrap();
-        if config.kind == Kind::Responsiveness {
+        if config.load().count() > 0 {
             continue;
         }
         let network = Network::new(10, 50).outage(ms(2_000), ms(2_500));
@@ -349,7 +349,7 @@ fn one_seed_gives_one_trace_and_another_gives_another() {
         assert_eq!(once.trace, network.run(&config, ms(10_000), 3).trace);
         let other = network.run(&config, ms(10_000), 4);
         assert_eq!(
-            matches!(config.kind, Kind::Download | Kind::Upload | Kind::Dash),
+            ["download", "upload", "dash"].contains(use_),
             once.first_due == other.first_due,
             "{use_}: the phase is seeded"
         );
@@ -359,7 +359,7 @@ fn one_seed_gives_one_trace_and_another_gives_another() {
 #[test]
 fn phases_spread_over_one_period() {
     let config = Config::voip();
-    let period = config.interval.unwrap();
+    let period = config.interval().unwrap();
     let mut firsts: Vec<u64> = (0..1000)
         .map(|index| {
             let seed = netburn_units::Seed(1);
@@ -383,18 +383,19 @@ fn phases_spread_over_one_period() {
 #[test]
 fn the_presets_have_their_documented_values() {
     let browsing = Config::browsing();
-    assert_eq!((browsing.objects, browsing.object_size), (10, ByteSize::from_kib(128)));
+    let requests = browsing.requests().unwrap();
+    assert_eq!((requests.objects, requests.object_size), (10, ByteSize::from_kib(128)));
     assert_eq!(
-        (browsing.interval, browsing.jitter),
+        (browsing.interval(), browsing.jitter()),
         (Some(Duration::from_secs(3)), Duration::from_millis(500))
     );
-    assert_eq!(Config::stream_4k().interval, Some(Duration::from_nanos(335_544_320)));
-    assert_eq!(Config::stream_4k().player, Some(PlayerConfig::default()));
-    assert_eq!(Config::voip().interval, Some(Duration::from_nanos(131_072_000)));
-    assert_eq!(Config::voip().outstanding, 8);
+    assert_eq!(Config::stream_4k().interval(), Some(Duration::from_nanos(335_544_320)));
+    assert_eq!(Config::stream_4k().playback(), Some(PlayerConfig::default()));
+    assert_eq!(Config::voip().interval(), Some(Duration::from_nanos(131_072_000)));
+    assert_eq!(Config::voip().max_in_flight(), 8);
     assert_eq!(
-        (Config::probe().object_size, Config::probe().interval),
-        (ByteSize::from_bytes(64), Some(Duration::from_millis(50)))
+        (Config::probe().operation_size(), Config::probe().interval()),
+        (Some(ByteSize::from_bytes(64)), Some(Duration::from_millis(50)))
     );
     for use_ in netburn_workload::config::PRESETS {
         assert_eq!(Config::preset(use_).unwrap().validate(), Ok(()), "{use_}");

@@ -6,6 +6,8 @@ use netburn_stats::rpm::{Estimator, ForeignProbe, KEPT, TlsHandshake};
 use netburn_units::{ByteSize, Duration, Instant, Seed};
 use netburn_workload::config::{Activity, LOAD_OBJECT};
 use netburn_workload::fuzz::{Checked, Input};
+use netburn_workload::kinds::Responsiveness;
+
 use netburn_workload::responsiveness::{Part, ProbeKind, ProbeTimes, ScoredProbe, Scoring};
 use netburn_workload::{
     Action, BACKOFF, Config, Connection, Direction, Failure, Goal, LoadConnections, Outcome, Request, RequestId,
@@ -16,10 +18,7 @@ use std::num::NonZeroU32;
 const MS: u64 = 1_000_000;
 
 fn config(down: u32, up: u32) -> Config {
-    Config {
-        load: LoadConnections { down, up },
-        ..Config::responsiveness()
-    }
+    Config::with(|probes: &mut Responsiveness| probes.load = LoadConnections { down, up })
 }
 
 fn checked(config: Config, seconds: i64) -> Checked {
@@ -307,27 +306,21 @@ fn windows_have_scores_of_their_own() {
 
 #[test]
 fn impossible_values_are_rejected() {
-    let problem = |change: fn(&mut Config)| {
-        let mut config = config(1, 1);
-        change(&mut config);
-        config.validate().unwrap_err().to_string()
-    };
+    let problem = |change: fn(&mut Responsiveness)| Config::with(change).validate().unwrap_err().to_string();
     assert_eq!(problem(|c| c.load.down = 17), "`load_down` is 17; 0 to 16");
     assert_eq!(
-        problem(|c| c.interval = Some(Duration::from_millis(9))),
+        problem(|c| c.interval = Duration::from_millis(9)),
         "`interval` is 9 ms; 10 ms to 1 s"
     );
+    let latency = Config {
+        goals: Config::browsing().goals,
+        ..config(1, 1)
+    };
     assert_eq!(
-        problem(|c| c.goals = Config::browsing().goals),
+        latency.validate().unwrap_err().to_string(),
         "`goal` on kind `responsiveness` must be round trips per minute, such as `1000 rpm`"
     );
-    let mut other = Config::download();
-    other.load.up = 1;
-    assert_eq!(
-        other.validate().unwrap_err().to_string(),
-        "`load_up` is 1; it must be 0"
-    );
-    other = Config {
+    let other = Config {
         goals: vec![GOAL],
         ..Config::download()
     };

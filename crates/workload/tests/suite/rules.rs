@@ -2,35 +2,56 @@
 
 use crate::util::script::play;
 use netburn_units::{ByteSize, Duration};
-use netburn_workload::{Config, Connections, Kind, PlayerConfig};
+use netburn_workload::config::{Grid, Requests};
+use netburn_workload::kinds::{Bulk, Pages, Periodic, Probe, Stream};
+use netburn_workload::{Config, Connections, Direction, PlayerConfig};
 
-/// Pages of two objects every 100 ms, on new connections, good within 50 ms.
-fn pages() -> Config {
-    let mut config = Config::browsing();
-    config.objects = 2;
-    config.interval = Some(Duration::from_millis(100));
-    config.jitter = Duration::ZERO;
-    config.goals = vec![netburn_workload::Goal::Latency {
-        limit: Duration::from_millis(50),
-    }];
-    config
-}
+/// 100 ms without jitter.
+const GRID: Grid = Grid::regular(Duration::from_millis(100));
 
-fn calls(outstanding: u32) -> Config {
+fn within_50_ms(config: Config) -> Config {
     Config {
-        kind: Kind::Calls,
-        objects: 1,
-        connections: Connections::Keep,
-        outstanding,
-        ..pages()
+        goals: vec![netburn_workload::Goal::Latency {
+            limit: Duration::from_millis(50),
+        }],
+        ..config
     }
 }
 
-fn stream() -> Config {
+/// Pages of two objects every 100 ms, on new connections, good within 50 ms.
+fn pages() -> Config {
+    two_objects(Connections::New)
+}
+
+fn two_objects(connections: Connections) -> Config {
+    let mut pages = Pages::default();
+    pages.requests.objects = 2;
+    pages.requests.connections = connections;
+    pages.grid = GRID;
+    within_50_ms(pages.into())
+}
+
+fn calls(outstanding: u32) -> Config {
+    calls_every(GRID.interval, outstanding)
+}
+
+fn calls_every(interval: Duration, outstanding: u32) -> Config {
+    within_50_ms(Config::from(Periodic {
+        requests: Requests::kept(ByteSize::from_kib(128)),
+        grid: Grid::regular(interval),
+        outstanding,
+    }))
+}
+
+fn stream(object_size: ByteSize, player: Option<PlayerConfig>) -> Config {
+    let config = Config::from(Stream {
+        requests: Requests::kept(object_size),
+        grid: GRID,
+        player,
+    });
     Config {
-        kind: Kind::Stream,
         goals: Vec::new(),
-        ..calls(1)
+        ..config
     }
 }
 
@@ -92,9 +113,11 @@ fn one_page_may_wait_and_counts_from_when_it_was_due() {
 
 #[test]
 fn the_first_failure_fails_the_page_and_cancels_the_rest() {
-    let mut config = pages();
-    config.objects = 3;
-    config.connections = Connections::Keep;
+    let config = Config::with(|pages: &mut Pages| {
+        pages.requests.objects = 3;
+        pages.requests.connections = Connections::Keep;
+        pages.grid = GRID;
+    });
     play(
         &config,
         1000,
@@ -218,7 +241,7 @@ fn earlier_due_times_precede_an_input() {
 #[test]
 fn a_stream_never_catches_up() {
     play(
-        &stream(),
+        &stream(ByteSize::from_kib(128), None),
         2000,
         1000,
         &[
@@ -246,7 +269,7 @@ fn a_stream_never_catches_up() {
 #[test]
 fn a_failing_server_gets_one_request_per_interval() {
     play(
-        &stream(),
+        &stream(ByteSize::from_kib(128), None),
         2000,
         1000,
         &[
@@ -282,8 +305,7 @@ fn a_download_continues_immediately_and_after_a_second_on_failure() {
 
 #[test]
 fn an_operation_without_progress_times_out_and_its_connection_is_replaced() {
-    let mut config = calls(2);
-    config.interval = Some(Duration::from_secs(1));
+    let mut config = calls_every(Duration::from_secs(1), 2);
     config.timeout = Duration::from_millis(500);
     let operations = play(
         &config,
@@ -326,8 +348,7 @@ fn progress_at_the_instant_of_the_timeout_counts() {
 
 #[test]
 fn a_probe_is_lost_after_its_timeout_and_a_later_reply_is_ignored() {
-    let mut config = Config::probe();
-    config.interval = Some(Duration::from_millis(100));
+    let mut config = Config::with(|probe: &mut Probe| probe.grid = GRID);
     config.timeout = Duration::from_millis(250);
     let operations = play(
         &config,
@@ -450,13 +471,12 @@ fn a_run_that_ends_before_the_first_due_time_has_no_operations() {
 #[test]
 fn a_stream_feeds_its_player_and_the_stall_begins_to_the_nanosecond() {
     // 8 Mbit/s: 1000 bytes play for 1 ms. It starts with 20 ms.
-    let mut config = stream();
-    config.object_size = ByteSize::from_bytes(50_000);
-    config.player = Some(PlayerConfig {
+    let player = PlayerConfig {
         start: Duration::from_millis(20),
         rate: netburn_units::BitRate::from_mbps(8),
         max_buffer: Duration::from_millis(60),
-    });
+    };
+    let config = stream(ByteSize::from_bytes(50_000), Some(player));
     play(
         &config,
         400,
@@ -498,10 +518,7 @@ fn a_stream_feeds_its_player_and_the_stall_begins_to_the_nanosecond() {
 /// object uses the lowest free connection.
 #[test]
 fn streams_are_independent_sequences() {
-    let config = Config {
-        streams: 2,
-        ..Config::download()
-    };
+    let config = Config::with(|bulk: &mut Bulk| bulk.streams = 2);
     play(
         &config,
         3000,
@@ -535,11 +552,10 @@ fn streams_are_independent_sequences() {
 
 #[test]
 fn streams_that_fail_together_continue_together() {
-    let config = Config {
-        streams: 3,
-        connections: Connections::New,
-        ..Config::upload()
-    };
+    let mut bulk = Bulk::new(Direction::Up);
+    bulk.streams = 3;
+    bulk.requests.connections = Connections::New;
+    let config = Config::from(bulk);
     play(
         &config,
         2000,

@@ -4,6 +4,8 @@ use crate::util::ms;
 use crate::util::network::Network;
 use netburn_quality::Packet;
 use netburn_units::{BitRate, ByteSize, Duration, Instant, Probability};
+use netburn_workload::kinds::packets::Rating;
+use netburn_workload::kinds::{Packets, VideoCall};
 use netburn_workload::{
     Config, Direction, Goal, Operation, Outcome, PacketStream, Streams, Tally, Verdict, judge, loss_windows,
 };
@@ -46,16 +48,14 @@ fn bursts_are_on_a_grid() {
 /// after the start. A round trip of 30 ms is 15 ms each way. Bytes: 1000 B down, 50 B up.
 #[test]
 fn the_directions_of_datagrams_are_independent() {
-    let config = Config {
-        datagrams: Streams {
-            up: Some(PacketStream::single(
-                Duration::from_millis(100),
-                ByteSize::from_bytes(50),
-            )),
-            down: Some(FRAMES),
-        },
-        ..Config::datagrams()
+    let streams = Streams {
+        up: Some(PacketStream::single(
+            Duration::from_millis(100),
+            ByteSize::from_bytes(50),
+        )),
+        down: Some(FRAMES),
     };
+    let config = Config::from(Packets::new(Rating::Loss, streams));
     assert_eq!(config.validate(), Ok(()));
     let run = Network::new(30, 100).run(&config, ms(10_000), 3);
     let (up, down) = (
@@ -75,11 +75,11 @@ fn the_directions_of_datagrams_are_independent() {
         }
     }
     for one in [Direction::Up, Direction::Down] {
-        let mut single = config.clone();
-        match one {
-            Direction::Up => single.datagrams.down = None,
-            Direction::Down => single.datagrams.up = None,
-        }
+        let single = match one {
+            Direction::Up => Streams { down: None, ..streams },
+            Direction::Down => Streams { up: None, ..streams },
+        };
+        let single = Config::from(Packets::new(Rating::Loss, single));
         let run = Network::new(30, 100).run(&single, ms(1_000), 3);
         assert!(!run.operations.is_empty());
         assert_eq!(in_direction(&run.operations, one).len(), run.operations.len());
@@ -126,7 +126,7 @@ fn a_game_has_64_ticks_per_second() {
 #[test]
 fn frames_are_bursts_of_packets() {
     let config = Config::cloud_gaming();
-    let down = config.datagrams.down.unwrap();
+    let down = config.packet_streams().down.unwrap();
     assert_eq!((down.burst, down.spacing.as_nanos() / 1000), (43, 155));
     assert_eq!(down.rate().as_bps() / 1000, 24_767);
     let other = PacketStream::frames(
@@ -190,39 +190,44 @@ fn an_outage_does_not_stop_a_stream() {
 
 #[test]
 fn impossible_streams_are_rejected() {
-    type Case = (fn(&mut Config), &'static str);
+    type Case = (fn(&mut Packets), &'static str);
     let cases: &[Case] = &[
         (
-            |c| c.datagrams = Streams::default(),
+            |c| c.streams = Streams::default(),
             "`up` or `down` is required for kind `datagrams`",
         ),
         (
-            |c| c.datagrams.up.as_mut().unwrap().burst = 0,
+            |c| c.streams.up.as_mut().unwrap().burst = 0,
             "`up` has an invalid `burst`: found 0 packets, expected 1 to 1000",
         ),
         (
-            |c| c.datagrams.down.as_mut().unwrap().size = ByteSize::from_bytes(31),
+            |c| c.streams.down.as_mut().unwrap().size = ByteSize::from_bytes(31),
             "`down` has an invalid `size`: found 31 B, expected 32 B to 1400 B",
         ),
         (
-            |c| c.datagrams.down.as_mut().unwrap().interval = Duration::from_millis(1001),
+            |c| c.streams.down.as_mut().unwrap().interval = Duration::from_millis(1001),
             "`down` has an invalid `interval`: found 1.001 s, expected up to 1 s",
         ),
         (
-            |c| c.datagrams.up.as_mut().unwrap().burst = 97,
+            |c| c.streams.up.as_mut().unwrap().burst = 97,
             "`up` has an invalid `interval`: found 9.6 ms for 97 packets, expected at least 9.7 ms, which is 10000 packets per second",
         ),
         (
             |c| {
-                let up = c.datagrams.up.as_mut().unwrap();
+                let up = c.streams.up.as_mut().unwrap();
                 (up.burst, up.spacing) = (4, Duration::from_micros(3_200));
             },
             "`up` has an invalid `spacing`: found 3.2 ms between 4 packets, expected less than 9.6 ms in all",
         ),
-        (
-            |c| c.interval = Some(Duration::from_millis(5)),
-            "`interval` can't be set on kind `datagrams`, whose streams have their own",
-        ),
+    ];
+    for (change, expected) in cases {
+        assert_eq!(
+            Config::with(*change).validate().expect_err(expected).to_string(),
+            *expected
+        );
+    }
+    type CommonCase = (fn(&mut Config), &'static str);
+    let cases: &[CommonCase] = &[
         (|c| c.timeout = Duration::from_secs(3), "`timeout` is 3 s; 10 ms to 2 s"),
         (
             |c| c.goals = vec![loss(0)],
@@ -246,58 +251,50 @@ fn impossible_streams_are_rejected() {
         change(&mut config);
         assert_eq!(config.validate().expect_err(expected).to_string(), *expected);
     }
-    let game = Config {
-        datagrams: Streams {
-            down: None,
-            ..Config::game().datagrams
-        },
-        ..Config::game()
+    let up = Streams {
+        down: None,
+        ..Config::game().packet_streams()
     };
     assert_eq!(
-        game.validate().unwrap_err().to_string(),
+        Config::from(Packets::new(Rating::Game, up))
+            .validate()
+            .unwrap_err()
+            .to_string(),
         "`up` and `down` are required for kind `game`"
     );
-    type VideoCase = (fn(&mut Config), &'static str);
+    type VideoCase = (fn(&mut VideoCall), &'static str);
     let cases: &[VideoCase] = &[
         (
-            |c| c.datagrams.up = None,
+            |c| c.streams.up = None,
             "`up` and `down` are required for kind `video-call`",
-        ),
-        (
-            |c| c.adaptation = None,
-            "`adaptation` is required for kind `video-call`",
         ),
         // 64 B every 33.333333 ms are 15.36 kbit/s.
         (
-            |c| c.adaptation.as_mut().unwrap().min_rate = BitRate::from_bps(15_000),
+            |c| c.adaptation.min_rate = BitRate::from_bps(15_000),
             "`adaptation` has an invalid `min_rate`: found 15 kbit/s, expected at least 16 kbit/s for frames of 64 B",
         ),
         (
-            |c| c.adaptation.as_mut().unwrap().start_rate = BitRate::from_bps(99_000),
+            |c| c.adaptation.start_rate = BitRate::from_bps(99_000),
             "`adaptation` has an invalid `start_rate`: found 99 kbit/s, expected at least `min_rate`, which is 100 kbit/s",
         ),
         (
-            |c| c.datagrams.down.as_mut().unwrap().size = ByteSize::from_bytes(99),
+            |c| c.streams.down.as_mut().unwrap().size = ByteSize::from_bytes(99),
             "`down` has an invalid `size`: found 99 B, expected at least 100 B for a video call",
-        ),
-        (
-            |c| c.goals = vec![Goal::Frames],
-            "`goal` on kind `video-call` can't be `frames on time`; only kind `cloud-gaming` has frames",
         ),
     ];
     for (change, expected) in cases {
-        let mut config = Config::video_call();
-        change(&mut config);
-        assert_eq!(config.validate().expect_err(expected).to_string(), *expected);
+        assert_eq!(
+            Config::with(*change).validate().expect_err(expected).to_string(),
+            *expected
+        );
     }
-    let game = Config {
-        adaptation: Config::video_call().adaptation,
-        goals: vec![Goal::NoFreeze],
-        ..Config::game()
+    let video = Config {
+        goals: vec![Goal::Frames],
+        ..Config::video_call()
     };
     assert_eq!(
-        game.validate().unwrap_err().to_string(),
-        "`adaptation` is for kind `video-call`, not `game`"
+        video.validate().unwrap_err().to_string(),
+        "`goal` on kind `video-call` can't be `frames on time`; only kind `cloud-gaming` has frames"
     );
     let voip = Config {
         goals: vec![loss(10_000_000)],
@@ -307,14 +304,6 @@ fn impossible_streams_are_rejected() {
         voip.validate().unwrap_err().to_string(),
         "`goal` on kind `calls` can't be a loss; only kinds with `up` and `down` have one"
     );
-    let probe = Config {
-        datagrams: Config::datagrams().datagrams,
-        ..Config::probe()
-    };
-    assert_eq!(
-        probe.validate().unwrap_err().to_string(),
-        "`up` can't be set on kind `probe`"
-    );
 }
 
 /// 1200 B every 9.6 ms are 1 Mbit/s. In a minute, 60 s / 9.6 ms = 6250 packets are due in each direction.
@@ -323,8 +312,9 @@ fn the_volume_of_streams_is_predicted() {
     let config = Config::datagrams();
     assert_eq!(config.mean_rate(), Some(BitRate::from_mbps(2)));
     let minute = Duration::from_secs(60);
-    assert_eq!(config.operations_expected(minute), Some(12_500));
-    assert_eq!(config.bytes_expected(minute), Some(ByteSize::from_bytes(12_500 * 1200)));
+    for direction in [Direction::Up, Direction::Down] {
+        assert_eq!(config.volume(direction, minute).scheduled, 6_250 * 1200);
+    }
 }
 
 fn loss(parts_per_billion: u32) -> Goal {

@@ -2,6 +2,7 @@
 
 use netburn_units::{BitRate, ByteSize, Duration, Instant};
 use netburn_workload::config::frame_size;
+use netburn_workload::kinds::VideoCall;
 use netburn_workload::video::{CompleteFrame, Feedback, MediaPacket, VideoConfig, VideoEnd, VideoTransmit};
 use netburn_workload::{Adaptation, Config, PacketStream};
 use proptest::prelude::*;
@@ -124,7 +125,7 @@ impl<L: FnMut(Item) -> bool> Path<L> {
 /// has 4999 B.
 #[test]
 fn the_built_in_video_call_has_the_frames_of_720p30() {
-    let stream = Config::video_call().datagrams.down.unwrap();
+    let stream = VideoCall::default().streams.down.unwrap();
     assert_eq!((stream.burst, stream.size.as_bytes()), (9, 1158));
     assert_eq!(stream.burst_size().as_bytes(), 10_422);
     assert_eq!(stream.rate().as_bps() / 1000, 2_501);

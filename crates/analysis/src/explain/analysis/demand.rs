@@ -4,7 +4,7 @@ use super::{Analysis, Direction};
 use netburn_scenario::plan::Http;
 use netburn_units::{BitRate, Duration};
 use netburn_workload::config::Dash;
-use netburn_workload::{Config, Connections, Goal, Kind, PacketStream, Streams as PacketStreams};
+use netburn_workload::{Config, Connections, Goal, PacketStream, Streams as PacketStreams};
 
 /// Initial window in segments (RFC 6928), and content of a segment (RFC 9293, RFC 7323).
 const INITIAL_WINDOW: u64 = 10;
@@ -33,12 +33,12 @@ impl Analysis<'_> {
         if let Some(rate) = rate.max() {
             let mbps = rate.as_mbps_f64();
             return Some(Need {
-                direction: direction_of(config.kind),
+                direction: config.direction(),
                 mbps,
                 why: format!("{} needs {} Mbit/s", workload.name, crate::format::mbps(mbps)),
             });
         }
-        if config.kind.has_streams() {
+        if config.kind().has_streams {
             let rate = |direction, stream: Option<PacketStream>| Some((direction, stream?.rate()));
             let PacketStreams { up, down } = config.packet_streams();
             let streams = [rate(Direction::Down, down), rate(Direction::Up, up)];
@@ -50,7 +50,7 @@ impl Analysis<'_> {
                 why: format!(
                     "{} {} {} Mbit/s",
                     workload.name,
-                    if config.kind.is_adaptive() {
+                    if config.video().is_some() {
                         "sends up to"
                     } else {
                         "sends"
@@ -63,7 +63,7 @@ impl Analysis<'_> {
         let bytes = bytes_at_once(config) as f64;
         let mbps = bytes * 8e-6 / limit.max(1e-9);
         Some(Need {
-            direction: direction_of(config.kind),
+            direction: config.direction(),
             mbps,
             why: format!(
                 "{} needs {} within {} ({} Mbit/s)",
@@ -82,10 +82,10 @@ impl Analysis<'_> {
             .iter()
             .map(|workload| &workload.config);
         let each = workloads.filter_map(|config| {
-            if let Some(dash) = config.dash.as_ref().filter(|_| wanted == Direction::Down) {
+            if let Some(dash) = config.dash().filter(|_| wanted == Direction::Down) {
                 return Some(media_rate(config, dash).as_mbps_f64());
             }
-            if config.kind.is_one_way() {
+            if config.kind().is_one_way() {
                 let streams = config.packet_streams();
                 let stream = match wanted {
                     Direction::Up => streams.up,
@@ -93,8 +93,8 @@ impl Analysis<'_> {
                 };
                 return Some(stream?.rate().as_mbps_f64());
             }
-            let paced = direction_of(config.kind) == wanted;
-            let interval = config.interval.filter(|_| paced)?.as_secs_f64();
+            let paced = config.direction() == wanted;
+            let interval = config.interval().filter(|_| paced)?.as_secs_f64();
             Some(bytes_at_once(config) as f64 * 8e-6 / interval.max(1e-9))
         });
         each.sum()
@@ -104,7 +104,7 @@ impl Analysis<'_> {
     /// object), and the time that its goal allows, in ms. `None` without a goal of time.
     pub(in crate::explain) fn round_trips(&self, station: usize, workload: usize) -> Option<(u32, f64)> {
         let config = &self.plan.stations[station].workloads.get(workload)?.config;
-        if let Some(dash) = &config.dash {
+        if let Some(dash) = config.dash() {
             // A segment has its own playback time, on an open connection.
             return Some((1, dash.segment.as_millis_f64()));
         }
@@ -114,13 +114,15 @@ impl Analysis<'_> {
             .or(windows_of_rates.map(|(_, window)| window).min())?
             .as_secs_f64()
             * 1e3;
-        let stays = config.connections == Connections::Keep && config.kind != Kind::Stream;
-        if config.kind == Kind::Probe || stays {
+        // Only a stream has both an interval and a goal of a rate.
+        let is_stream = config.latency_limit().is_none() && config.interval().is_some();
+        let requests = config.requests();
+        let Some(requests) = requests.filter(|requests| requests.connections == Connections::New || is_stream) else {
             // A connection that stays open has a window for what it carries.
             return Some((1, limit));
-        }
+        };
         let at_once = match self.plan.server.http {
-            Http::H1 => config.object_size.as_bytes(),
+            Http::H1 => requests.object_size.as_bytes(),
             // All objects of an operation share a connection.
             Http::H2 => bytes_at_once(config),
         };
@@ -147,15 +149,9 @@ fn media_rate(config: &Config, dash: &Dash) -> BitRate {
     goals.map(|(at_least, _)| at_least).max().unwrap_or(dash.lowest())
 }
 
-fn direction_of(kind: Kind) -> Direction {
-    match kind {
-        Kind::Upload => Direction::Up,
-        _ => Direction::Down,
-    }
-}
-
 fn bytes_at_once(config: &Config) -> u64 {
-    config.object_size.as_bytes().saturating_mul(config.objects.into())
+    let size = config.requests().map(|requests| requests.bounded_size());
+    size.or(config.operation_size()).unwrap_or_default().as_bytes()
 }
 
 /// An amount of bytes: `1.31 MB`, `16 kB`.

@@ -59,7 +59,7 @@ impl Analysis<'_> {
             Direction::Down => streams.down,
             Direction::Up => streams.up,
         }?;
-        config.kind.is_adaptive().then(|| stream.interval / 5 * 2)
+        config.video().map(|_| stream.interval / 5 * 2)
     }
 
     /// Part of a station's path that the load fills in a direction, where rates and airtime are modelled: the line if it is

@@ -3,7 +3,6 @@
 use super::{Analysis, BLOATED_MS, DelaySource, Direction, FULL, FULL_SHARE, Part, VictimDelay};
 use crate::format::span;
 use netburn_record::summary::SplitSummary;
-use netburn_workload::Kind;
 
 /// Minimum delay that the load adds to the median of a part, in ms, for a cause. The median is used because the two probes
 /// of a difference are not sent at one instant: while a queue grows in bursts, high percentiles of the difference are large
@@ -44,7 +43,8 @@ impl Analysis<'_> {
         };
         let [down, up] = match router {
             Some(router) => [full(router, Direction::Down), full(router, Direction::Up)],
-            None => [Kind::Download, Kind::Upload].map(|kind| stations.iter().any(|other| self.moves(*other, kind))),
+            None => [Direction::Down, Direction::Up]
+                .map(|direction| stations.iter().any(|other| self.moves(*other, direction))),
         };
         match (down, up) {
             (true, false) => Some(Direction::Down),

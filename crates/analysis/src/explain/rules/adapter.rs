@@ -6,7 +6,6 @@ use crate::explain::{Cause, Kind};
 use crate::format::{mbps, percent};
 use netburn_scenario::Environment;
 use netburn_scenario::plan::Capacity;
-use netburn_workload::Kind as WorkloadKind;
 
 /// Maximum relative difference between the median and the 90th percentile of a flat rate.
 const FLAT: f64 = 0.06;
@@ -70,7 +69,7 @@ fn configured(analysis: &Analysis<'_>, station: usize) -> Option<Cause> {
 
 /// Detects a rate that stays constant below all other limits.
 fn flat(analysis: &Analysis<'_>, station: usize) -> Option<Cause> {
-    if !analysis.moves(station, WorkloadKind::Download) && !analysis.moves(station, WorkloadKind::Upload) {
+    if !analysis.moves(station, Direction::Down) && !analysis.moves(station, Direction::Up) {
         return None;
     }
     let top = |station: usize| {

@@ -6,7 +6,7 @@ use super::{is_named, is_named_for, list, severity, worst_symptom};
 use crate::explain::analysis::{ADDED_MS, Analysis, BUSY_CHANNEL, Direction, FULL_SHARE, Part, VictimDelay};
 use crate::explain::{Cause, Kind};
 use crate::format::{percent, span};
-use netburn_workload::{Kind as WorkloadKind, ProbeTarget};
+use netburn_workload::ProbeTarget;
 
 /// Channel utilisation below which stations do not wait for the channel.
 const IDLE_CHANNEL: f64 = 0.5;
@@ -205,9 +205,9 @@ pub(super) fn line_up(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
 }
 
 fn line(analysis: &Analysis<'_>, found: &[Cause], direction: Direction) -> Vec<Cause> {
-    let (kind, load, line_direction) = match direction {
-        Direction::Down => (Kind::LineDown, WorkloadKind::Download, "downstream"),
-        Direction::Up => (Kind::LineUp, WorkloadKind::Upload, "upstream"),
+    let (kind, line_direction) = match direction {
+        Direction::Down => (Kind::LineDown, "downstream"),
+        Direction::Up => (Kind::LineUp, "upstream"),
     };
     let stations = delayed(analysis, |station, part| {
         // Without a known direction, most lines have the larger queue downstream.
@@ -220,7 +220,7 @@ fn line(analysis: &Analysis<'_>, found: &[Cause], direction: Direction) -> Vec<C
         part.part == Some(Part::Line) && is_this_direction && !explained
     });
     let by = loaders(analysis, &stations, |first, other| {
-        analysis.behind_the_line_of(first).contains(&other) && analysis.moves(other, load)
+        analysis.behind_the_line_of(first).contains(&other) && analysis.moves(other, direction)
     });
     let inseparable = stations
         .iter()
@@ -292,10 +292,10 @@ fn is_own_queue(analysis: &Analysis<'_>, station: usize, part: &VictimDelay) -> 
         let added = if part.is_of_packets() { of_packets() } else { of_probes };
         added.is_some_and(|added| added >= UNSHARED * part.added_ms)
     });
-    let uploads = analysis.moves(station, WorkloadKind::Upload);
+    let uploads = analysis.moves(station, Direction::Up);
     let up = match part.direction {
         Some(direction) => direction == Direction::Up,
-        None => !analysis.moves(station, WorkloadKind::Download),
+        None => !analysis.moves(station, Direction::Down),
     };
     !shared && (uploads && up || busy(analysis, station).is_some_and(|used| used < IDLE_CHANNEL))
 }

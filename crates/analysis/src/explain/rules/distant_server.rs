@@ -4,7 +4,7 @@ use super::{list, severity, worst_symptom};
 use crate::explain::analysis::Analysis;
 use crate::explain::{Cause, Kind};
 use crate::format::{percent, span};
-use netburn_workload::{Kind as WorkloadKind, ProbeTarget};
+use netburn_workload::ProbeTarget;
 
 /// Minimum share of the goal's time that round trips take; the rest is for the data.
 const MIN_SHARE: f64 = 0.7;
@@ -57,9 +57,7 @@ fn far(analysis: &Analysis<'_>, station: usize) -> Option<String> {
     // The way to the access point is not the distance to the server.
     let is_far = |workload: &&usize| {
         let planned = analysis.plan.stations[station].workloads.get(**workload);
-        planned.is_some_and(|planned| {
-            planned.config.kind != WorkloadKind::Probe || planned.config.target != ProbeTarget::Near
-        })
+        planned.is_some_and(|planned| planned.config.target() != Some(ProbeTarget::Near))
     };
     let each = failed.iter().filter(is_far).filter_map(|workload| {
         let (count, limit) = analysis.round_trips(station, *workload)?;

@@ -7,7 +7,6 @@ use crate::explain::analysis::{
 use crate::explain::{Cause, Kind};
 use crate::format::{mbps, percent, span};
 use netburn_medium::queue::{QueueKind, Sharing};
-use netburn_workload::Kind as WorkloadKind;
 
 /// Condition under which the rule names its cause.
 pub(super) fn criterion() -> String {
@@ -41,7 +40,7 @@ fn find_in_group(analysis: &Analysis<'_>, group: &Group, found: &[Cause]) -> Opt
     let bloats = |station: &usize| {
         let median = analysis.evidence.stations[*station].receiving.median_ms();
         let median = median.filter(|median| analysis.is_bloated(*median, *station));
-        let downloads = analysis.moves(*station, WorkloadKind::Download) && (median.is_some() || delays_packets);
+        let downloads = analysis.moves(*station, Direction::Down) && (median.is_some() || delays_packets);
         downloads.then_some((*station, median))
     };
     let by: Vec<(usize, Option<f64>)> = group.members.iter().filter_map(bloats).collect();

@@ -5,7 +5,6 @@ use crate::explain::analysis::{Analysis, Direction};
 use crate::explain::evidence::Bin;
 use crate::explain::{Cause, Kind};
 use crate::format::{mbps, percent, short};
-use netburn_workload::Kind as WorkloadKind;
 
 /// Aggregates are small below this part of what would fit.
 const SMALL: f64 = 0.34;
@@ -48,7 +47,7 @@ fn find_for_station(analysis: &Analysis<'_>, station: usize, found: &[Cause]) ->
         .any(|cause| cause.by.contains(&name) || cause.stations.contains(&name));
     // If the line is full, it decides how much an upload has below TCP.
     let is_line_full = || analysis.full_line(station, Direction::Up).is_some();
-    if explained || !analysis.moves(station, WorkloadKind::Upload) || is_line_full() {
+    if explained || !analysis.moves(station, Direction::Up) || is_line_full() {
         return None;
     }
     let group = analysis.group_of(station)?;

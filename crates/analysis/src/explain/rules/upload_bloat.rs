@@ -5,7 +5,6 @@ use crate::explain::analysis::{ADDED_MS, Analysis, BLOATED_FACTOR, BLOATED_MS, D
 use crate::explain::{Cause, Kind};
 use crate::format::{mbps, percent, span};
 use netburn_record::aggregate::ByteSum;
-use netburn_workload::Kind as WorkloadKind;
 
 /// Condition under which the rule names its cause.
 pub(super) fn criterion() -> String {
@@ -29,7 +28,7 @@ pub(super) fn find(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
     let bloats = |station: usize| {
         let median = analysis.evidence.stations[station].sending.median_ms();
         let median = median.filter(|median| analysis.is_bloated(*median, station));
-        let uploads = analysis.moves(station, WorkloadKind::Upload) && upwards(analysis, station);
+        let uploads = analysis.moves(station, Direction::Up) && upwards(analysis, station);
         (uploads && (median.is_some() || delays_packets(analysis, station))).then_some((station, median))
     };
     let by: Vec<(usize, Option<f64>)> = all.clone().filter_map(bloats).collect();
@@ -90,7 +89,7 @@ fn upwards(analysis: &Analysis<'_>, station: usize) -> bool {
         return true;
     }
     let Some(group) = analysis.group_of(station) else {
-        return !(0..analysis.plan.stations.len()).any(|other| analysis.moves(other, WorkloadKind::Download));
+        return !(0..analysis.plan.stations.len()).any(|other| analysis.moves(other, Direction::Down));
     };
     let mask = analysis.busy_bins(station);
     let mut bytes = ByteSum::default();

@@ -80,7 +80,7 @@ impl WorkloadBuilder {
             latency: Histogram::default(),
             over_time: Bucketed::new(bins),
             bytes: Bucketed::new(bins),
-            segment: config.dash.as_ref().map(|dash| dash.segment),
+            segment: config.dash().map(|dash| dash.segment),
             player: config
                 .playback()
                 .map(|player| (Arrivals::new(player, plan.duration), Levels::new(bins))),
@@ -96,8 +96,8 @@ impl WorkloadBuilder {
         let rate_goal = config.goals.iter().filter_map(|goal| goal.rate());
         WorkloadView {
             name: String::new(),
-            kind: config.kind.as_str().to_owned(),
-            target: config.target.as_str().to_owned(),
+            kind: config.kind().name.to_owned(),
+            target: config.target().unwrap_or_default().as_str().to_owned(),
             latency_goal_ms: config.latency_limit().map(|limit| limit.as_nanos() as f64 / 1e6),
             rate_goal_mbps: rate_goal
                 .map(|(at_least, _)| at_least)

@@ -6,7 +6,8 @@ use netburn_record::{IntervalRow, OperationRow, Row, Run, RunTable};
 use netburn_scenario::Station;
 use netburn_units::{Duration, Instant};
 use netburn_workload::config::BIN;
-use netburn_workload::{Config, Direction, Kind, Outcome, ProbeTarget};
+use netburn_workload::kinds::packets::Rating;
+use netburn_workload::{Config, Direction, KindSettings, Outcome, ProbeTarget};
 use std::collections::BTreeMap;
 
 /// Default step; flent's own default.
@@ -57,7 +58,7 @@ impl Call {
     fn first(stations: &[Station]) -> Option<Call> {
         stations.iter().zip(0..).find_map(|(station, number)| {
             let mut workloads = station.workloads.iter().zip(0..);
-            let (workload, place) = workloads.find(|(workload, _)| workload.config.kind == Kind::Voice)?;
+            let (workload, place) = workloads.find(|(workload, _)| workload.config.rating() == Some(Rating::Voice))?;
             Some(Call {
                 station: station.name.clone(),
                 workload: workload.name.clone(),
@@ -213,13 +214,9 @@ fn active(station: &Station, config: &Config, duration: Duration, step: Duration
 
 /// The workload whose operations are a station's pings under load: small packets, which pages and streams are not.
 fn pinger(station: &Station) -> Option<usize> {
-    let of = |kind| {
-        station
-            .workloads
-            .iter()
-            .position(|workload| workload.config.kind == kind && workload.config.target == ProbeTarget::Server)
-    };
-    [Kind::Probe, Kind::Calls].into_iter().find_map(of)
+    let configs = || station.workloads.iter().map(|workload| &workload.config);
+    let probe = configs().position(|config| config.target() == Some(ProbeTarget::Server));
+    probe.or_else(|| configs().position(|config| matches!(config.settings, KindSettings::Periodic(_))))
 }
 
 /// Collects pings from operations.
@@ -244,18 +241,18 @@ struct Gathered {
 impl Gathering {
     fn new(stations: &[Station]) -> Self {
         let of = |station: &Station| {
-            let kinds = || station.workloads.iter().map(|workload| workload.config.kind).zip(0..);
+            let configs = || station.workloads.iter().map(|workload| &workload.config).zip(0..);
             Gathered {
                 pinger: pinger(station).and_then(|place| {
                     let number = u16::try_from(place).ok()?;
-                    Some((number, station.workloads[place].config.kind == Kind::Probe))
+                    Some((number, station.workloads[place].config.kind().is_probe()))
                 }),
-                pages: kinds()
-                    .filter(|(kind, _)| *kind == Kind::Pages)
+                pages: configs()
+                    .filter(|(config, _)| matches!(config.settings, KindSettings::Pages(_)))
                     .map(|(_, at)| at)
                     .collect(),
-                probes: kinds()
-                    .filter(|(kind, _)| *kind == Kind::Probe)
+                probes: configs()
+                    .filter(|(config, _)| config.kind().is_probe())
                     .map(|(_, at)| (at, Vec::new()))
                     .collect(),
                 ..Gathered::default()

@@ -10,7 +10,7 @@ use netburn_record::utc::UnixTime;
 use netburn_scenario::{Plan, Station, StationWorkload};
 use netburn_units::{Duration, Instant};
 use netburn_workload::config::BIN;
-use netburn_workload::{Config, Kind, Operation, Outcome};
+use netburn_workload::{Config, Operation, Outcome};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum number of stations of one file, and of losses derived from gaps in one series.
@@ -92,7 +92,7 @@ pub(super) fn build(data: &Data, file: &str) -> Result<Imported, FlentError> {
         // A station with the same workload twice has two names for it.
         let before = workloads
             .iter()
-            .filter(|w| w.config.kind == workload.config.kind)
+            .filter(|w| w.config.kind() == workload.config.kind())
             .count();
         if before > 0 {
             workload.name = format!("{}-{}", workload.name, before + 1);
@@ -192,7 +192,6 @@ fn workload(kind: SeriesKind) -> StationWorkload {
         SeriesKind::Http => (
             "http",
             Config {
-                kind: Kind::Pages,
                 goals: Vec::new(),
                 ..Config::browsing()
             },

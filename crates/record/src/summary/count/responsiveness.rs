@@ -29,7 +29,7 @@ impl Probes {
         Probes {
             scoring: Scoring {
                 tls,
-                has_load: config.load.count() > 0,
+                has_load: config.load().count() > 0,
                 timeout: config.timeout,
             },
             probes: Vec::new(),

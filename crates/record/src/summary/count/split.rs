@@ -4,7 +4,7 @@ use super::workload::{Clocks, OneWay, one_way};
 use crate::summary::split::SplitEvidence;
 use netburn_scenario::Station;
 use netburn_units::Duration;
-use netburn_workload::{Kind, Operation, ProbeTarget};
+use netburn_workload::{Operation, ProbeTarget};
 
 /// Collects the answers of a station with a probe to its access point.
 #[derive(Debug)]
@@ -24,15 +24,13 @@ impl SplitCounter {
     /// Counter for a station; `None` if it has no probe to its access point.
     pub(super) fn new(station: &Station) -> Option<Self> {
         let configs = || station.workloads.iter().map(|workload| &workload.config);
-        let probes = configs().filter(|config| config.kind == Kind::Probe);
+        let probes = configs().filter(|config| config.target().is_some());
         let counter = SplitCounter {
-            targets: configs()
-                .map(|config| (config.kind == Kind::Probe).then_some(config.target))
-                .collect(),
+            targets: configs().map(|config| config.target()).collect(),
             answers: Default::default(),
             idle_one_way: Vec::new(),
             one_way: Vec::new(),
-            interval: probes.filter_map(|config| config.interval).max().unwrap_or_default(),
+            interval: probes.filter_map(|config| config.interval()).max().unwrap_or_default(),
         };
         counter.targets.contains(&Some(ProbeTarget::Near)).then_some(counter)
     }

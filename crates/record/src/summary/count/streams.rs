@@ -6,8 +6,9 @@ use crate::summary::evidence::{FrameEvidence, RoundTrips, StreamEvidence, Stream
 use netburn_quality::{Frames, LossRuns, Packet, Silences, bursts, jitter, round_trips, silences};
 use netburn_units::Duration;
 use netburn_workload::config::GAP;
+use netburn_workload::kinds::packets::Rating;
 use netburn_workload::verdict::loss_windows;
-use netburn_workload::{Config, Goal, Kind, PacketStream, Tally};
+use netburn_workload::{Config, Direction, Goal, PacketStream, Tally};
 
 /// One direction.
 struct Stream {
@@ -24,25 +25,25 @@ pub(super) fn finish(
     judged: Option<EvaluatedTime>,
 ) -> (StreamsEvidence, Vec<Tally>) {
     let streams = config.packet_streams();
-    let video = config.kind.is_adaptive();
+    let video = config.video();
     let [up, down] = packets.with_bytes();
-    let of = |frames: &[super::video::Frame], stream: Option<PacketStream>| {
-        let stream = stream.filter(|_| video)?;
+    let of = |frames: &[super::video::Frame], direction| {
+        let stream = video?.streams.get(direction)?;
         Some(super::video::evidence(frames, config, stream))
     };
-    let mut videos = [of(&up, streams.up), of(&down, streams.down)];
+    let mut videos = [of(&up, Direction::Up), of(&down, Direction::Down)];
     let [up, down] = [up, down].map(numbered);
-    let trips = config.kind.has_round_trips();
+    let trips = config.kind().has_round_trips;
     let trips = streams
         .down
         .filter(|_| trips)
         .map(|answers| trips_of(&up, &down, answers));
-    let frames = streams.down.filter(|_| config.kind.has_frames());
+    let frames = streams.down.filter(|_| config.rating() == Some(Rating::CloudGaming));
     let mut frames = frames.map(|stream| frames_of(&down, stream));
     let mut directions = [(streams.up, up), (streams.down, down)].map(|(stream, packets)| {
         stream.map(|_| {
             let packets: Vec<Packet> = packets.into_iter().map(|(_, packet)| packet).collect();
-            let gaps = (config.kind == Kind::Game).then(|| silences(&packets, GAP));
+            let gaps = (config.rating() == Some(Rating::Game)).then(|| silences(&packets, GAP));
             Stream {
                 packets,
                 gaps,

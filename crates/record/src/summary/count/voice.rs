@@ -10,7 +10,7 @@ use netburn_workload::{Config, Tally};
 
 /// Evidence of a call, and a tally for each goal. `judged` is the time from the first due time on.
 pub(super) fn finish(packets: Packets, config: &Config, judged: Option<EvaluatedTime>) -> (VoiceEvidence, Vec<Tally>) {
-    let packetisation = config.interval.unwrap_or_default();
+    let packetisation = config.interval().unwrap_or_default();
     let stream = |packets: Vec<(u64, Packet)>| {
         let packets: Vec<Packet> = packets.into_iter().map(|(_, packet)| packet).collect();
         let tallies = config.goals.iter().map(|goal| match judged {

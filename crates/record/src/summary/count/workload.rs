@@ -11,9 +11,10 @@ use crate::summary::evidence::{Counts, WorkloadEvidence};
 use crate::summary::segments::SegmentsEvidence;
 use netburn_units::{Duration, Instant};
 use netburn_workload::config::BIN;
+use netburn_workload::kinds::packets::Rating;
 use netburn_workload::responsiveness::Part;
 use netburn_workload::verdict::windows;
-use netburn_workload::{Config, Failure, Goal, Kind, Operation, Outcome, Stall, Tally};
+use netburn_workload::{Config, Failure, Goal, Operation, Outcome, Stall, Tally};
 
 #[derive(Debug)]
 pub(super) struct WorkloadCounter {
@@ -64,16 +65,16 @@ impl WorkloadCounter {
             bins: config
                 .goals
                 .iter()
-                .any(|goal| matches!(goal, Goal::Rate { .. }) && config.dash.is_none())
+                .any(|goal| matches!(goal, Goal::Rate { .. }) && config.dash().is_none())
                 .then(Vec::new),
             stalls: Vec::new(),
             answered: None,
             one_way: Vec::new(),
-            packets: config.kind.is_one_way().then(Packets::default),
-            probes: (config.kind == Kind::Responsiveness).then(|| Probes::new(config, tls)),
+            packets: config.kind().is_one_way().then(Packets::default),
+            probes: config.responsiveness().map(|_| Probes::new(config, tls)),
             evidence: WorkloadEvidence {
                 goals: vec![Tally::default(); config.goals.len()],
-                segments: config.dash.as_ref().map(SegmentsEvidence::new),
+                segments: config.dash().map(SegmentsEvidence::new),
                 ..WorkloadEvidence::default()
             },
             config: config.clone(),
@@ -82,7 +83,7 @@ impl WorkloadCounter {
 
     /// Returns whether its operations are datagrams.
     pub(super) fn is_datagram(&self) -> bool {
-        self.config.kind.is_datagram()
+        self.config.kind().is_datagram()
     }
 
     /// Records a warning of the agent about this workload. The first one counts.
@@ -130,13 +131,13 @@ impl WorkloadCounter {
             Some(span) => evidence.first_byte.push(span),
             None => evidence.byteless += 1,
         }
-        if let (Kind::Probe, Some(latency)) = (self.config.kind, latency) {
+        if let (Some(_), Some(latency)) = (self.config.target(), latency) {
             if let Some(load) = load {
                 self.evidence.loaded.put(load, latency);
             }
             self.answer(operation);
         }
-        if let (Some(dash), Some(segments), Some(_)) = (&self.config.dash, &mut self.evidence.segments, latency) {
+        if let (Some(dash), Some(segments), Some(_)) = (self.config.dash(), &mut self.evidence.segments, latency) {
             segments.put(dash, operation);
         }
         if let Some(packets) = &mut self.packets {
@@ -272,7 +273,7 @@ impl WorkloadCounter {
         // Packets that are not answered have one window.
         let part = parts.first().copied();
         match self.packets {
-            Some(packets) if self.config.kind == Kind::Voice => {
+            Some(packets) if self.config.rating() == Some(Rating::Voice) => {
                 let (voice, tallies) = voice::finish(packets, &self.config, part);
                 (evidence.voice, evidence.goals) = (Some(voice), tallies);
             }

@@ -103,7 +103,9 @@ fn recoloured(mut chart: Chart) -> Chart {
 fn affected(before: &View) -> Option<(&str, &str)> {
     let worst = before.judged().min_by_key(|(_, judged)| Reverse(judged.verdict))?;
     let mut workloads = worst.0.workloads.iter().filter(|of| of.latency.count > 0);
-    let is_probe = |of: &&WorkloadView| of.kind == Kind::Probe.as_str() && of.target == ProbeTarget::Server.as_str();
+    let is_probe = |of: &&WorkloadView| {
+        Kind::by_name(&of.kind).is_some_and(Kind::is_probe) && of.target == ProbeTarget::Server.as_str()
+    };
     let probe = worst.0.workloads.iter().find(is_probe);
     let shown = probe.or_else(|| workloads.next())?;
     Some((&worst.0.name, &shown.name))

@@ -2,7 +2,6 @@
 
 use netburn_scenario::Plan;
 use netburn_units::Duration;
-use netburn_workload::Kind;
 use netburn_workload::config::Activity;
 
 /// Loads after the warm-up, the shortest first. The windows of a call's goal are 10 s long.
@@ -40,7 +39,7 @@ fn depends_on_time(plan: &Plan) -> bool {
             || !station.air.signals.is_empty()
             || station.air.roaming.is_some()
             || station.workloads.iter().any(|workload| {
-                workload.config.activity != Activity::default() || workload.config.kind == Kind::Responsiveness
+                workload.config.activity != Activity::default() || workload.config.responsiveness().is_some()
             })
     });
     !plan.changes.is_empty() || !plan.meshes.is_empty() || varies || scans || stations

@@ -2,11 +2,11 @@
 
 use super::Family;
 use crate::causes::factor::{Factor, Part, Rank};
-use crate::causes::scene::{Scene, is_elastic};
+use crate::causes::scene::Scene;
 use netburn_analysis::explain::Kind;
 use netburn_scenario::Plan;
 use netburn_scenario::plan::StationWorkload;
-use netburn_workload::Direction;
+use netburn_workload::{Direction, KindSettings};
 
 pub(super) const FAMILY: Family = Family {
     without: "one connection instead of several; one transfer without end less; none of them",
@@ -31,11 +31,11 @@ fn find(scene: &Scene<'_>) -> Vec<Factor> {
 fn is_endless(workload: &StationWorkload) -> bool {
     [Direction::Down, Direction::Up]
         .into_iter()
-        .any(|direction| is_elastic(&workload.config, direction))
+        .any(|direction| workload.config.loads(direction))
 }
 
 fn fewer_connections(scene: &Scene<'_>, station: usize, workload: &StationWorkload) -> Option<Factor> {
-    let connections = workload.config.streams;
+    let connections = workload.config.bulk()?.streams;
     if connections < 2 {
         return None;
     }
@@ -46,8 +46,10 @@ fn fewer_connections(scene: &Scene<'_>, station: usize, workload: &StationWorklo
             let (name, transfer) = (name.clone(), transfer.clone());
             move |plan| {
                 for workload in workloads(plan, &name) {
-                    if workload.name == transfer {
-                        workload.config.streams = 1;
+                    if let KindSettings::Bulk(bulk) = &mut workload.config.settings
+                        && workload.name == transfer
+                    {
+                        bulk.streams = 1;
                     }
                 }
             }

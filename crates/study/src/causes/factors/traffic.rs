@@ -2,12 +2,13 @@
 
 use super::Family;
 use crate::causes::factor::{Class, Factor, Part, Rank};
-use crate::causes::scene::{Scene, is_elastic};
+use crate::causes::scene::Scene;
 use netburn_analysis::explain::Kind;
 use netburn_scenario::Plan;
 use netburn_scenario::plan::StationWorkload;
 use netburn_units::BitRate;
-use netburn_workload::{Direction, Kind as Use};
+use netburn_workload::Direction;
+use netburn_workload::kinds::Transport;
 
 pub(super) const FAMILY: Family = Family {
     without: "no streams, pages and calls of one other station",
@@ -25,17 +26,10 @@ fn find(scene: &Scene<'_>) -> Vec<Factor> {
 
 fn is_noticeable(workload: &StationWorkload) -> bool {
     let config = &workload.config;
-    match config.kind {
-        Use::Pages | Use::Stream | Use::Dash | Use::Calls | Use::CloudGaming | Use::VideoCall => true,
-        Use::Download | Use::Upload | Use::Responsiveness | Use::Probe | Use::Voice | Use::Game => false,
-        Use::Datagrams => {
-            let streams = config.packet_streams();
-            [streams.up, streams.down]
-                .into_iter()
-                .flatten()
-                .any(|stream| stream.rate() >= NOTICEABLE)
-        }
-    }
+    let kind = config.kind();
+    let has_pauses = kind.transport == Transport::Http && !kind.has_own_connections;
+    let streams = config.packet_streams();
+    has_pauses || streams.all().any(|(_, stream)| stream.rate() >= NOTICEABLE)
 }
 
 fn factor(scene: &Scene<'_>, station: usize) -> Factor {
@@ -65,7 +59,7 @@ fn silence(plan: &mut Plan, name: &str) {
     let is_endless = |workload: &StationWorkload| {
         [Direction::Down, Direction::Up]
             .into_iter()
-            .any(|direction| is_elastic(&workload.config, direction))
+            .any(|direction| workload.config.loads(direction))
     };
     if let Some(station) = plan.stations.iter_mut().find(|station| station.name == name) {
         station.workloads.retain(is_endless);

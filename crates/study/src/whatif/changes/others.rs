@@ -4,7 +4,7 @@ use super::{InterventionBuilder, written};
 use netburn_analysis::explain::{Cause, Kind};
 use netburn_scenario::plan::Line;
 use netburn_units::BitRate;
-use netburn_workload::{Direction, Kind as Use};
+use netburn_workload::{Config, Direction};
 
 /// Share of a line's lowest rate to which a shaper limits it, in percent.
 const BELOW_PERCENT: u64 = 90;
@@ -102,7 +102,11 @@ impl InterventionBuilder<'_> {
             let Some(station) = self.plan.station(name) else {
                 continue;
             };
-            let several = station.workloads.iter().filter(|workload| workload.config.streams > 1);
+            let has_several = |config: &Config| config.bulk().is_some_and(|bulk| bulk.streams > 1);
+            let several = station
+                .workloads
+                .iter()
+                .filter(|workload| has_several(&workload.config));
             let several: Vec<String> = several.map(|workload| workload.name.clone()).collect();
             for workload in several {
                 let key = format!("workload.{workload}.streams");
@@ -118,7 +122,7 @@ impl InterventionBuilder<'_> {
             let uploads = station
                 .workloads
                 .iter()
-                .any(|workload| workload.config.kind == Use::Upload);
+                .any(|workload| workload.config.direction() == Direction::Up);
             if uploads {
                 self.capped_up(Kind::FairShare, name, None);
             } else {

@@ -20,7 +20,7 @@ pub(in crate::drive) fn record(shared: &Shared, now: Instant) {
         if baseline_target(workload).is_some() {
             continue;
         }
-        let (_, sent) = scheduler.kind(index);
+        let sent = scheduler.config(index).marking().dscp;
         for (direction, counts) in [(Direction::Up, up), (Direction::Down, down)] {
             let arrivals = DscpArrivals::new(direction, sent, counts.iter());
             if let Some(arrivals) = arrivals.filter(DscpArrivals::is_marked) {

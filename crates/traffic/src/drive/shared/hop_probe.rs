@@ -123,7 +123,7 @@ pub(in crate::drive) fn open(shared: &Rc<Shared>) {
             continue;
         };
         let (station, workload) = shared.scheduler.borrow().place(index);
-        let (_, dscp) = shared.scheduler.borrow().kind(index);
+        let dscp = shared.scheduler.borrow().config(index).marking().dscp;
         match HopSocket::new(&link.target, target, dscp, Rc::clone(&shared.meter)) {
             Ok(socket) => {
                 let socket = Rc::new(socket);

@@ -5,7 +5,7 @@ use crate::client::{Meter, Target};
 use crate::datagram::{Arrivals, Event, MAX_SIZE, Prober};
 use netburn_platform::datagram::{enable_dscp, receive};
 use netburn_units::{ByteSize, Duration, Instant};
-use netburn_workload::{Kind, RequestId};
+use netburn_workload::{ProbeTarget, RequestId};
 use ring::rand::{SecureRandom, SystemRandom};
 use std::cell::RefCell;
 use std::io;
@@ -28,8 +28,12 @@ pub(in crate::drive) struct ProbeSocket {
 /// Opens a socket for every load that probes, so that the handshake is complete when the first probe is due.
 pub(in crate::drive) fn open(shared: &Rc<Shared>) {
     for (index, link) in shared.links.iter().enumerate() {
-        let (kind, dscp) = shared.scheduler.borrow().kind(index);
-        if kind != Kind::Probe || shared.scheduler.borrow().hop_target(index).is_some() {
+        let (target, dscp) = {
+            let scheduler = shared.scheduler.borrow();
+            let config = scheduler.config(index);
+            (config.target(), config.marking().dscp)
+        };
+        if target != Some(ProbeTarget::Server) {
             continue;
         }
         match ProbeSocket::new(&link.target, dscp, shared.clock.now(), Rc::clone(&shared.meter)) {

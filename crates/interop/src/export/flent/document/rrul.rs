@@ -4,7 +4,7 @@ use super::{Page, mean, sum};
 use crate::export::flent::series::Ping;
 use netburn_scenario::Station;
 use netburn_units::Dscp;
-use netburn_workload::{Config, Kind};
+use netburn_workload::{Config, Direction};
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -21,8 +21,8 @@ impl Page<'_> {
     /// Adds the downloads, uploads and probes of all stations, with sums and means.
     pub(super) fn rrul(&mut self, stations: &[Station], naming: Naming) -> serde_json::Value {
         let mut all = Vec::new();
-        for (kind, prefix) in [(Kind::Upload, "TCP upload"), (Kind::Download, "TCP download")] {
-            let names = self.streams(stations, naming, kind, prefix);
+        for (direction, prefix) in [(Direction::Up, "TCP upload"), (Direction::Down, "TCP download")] {
+            let names = self.streams(stations, naming, direction, prefix);
             self.computed(&format!("{prefix} avg"), "Mbits/s", &names, mean);
             self.computed(&format!("{prefix} sum"), "Mbits/s", &names, sum);
             all.extend(names);
@@ -35,14 +35,14 @@ impl Page<'_> {
         parameters
     }
 
-    /// Adds the workloads of a kind, and returns the names of the series.
-    fn streams(&mut self, stations: &[Station], naming: Naming, kind: Kind, prefix: &str) -> Vec<String> {
+    /// Adds the bulk transfers of a direction, and returns the names of the series.
+    fn streams(&mut self, stations: &[Station], naming: Naming, direction: Direction, prefix: &str) -> Vec<String> {
         let mut order = Vec::new();
         let mut series: BTreeMap<String, Vec<Option<u64>>> = BTreeMap::new();
         let gathered = self.of;
         for (station, of) in stations.iter().zip(&gathered.stations) {
             for (workload, bins) in station.workloads.iter().zip(&of.workloads) {
-                if workload.config.kind != kind {
+                if workload.config.bulk().is_none_or(|bulk| bulk.direction != direction) {
                     continue;
                 }
                 let name = match (naming, order.len()) {
@@ -73,7 +73,7 @@ impl Page<'_> {
             let probes = station
                 .workloads
                 .iter()
-                .filter(|workload| workload.config.kind == Kind::Probe);
+                .filter(|workload| workload.config.kind().is_probe());
             for (workload, loaded) in probes.zip(&of.probes) {
                 let name = match naming {
                     Naming::Mark => format!("Ping (ms) UDP {}", mark(&workload.config)),

@@ -1,5 +1,6 @@
 //! Streams of datagrams in one direction: bursts on a fixed grid.
 
+use super::{ConfigError, Volume, wrong};
 use crate::direction::Direction;
 use netburn_units::{BitRate, ByteSize, Duration};
 
@@ -39,6 +40,13 @@ pub struct Streams {
     pub up: Option<PacketStream>,
     /// From the server to the station.
     pub down: Option<PacketStream>,
+}
+
+/// Size of a frame at this rate, rounded down.
+#[must_use]
+pub fn frame_size(rate: BitRate, interval: Duration) -> ByteSize {
+    let bytes = u128::from(rate.as_bps()) * u128::from(interval.as_nanos()) / 8_000_000_000;
+    ByteSize::from_bytes(u64::try_from(bytes).unwrap_or(u64::MAX))
 }
 
 impl PacketStream {
@@ -211,6 +219,37 @@ impl Streams {
         let both = [(Direction::Up, self.up), (Direction::Down, self.down)];
         both.into_iter()
             .filter_map(|(direction, stream)| Some((direction, stream?)))
+    }
+
+    /// Mean rate of the payload in both directions, rounded down in each.
+    #[must_use]
+    pub fn rate(&self) -> BitRate {
+        let rates = self.all().map(|(_, stream)| stream.rate().as_bps());
+        BitRate::from_bps(rates.fold(0, u64::saturating_add))
+    }
+
+    /// Content that is due in one direction within `span`.
+    #[must_use]
+    pub fn volume(&self, direction: Direction, span: Duration) -> Volume {
+        let stream = self.get(direction);
+        stream.map_or(Volume::default(), |stream| {
+            Volume::new(stream.packets_within(span), stream.size)
+        })
+    }
+
+    /// Checks the streams of a kind, which has at least `least` of them.
+    pub(crate) fn validate(&self, kind: &str, least: usize) -> Result<(), ConfigError> {
+        let count = self.all().count();
+        if count < least {
+            let text = if least == 1 { "or `down` is" } else { "and `down` are" };
+            return wrong("up", format!("{text} required for kind `{kind}`"));
+        }
+        for (direction, stream) in self.all() {
+            if let Err((key, problem)) = stream.validate() {
+                return wrong(direction.key(), format!("has an invalid `{key}`: {problem}"));
+            }
+        }
+        Ok(())
     }
 
     /// Number of packets that can be due within `span`.

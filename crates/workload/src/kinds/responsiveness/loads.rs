@@ -1,15 +1,15 @@
 //! Load connections of a `responsiveness` workload.
 
-use super::schedule::BACKOFF;
-use crate::config::{Config, Kind};
+use super::LoadConnections;
 use crate::direction::Direction;
 use crate::responsiveness::Part;
+use crate::schedule::BACKOFF;
 use netburn_units::{Instant, Seed, Stream};
 
 /// Load connections: each transfers one large object after another. After a failure the next object is due after
 /// [`BACKOFF`].
 #[derive(Debug)]
-pub(super) struct Loads {
+pub(crate) struct Loads {
     connections: Vec<LoadConnection>,
     /// Number of objects that were due.
     number: u64,
@@ -30,20 +30,20 @@ struct LoadConnection {
 
 /// An object that is due.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct LoadObject {
-    pub(super) operation: u64,
+pub(crate) struct LoadObject {
+    pub(crate) operation: u64,
     /// Number of the connection.
-    pub(super) connection: u32,
-    pub(super) direction: Direction,
+    pub(crate) connection: u32,
+    pub(crate) direction: Direction,
 }
 
 impl Loads {
-    /// Connections of a workload whose first window begins at `start`; `None` for other kinds, and without load.
-    pub(super) fn new(config: &Config, start: Instant, seed: Seed, index: u64) -> Option<Self> {
-        if config.kind != Kind::Responsiveness || config.load.count() == 0 {
+    /// Connections of a workload whose first window begins at `start`; `None` without any.
+    pub(crate) fn new(load: LoadConnections, start: Instant, seed: Seed, index: u64) -> Option<Self> {
+        if load.count() == 0 {
             return None;
         }
-        let of = |direction| (0..config.load.in_direction(direction)).map(move |_| direction);
+        let of = |direction| (0..load.in_direction(direction)).map(move |_| direction);
         let connection = |direction| LoadConnection {
             direction,
             due: Some(start),
@@ -58,12 +58,12 @@ impl Loads {
     }
 
     /// Due time of the next object.
-    pub(super) fn next_due(&self) -> Option<Instant> {
+    pub(crate) fn next_due(&self) -> Option<Instant> {
         self.connections.iter().filter_map(|connection| connection.due).min()
     }
 
     /// Takes the object that is due first.
-    pub(super) fn take(&mut self) -> Option<LoadObject> {
+    pub(crate) fn take(&mut self) -> Option<LoadObject> {
         let due = self.connections.iter_mut().zip(0..).filter(|(c, _)| c.due.is_some());
         let (connection, number) = due.min_by_key(|(connection, _)| connection.due)?;
         let operation = Part::Load.operation(self.number);
@@ -78,14 +78,14 @@ impl Loads {
     }
 
     /// The connection of an operation is open.
-    pub(super) fn opened(&mut self, operation: u64) {
+    pub(crate) fn opened(&mut self, operation: u64) {
         if let Some(connection) = self.loading(operation) {
             connection.open = true;
         }
     }
 
     /// An operation ended at `now`.
-    pub(super) fn ended(&mut self, operation: u64, now: Instant, well: bool) {
+    pub(crate) fn ended(&mut self, operation: u64, now: Instant, well: bool) {
         if let Some(connection) = self.loading(operation) {
             connection.operation = None;
             connection.open &= well;
@@ -94,14 +94,14 @@ impl Loads {
     }
 
     /// Starts again with a window that begins at `from`.
-    pub(super) fn restart(&mut self, from: Instant) {
+    pub(crate) fn restart(&mut self, from: Instant) {
         for connection in &mut self.connections {
             connection.due = Some(from);
         }
     }
 
     /// A connection that transfers load: each open one has the same probability. `None` without any.
-    pub(super) fn choose(&mut self) -> Option<u32> {
+    pub(crate) fn choose(&mut self) -> Option<u32> {
         let open: Vec<u32> = self
             .connections
             .iter()

@@ -3,7 +3,7 @@
 //! The rule is BBA-0 (Huang, Johari, McKeown, Trunnell and Watson, "A Buffer-Based Approach to Rate Adaptation",
 //! SIGCOMM 2014, algorithm 1). It uses only the level of the buffer, so that it needs no estimate of the path's rate.
 
-use super::frame_size;
+use crate::common::frame_size;
 use netburn_units::{BitRate, ByteSize, Duration};
 
 /// Maximum number of bit rates of a ladder.

@@ -1,7 +1,7 @@
 //! Range of the rate of a sender with congestion control.
 
-use super::PacketStream;
-use netburn_units::{BitRate, ByteSize, Duration};
+use crate::common::{PacketStream, frame_size};
+use netburn_units::{BitRate, ByteSize};
 
 /// Maximum target rate of a video call: 20 Mbit/s. A feedback every 100 ms then covers about 200 new
 /// packets of 1200 B.
@@ -31,13 +31,6 @@ impl Default for Adaptation {
             start_rate: BitRate::from_bps(1_200_000),
         }
     }
-}
-
-/// Size of a frame at this rate, rounded down.
-#[must_use]
-pub fn frame_size(rate: BitRate, interval: Duration) -> ByteSize {
-    let bytes = u128::from(rate.as_bps()) * u128::from(interval.as_nanos()) / 8_000_000_000;
-    ByteSize::from_bytes(u64::try_from(bytes).unwrap_or(u64::MAX))
 }
 
 impl Adaptation {

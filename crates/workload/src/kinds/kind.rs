@@ -1,0 +1,140 @@
+//! Names, defaults and fixed properties of kinds.
+
+use super::KindSettings;
+use crate::common::{Goal, Priority};
+use netburn_units::{BitRate, Duration};
+use std::fmt;
+
+/// A kind of workload: its names, the defaults that its built-in workload has, and its fixed properties.
+///
+/// Several kinds can have the same type of settings: those of [`packets`](super::packets) differ in what is judged.
+#[derive(Debug)]
+pub struct Kind {
+    /// Name in scenario files, records and reports.
+    pub name: &'static str,
+    /// Name of the built-in workload that has the defaults.
+    pub built_in: &'static str,
+    /// Default settings.
+    pub settings: fn() -> KindSettings,
+    /// Default traffic class.
+    pub priority: Priority,
+    /// Default goals.
+    pub goals: &'static [Goal],
+    /// Default idle timeout.
+    pub timeout: Duration,
+    /// Transport of an operation.
+    pub transport: Transport,
+    /// True if the workload can run in several windows. A player and streams of datagrams run once.
+    pub can_repeat: bool,
+    /// True if each persistent connection of the workload is a connection of its own over HTTP/2 as well. The requests of
+    /// other workloads share one.
+    pub has_own_connections: bool,
+    /// True if the end of the TCP handshake of an operation is recorded.
+    pub has_handshake_times: bool,
+    /// True if the packets follow the keys `up` and `down`.
+    pub has_streams: bool,
+    /// True if a burst down answers the packets up, so that their round trips are judged.
+    pub has_round_trips: bool,
+    /// Rate from which the default `interval` follows with the size of an operation. `None` for kinds with a default
+    /// interval, or without one.
+    pub default_rate: Option<BitRate>,
+    /// Time of an operation, in the text of a goal.
+    pub latency: &'static str,
+    /// Operations, in a sentence.
+    pub operations: &'static str,
+    /// Subject of the rate of a goal, if it is not a window of time.
+    pub rated: Option<&'static str>,
+    /// Returns true for goals that the kind can have.
+    pub can_have: fn(&Goal) -> bool,
+    /// Required type of a goal, if the kind can have only one.
+    pub only_goal: Option<&'static str>,
+}
+
+/// Transport of an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Transport {
+    /// Requests over HTTP.
+    Http,
+    /// A datagram that is returned.
+    Echo,
+    /// A datagram, or the datagrams of a frame, that are not answered: the latency of an operation is a one-way delay.
+    OneWay,
+}
+
+impl Kind {
+    /// A kind of requests over HTTP, with the most frequent properties. Goals are latencies.
+    pub(super) const fn http(name: &'static str, built_in: &'static str, settings: fn() -> KindSettings) -> Self {
+        Kind {
+            name,
+            built_in,
+            settings,
+            priority: Priority::BestEffort,
+            goals: &[],
+            timeout: Duration::from_secs(30),
+            transport: Transport::Http,
+            can_repeat: true,
+            has_own_connections: false,
+            has_handshake_times: false,
+            has_streams: false,
+            has_round_trips: false,
+            default_rate: None,
+            latency: "latency",
+            operations: "samples",
+            rated: None,
+            can_have: |goal| matches!(goal, Goal::Latency { .. }),
+            only_goal: None,
+        }
+    }
+
+    /// A kind of streams of datagrams, with the most frequent properties. A datagram that does not arrive within 2 s is
+    /// lost. Goals are latencies and losses.
+    pub(super) const fn streams(name: &'static str, settings: fn() -> KindSettings) -> Self {
+        Kind {
+            timeout: Duration::from_secs(2),
+            transport: Transport::OneWay,
+            can_repeat: false,
+            has_streams: true,
+            latency: "one-way delay",
+            can_have: |goal| matches!(goal, Goal::Latency { .. } | Goal::Loss { .. }),
+            ..Kind::http(name, name, settings)
+        }
+    }
+
+    /// Kind with this name.
+    #[must_use]
+    pub fn by_name(name: &str) -> Option<&'static Kind> {
+        super::KINDS.iter().copied().find(|kind| kind.name == name)
+    }
+
+    /// Returns true if an operation is a datagram that is returned.
+    #[must_use]
+    pub const fn is_probe(&self) -> bool {
+        matches!(self.transport, Transport::Echo)
+    }
+
+    /// Returns true if an operation is a datagram: it can be lost, and it uses no connection.
+    #[must_use]
+    pub const fn is_datagram(&self) -> bool {
+        !matches!(self.transport, Transport::Http)
+    }
+
+    /// Returns true if an operation is a datagram that is not answered.
+    #[must_use]
+    pub const fn is_one_way(&self) -> bool {
+        matches!(self.transport, Transport::OneWay)
+    }
+}
+
+impl PartialEq for Kind {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Kind {}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name)
+    }
+}

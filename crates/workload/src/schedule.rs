@@ -1,0 +1,225 @@
+//! Due times of operations.
+//!
+//! The rhythms of several kinds are here. A rhythm of one kind is in its folder below [`kinds`](crate::kinds).
+
+use crate::common::{Grid, MIN_PERIOD};
+use crate::direction::Direction;
+use netburn_units::{Duration, Instant, Seed, Stream};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::fmt;
+
+/// Delay of a workload without an interval (`download`, `upload`) after a failure, so that it
+/// doesn't flood a dead server.
+pub const BACKOFF: Duration = Duration::from_secs(1);
+
+/// Due times of one workload, in sequence.
+///
+/// **Call order:** [`fell_due`](Self::fell_due) at the time of [`next`](Self::next), and [`ended`](Self::ended) when an
+/// operation ends. The first due time of each window is [`phase`](Self::phase) after its start.
+pub trait Schedule: fmt::Debug + Send + Sync {
+    /// Next due time; `None` while it depends on an operation in flight, or beyond the range of time.
+    fn next(&self) -> Option<Instant>;
+
+    /// Time from the start of a window to its first due time.
+    fn phase(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    /// Starts again with a window that begins at `from`. Without effect on a kind that has one window.
+    fn restart(&mut self, from: Instant);
+
+    /// Advances after the next operation was due. Returns the number of that operation, if the schedule determines it.
+    fn fell_due(&mut self) -> Option<u64>;
+
+    /// An operation ended at `now`. Affects only schedules that wait for it.
+    fn ended(&mut self, _now: Instant, _well: bool) {}
+
+    /// Returns true if due times are fixed, independent of the duration of operations.
+    fn is_fixed(&self) -> bool {
+        true
+    }
+
+    /// Due time of the first packet of a stream; `None` without this stream.
+    fn first_packet(&self, _direction: Direction) -> Option<Instant> {
+        None
+    }
+}
+
+/// Random times of the operations of a workload with an interval.
+#[derive(Debug)]
+struct Times {
+    every: Duration,
+    phase: Duration,
+    jitter: Duration,
+    random: Stream,
+}
+
+impl Times {
+    /// The first due time is a random phase within one interval of the start.
+    fn new(grid: Grid, seed: Seed, index: u64) -> Self {
+        let every = grid.interval.max(MIN_PERIOD);
+        Times {
+            every,
+            phase: seed.stream("phase", index).duration_below(every),
+            jitter: grid.jitter.min(every / 2),
+            random: seed.stream("jitter", index),
+        }
+    }
+
+    fn jittered(&mut self, point: Instant) -> Option<Instant> {
+        jittered(point, self.jitter, &mut self.random)
+    }
+}
+
+/// Fixed grid; jitter moves an operation, never the grid.
+#[derive(Debug)]
+pub(crate) struct Periodic {
+    times: Times,
+    /// Grid point of `next`.
+    point: Instant,
+    next: Option<Instant>,
+}
+
+impl Periodic {
+    pub(crate) fn new(grid: Grid, start: Instant, seed: Seed, index: u64) -> Self {
+        let times = Times::new(grid, seed, index);
+        let next = start.checked_add(times.phase);
+        Periodic {
+            point: next.unwrap_or(start),
+            next,
+            times,
+        }
+    }
+}
+
+impl Schedule for Periodic {
+    fn next(&self) -> Option<Instant> {
+        self.next
+    }
+
+    fn phase(&self) -> Duration {
+        self.times.phase
+    }
+
+    fn restart(&mut self, from: Instant) {
+        self.next = from.checked_add(self.times.phase);
+        self.point = self.next.unwrap_or(from);
+    }
+
+    fn fell_due(&mut self) -> Option<u64> {
+        let following = self.point.checked_add(self.times.every);
+        self.point = following.unwrap_or(self.point);
+        self.next = following.and_then(|following| self.times.jittered(following));
+        None
+    }
+}
+
+/// One interval after the previous was due, or when it ended if that was later.
+#[derive(Debug)]
+pub(crate) struct Paced {
+    times: Times,
+    /// Previous due time before jitter.
+    base: Instant,
+    next: Option<Instant>,
+}
+
+impl Paced {
+    pub(crate) fn new(grid: Grid, start: Instant, seed: Seed, index: u64) -> Self {
+        let times = Times::new(grid, seed, index);
+        let next = start.checked_add(times.phase);
+        Paced {
+            base: next.unwrap_or(start),
+            next,
+            times,
+        }
+    }
+}
+
+impl Schedule for Paced {
+    fn next(&self) -> Option<Instant> {
+        self.next
+    }
+
+    fn phase(&self) -> Duration {
+        self.times.phase
+    }
+
+    fn restart(&mut self, from: Instant) {
+        self.next = from.checked_add(self.times.phase);
+        self.base = self.next.unwrap_or(from);
+    }
+
+    fn fell_due(&mut self) -> Option<u64> {
+        self.next = None;
+        None
+    }
+
+    fn ended(&mut self, now: Instant, _well: bool) {
+        self.next = self.base.checked_add(self.times.every).and_then(|following| {
+            self.base = following.max(now);
+            self.times.jittered(self.base).map(|due| due.max(now))
+        });
+    }
+
+    fn is_fixed(&self) -> bool {
+        false
+    }
+}
+
+/// Parallel sequences of operations, each of which is due when the previous one of its sequence ends.
+#[derive(Debug)]
+pub(crate) struct Serial {
+    sequences: u32,
+    next: Option<Instant>,
+    /// Due times after `next`.
+    later: BinaryHeap<Reverse<Instant>>,
+}
+
+impl Serial {
+    pub(crate) fn new(sequences: u32, start: Instant) -> Self {
+        let mut serial = Serial {
+            sequences,
+            next: None,
+            later: BinaryHeap::new(),
+        };
+        serial.restart(start);
+        serial
+    }
+}
+
+impl Schedule for Serial {
+    fn next(&self) -> Option<Instant> {
+        self.next
+    }
+
+    fn restart(&mut self, from: Instant) {
+        self.next = Some(from);
+        self.later.clear();
+        self.later.extend((1..self.sequences).map(|_| Reverse(from)));
+    }
+
+    fn fell_due(&mut self) -> Option<u64> {
+        self.next = self.later.pop().map(|Reverse(due)| due);
+        None
+    }
+
+    fn ended(&mut self, now: Instant, well: bool) {
+        let due = if well { Some(now) } else { now.checked_add(BACKOFF) };
+        self.later.extend(due.into_iter().chain(self.next).map(Reverse));
+        self.next = self.later.pop().map(|Reverse(due)| due);
+    }
+
+    fn is_fixed(&self) -> bool {
+        false
+    }
+}
+
+/// `point` moved by up to `jitter` in either direction, uniformly, both ends included.
+fn jittered(point: Instant, jitter: Duration, random: &mut Stream) -> Option<Instant> {
+    if jitter.is_zero() {
+        return Some(point);
+    }
+    let span = jitter.checked_mul(2)?.checked_add(Duration::from_nanos(1))?;
+    point.checked_sub(jitter)?.checked_add(random.duration_below(span))
+}
