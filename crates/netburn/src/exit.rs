@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 /// Result of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only labs run commands"))]
 pub(crate) enum ExitStatus {
     /// The command ran: 0.
     Success,
@@ -26,6 +27,7 @@ pub(crate) enum ExitStatus {
 
 /// Error that ends a command, with its message.
 #[derive(Debug)]
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only labs run commands"))]
 pub(crate) enum CliError {
     /// Invalid input: 2.
     Usage(String),

@@ -67,6 +67,7 @@ pub(crate) enum Asked {
     Hangup,
 }
 
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only labs run commands"))]
 impl Asked {
     /// Number of the signal (POSIX).
     pub(crate) const fn number(self) -> i32 {
