@@ -160,6 +160,9 @@ impl Labels {
     }
 }
 
+/// A value of a family, with its labels.
+type Sample = (Labels, Option<f64>);
+
 struct Page {
     text: String,
     common: Vec<(&'static str, String)>,
@@ -197,7 +200,7 @@ impl Page {
         let measured = all
             .iter()
             .flat_map(|(of, measured)| measured.iter().map(move |one| (of, one)));
-        let mut families: Vec<(Gauge, Vec<(Labels, Option<f64>)>)> = Vec::new();
+        let mut families: Vec<(Gauge, Vec<Sample>)> = Vec::new();
         for (of, measured) in measured {
             let Some(gauge) = measured.quantity.gauge else { continue };
             let of = gauge

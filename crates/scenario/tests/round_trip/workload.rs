@@ -129,7 +129,7 @@ fn set(settings: &mut KindSettings, load: &Load) {
             let stream = load.stream(Duration::from_millis(5), Duration::from_secs(1), 64);
             let both = packets.rating != Rating::Loss;
             packets.streams = Streams {
-                up: (both || load.outstanding % 3 != 0).then_some(stream),
+                up: (both || !load.outstanding.is_multiple_of(3)).then_some(stream),
                 down: (both || load.outstanding % 3 != 1).then_some(stream),
             };
         }

@@ -198,7 +198,10 @@ fn impossible_values_are_named_by_their_key() {
     }
 }
 
-fn reject<S: Default + Into<KindSettings>>(cases: &[(fn(&mut S), &str)]) {
+/// An edit of valid settings, and the expected error.
+type Case<'a, S> = (fn(&mut S), &'a str);
+
+fn reject<S: Default + Into<KindSettings>>(cases: &[Case<S>]) {
     for (change, expected) in cases {
         assert_rejected(&Config::with(*change), expected);
     }
