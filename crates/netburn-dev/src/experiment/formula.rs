@@ -329,8 +329,8 @@ mod tests {
             ("verdict = fail", "share METRIC"),
             ("share verdict =", "missing"),
             ("totals.throughput_mbps totals.throughput_mbps", "operand"),
-            ("totals.througput", "totals.throughput_mbps"),
-            ("share verdict = good", "totals"),
+            ("totals.througput", "throughput_mbps"),
+            ("share verdict = good", "throughput_mbps"),
         ] {
             let error = Formula::parse(text).unwrap_err();
             assert!(error.0.contains(right), "{text}: {error}");

@@ -363,7 +363,7 @@ fn cargo_packages_every_crate() {
     };
     for (name, file) in [
         ("netburn-report", "web/shared/style.css"),
-        ("netburn-fleet", "web/station/index.html"),
+        ("netburn-fleet-controller", "web/station/index.html"),
         ("netburn-dashboard", "web/dashboard/index.html"),
         ("netburn-scenario", "scenarios/anomaly.toml"),
     ] {
