@@ -28,7 +28,7 @@ use change_schedule::ChangeSchedule;
 pub use features::Feature;
 use features::{Features, PlanWlan};
 use mappings::Mappings;
-use netburn_medium::air::{Account, Transmission, Wake as AirWake};
+use netburn_medium::air::{Account, Transmission};
 use netburn_medium::geometry::Position;
 use netburn_medium::packet::{NodeId, Packet};
 use netburn_scenario::Plan;
@@ -73,7 +73,7 @@ pub enum Wake {
     /// A timer of a feature.
     Feature(Feature),
     /// An event on the air.
-    Air(AirWake),
+    Air,
 }
 
 impl<P: Payload> Network<P> {
@@ -179,7 +179,7 @@ impl<P: Payload> Network<P> {
         match wake {
             Wake::Change => self.change(at),
             Wake::Wire => {}
-            Wake::Air(_) => self.wlan.air.handle_timeout(at),
+            Wake::Air => self.wlan.air.handle_timeout(at),
             Wake::Feature(Feature::Relay) => {
                 while let Some((ap, packet)) = self.features.poll_relayed(at, &mut self.wlan) {
                     self.forward(at, ap, packet);
@@ -216,7 +216,7 @@ impl<P: Payload> Network<P> {
         if let Some(due) = self.cached_timeout {
             return due;
         }
-        let mut due = self.wlan.air.poll_timeout().map(|(at, wake)| (at, Wake::Air(wake)));
+        let mut due = self.wlan.air.poll_timeout().map(|(at, _)| (at, Wake::Air));
         // At one instant, a change precedes the wired hops.
         earlier(&mut due, self.backhaul.poll_timeout(), Wake::Wire);
         earlier(&mut due, self.wired.poll_timeout(), Wake::Wire);

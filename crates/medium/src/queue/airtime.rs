@@ -3,7 +3,7 @@
 //! limits came with Linux 5.5.
 
 use super::codel::CodelParameters;
-use super::config::{Built, QueueConfig};
+use super::config::{Mount, QueueConfig};
 use super::fq::FqParameters;
 use super::fq_mac::FqMac;
 use super::{Drops, Place, Properties, Readiness, Sharing, Tin, TransmitQueue, Unsent};
@@ -25,11 +25,14 @@ pub(super) const PROPERTIES: Properties = Properties {
     shares_airtime: true,
 };
 
-pub(super) fn build<P: std::fmt::Debug + Send + 'static>(config: &QueueConfig) -> Option<Built<P>> {
+pub(super) fn build<P: std::fmt::Debug + Send + 'static, M: Mount<P>>(
+    config: &QueueConfig,
+    mount: M,
+) -> Option<M::Mounted> {
     let parameters = config.bounded(FqParameters::MAC80211);
     let mut queue = Airtime::new(parameters, config.codel(false), config.aql);
     config.set_stations(&mut queue);
-    Some(Built::Stations(Box::new(queue)))
+    mount.stations(queue)
 }
 
 /// Default weight of a station: microseconds of airtime added to a deficit in each round

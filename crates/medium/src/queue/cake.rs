@@ -1,7 +1,7 @@
 //! The entry of CAKE, a discipline of WAN links. The network has its implementation, because it
 //! reads header fields of IP packets.
 
-use super::config::{Built, QueueConfig};
+use super::config::{Mount, QueueConfig};
 use super::{Place, Properties, Sharing};
 use crate::config::QueueLimit;
 
@@ -16,6 +16,6 @@ pub(super) const PROPERTIES: Properties = Properties {
     shares_airtime: false,
 };
 
-pub(super) const fn build<P>(_: &QueueConfig) -> Option<Built<P>> {
+pub(super) fn build<P, M: Mount<P>>(_: &QueueConfig, _: M) -> Option<M::Mounted> {
     None
 }

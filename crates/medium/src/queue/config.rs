@@ -27,12 +27,48 @@ pub struct QueueConfig {
     pub weights: Vec<(NodeId, u32)>,
 }
 
-/// A new discipline: a queue for a whole device, or one with a queue per station.
-pub enum Built<P> {
-    /// A discipline above a device. The lists of a Wi-Fi driver below it are served in this order.
-    Device(Box<dyn Discipline<P>>, Order),
-    /// A discipline that is a Wi-Fi transmit queue of its own.
-    Stations(Box<dyn TransmitQueue<P>>),
+/// Device for which a discipline is built. The constructors call it with the type of the discipline, so that the calls for
+/// each packet need no second dispatch.
+pub(super) trait Mount<P> {
+    /// The discipline in its place.
+    type Mounted;
+
+    /// Takes a discipline above a device. The lists of a Wi-Fi driver below it are served in this
+    /// order.
+    fn device(self, discipline: impl Discipline<P> + 'static, order: Order) -> Option<Self::Mounted>;
+
+    /// Takes a discipline that is a Wi-Fi transmit queue of its own.
+    fn stations(self, queue: impl TransmitQueue<P> + 'static) -> Option<Self::Mounted>;
+}
+
+/// An Ethernet device.
+struct Wire;
+
+/// The driver of a radio, with this number of packets in all its lists.
+struct Radio(usize);
+
+impl<P> Mount<P> for Wire {
+    type Mounted = Box<dyn Discipline<P>>;
+
+    fn device(self, discipline: impl Discipline<P> + 'static, _: Order) -> Option<Self::Mounted> {
+        Some(Box::new(discipline))
+    }
+
+    fn stations(self, _: impl TransmitQueue<P> + 'static) -> Option<Self::Mounted> {
+        None
+    }
+}
+
+impl<P: std::fmt::Debug + Send + 'static> Mount<P> for Radio {
+    type Mounted = Box<dyn TransmitQueue<P>>;
+
+    fn device(self, discipline: impl Discipline<P> + 'static, order: Order) -> Option<Self::Mounted> {
+        Some(Box::new(Device::new(discipline, self.0, order)))
+    }
+
+    fn stations(self, queue: impl TransmitQueue<P> + 'static) -> Option<Self::Mounted> {
+        Some(Box::new(queue))
+    }
 }
 
 /// Bytes per packet if a limit in bytes applies to a queue that counts packets: a full Ethernet
@@ -58,19 +94,13 @@ impl QueueConfig {
     /// and for those of WAN links only.
     #[must_use]
     pub fn discipline<P: std::fmt::Debug + Send + 'static>(&self) -> Option<Box<dyn Discipline<P>>> {
-        match self.kind.construct(self)? {
-            Built::Device(discipline, _) => Some(discipline),
-            Built::Stations(_) => None,
-        }
+        self.kind.construct(self, Wire)
     }
 
     /// Builds the queue of a radio; `None` for disciplines of WAN links only.
     #[must_use]
     pub fn build<P: std::fmt::Debug + Send + 'static>(&self) -> Option<Box<dyn TransmitQueue<P>>> {
-        Some(match self.kind.construct(self)? {
-            Built::Device(discipline, order) => Box::new(Device::new(discipline, usize::from(self.depth), order)),
-            Built::Stations(queue) => queue,
-        })
+        self.kind.construct(self, Radio(usize::from(self.depth)))
     }
 
     /// CoDel parameters of a station.

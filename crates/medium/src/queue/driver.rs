@@ -35,32 +35,6 @@ pub trait Discipline<P>: std::fmt::Debug + Send {
     }
 }
 
-impl<P> Discipline<P> for Box<dyn Discipline<P>> {
-    fn enqueue(&mut self, now: Instant, packet: Queued<P>, drops: &mut Drops<P>) {
-        (**self).enqueue(now, packet, drops);
-    }
-
-    fn dequeue(&mut self, now: Instant, drops: &mut Drops<P>) -> Option<Queued<P>> {
-        (**self).dequeue(now, drops)
-    }
-
-    fn clear(&mut self, drops: &mut Drops<P>) {
-        (**self).clear(drops);
-    }
-
-    fn packets(&self) -> usize {
-        (**self).packets()
-    }
-
-    fn bytes(&self) -> u64 {
-        (**self).bytes()
-    }
-
-    fn set_rate(&mut self, rate: BitRate) {
-        (**self).set_rate(rate);
-    }
-}
-
 /// Order in which lists are served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Order {

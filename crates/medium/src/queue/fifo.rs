@@ -1,6 +1,6 @@
 //! One queue for the whole device, with tail drop.
 
-use super::config::{Built, QueueConfig};
+use super::config::{Mount, QueueConfig};
 use super::driver::{Discipline, Order};
 use super::{Drops, Place, Properties, Sharing};
 use crate::config::QueueLimit;
@@ -20,9 +20,12 @@ pub(super) const PROPERTIES: Properties = Properties {
     shares_airtime: false,
 };
 
-pub(super) fn build<P: std::fmt::Debug + Send + 'static>(config: &QueueConfig) -> Option<Built<P>> {
+pub(super) fn build<P: std::fmt::Debug + Send + 'static, M: Mount<P>>(
+    config: &QueueConfig,
+    mount: M,
+) -> Option<M::Mounted> {
     // The device keeps the order of arrival, across all stations.
-    Some(Built::Device(Box::new(Fifo::new(config.limit)), Order::Arrival))
+    mount.device(Fifo::new(config.limit), Order::Arrival)
 }
 
 /// First in, first out (`pfifo`, `bfifo`).

@@ -1,7 +1,7 @@
 //! FQ-CoDel over the whole device (RFC 8290), above the driver's lists.
 
 use super::codel::CodelParameters;
-use super::config::{Built, QueueConfig};
+use super::config::{Mount, QueueConfig};
 use super::driver::{Discipline, Order};
 use super::fq::{Fq, FqParameters};
 use super::{Drops, Place, Properties, Sharing, Tin};
@@ -24,12 +24,15 @@ pub(super) const PROPERTIES: Properties = Properties {
     shares_airtime: false,
 };
 
-pub(super) fn build<P: std::fmt::Debug + Send + 'static>(config: &QueueConfig) -> Option<Built<P>> {
+pub(super) fn build<P: std::fmt::Debug + Send + 'static, M: Mount<P>>(
+    config: &QueueConfig,
+    mount: M,
+) -> Option<M::Mounted> {
     let queue = FqCodel::new(
         config.bounded(FqParameters::QDISC),
         config.marking(CodelParameters::QDISC),
     );
-    Some(Built::Device(Box::new(queue), Order::RoundRobin))
+    mount.device(queue, Order::RoundRobin)
 }
 
 /// The `fq_codel` qdisc.

@@ -1,7 +1,7 @@
 //! mac80211's FQ-CoDel per station and TID (Linux 4.9), round robin, one aggregate per turn.
 
 use super::codel::CodelParameters;
-use super::config::{Built, QueueConfig};
+use super::config::{Mount, QueueConfig};
 use super::fq::{Fq, FqParameters};
 use super::round_robin::RoundRobin;
 use super::tins::Tins;
@@ -23,10 +23,13 @@ pub(super) const PROPERTIES: Properties = Properties {
     shares_airtime: false,
 };
 
-pub(super) fn build<P: std::fmt::Debug + Send + 'static>(config: &QueueConfig) -> Option<Built<P>> {
+pub(super) fn build<P: std::fmt::Debug + Send + 'static, M: Mount<P>>(
+    config: &QueueConfig,
+    mount: M,
+) -> Option<M::Mounted> {
     let mut queue = FqMac::new(config.bounded(FqParameters::MAC80211), config.codel(false));
     config.set_stations(&mut queue);
-    Some(Built::Stations(Box::new(queue)))
+    mount.stations(queue)
 }
 
 /// FQ-CoDel per station: a set of flows shared by all tins, and a round-robin order.

@@ -21,7 +21,8 @@ mod round_robin;
 pub mod station_rr;
 pub(crate) mod tins;
 
-pub use config::{Built, QueueConfig};
+use config::Mount;
+pub use config::QueueConfig;
 pub use properties::{Place, Properties, Sharing};
 
 use crate::config::QueueLimit;
@@ -56,10 +57,14 @@ macro_rules! disciplines {
                 }
             }
 
-            /// Builds the discipline; `None` for one of WAN links only.
-            pub(super) fn construct<P: std::fmt::Debug + Send + 'static>(self, config: &QueueConfig) -> Option<Built<P>> {
+            /// Builds the discipline in its place; `None` if it can't be there.
+            fn construct<P: std::fmt::Debug + Send + 'static, M: Mount<P>>(
+                self,
+                config: &QueueConfig,
+                mount: M,
+            ) -> Option<M::Mounted> {
                 match self {
-                    $(QueueKind::$kind => $file::build(config),)+
+                    $(QueueKind::$kind => $file::build(config, mount),)+
                 }
             }
         }

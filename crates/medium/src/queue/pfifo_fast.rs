@@ -3,7 +3,7 @@
 //! The access category determines the band, so that video in a scenario precedes best effort.
 //! Linux's own table (`prio2band`) has only priorities 6 and 7 in the first band.
 
-use super::config::{Built, QueueConfig};
+use super::config::{Mount, QueueConfig};
 use super::driver::{Discipline, Order};
 use super::fifo::Fifo;
 use super::{Drops, Place, Properties, Sharing};
@@ -23,8 +23,11 @@ pub(super) const PROPERTIES: Properties = Properties {
     shares_airtime: false,
 };
 
-pub(super) fn build<P: std::fmt::Debug + Send + 'static>(config: &QueueConfig) -> Option<Built<P>> {
-    Some(Built::Device(Box::new(PfifoFast::new(config.limit)), Order::Arrival))
+pub(super) fn build<P: std::fmt::Debug + Send + 'static, M: Mount<P>>(
+    config: &QueueConfig,
+    mount: M,
+) -> Option<M::Mounted> {
+    mount.device(PfifoFast::new(config.limit), Order::Arrival)
 }
 
 /// Three bands: 0 for video and voice, 1 for best effort, 2 for background. The limit applies to

@@ -1,6 +1,6 @@
 //! A queue per station and TID, round robin, one aggregate per turn.
 
-use super::config::{Built, QueueConfig};
+use super::config::{Mount, QueueConfig};
 use super::round_robin::RoundRobin;
 use super::tins::Tins;
 use super::{Drops, Place, Properties, Readiness, Sharing, Tin, TransmitQueue, Unsent};
@@ -22,8 +22,11 @@ pub(super) const PROPERTIES: Properties = Properties {
     shares_airtime: false,
 };
 
-pub(super) fn build<P: std::fmt::Debug + Send + 'static>(config: &QueueConfig) -> Option<Built<P>> {
-    Some(Built::Stations(Box::new(StationRr::new(config.limit))))
+pub(super) fn build<P: std::fmt::Debug + Send + 'static, M: Mount<P>>(
+    config: &QueueConfig,
+    mount: M,
+) -> Option<M::Mounted> {
+    mount.stations(StationRr::new(config.limit))
 }
 
 /// Round robin. The limit applies to each tin's queue, with tail drop.

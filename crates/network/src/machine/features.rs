@@ -219,19 +219,9 @@ impl<P: Payload> Features<P> {
         has_link
     }
 
-    /// Processes the end of a packet on the air. Returns false if the receiver rejects it.
-    #[inline]
+    /// Processes the end of a packet on the air. Returns false if the receiver rejects it. A plan
+    /// without features needs no call.
     pub(super) fn handle_packet_end(
-        &mut self,
-        now: Instant,
-        wlan: &mut PlanWlan<P>,
-        ends: (NodeId, NodeId),
-        end: PacketEnd,
-    ) -> bool {
-        self.is_empty() || self.count_packet(now, wlan, ends, end)
-    }
-
-    fn count_packet(
         &mut self,
         now: Instant,
         wlan: &mut PlanWlan<P>,

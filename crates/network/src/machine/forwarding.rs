@@ -12,7 +12,7 @@ use crate::relay::Relayed;
 use crate::wires::backhaul::HopId;
 use crate::wires::stations::WiredEvent;
 use netburn_medium::air::Output as AirOutput;
-use netburn_medium::packet::{DropReason, Ecn, NodeId, Packet};
+use netburn_medium::packet::{DropReason, Ecn, NodeId};
 use netburn_units::Instant;
 
 impl<P: Payload> Network<P> {
@@ -25,16 +25,20 @@ impl<P: Payload> Network<P> {
                 }
             }
             match self.wlan.air.poll_output() {
-                Some(AirOutput::Delivered { at, from, to, packet }) => {
-                    self.handle_frame_end(at, (from, to), packet, None);
-                }
+                Some(AirOutput::Delivered { at, from, to, packet }) => match FrameBody::open(packet) {
+                    Ok(packet) => self.handle_delivery(at, (from, to), packet),
+                    Err(frame) => self.features.handle_frame(at, &mut self.wlan, (from, to), frame, true),
+                },
                 Some(AirOutput::Dropped {
                     at,
                     from,
                     to,
                     reason,
                     packet: Some(packet),
-                }) => self.handle_frame_end(at, (from, to), packet, Some(reason)),
+                }) => match FrameBody::open(packet) {
+                    Ok(packet) => self.handle_loss(at, (from, to), packet, reason),
+                    Err(frame) => self.features.handle_frame(at, &mut self.wlan, (from, to), frame, false),
+                },
                 // Its receiver has it.
                 Some(AirOutput::Dropped { packet: None, .. }) => {}
                 Some(AirOutput::Group {
@@ -71,35 +75,38 @@ impl<P: Payload> Network<P> {
         }
     }
 
-    /// Processes a frame that arrived, or that its sender or the receiver's adapter dropped.
-    fn handle_frame_end(
-        &mut self,
-        at: Instant,
-        ends: (NodeId, NodeId),
-        frame: Packet<FrameBody<P>>,
-        dropped: Option<DropReason>,
-    ) {
-        let (features, wlan) = (&mut self.features, &mut self.wlan);
-        let packet = match FrameBody::open(frame) {
-            Ok(packet) => packet,
-            Err(frame) => return features.handle_frame(at, wlan, ends, frame, dropped.is_none()),
-        };
-        let end = match dropped {
-            None => PacketEnd::Delivered,
-            Some(DropReason::RetryLimit) => PacketEnd::Lost,
-            Some(_) => PacketEnd::Dropped,
-        };
-        let accepted = features.handle_packet_end(at, wlan, ends, end);
-        let (from, to) = ends;
-        match dropped {
-            None if wlan.station_of(to).is_some() => self.deliver(at, packet),
-            None if accepted => self.receive(at, from, self.wlan.radios[to.index()].ap, packet),
-            None => self.drop_packet(at, DropSite::Air(DropReason::NoLink), packet),
-            Some(reason) if reason != DropReason::AdapterFull && wlan.station_of(from).is_some() => {
-                self.drop_packet(at, DropSite::Sender(reason), packet);
-            }
-            Some(reason) => self.drop_packet(at, DropSite::Air(reason), packet),
+    /// Processes a packet that arrived over the air.
+    #[inline]
+    fn handle_delivery(&mut self, at: Instant, (from, to): (NodeId, NodeId), packet: NetPacket<P>) {
+        let accepted = self.features.is_empty()
+            || self
+                .features
+                .handle_packet_end(at, &mut self.wlan, (from, to), PacketEnd::Delivered);
+        if self.wlan.station_of(to).is_some() {
+            self.deliver(at, packet);
+        } else if accepted {
+            self.receive(at, from, self.wlan.radios[to.index()].ap, packet);
+        } else {
+            self.drop_packet(at, DropSite::Air(DropReason::NoLink), packet);
         }
+    }
+
+    /// Processes a packet that its sender or the receiver's adapter dropped.
+    fn handle_loss(&mut self, at: Instant, (from, to): (NodeId, NodeId), packet: NetPacket<P>, reason: DropReason) {
+        if !self.features.is_empty() {
+            let end = match reason {
+                DropReason::RetryLimit => PacketEnd::Lost,
+                _ => PacketEnd::Dropped,
+            };
+            self.features.handle_packet_end(at, &mut self.wlan, (from, to), end);
+        }
+        let own = self.wlan.station_of(from).is_some() && reason != DropReason::AdapterFull;
+        let by = if own {
+            DropSite::Sender(reason)
+        } else {
+            DropSite::Air(reason)
+        };
+        self.drop_packet(at, by, packet);
     }
 
     /// Processes a packet that an access point received from the air. One that it sends on over the
