@@ -53,113 +53,105 @@ struct Times {
     phase: Duration,
     jitter: Duration,
     random: Stream,
+    /// The latest due time before its jitter.
+    point: Instant,
+    next: Option<Instant>,
 }
 
 impl Times {
     /// The first due time is a random phase within one interval of the start.
-    fn new(grid: Grid, seed: Seed, index: u64) -> Self {
+    fn new(grid: Grid, start: Instant, seed: Seed, index: u64) -> Self {
         let every = grid.interval.max(MIN_PERIOD);
-        Times {
+        let mut times = Times {
             every,
             phase: seed.stream("phase", index).duration_below(every),
             jitter: grid.jitter.min(every / 2),
             random: seed.stream("jitter", index),
-        }
+            point: start,
+            next: None,
+        };
+        times.restart(start);
+        times
     }
 
-    fn jittered(&mut self, point: Instant) -> Option<Instant> {
-        jittered(point, self.jitter, &mut self.random)
+    fn restart(&mut self, from: Instant) {
+        self.next = from.checked_add(self.phase);
+        self.point = self.next.unwrap_or(from);
+    }
+
+    /// The next operation is due at `point`, moved by the jitter, but not before `earliest`.
+    fn set_next(&mut self, point: Instant, earliest: Instant) {
+        self.point = point;
+        let due = jittered(point, self.jitter, &mut self.random);
+        self.next = due.map(|due| due.max(earliest));
     }
 }
 
 /// Fixed grid; jitter moves an operation, never the grid.
 #[derive(Debug)]
-pub(crate) struct Periodic {
-    times: Times,
-    /// Grid point of `next`.
-    point: Instant,
-    next: Option<Instant>,
-}
+pub(crate) struct Periodic(Times);
 
 impl Periodic {
     pub(crate) fn new(grid: Grid, start: Instant, seed: Seed, index: u64) -> Self {
-        let times = Times::new(grid, seed, index);
-        let next = start.checked_add(times.phase);
-        Periodic {
-            point: next.unwrap_or(start),
-            next,
-            times,
-        }
+        Periodic(Times::new(grid, start, seed, index))
     }
 }
 
 impl Schedule for Periodic {
     fn next(&self) -> Option<Instant> {
-        self.next
+        self.0.next
     }
 
     fn phase(&self) -> Duration {
-        self.times.phase
+        self.0.phase
     }
 
     fn restart(&mut self, from: Instant) {
-        self.next = from.checked_add(self.times.phase);
-        self.point = self.next.unwrap_or(from);
+        self.0.restart(from);
     }
 
     fn fell_due(&mut self) -> Option<u64> {
-        let following = self.point.checked_add(self.times.every);
-        self.point = following.unwrap_or(self.point);
-        self.next = following.and_then(|following| self.times.jittered(following));
+        match self.0.point.checked_add(self.0.every) {
+            Some(following) => self.0.set_next(following, Instant::from_nanos(i64::MIN)),
+            None => self.0.next = None,
+        }
         None
     }
 }
 
 /// One interval after the previous was due, or when it ended if that was later.
 #[derive(Debug)]
-pub(crate) struct Paced {
-    times: Times,
-    /// Previous due time before jitter.
-    base: Instant,
-    next: Option<Instant>,
-}
+pub(crate) struct Paced(Times);
 
 impl Paced {
     pub(crate) fn new(grid: Grid, start: Instant, seed: Seed, index: u64) -> Self {
-        let times = Times::new(grid, seed, index);
-        let next = start.checked_add(times.phase);
-        Paced {
-            base: next.unwrap_or(start),
-            next,
-            times,
-        }
+        Paced(Times::new(grid, start, seed, index))
     }
 }
 
 impl Schedule for Paced {
     fn next(&self) -> Option<Instant> {
-        self.next
+        self.0.next
     }
 
     fn phase(&self) -> Duration {
-        self.times.phase
+        self.0.phase
     }
 
     fn restart(&mut self, from: Instant) {
-        self.next = from.checked_add(self.times.phase);
-        self.base = self.next.unwrap_or(from);
+        self.0.restart(from);
     }
 
     fn fell_due(&mut self) -> Option<u64> {
-        self.next = None;
+        self.0.next = None;
         None
     }
 
     fn ended(&mut self, now: Instant, _well: bool) {
-        self.next = self.base.checked_add(self.times.every).and_then(|following| {
-            self.base = following.max(now);
-            self.times.jittered(self.base).map(|due| due.max(now))
-        });
+        match self.0.point.checked_add(self.0.every) {
+            Some(following) => self.0.set_next(following.max(now), now),
+            None => self.0.next = None,
+        }
     }
 
     fn is_fixed(&self) -> bool {
