@@ -48,6 +48,11 @@ fn port(text: &str) -> Option<Port> {
     }
 }
 
+/// Returns true if a short form is the rate of the cable.
+fn is_rate(text: &str) -> bool {
+    text.contains("bit/s")
+}
+
 impl FromNode for PortText {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
         let wanted = "`server`, `router`, or the name of an access point";
@@ -112,7 +117,7 @@ impl FromNode for WiredChoice {
                 },
                 is_named: true,
             },
-            _ if node.text().is_some_and(|text| text.contains("bit/s")) => {
+            _ if node.text().is_some_and(is_rate) => {
                 let rate = Rate::read(node, cx)?.0;
                 WiredLink {
                     link: StationLink {
@@ -144,7 +149,7 @@ impl FromNode for WiredChoice {
         StationLinkSection::shape().with_short_form(|node| match &node.value {
             Value::Bool(true) => Some(Vec::new()),
             Value::Text(text) if port(text).is_some() => Some(vec![("to", node.clone())]),
-            Value::Text(_) => Some(vec![("rate", node.clone())]),
+            Value::Text(text) if is_rate(text) => Some(vec![("rate", node.clone())]),
             _ => None,
         })
     }
@@ -156,12 +161,14 @@ pub(crate) fn follow_name(root: &Node, parts: &mut [&str]) {
     let ["station", name, cable @ ("link" | "wired"), _, ..] = parts else {
         return;
     };
-    let child = |node: &'_ Node, key: &str| node.table().and_then(|table| table.get(key)).cloned();
-    let Some(station) = child(root, "station").and_then(|stations| child(&stations, name)) else {
+    fn child<'n>(node: &'n Node, key: &str) -> Option<&'n Node> {
+        node.table()?.get(key)
+    }
+    let Some(station) = child(root, "station").and_then(|stations| child(stations, name)) else {
         return;
     };
     let other = if *cable == "link" { "wired" } else { "link" };
-    if child(&station, cable).is_none() && child(&station, other).is_some() {
+    if child(station, cable).is_none() && child(station, other).is_some() {
         *cable = other;
     }
 }

@@ -46,6 +46,17 @@ fn with_queues(text: &str) -> String {
         .replace("{queues of a line}", &names(Place::Line))
 }
 
+/// Names in scenario files, which messages list in this order.
+#[test]
+fn each_place_has_its_queue_disciplines() {
+    assert_eq!(
+        with_queues("{queues of a radio}"),
+        "`fifo`, `pfifo-fast`, `station-rr`, `fq-codel`, `fq-mac`, `airtime`"
+    );
+    assert_eq!(with_queues("{queues of a wire}"), "`fifo`, `pfifo-fast`, `fq-codel`");
+    assert_eq!(with_queues("{queues of a line}"), "`fifo`, `fq-codel`, `cake`");
+}
+
 /// Checks the error of a valid scenario with one invalid line.
 #[track_caller]
 fn station(line: &str, expected: &str) {
