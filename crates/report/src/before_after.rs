@@ -79,7 +79,7 @@ fn station_rows(runs: [&StationSummary; 2]) -> Vec<Row> {
             add(format!("{name}: slowest"), pair.map(slowest));
         }
         let kind = Kind::by_name(&workload.kind);
-        match kind.map(|kind| (kind.is_probe(), (kind.settings)().pattern().bulk().is_some())) {
+        match kind.map(|kind| (kind.is_probe(), kind.is_bulk)) {
             Some((true, _)) => {
                 let to = match workload.probe.map(|probe| probe.target) {
                     Some(ProbeTarget::Near) => " to the access point",

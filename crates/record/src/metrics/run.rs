@@ -2,7 +2,10 @@
 
 use super::{Metric, Unit, verdict};
 use crate::summary::{StationSummary, Summary};
+use netburn_stats::P95;
 use netburn_stats::metric_change::{Better, Tolerance};
+use netburn_stats::percentile::supported;
+use netburn_workload::kinds::Kind;
 
 pub(super) static RUN: [Metric<Summary>; 4] = [
     Metric::new("verdict", Unit::Verdict, |run: &Summary| verdict(run.verdict)),
@@ -68,9 +71,6 @@ pub(super) static STATION: [Metric<StationSummary>; 4] = [
     .compared("idle ms", "idle latency", Better::Lower, Tolerance::LATENCY),
 ];
 
-/// Minimum number of samples for a 95th percentile: 3 / (1 − 0.95).
-const P95_NEEDS: u64 = 60;
-
 /// Highest 95th percentile latency of all workloads except downloads and uploads. `None` if no workload has enough
 /// operations, or if the percentile falls among operations that never ended.
 fn worst_p95(summary: &Summary) -> Option<f64> {
@@ -78,8 +78,8 @@ fn worst_p95(summary: &Summary) -> Option<f64> {
         .stations
         .iter()
         .flat_map(|station: &StationSummary| &station.workloads);
-    let waits = workloads.filter(|workload| !matches!(workload.kind.as_str(), "download" | "upload"));
-    let supported = waits.filter(|workload| workload.latency_ms.count >= P95_NEEDS);
+    let waits = workloads.filter(|workload| !Kind::by_name(&workload.kind).is_some_and(|kind| kind.is_bulk));
+    let supported = waits.filter(|workload| supported(P95, workload.latency_ms.count));
     let p95s: Option<Vec<f64>> = supported.map(|workload| workload.latency_ms.p95).collect();
     p95s?.into_iter().reduce(f64::max)
 }

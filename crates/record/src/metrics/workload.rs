@@ -5,6 +5,7 @@ use crate::summary::{GoalSummary, WorkloadSummary};
 use netburn_stats::metric_change::{Better, Tolerance};
 use netburn_stats::percentile::{P75, P90, P99};
 use netburn_stats::{P50, P95};
+use netburn_workload::kinds::Kind;
 
 pub(super) static WORKLOAD: [Metric<WorkloadSummary>; 12] = [
     Metric::new("verdict", Unit::Verdict, |of: &WorkloadSummary| verdict(of.verdict)),
@@ -70,7 +71,7 @@ pub(super) static GOAL: [Metric<GoalSummary>; 2] = [
 
 /// Returns true if throughput matters for a workload, rather than latency.
 fn moves_data(workload: &WorkloadSummary) -> bool {
-    matches!(workload.kind.as_str(), "download" | "upload" | "stream" | "dash")
+    Kind::by_name(&workload.kind).is_some_and(|kind| kind.is_rated_by_throughput)
 }
 
 /// Returns true if latency matters: a user waits for the operations. For downloads and streams, throughput and windows

@@ -3,6 +3,7 @@
 use super::{ChartedWorkload, NEVER, bins_note, sentence, timed, workloads};
 use crate::chart::{At, Axis, Chart, Datum, Level, Scale, Series, Unit};
 use netburn_analysis::view::{Curve, LatencyBin, View};
+use netburn_workload::kinds::Kind;
 
 /// Maximum number of marks of one workload's operations that never finished.
 const MAX_NEVER_MARKS: usize = 40;
@@ -85,7 +86,9 @@ fn never(view: &View, workloads: &[ChartedWorkload<'_>]) -> Vec<At> {
 /// Workloads whose latency matters to a user: not downloads and uploads.
 fn with_latency(view: &View) -> Vec<ChartedWorkload<'_>> {
     let mut all = workloads(view);
-    all.retain(|of| !matches!(of.workload.kind.as_str(), "download" | "upload") && of.workload.latency.count > 0);
+    all.retain(|of| {
+        !Kind::by_name(&of.workload.kind).is_some_and(|kind| kind.is_bulk) && of.workload.latency.count > 0
+    });
     all
 }
 

@@ -3,6 +3,7 @@
 use crate::chart::{Axis, Chart, Datum, Level, Scale, Series, Unit};
 use netburn_analysis::format::short;
 use netburn_analysis::view::{Curve, StationView, View, WorkloadView};
+use netburn_workload::kinds::Kind;
 
 /// A variant's curves: its name, and a view of each of its folders.
 #[derive(Debug, Clone, Copy)]
@@ -76,7 +77,7 @@ fn workloads(variants: &[Variant<'_>], station: &str) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for (.., station) in each(variants, station) {
         for workload in &station.workloads {
-            let waits = !matches!(workload.kind.as_str(), "download" | "upload");
+            let waits = !Kind::by_name(&workload.kind).is_some_and(|kind| kind.is_bulk);
             if waits && !names.contains(&workload.name) {
                 names.push(workload.name.clone());
             }

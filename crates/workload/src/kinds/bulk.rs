@@ -9,6 +9,8 @@ use netburn_units::{ByteSize, Duration};
 /// `download`: objects of 1 GiB in sequence, no goal.
 pub const DOWNLOAD: Kind = Kind {
     has_own_connections: true,
+    is_bulk: true,
+    is_rated_by_throughput: true,
     // The objects have no meaningful size.
     can_have: |goal| matches!(goal, Goal::Rate { .. }),
     ..Kind::http("download", "download", || Bulk::new(Direction::Down).into())

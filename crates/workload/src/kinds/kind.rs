@@ -29,6 +29,10 @@ pub struct Kind {
     /// True if each persistent connection of the workload is a connection of its own over HTTP/2 as well. The requests of
     /// other workloads share one.
     pub has_own_connections: bool,
+    /// True for transfers without end: nobody waits for one of their operations.
+    pub is_bulk: bool,
+    /// True if throughput says more than the latency of operations.
+    pub is_rated_by_throughput: bool,
     /// True if the end of the TCP handshake of an operation is recorded.
     pub has_handshake_times: bool,
     /// True if the packets follow the keys `up` and `down`.
@@ -74,6 +78,8 @@ impl Kind {
             transport: Transport::Http,
             can_repeat: true,
             has_own_connections: false,
+            is_bulk: false,
+            is_rated_by_throughput: false,
             has_handshake_times: false,
             has_streams: false,
             has_round_trips: false,

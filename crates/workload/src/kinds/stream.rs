@@ -21,6 +21,7 @@ pub const STREAM: Kind = Kind {
         Goal::NoStall,
     ],
     can_repeat: false,
+    is_rated_by_throughput: true,
     default_rate: Some(RATE),
     can_have: |goal| matches!(goal, Goal::Rate { .. } | Goal::NoStall),
     ..Kind::http("stream", "4kstream", || Stream::default().into())

@@ -5,6 +5,7 @@ use netburn_workload::config::{PRESETS, Volume};
 use netburn_workload::kinds::packets::Rating;
 use netburn_workload::kinds::{Bulk, KINDS, Kind, KindSettings, Packets, Pages, Periodic, Probe, Stream};
 use netburn_workload::{Config, Connections, Direction, Goal, Priority};
+use std::collections::BTreeSet;
 
 const LATENCY: Goal = Goal::Latency {
     limit: Duration::from_millis(150),
@@ -250,6 +251,29 @@ fn names_round_trip() {
     for kind in KINDS {
         assert_eq!(Kind::by_name(kind.name), Some(*kind));
     }
+    // Names in scenario files and records.
+    let names: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
+    assert_eq!(
+        names,
+        [
+            "pages",
+            "stream",
+            "calls",
+            "download",
+            "upload",
+            "probe",
+            "voice",
+            "datagrams",
+            "game",
+            "cloud-gaming",
+            "video-call",
+            "responsiveness",
+            "dash"
+        ]
+    );
+    // A kind whose constructor is missing in the other list would be unknown to the manual.
+    let built_in: BTreeSet<&str> = KINDS.iter().map(|kind| kind.built_in).collect();
+    assert_eq!(built_in, PRESETS.iter().copied().collect());
     for priority in Priority::ALL {
         assert_eq!(priority.as_str().parse(), Ok(*priority));
     }

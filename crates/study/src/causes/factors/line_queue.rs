@@ -19,8 +19,10 @@ pub(super) const FAMILY: Family = Family {
 /// A shaper up to this share of the line's rate keeps the queue in the router.
 const SHAPED: f64 = 0.97;
 
-/// A shorter wait misses no goal: what a packet then meets in a queue is its end.
+/// A full queue that delays a packet for less than this misses no goal by its delay, but by the packets that it drops.
 const NOTICEABLE_WAIT: Duration = Duration::from_millis(20);
+
+/// Remedy for a queue that overflows.
 const LONGER_QUEUE: &str = "The modem's buffer is too small for the bursts of this line. A router with SQM (CAKE or FQ-CoDel, slightly below \
      the line's rate) has room for them, and a queue for each flow keeps the delay short.";
 

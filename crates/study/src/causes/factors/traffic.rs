@@ -15,7 +15,7 @@ pub(super) const FAMILY: Family = Family {
     find,
 };
 
-/// Rate of datagrams in both directions from which they are a factor.
+/// Rate of a stream of packets from which it is a factor: voice, and the inputs and updates of a game, are below it.
 const NOTICEABLE: BitRate = BitRate::from_bps(500_000);
 
 fn find(scene: &Scene<'_>) -> Vec<Factor> {
@@ -26,10 +26,12 @@ fn find(scene: &Scene<'_>) -> Vec<Factor> {
 
 fn is_noticeable(workload: &StationWorkload) -> bool {
     let config = &workload.config;
-    let kind = config.kind();
-    let has_pauses = kind.transport == Transport::Http && !kind.has_own_connections;
+    let is_endless = [Direction::Down, Direction::Up]
+        .into_iter()
+        .any(|direction| config.loads(direction));
+    let requests = config.kind().transport == Transport::Http && config.responsiveness().is_none();
     let streams = config.packet_streams();
-    has_pauses || streams.all().any(|(_, stream)| stream.rate() >= NOTICEABLE)
+    requests && !is_endless || streams.all().any(|(_, stream)| stream.rate() >= NOTICEABLE)
 }
 
 fn factor(scene: &Scene<'_>, station: usize) -> Factor {

@@ -23,6 +23,7 @@ pub const DASH: Kind = Kind {
         },
     ],
     can_repeat: false,
+    is_rated_by_throughput: true,
     latency: "segment",
     rated: Some("segments"),
     can_have: |goal| matches!(goal, Goal::Rate { .. } | Goal::NoStall),
