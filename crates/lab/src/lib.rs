@@ -10,13 +10,14 @@
 //! - [`Lab`] (`lab`): the nodes, the network between them, and the programs. `nodes` creates the nodes, and `program`
 //!   runs programs. [`Options`] configure a lab. [`kernel_settings`]: settings of the nodes' kernels.
 //! - [`init`] – the helper process. It creates the namespaces and is the ancestor of all processes in them. `helper` is
-//!   the connection to it.
+//!   the connection to it. `host`: the host of a node, which starts its programs.
 //! - `engine`: the forwarding thread. It drives the switch in real time.
 //! - [`Switch`] (`switch`): the network between kernels, without clock and I/O.
 //! - [`servers`] – servers that a lab starts by itself. `refused_connections`: connections that the server refuses, for
 //!   which the lab starts a server.
 //! - [`backpressure`] – mechanisms that limit how many bytes a station's kernel hands over. [`credit`]: computes the
 //!   limit. `send_budget`: the part of TCP. With this limit, TCP Small Queues work as above a driver.
+//!   `egress`: these mechanisms of one node, with their sockets.
 //! - `device`: the lab's side of a node's device. [`packet`]: segmentation of bursts, coalescing of packets, ECN marks.
 //! - [`address`](mod@address): IP addresses of the nodes.
 //! - [`keyboard`] – keys that change settings while a lab runs.

@@ -511,6 +511,26 @@ fn airtime_queue_limits() {
     }
 }
 
+/// Scenarios and messages go by the places; the network goes by what can be built. CAKE is built by the network.
+#[test]
+fn disciplines_are_built_where_a_scenario_can_use_them() {
+    for kind in QueueKind::ALL {
+        let config = QueueConfig::for_station(*kind);
+        assert_eq!(
+            config.discipline::<()>().is_some(),
+            kind.is_on(Place::Wire),
+            "{}",
+            kind.name()
+        );
+        assert_eq!(
+            config.build::<()>().is_some(),
+            kind.is_on(Place::Radio),
+            "{}",
+            kind.name()
+        );
+    }
+}
+
 /// CoDel of one station can be changed alone. CoDel drops packets of a queue of 60 ms after one
 /// interval above the target. The interval is 100 ms by default, and 300 ms with a target of 50 ms.
 #[test]

@@ -137,24 +137,15 @@ pub enum NetworkError {
         /// Access point or station.
         subject: String,
     },
-    /// A wired station with a queue for Wi-Fi stations.
-    #[error(
-        "station.{station}: `{queue}` is a queue for Wi-Fi stations; expected {} for a wired station",
-        queues_on(Place::Wire)
-    )]
-    WiredQueue {
-        /// Station.
-        station: String,
-        /// Queue.
+    /// A queue discipline where it can't be.
+    #[error("{key}: `{queue}` is no queue discipline of {}; expected {}", place_name(*place), queues_on(*place))]
+    Queue {
+        /// Path of the key.
+        key: String,
+        /// Discipline.
         queue: &'static str,
-    },
-    /// A queue discipline without a queue for a radio.
-    #[error("{subject}: `{queue}` is no queue of a radio; expected {}", queues_on(Place::Radio))]
-    RadioQueue {
-        /// Access point or station.
-        subject: String,
-        /// Queue.
-        queue: &'static str,
+        /// Where it would be.
+        place: Place,
     },
     /// A change of an unknown section.
     #[error("[[at]]: unknown section `{what}`")]
@@ -189,8 +180,7 @@ impl NetworkError {
             NetworkError::NoCommonStandard { station, .. } => format!("station.{station}.standard"),
             NetworkError::Backhaul { ap, .. } => format!("ap.{ap}.backhaul"),
             NetworkError::Mesh { mesh, .. } => format!("mesh.{mesh}"),
-            NetworkError::WiredQueue { station, .. } => format!("station.{station}.queue"),
-            NetworkError::RadioQueue { subject, .. } => format!("{subject}.queue"),
+            NetworkError::Queue { key, .. } => key.clone(),
             NetworkError::UnknownSetting { .. } => "at".to_owned(),
         }
     }
@@ -201,6 +191,14 @@ fn radio_path(name: &str) -> String {
     match name.split_once('.') {
         Some((ap, radio)) => format!("ap.{ap}.radio.{radio}"),
         None => format!("ap.{name}"),
+    }
+}
+
+const fn place_name(place: Place) -> &'static str {
+    match place {
+        Place::Radio => "a radio",
+        Place::Wire => "a wired station",
+        Place::Line => "a WAN link",
     }
 }
 

@@ -16,7 +16,7 @@
 //!
 //! - `machine`: the [`Network`], with the changes at run time, the next hop of each packet, and the
 //!   features that a plan uses. `output` has its outputs, `observe` its statistics.
-//! - Features of Wi-Fi, each with state machines without radio and `on_air`, their connection to the air:
+//! - Features of Wi-Fi. Most have state machines without radio, and `on_air`, their connection to the air:
 //!   - `steering`: access points that ask stations to move.
 //!   - `roaming`: stations that move, and how they change their access point.
 //!   - `broadcast`: broadcast traffic, and the buffers of group-addressed frames.

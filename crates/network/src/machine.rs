@@ -72,7 +72,7 @@ pub enum Wake {
     Wire,
     /// A timer of a feature.
     Feature(Feature),
-    /// An event on the air.
+    /// An event on the air, whose own reason nothing outside the air needs.
     Air,
 }
 

@@ -8,7 +8,7 @@ use crate::output::{DropSite, Payload};
 use netburn_medium::air::{Account, Air, NodeConfig};
 use netburn_medium::config::{LinkQuality, RateControl};
 use netburn_medium::packet::{NodeId, Packet};
-use netburn_medium::queue::{QueueConfig, QueueKind};
+use netburn_medium::queue::{Place, QueueConfig, QueueKind};
 use netburn_scenario::Plan;
 use netburn_units::{Dbm, Instant, Probability};
 use std::collections::VecDeque;
@@ -31,7 +31,9 @@ pub(crate) struct Wlan<B> {
 
 impl<B: Payload> Wlan<B> {
     pub(crate) fn new(plan: &Plan, layout: &Layout, begin: Instant) -> Result<Self, NetworkError> {
-        let queues = layout.queues.iter().filter_map(QueueConfig::build).collect();
+        let queues = layout.queues.iter();
+        let queues = queues.map(|config| config.build().expect("the layout accepts only queues of a radio"));
+        let queues = queues.collect();
         let subject = |node: usize| match layout.radios.get(node) {
             Some(radio) => radio.name.to_string(),
             None => {
@@ -99,7 +101,7 @@ impl<B: Payload> Wlan<B> {
     pub(crate) fn set_queue(&mut self, now: Instant, node: NodeId, kind: QueueKind) {
         let config = &mut self.queues[node.index()];
         // A queue that is replaced drops its packets.
-        if config.kind == kind {
+        if config.kind == kind || !kind.is_on(Place::Radio) {
             return;
         }
         // A limit that was the discipline's default becomes the new discipline's default; an
@@ -108,9 +110,8 @@ impl<B: Payload> Wlan<B> {
             config.limit = kind.default_limit();
         }
         config.kind = kind;
-        if let Some(queue) = config.build() {
-            self.air.set_queue(now, node, queue);
-        }
+        let queue = config.build().expect("a queue of a radio");
+        self.air.set_queue(now, node, queue);
     }
 
     /// Sets the share of time in which other networks occupy the channel of a radio.
@@ -185,10 +186,10 @@ impl<B: Payload> Wlan<B> {
         let at = &mut self.stations[station];
         let (radio, node) = (at.radio, at.node);
         let joins = at.is_out_of_range && at.link.too_weak(&at.quality, at.signal_up).is_none();
-        at.is_out_of_range &= !joins;
         self.air.set_snr(radio, node, at.link.snr_down(&at.quality));
         self.air.set_snr(node, radio, at.link.snr_up(&at.quality, at.signal_up));
         if joins {
+            self.stations[station].is_out_of_range = false;
             self.air.set_away(now, node, false);
             self.air.associate(now, radio, node);
             self.air.associate(now, node, radio);

@@ -4,7 +4,7 @@
 use netburn_medium::packet::{DropReason, Ecn, Packet};
 use netburn_medium::queue::QueueKind;
 use netburn_network::{DropSite, Endpoint, Network, Output};
-use netburn_scenario::plan::{Setting, StationSetting};
+use netburn_scenario::plan::{Setting, StationSetting, Wan};
 use netburn_scenario::{Document, Plan};
 use netburn_units::{BitRate, Instant};
 
@@ -181,9 +181,31 @@ fn a_wired_station_rejects_a_queue_for_wifi_stations() {
     let mut plan = plan("{}", "fifo");
     plan.stations[0].air.queue = QueueKind::Airtime;
     let message = Network::<u32>::new(&plan).unwrap_err().to_string();
+    assert_eq!(
+        message,
+        "station.desk.queue: `airtime` is no queue discipline of a wired station; expected `fifo`, `pfifo-fast` or `fq-codel`"
+    );
+}
+
+/// Plans that no scenario file gives: CAKE at a radio, and a queue per station in front of a WAN link.
+#[test]
+fn each_place_rejects_the_disciplines_of_others() {
+    let message = |plan: &Plan| Network::<u32>::new(plan).unwrap_err().to_string();
+    let mut at_radio = plan("{}", "fifo");
+    at_radio.aps[0].queue = QueueKind::Cake;
+    let found = message(&at_radio);
     assert!(
-        message.starts_with("station.desk: `airtime` is a queue for Wi-Fi stations; expected `fifo`, "),
-        "{message}"
+        found.starts_with("ap.home.queue: `cake` is no queue discipline of a radio; expected `fifo`,"),
+        "{found}"
+    );
+    let mut at_line = plan("{}", "fifo");
+    at_line.aps[0].wan = Some(Wan {
+        discipline: QueueKind::Airtime,
+        ..Wan::default()
+    });
+    assert_eq!(
+        message(&at_line),
+        "ap.home.wan.discipline_down: `airtime` is no queue discipline of a WAN link; expected `fifo`, `fq-codel` or `cake`"
     );
 }
 

@@ -121,8 +121,8 @@ pub(crate) struct NodeInfo {
     pub(crate) notes: Vec<String>,
 }
 
-/// Argument or environment variable: any bytes. In a message, each byte is a character of ISO 8859-1, so that ASCII is
-/// readable and as long as before.
+/// Argument or environment variable: any bytes. In a message, each byte is one character of ISO 8859-1, because JSON has
+/// no strings of bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub(crate) struct OsBytes(OsString);

@@ -365,8 +365,8 @@ fn queue(bytes: &mut Bytes) -> Box<dyn TransmitQueue<u32>> {
 /// hardware.
 fn unlimited(bytes: &mut Bytes) -> Box<dyn TransmitQueue<u32>> {
     let kinds = QueueKind::all_on(Place::Radio);
-    let config = queue_config(bytes, &kinds, kinds.len());
-    config.and_then(|config| config.build()).unwrap_or_else(limited)
+    let config = queue_config(bytes, &kinds, kinds.len()).and_then(|config| config.build());
+    config.expect("a queue of a radio")
 }
 
 /// One of `choices` queues; `None` for a number without a discipline.

@@ -30,9 +30,7 @@ pub trait Discipline<P>: std::fmt::Debug + Send {
     /// Their bytes.
     fn bytes(&self) -> u64;
     /// Sets the rate of the link below, if the discipline depends on it.
-    fn set_rate(&mut self, rate: BitRate) {
-        let _ = rate;
-    }
+    fn set_rate(&mut self, _: BitRate) {}
 }
 
 /// Order in which lists are served.

@@ -12,7 +12,7 @@ use netburn_units::Instant;
 /// The single tin for all flows of the device.
 const DEVICE: Tin = Tin { to: NodeId(0), tid: 0 };
 
-/// The limit is the default of the qdisc's `limit`. Linux uses the discipline since systemd 217.
+/// The limit is the default of the qdisc's `limit`. It is the default of stations, because Linux uses it since systemd 217.
 pub(super) const PROPERTIES: Properties = Properties {
     name: "fq-codel",
     summary: "RFC 8290 over the device",

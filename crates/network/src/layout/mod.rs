@@ -280,10 +280,22 @@ fn queues(
         });
     }
     if let Some(other) = queues.iter().position(|queue| !queue.kind.is_on(Place::Radio)) {
-        return Err(NetworkError::RadioQueue {
-            subject: subject(other),
+        return Err(NetworkError::Queue {
+            key: format!("{}.queue", subject(other)),
             queue: queues[other].kind.name(),
+            place: Place::Radio,
         });
+    }
+    for line in plan.lines() {
+        for (way, kind) in [("down", line.wan.queue_down()), ("up", line.wan.queue_up())] {
+            if !kind.is_on(Place::Line) {
+                return Err(NetworkError::Queue {
+                    key: format!("{}.discipline_{way}", line.key),
+                    queue: kind.name(),
+                    place: Place::Line,
+                });
+            }
+        }
     }
     Ok(queues)
 }

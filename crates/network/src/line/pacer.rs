@@ -57,6 +57,7 @@ impl<P: Payload> Pacer<P> {
         let queue = QueueConfig::for_station(config.kind).discipline();
         let rate = config.shaper.unwrap_or(config.link);
         Pacer {
+            // CAKE is the only discipline of a WAN link that `medium` does not build: it reads header fields.
             queue: queue.unwrap_or_else(|| Box::new(Cake::new(config.cake, rate, labels, blue))),
             shaper: config.shaper.map(|rate| Shaper {
                 rate,

@@ -1,4 +1,4 @@
-//! Next hop of a packet at each box of a house.
+//! Next hop of a packet at each box.
 
 use super::Network;
 use super::wiring::Next;

@@ -9,10 +9,10 @@
 //!
 //! The meshes of a plan:
 //!
-//! - [`state`] – members, links and reported paths
-//! - [`on_air`] – the frames of path selection
-//! - [`peers`] – links that open and close
-//! - [`event`] – events of a mesh
+//! - `state`: members, links and reported paths
+//! - `on_air`: the frames of path selection
+//! - `peers`: links that open and close
+//! - `event`: events of a mesh
 
 pub mod constants;
 mod event;

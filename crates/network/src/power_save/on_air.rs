@@ -28,7 +28,7 @@ impl<B: Payload + From<PowerSaveFrame>> PowerSaves<B> {
                     let at = &wlan.stations[index];
                     let (node, radio) = (at.node, at.radio);
                     wlan.air.set_away(now, node, away);
-                    // The frame that announces the absence is not modelled.
+                    // After the announcement, whose frame is not modelled, the access point keeps the packets to the station.
                     if announced {
                         wlan.air.set_asleep(now, radio, node, away);
                     }

@@ -234,7 +234,7 @@ impl Sleeper {
                 self.doze(now);
             }
             (PowerSaveFrame::Doze, false, State::Announcing) => self.stay_awake(now),
-            // A packet came in between: the access point believes now that the station dozes.
+            // A packet came in between, so the access point takes the station as dozing although it is awake.
             (PowerSaveFrame::Doze, true, State::Awake { .. }) => {
                 self.actions.push_back(Action::SetAsleep(true));
                 self.actions.push_back(Action::Send(PowerSaveFrame::Wake));

@@ -14,7 +14,7 @@ use crate::output::{DropSite, Envelope, NetPacket, Payload};
 use netburn_medium::packet::{DropReason, NodeId, Queued};
 use netburn_medium::queue::Drops;
 use netburn_medium::queue::driver::Discipline;
-use netburn_medium::queue::{QueueConfig, QueueKind};
+use netburn_medium::queue::{Place, QueueConfig, QueueKind};
 use netburn_scenario::Plan;
 use netburn_scenario::plan::{DEFAULT_INTERRUPT_INTERVAL, StationLink, StationSetting};
 use netburn_units::{BitRate, ByteSize, Instant, earlier};
@@ -64,9 +64,10 @@ impl<P: Payload> WiredStations<P> {
         for (station, number) in plan.stations.iter().zip(0_u16..) {
             let Some(link) = station.link.clone() else { continue };
             let queue = QueueConfig::for_station(station.air.queue);
-            let discipline = queue.discipline().ok_or_else(|| NetworkError::WiredQueue {
-                station: station.name.clone(),
+            let discipline = queue.discipline().ok_or_else(|| NetworkError::Queue {
+                key: format!("station.{}.queue", station.name),
                 queue: station.air.queue.name(),
+                place: Place::Wire,
             })?;
             let hop = |config, cause| Hop::new(config, plan.seed.stream(cause, u64::from(number)));
             let mut device = hop(device_config(&link), "station-up");

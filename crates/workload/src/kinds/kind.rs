@@ -29,7 +29,7 @@ pub struct Kind {
     /// True if each persistent connection of the workload is a connection of its own over HTTP/2 as well. The requests of
     /// other workloads share one.
     pub has_own_connections: bool,
-    /// True for transfers without end: nobody waits for one of their operations.
+    /// True for transfers without end: a user waits for none of their operations.
     pub is_bulk: bool,
     /// True if throughput says more than the latency of operations.
     pub is_rated_by_throughput: bool,
