@@ -191,14 +191,17 @@ fn a_wired_station_rejects_a_queue_for_wifi_stations() {
 #[test]
 fn each_place_rejects_the_disciplines_of_others() {
     let message = |plan: &Plan| Network::<u32>::new(plan).unwrap_err().to_string();
-    let mut at_radio = plan("{}", "fifo");
+    let house =
+        "[ap.home.radio.5g]\n[station.tv]\njoins = \"home.5g\"\nsignal = \"-50 dBm\"\nworkload = \"download\"\n";
+    let house = Document::from_toml("house.toml", house).unwrap().resolve().unwrap();
+    let mut at_radio = house.clone();
     at_radio.aps[0].queue = QueueKind::Cake;
     let found = message(&at_radio);
     assert!(
         found.starts_with("ap.home.queue: `cake` is no queue discipline of a radio; expected `fifo`,"),
         "{found}"
     );
-    let mut at_line = plan("{}", "fifo");
+    let mut at_line = house;
     at_line.aps[0].wan = Some(Wan {
         discipline: QueueKind::Airtime,
         ..Wan::default()
