@@ -217,6 +217,47 @@ fn window_over_round_trip_where_the_receiver_limits() {
     }
 }
 
+/// If a buffer limits the sender, its congestion window does not grow (RFC 7661 section 1; `tcp_is_cwnd_limited`). In
+/// slow start it grows to twice the segments in flight, and the last ACK adds no more than these.
+#[test]
+fn a_window_that_a_buffer_leaves_unused_does_not_grow() {
+    let fixed = |segments: u64| {
+        let size = ByteSize::from_bytes(segments * 1_448 + 700);
+        Buffer {
+            initial: size,
+            max: size,
+        }
+    };
+    let ample = EndpointConfig::default();
+    for (send_buffer, receive_buffer) in [(fixed(200), ample.receive_buffer), (ample.send_buffer, fixed(200))] {
+        for congestion in [CongestionControl::Reno, CongestionControl::Cubic] {
+            for gso in [Gso::default(), Gso::off()] {
+                let config = EndpointConfig {
+                    send_buffer,
+                    receive_buffer,
+                    congestion: congestion.clone(),
+                    gso,
+                    ..EndpointConfig::default()
+                };
+                let link = Link {
+                    rate: Some(BitRate::from_mbps(50)),
+                    ..Link::default()
+                };
+                let mut path = Path::symmetric(&config, &link, 1);
+                path.to_write[0] = 1 << 40;
+                let mut most = 0;
+                for step in 0..5_000 {
+                    path.run_until(at_ms(step));
+                    most = most.max(path.ends[0].info().in_flight);
+                }
+                let cwnd = path.ends[0].info().cwnd;
+                assert!(most > 20, "{congestion:?} {gso:?}: {most}");
+                assert!(cwnd <= 3 * most, "{congestion:?} {gso:?}: {cwnd} with {most} in flight");
+            }
+        }
+    }
+}
+
 /// The data in the host never exceed TSQ's limit by more than the last transmission.
 #[test]
 fn small_queues_stay_small() {

@@ -158,15 +158,25 @@ impl Sender {
     /// `tcp_write_xmit`, one iteration of its loop. `probe`: a tail loss probe, which may exceed
     /// the window by one segment.
     fn poll_new(&mut self, now: Instant, probe: bool) -> Option<Outgoing> {
+        match self.try_new(now, probe) {
+            Ok(outgoing) => outgoing,
+            Err(limit) => {
+                self.limit = limit;
+                self.settle(now, limit == Limit::CongestionWindow);
+                None
+            }
+        }
+    }
+
+    /// Sends new data. Returns `None` if there are none, and an error if something prevents it.
+    fn try_new(&mut self, now: Instant, probe: bool) -> Result<Option<Outgoing>, Limit> {
         let available = self.end() - self.next;
         if available == 0 {
-            return None;
+            return Ok(None);
         }
         if let Some(at) = self.pacer.blocked_until(now) {
             self.paced_until = Some(at);
-            self.limit = Limit::Pacing;
-            self.settle(now, false);
-            return None;
+            return Err(Limit::Pacing);
         }
         if self.board.is_empty() {
             self.restart_after_idle(now);
@@ -174,33 +184,24 @@ impl Sender {
         let (cwnd, in_flight) = (self.congestion.cwnd(), self.board.in_flight());
         let quota = match cwnd.saturating_sub(in_flight) {
             0 if probe => 1,
-            0 => {
-                self.limit = Limit::CongestionWindow;
-                self.settle(now, true);
-                return None;
-            }
+            0 => return Err(Limit::CongestionWindow),
             room => room.min((cwnd / 2).max(1)),
         };
         let mss = u64::from(self.mss);
         let content = self.written - self.next;
         let window = self.window_end.saturating_sub(self.next);
         if window < available.min(mss) {
-            self.limit = Limit::ReceiveWindow;
-            self.settle(now, false);
-            return None;
+            return Err(Limit::ReceiveWindow);
         }
         let burst = self.burst();
         if content < mss && !self.finished && self.buffer.is_refused() {
             // The application has more data: it waits for room.
-            self.limit = Limit::SendBuffer;
-            return None;
+            return Err(Limit::SendBuffer);
         }
         if burst > 1 && !probe && content > mss {
             let room = u64::from(cwnd.saturating_sub(in_flight)) * mss;
             if let Some(limit) = self.defers(now, room, window, u64::from(burst) * mss, available) {
-                self.limit = limit;
-                self.settle(now, limit == Limit::CongestionWindow);
-                return None;
+                return Err(limit);
             }
         }
         let most = u64::from(if probe { 1 } else { quota.min(burst) }) * mss;
@@ -213,11 +214,9 @@ impl Sender {
         let segments = self.board.segments_of(self.next, end);
         let truesize = gso::truesize(&self.gso, length as u32, segments);
         if self.queue.throttles(truesize, self.pacing_rate, 0, self.board.len()) {
-            self.limit = Limit::SmallQueue;
-            self.settle(now, false);
-            return None;
+            return Err(Limit::SmallQueue);
         }
-        Some(self.send(now, end))
+        Ok(Some(self.send(now, end)))
     }
 
     /// Sends new data up to `end`.
