@@ -22,10 +22,10 @@ pub(crate) enum Command {
     /// Create the namespaces of a lab and the processes in them
     #[command(hide = true)]
     LabInit,
-    /// Play one station of a lab
+    /// Run the agent of a station in a lab
     #[command(hide = true)]
     Agent,
-    /// Play the server of a lab
+    /// Run the server of a lab
     #[command(hide = true)]
     Serve {
         /// Take part in the run of the environment variable
@@ -36,9 +36,8 @@ pub(crate) enum Command {
 
 /// Check the models against published values
 ///
-/// Each case has a published or hand-computed value, its source and a tolerance. netburn reports which cases the models
-/// meet. Without files it runs the built-in cases. The page "Validation cases" of the
-/// documentation describes the format of your own files.
+/// Each case has a published or hand-computed value, its source and a tolerance. netburn-dev prints which cases the
+/// models meet. Without files it runs the built-in cases. The page "Validation cases" of the documentation describes the format of your own files.
 #[derive(Debug, Args)]
 #[command(after_help = "Exit status:
   0  all values are within their tolerances, or differ as the case explains

@@ -5,10 +5,10 @@ mod ns3;
 pub(crate) mod validate;
 
 use crate::args::{Against, CrosscheckArgs};
-use crate::exit::{CliError, ExitStatus};
-use netburn_record::{QualityIssue, Run};
-use netburn_report::sanitise::sanitise;
-use netburn_runner::{Cancel, Event, RunControl, RunEnvironment, repeat};
+use crate::exit::{CliError, ExitStatus, eprint_message};
+use crate::interrupt;
+use netburn_record::{QualityIssue, Run, RunStatus};
+use netburn_runner::{Event, RunControl, RunEnvironment, repeat};
 use netburn_scenario::Plan;
 use std::path::{Path, PathBuf};
 
@@ -61,14 +61,13 @@ fn program() -> Result<PathBuf, CliError> {
 fn run_plan(plan: &Plan, environment: &dyn RunEnvironment, folder: &Path) -> Result<Run, CliError> {
     let observer = |event: Event<'_>| {
         if let Event::Warning(text) | Event::LabWarning(text) = event {
-            eprintln!("{}", sanitise(text));
+            eprint_message(text);
         }
     };
-    let done = repeat(
-        plan,
-        environment,
-        folder,
-        &RunControl::new(Cancel::default(), &observer),
-    )?;
-    Ok(done.run)
+    let control = RunControl::new(interrupt::cancel()?, &observer);
+    let done = repeat(plan, environment, folder, &control)?;
+    match done.status {
+        RunStatus::Interrupted => Err(CliError::Failed("interrupted".to_owned())),
+        _ => Ok(done.run),
+    }
 }

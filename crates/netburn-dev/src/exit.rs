@@ -66,14 +66,22 @@ pub(crate) fn exit_code(result: Result<ExitStatus, CliError>) -> ExitCode {
         Ok(ExitStatus::OutOfTolerance) => 1,
         Ok(ExitStatus::NotMeasured) => 3,
         Err(CliError::Usage(why)) => {
-            eprintln!("{why}");
+            eprint_message(&why);
             2
         }
         Err(CliError::Failed(why)) => {
-            eprintln!("{why}");
+            eprint_message(&why);
             3
         }
     })
+}
+
+/// Prints a message of one or several lines on standard error, without control characters. Write errors are ignored.
+pub(crate) fn eprint_message(text: &str) {
+    let mut out = io::stderr().lock();
+    for line in text.lines() {
+        let _ = writeln!(out, "{}", sanitise(line));
+    }
 }
 
 /// Writes data to standard output. A closed pipe is not an error.

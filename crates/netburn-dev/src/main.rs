@@ -2,11 +2,12 @@
 //!
 //! - [`args`] – the arguments.
 //! - [`command`] – one module for each program that the models are compared with.
-//! - [`exit`] – exit statuses, errors and output.
+//! - [`exit`] – exit statuses, errors and output. [`interrupt`]: SIGINT ends runs.
 
 mod args;
 mod command;
 mod exit;
+mod interrupt;
 
 use args::{Cli, Command};
 use clap::Parser;

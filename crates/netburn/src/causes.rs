@@ -15,7 +15,10 @@ const INTERVAL: Duration = Duration::from_millis(200);
 /// Causes of a run whose missed goals a simulation can explain: without one part of the scenario at a time, on `threads`
 /// threads. `None` for other runs. `rules` are the causes by the rules.
 pub(crate) fn simulated(run: &Run, rules: &Explanation, threads: usize) -> Result<Option<Explanation>, CliError> {
-    let cancel = signals::cancel_or_exit()?;
+    let Some(plan) = causes::plan_of(run) else {
+        return Ok(None);
+    };
+    let cancel = signals::cancel_or_exit(signals::STOPPING)?;
     let shown = Mutex::new((Instant::now(), 0));
     let progress = |done: u64| {
         if let Some(mut shown) = stderr_is_terminal().then(|| shown.lock().unwrap_or_else(PoisonError::into_inner))
@@ -25,11 +28,9 @@ pub(crate) fn simulated(run: &Run, rules: &Explanation, threads: usize) -> Resul
             overwrite_line(&format!("looking for the cause: {done} simulations"), &mut shown.1);
         }
     };
-    let simulated = causes::simulated(run, rules, &Simulator::new(threads, &cancel, &progress));
+    let simulator = Simulator::new(threads, &cancel, &progress);
+    let (explanation, diagnosis) = causes::simulated(run, &plan, rules, &simulator);
     overwrite_line("", &mut shown.lock().unwrap_or_else(PoisonError::into_inner).1);
-    let Some((explanation, diagnosis)) = simulated else {
-        return Ok(None);
-    };
     if let Some(note) = note(&diagnosis) {
         eprint_message(&note);
     }

@@ -93,7 +93,7 @@ pub(crate) fn simulate_changes(
     jobs: Option<u16>,
 ) -> Result<Result<Answers, AnswerError>, CliError> {
     let threads = jobs.map_or_else(processors, usize::from);
-    let cancel = signals::cancel_or_exit()?;
+    let cancel = signals::cancel_or_exit(signals::STOPPING)?;
     let changes = what_ifs.len();
     let plural = if changes == 1 { "change" } else { "changes" };
     eprint_message(&format!(

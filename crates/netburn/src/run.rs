@@ -40,11 +40,17 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitStatus, CliError> {
     print_result(&written(done.run.summary(), args.format))?;
     match View::open(done.run.path()) {
         Ok(mut view) => {
-            // Programs read the other formats, which have no causes.
-            if args.format == Format::Text
-                && let Some(explanation) = crate::causes::simulated(&done.run, &view.explanation, processors())?
-            {
-                view.explanation = explanation;
+            // Programs read the other formats, which have no causes. A user who stopped the run waits for nothing more.
+            if args.format == Format::Text && !is_interrupted(&done) {
+                match crate::causes::simulated(&done.run, &view.explanation, processors()) {
+                    Ok(Some(explanation)) => view.explanation = explanation,
+                    Ok(None) => {}
+                    // The exit status is that of the run.
+                    Err(CliError::Usage(why) | CliError::Failed(why) | CliError::Command(_, why)) => {
+                        eprint_message(&why)
+                    }
+                    Err(CliError::BrokenPipe) => {}
+                }
             }
             if let Some(path) = page::keep(done.run.path(), &view) {
                 eprint_message(&format!("the page is {}", path.display()));
@@ -104,7 +110,7 @@ pub(crate) fn environment(chosen: Chosen, args: Option<&RunArgs>) -> Result<Box<
 /// Records all runs of a plan.
 pub(crate) fn recorded(plan: &Plan, environment: &dyn RunEnvironment, folder: &Path) -> Result<Recorded, CliError> {
     if environment.kind() == Environment::Simulate {
-        let cancel = signals::cancel_or_exit()?;
+        let cancel = signals::cancel_or_exit(signals::SAVING)?;
         let progress = Progress::new(plan);
         let observer = |event: Event<'_>| progress.show(event);
         let done = repeat(plan, environment, folder, &RunControl::new(cancel, &observer));

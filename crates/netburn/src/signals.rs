@@ -117,8 +117,13 @@ pub(crate) fn handle(mut handler: impl FnMut() + Send + 'static) -> Result<(), C
     Ok(())
 }
 
-/// Returns a cancellation that the first signal stops. The second signal ends the process with status 3.
-pub(crate) fn cancel_or_exit() -> Result<Cancel, CliError> {
+/// Message after the first signal of a command that writes results to files.
+pub(crate) const SAVING: &str = "stopping and saving the results; a second signal aborts";
+/// Message after the first signal of a command that only prints.
+pub(crate) const STOPPING: &str = "stopping; a second signal aborts";
+
+/// Returns a cancellation that the first signal stops, with this message. The second signal ends the process with status 3.
+pub(crate) fn cancel_or_exit(message: &'static str) -> Result<Cancel, CliError> {
     let cancel = Cancel::default();
     let canceller = cancel.clone();
     handle(move || {
@@ -126,7 +131,7 @@ pub(crate) fn cancel_or_exit() -> Result<Cancel, CliError> {
             std::process::exit(3);
         }
         canceller.stop();
-        eprint_below("stopping and saving the results; a second signal aborts");
+        eprint_below(message);
     })?;
     Ok(cancel)
 }
@@ -139,7 +144,7 @@ mod tests {
 
     #[test]
     fn a_signal_stops_the_next_run_too() {
-        let first = cancel_or_exit().unwrap();
+        let first = cancel_or_exit(SAVING).unwrap();
         assert!(!first.is_stopped());
         let kill = format!("kill -INT {}", std::process::id());
         assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
@@ -148,6 +153,6 @@ mod tests {
             thread::sleep(Duration::from_millis(5));
         }
         assert!(first.is_stopped());
-        assert!(cancel_or_exit().unwrap().is_stopped());
+        assert!(cancel_or_exit(SAVING).unwrap().is_stopped());
     }
 }

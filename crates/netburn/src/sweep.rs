@@ -42,7 +42,7 @@ pub(crate) fn sweep(args: &SweepArgs) -> Result<ExitStatus, CliError> {
     if args.judge {
         check_judgeable(grid.keys(), grid.values()).map_err(|why| CliError::Usage(why.to_string()))?;
     }
-    let cancel = signals::cancel_or_exit()?;
+    let cancel = signals::cancel_or_exit(signals::SAVING)?;
     let checked = checked(args, &grid, threads, &cancel)?;
     let selection = selection(args, &checked)?;
     let folder = folder(args, &grid, &checked)?;

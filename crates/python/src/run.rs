@@ -11,7 +11,7 @@ use netburn_report::compare as compared;
 use netburn_runner::pool::processors;
 use netburn_runner::{Cancel, Event, RunControl, RunEnvironment as _, RunError, Simulation};
 use netburn_scenario::{Environment, Plan};
-use netburn_study::causes::{Simulator, simulated};
+use netburn_study::causes::{Simulator, plan_of, simulated};
 use netburn_study::whatif::{Interventions, answer, json, propose};
 use netburn_units::Instant;
 use pyo3::exceptions::PyValueError;
@@ -89,8 +89,10 @@ impl Run {
             if runs == 0 {
                 return Ok((run, rules, Interventions::default(), None));
             }
-            let simulated = simulated(&run, &rules, &Simulator::new(threads, &stop, &|_| ()));
-            let explanation = simulated.map_or(rules, |(explanation, _)| explanation);
+            let explanation = match plan_of(&run) {
+                Some(plan) => simulated(&run, &plan, &rules, &Simulator::new(threads, &stop, &|_| ())).0,
+                None => rules,
+            };
             let proposed = propose(&run, &explanation.causes, duration.as_deref()).map_err(Unexplained::Scenario)?;
             let Some(plan) = &proposed.plan else {
                 return Ok((run, explanation, proposed.changes, None));

@@ -2,7 +2,7 @@
 
 use super::{ATTEMPTS, program, run_plan, temporary_folder, unaccepted_issues, until_reliable};
 use crate::args::{Against, CrosscheckArgs, FlowEnd, Format};
-use crate::exit::{CliError, ExitStatus, print_stdout};
+use crate::exit::{CliError, ExitStatus, eprint_message, print_stdout};
 use netburn_dev::conformance::datagrams::simulated;
 use netburn_dev::conformance::{
     Case, Comparison, Kind, Metric, MetricResult, Point, cases, compare, grid, metrics, page,
@@ -53,7 +53,7 @@ pub(super) fn crosscheck(args: &CrosscheckArgs) -> Result<ExitStatus, CliError> 
     let mut all = Vec::new();
     for case in &mut chosen {
         case.runs = args.repeat.unwrap_or(case.runs);
-        eprintln!("{}:", case.name);
+        eprint_message(&format!("{}:", case.name));
         let point = store.as_ref().and_then(|store| store.get(&case.name));
         let case = match point.and_then(|point| point.metric(case)) {
             Some(metric) => compare(case, vec![metric], Vec::new()),
@@ -65,7 +65,7 @@ pub(super) fn crosscheck(args: &CrosscheckArgs) -> Result<ExitStatus, CliError> 
                 compare(case, metrics, quality_issues)
             }
         };
-        page::lines(&case).iter().for_each(|line| eprintln!("{line}"));
+        page::lines(&case).iter().for_each(|line| eprint_message(line));
         all.push(case);
     }
     let text = match args.format {

@@ -4,11 +4,10 @@ mod kernel;
 mod process;
 
 use crate::args::{CrosscheckArgs, Format};
-use crate::exit::{CliError, ExitStatus, print_stdout};
+use crate::exit::{CliError, ExitStatus, eprint_message, print_stdout};
 use netburn_dev::crosscheck::{CrosscheckPlan, PlanResult, Values, compare, page};
 use netburn_dev::sample::Outcome;
 use netburn_dev::store::Store;
-use netburn_report::sanitise::sanitise;
 use netburn_runner::pool::{map, processors};
 use process::Ns3;
 use std::path::Path;
@@ -27,7 +26,7 @@ pub(super) fn crosscheck(args: &CrosscheckArgs) -> Result<ExitStatus, CliError> 
     let plans: Vec<CrosscheckPlan> = args.plans.clone().map(CrosscheckPlan::generate).collect();
     if args.resimulate {
         let stored: Vec<&CrosscheckPlan> = plans.iter().filter(|plan| stored(&store, plan).is_some()).collect();
-        eprintln!("simulating {} stored plans again", stored.len());
+        eprint_message(&format!("simulating {} stored plans again", stored.len()));
         let again = resimulated(&stored, &store, threads(args))?;
         store.replace(again)?;
     }
@@ -74,7 +73,7 @@ fn fill_in(
 ) -> Result<usize, CliError> {
     let store = Mutex::new(store);
     let (next, failed) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    eprintln!("{} plans to run in ns-3", missing.len());
+    eprint_message(&format!("{} plans to run in ns-3", missing.len()));
     let worker = || -> Result<(), CliError> {
         let mut ns3 = Ns3::start(args.python.as_deref())?;
         while let Some(plan) = missing.get(next.fetch_add(1, Ordering::Relaxed)) {
@@ -82,13 +81,13 @@ fn fill_in(
             let result = match both(plan, &mut ns3) {
                 Ok(result) => result,
                 Err(CliError::Failed(why)) => {
-                    eprintln!("plan {}: {}", plan.number, sanitise(&why));
+                    eprint_message(&format!("plan {}: {}", plan.number, why));
                     failed.fetch_add(1, Ordering::Relaxed);
                     continue;
                 }
                 Err(stop) => return Err(stop),
             };
-            eprintln!(
+            eprint_message(&format!(
                 "plan {}: {} ({:.0} s): {}",
                 plan.number,
                 match count_differing(plan, &result) {
@@ -97,7 +96,7 @@ fn fill_in(
                 },
                 begun.elapsed().as_secs_f64(),
                 plan.summary(),
-            );
+            ));
             store.lock().unwrap_or_else(PoisonError::into_inner).append(result)?;
         }
         Ok(())

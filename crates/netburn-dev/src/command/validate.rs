@@ -1,7 +1,7 @@
 //! `netburn-dev validate`: checks the models against published values.
 
 use crate::args::{Format, ValidateArgs};
-use crate::exit::{CliError, ExitStatus, print_stdout};
+use crate::exit::{CliError, ExitStatus, eprint_message, print_stdout};
 use netburn_dev::validate::table::{summary_line, table};
 use netburn_dev::validate::{CaseFile, CaseResult, built_in, markdown::markdown, run};
 use netburn_report::sanitise::sanitise;
@@ -30,7 +30,7 @@ pub(crate) fn validate(args: &ValidateArgs) -> Result<ExitStatus, CliError> {
         return Ok(ExitStatus::Success);
     }
     if args.format != Format::Text {
-        eprintln!("{}", summary_line(&outcomes));
+        eprint_message(&summary_line(&outcomes));
     }
     Ok(ExitStatus::OutOfTolerance)
 }

@@ -68,7 +68,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     #[test]
-    fn the_grid_has_96_points_and_more_and_is_balanced() {
+    fn the_grid_has_108_points_and_is_balanced() {
         let cases = all();
         assert_eq!(cases.len(), 108);
         for (position, values) in [(1, 3), (2, 3), (3, 3), (4, 4), (5, 3)] {

@@ -259,6 +259,10 @@ fn expectation(
         Some(metric) => metric,
         None if metrics.len() == 1 => metrics[0].0.clone(),
         None => {
+            if metrics.is_empty() {
+                let why = "missing `metric`; expected a formula, such as `station.NAME.throughput_mbps`";
+                return Err((why.to_owned(), span));
+            }
             let names: Vec<&str> = metrics.iter().map(|(name, _)| name.as_str()).collect();
             let names = names.join(", ");
             return Err((format!("missing `metric`; expected one of {names}"), span));

@@ -40,14 +40,14 @@ fn described(wifi: &mut Nl80211, interface: &Interface) -> String {
             format!("in `{ssid}` at {} MHz", channel.frequency_mhz)
         }
         _ if interface.kind == Some(JOINS) => "in no network".to_owned(),
-        _ => "joins no network".to_owned(),
+        _ => "is not a client interface".to_owned(),
     };
     let surveys = wifi.sample(interface.index).into_iter();
     let mut surveys = surveys.filter(|(kind, _)| *kind == Kind::Survey);
     let survey = if surveys.any(|(_, answer)| decode::surveys(&answer).iter().any(|one| one.busy_ms.is_some())) {
-        "tells how busy its channel is"
+        "reports the use of its channel"
     } else {
-        "doesn't tell how busy its channel is"
+        "does not report the use of its channel"
     };
     format!("{} {joined}, {survey}", sanitise(&interface.name))
 }
@@ -56,12 +56,12 @@ fn described(wifi: &mut Nl80211, interface: &Interface) -> String {
 fn open() -> Result<(Nl80211, Vec<Interface>), String> {
     let mut wifi = Nl80211::open().map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => "this kernel has no Wi-Fi".to_owned(),
-        io::ErrorKind::Unsupported => "it isn't looked at on this system".to_owned(),
-        _ => format!("the kernel can't be asked: {error}"),
+        io::ErrorKind::Unsupported => "netburn does not read Wi-Fi drivers on this system".to_owned(),
+        _ => format!("the kernel can't be queried: {error}"),
     })?;
     let interfaces = wifi
         .interfaces()
-        .map_err(|error| format!("the kernel can't be asked: {error}"))?;
+        .map_err(|error| format!("the kernel can't be queried: {error}"))?;
     if interfaces.is_empty() {
         Err("this machine has no Wi-Fi interface".to_owned())
     } else {

@@ -27,10 +27,9 @@ pub fn diagnose(run: &Run, plan: &Plan, model: &dyn Model, options: Options) -> 
     decide(plan, &missed(plan, run.summary()), model, options)
 }
 
-/// Causes of a run by simulation, merged with those of the rules; `None` for a run without a [plan](plan_of).
+/// Causes of a run whose plan is [`plan_of`] it, merged with those of the rules.
 #[must_use]
-pub fn simulated(run: &Run, rules: &Explanation, model: &dyn Model) -> Option<(Explanation, Diagnosis)> {
-    let plan = plan_of(run)?;
-    let diagnosis = diagnose(run, &plan, model, Options::default());
-    Some((explain(&plan, rules, &diagnosis), diagnosis))
+pub fn simulated(run: &Run, plan: &Plan, rules: &Explanation, model: &dyn Model) -> (Explanation, Diagnosis) {
+    let diagnosis = diagnose(run, plan, model, Options::default());
+    (explain(plan, rules, &diagnosis), diagnosis)
 }

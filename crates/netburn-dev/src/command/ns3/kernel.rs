@@ -2,7 +2,7 @@
 
 use crate::args::CrosscheckArgs;
 use crate::command::{ATTEMPTS, program, run_plan, temporary_folder, unaccepted_issues, until_reliable};
-use crate::exit::CliError;
+use crate::exit::{CliError, eprint_message};
 use netburn_dev::crosscheck::plan::Transport;
 use netburn_dev::crosscheck::{Collector, CrosscheckPlan, PlanResult, Values};
 use netburn_dev::store::Store;
@@ -29,13 +29,13 @@ pub(super) fn add_runs(
     };
     let wanted: Vec<&CrosscheckPlan> = plans.iter().filter(wanted).collect();
     let folder = temporary_folder()?;
-    eprintln!("{} plans to run in the lab", wanted.len());
+    eprint_message(&format!("{} plans to run in the lab", wanted.len()));
     for plan in wanted {
         let mut kernel = Vec::new();
         for seed in 1..=u64::from(runs) {
             let (values, issues) = until_reliable(ATTEMPTS, || in_lab(plan, seed, args, &folder.path().join("run")))?;
             if !issues.is_empty() {
-                eprintln!("plan {}: {}", plan.number, issues.join("; "));
+                eprint_message(&format!("plan {}: {}", plan.number, issues.join("; ")));
                 break;
             }
             kernel.push(values);
@@ -44,7 +44,7 @@ pub(super) fn add_runs(
             && let Some(result) = super::stored(store, plan).cloned()
         {
             store.replace([PlanResult { kernel, ..result }.shortened()])?;
-            eprintln!("plan {}: {}", plan.number, plan.summary());
+            eprint_message(&format!("plan {}: {}", plan.number, plan.summary()));
         }
     }
     Ok(())
