@@ -6,7 +6,7 @@ use netburn_record::summary::WorkloadSummary;
 use netburn_record::{OperationRow, Row, RunStatus};
 use netburn_units::{Duration, Instant};
 use netburn_workload::kinds::Responsiveness;
-use netburn_workload::responsiveness::Part;
+use netburn_workload::kinds::responsiveness::Part;
 use netburn_workload::{Config, Failure, LoadConnections, Operation, Outcome, Verdict};
 
 /// A foreign probe whose parts take `part` each.

@@ -4,9 +4,10 @@ use crate::aggregate::EvaluatedTime;
 use crate::summary::evidence::{ProbeCounts, ResponsivenessEvidence};
 use netburn_stats::rpm::{Estimator, ForeignProbe, KEPT, TlsHandshake};
 use netburn_units::{Duration, Instant};
+use netburn_workload::kinds::responsiveness::Part;
 use netburn_workload::responsiveness::probes::LATE;
 use netburn_workload::responsiveness::score::due_within;
-use netburn_workload::responsiveness::{Part, ProbeKind, ProbeTimes, ScoredProbe, Scoring};
+use netburn_workload::responsiveness::{ProbeKind, ProbeTimes, ScoredProbe, Scoring};
 use netburn_workload::{Config, Goal, Operation, Outcome, Tally, rpm_windows};
 use std::num::NonZeroU32;
 

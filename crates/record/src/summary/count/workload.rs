@@ -12,7 +12,7 @@ use crate::summary::segments::SegmentsEvidence;
 use netburn_units::{Duration, Instant};
 use netburn_workload::config::BIN;
 use netburn_workload::kinds::packets::Rating;
-use netburn_workload::responsiveness::Part;
+use netburn_workload::kinds::responsiveness::Part;
 use netburn_workload::verdict::windows;
 use netburn_workload::{Config, Failure, Goal, Operation, Outcome, Stall, Tally};
 
