@@ -5,7 +5,7 @@ use netburn_protocol::messages::standing::FromMember;
 use netburn_protocol::messages::{Message, ToController};
 use netburn_scenario::{Document, Environment};
 use netburn_units::{BitRate, ByteSize, Duration, Instant, Stream};
-use netburn_workload::video::{VideoConfig, VideoEnd, VideoTransmit};
+use netburn_workload::kinds::video_call::video::{VideoConfig, VideoEnd, VideoTransmit};
 use netburn_workload::{
     Action, Adaptation, Connection, Direction, Failure, Outcome, PacketStream, RequestId, Wake, Workload,
 };

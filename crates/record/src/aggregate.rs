@@ -5,12 +5,14 @@
 //! - [`ByteSum`] and [`AirSum`]: sums of rows.
 //! - [`Buckets`] – the whole run, divided into equal parts. [`Bucketed`]: a value for each part. [`Recent`]: values of the
 //!   last n seconds.
+//! - `Counts` – operations by outcome.
 //! - [`LiveCounts`] – counts of an active run.
 
 mod bulk_load;
 mod counting;
 mod evaluated;
 mod live;
+mod outcomes;
 mod sums;
 mod windows;
 
@@ -18,5 +20,6 @@ pub use bulk_load::{BulkLoads, LoadDirection};
 pub use counting::{Counted, Counting};
 pub use evaluated::EvaluatedTime;
 pub use live::{LiveCounts, LiveStation, LiveWorkload};
+pub(crate) use outcomes::Counts;
 pub use sums::{AirSum, ByteSum};
 pub use windows::{Bucketed, Buckets, Recent};

@@ -22,7 +22,8 @@
 //! - [`lab_health`] – health report of the lab. [`standstill`]: times in which a thread did not run
 //!   although it should have.
 //! - [`table_values`] – the tables of a run for writers of other formats.
-//! - [`summary`] – results of a run. [`metrics`]: the catalogue of its numbers.
+//! - [`summary`] – results of a run. `kinds`: results that only some kinds of workloads have. [`metrics`]: the catalogue
+//!   of all numbers.
 
 pub mod aggregate;
 pub mod allowance;
@@ -42,12 +43,15 @@ pub mod fuzz;
 mod goal_kind;
 pub mod header;
 pub mod health;
+mod kinds;
 pub mod lab_health;
+mod latency_ms;
 mod loss;
 pub mod memory;
 mod memory_rows;
 pub mod metrics;
 pub mod quality_issue;
+mod quantity;
 pub mod recorded_workload;
 pub mod recorder;
 pub mod recover;
@@ -64,6 +68,7 @@ pub mod table_values;
 mod tables;
 pub mod utc;
 mod varint;
+mod verdict;
 
 pub use amend::{Amended, LateResults, merge_late_results};
 pub use anonymise::anonymise;

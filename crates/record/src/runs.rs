@@ -213,7 +213,7 @@ struct HeadFields {
 }
 
 #[derive(serde::Deserialize)]
-struct NamedVerdict(#[serde(with = "crate::summary::verdict")] Verdict);
+struct NamedVerdict(#[serde(with = "crate::verdict")] Verdict);
 
 struct HeadVisitor<'a>(&'a mut HeadFields);
 

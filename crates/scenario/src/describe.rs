@@ -339,7 +339,7 @@ pub fn decimal(size: ByteSize) -> String {
 fn goal_text(goal: &Goal, kind: &Kind) -> String {
     match goal {
         Goal::Latency { limit } => format!("≤ {limit}"),
-        Goal::Rate { at_least, window, .. } => match kind.rated {
+        Goal::Rate { at_least, window, .. } => match kind.rate_noun {
             Some(what) => format!("{what} ≥ {at_least}"),
             None => format!("≥ {at_least} in every {window}"),
         },

@@ -12,11 +12,9 @@
 //! - [`config`] – settings.
 //! - [`kinds`] – the kinds of workloads: for each its settings, its built-in workload with every number, its due times, and
 //!   its limits. `common` has settings of several kinds, and `schedule` due times of several kinds.
-//! - [`gcc`] – congestion control of a real-time sender.
 //! - [`player`] – the buffer of a video player: bytes in, stalls out.
 //! - [`operation`] – the result of one operation.
 //! - [`responsiveness`] – the client of a responsiveness test (RPM). Its driver is in `traffic`.
-//! - [`video`] – one end of a video call.
 //! - [`verdict`] – goals, shares met, verdicts.
 
 #![deny(
@@ -32,7 +30,6 @@ pub mod deadlines;
 pub mod direction;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
-pub mod gcc;
 pub mod kinds;
 pub mod machine;
 pub mod operation;
@@ -40,7 +37,6 @@ pub mod player;
 pub mod responsiveness;
 mod schedule;
 pub mod verdict;
-pub mod video;
 
 pub use config::{
     Adaptation, Config, ConfigError, Connections, Goal, KindSettings, LoadConnections, Marking, PacketStream,

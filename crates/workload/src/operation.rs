@@ -6,7 +6,7 @@ use netburn_units::{Duration, Instant};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Operation {
     /// Number within the workload, from 0 in the order of due times. Those of `responsiveness` depend on its
-    /// [`Part`](crate::responsiveness::Part)s. Packets that are not answered have even numbers up and odd
+    /// [`Part`](crate::kinds::responsiveness::Part)s. Packets that are not answered have even numbers up and odd
     /// numbers down ([`Direction::operation`](crate::Direction::operation)), each in the order of due times.
     pub sequence: u64,
     /// Due time: the base of latency.
@@ -100,5 +100,11 @@ impl Operation {
             Outcome::Finished => self.finished?.checked_since(self.due),
             _ => None,
         }
+    }
+
+    /// Returns true if it failed or timed out.
+    #[must_use]
+    pub fn has_failed(&self) -> bool {
+        matches!(self.outcome, Outcome::Failed(_) | Outcome::TimedOut)
     }
 }

@@ -56,7 +56,7 @@ const PROPERTIES: [Property; 14] = [
         }
     }),
     ("interval", |config| {
-        if config.kind().has_streams {
+        if config.kind().has_stream_keys {
             return intervals(config);
         }
         if let Some(probes) = config.responsiveness() {

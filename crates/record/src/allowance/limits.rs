@@ -97,7 +97,7 @@ impl Limits {
                 let probes = SECOND.as_nanos() / every.as_nanos() * 2 + 2;
                 (BURST + FACTOR * loads, FACTOR * (probes + loads), SECOND)
             }
-            _ if config.kind().has_streams => (BURST + FACTOR * of_streams, FACTOR * of_streams, SECOND),
+            _ if config.kind().has_stream_keys => (BURST + FACTOR * of_streams, FACTOR * of_streams, SECOND),
             Some(every) => (BURST, FACTOR, every),
             // All operations can fail at once, and again after each backoff. Successful ones share the rate.
             None => (
@@ -114,7 +114,7 @@ impl Limits {
                 every: LOOKS,
             },
             operation_bytes: size,
-            greedy: period.is_none() && !config.kind().has_streams || config.load().count() > 0,
+            greedy: period.is_none() && !config.kind().has_stream_keys || config.load().count() > 0,
         }
     }
 

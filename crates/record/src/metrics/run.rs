@@ -1,6 +1,6 @@
 //! Metrics of the whole run and of a station.
 
-use super::{Metric, Unit, verdict};
+use crate::quantity::{Metric, Unit, verdict};
 use crate::summary::{StationSummary, Summary};
 use netburn_stats::P95;
 use netburn_stats::metric_change::{Better, Tolerance};

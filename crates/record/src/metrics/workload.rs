@@ -1,6 +1,6 @@
 //! Metrics of every workload, and of a goal.
 
-use super::{Metric, Unit, count, percentile, verdict};
+use crate::quantity::{Metric, Unit, count, percentile, verdict};
 use crate::summary::{GoalSummary, WorkloadSummary};
 use netburn_stats::metric_change::{Better, Tolerance};
 use netburn_stats::percentile::{P75, P90, P99};
@@ -74,8 +74,7 @@ fn moves_data(workload: &WorkloadSummary) -> bool {
     Kind::by_name(&workload.kind).is_some_and(|kind| kind.is_rated_by_throughput)
 }
 
-/// Returns true if latency matters: a user waits for the operations. For downloads and streams, throughput and windows
-/// say more. The probes of `responsiveness` have several kinds, which RPM combines.
+/// Returns true if latency matters.
 fn is_waited_for(workload: &WorkloadSummary) -> bool {
-    !moves_data(workload) && workload.responsiveness.is_none()
+    Kind::by_name(&workload.kind).is_none_or(|kind| kind.is_waited_for)
 }

@@ -28,7 +28,7 @@ pub struct RunListing {
     /// Start time, if the record has one.
     pub started: Option<UnixTime>,
     /// The worst station's verdict.
-    #[serde(with = "crate::summary::verdict")]
+    #[serde(with = "crate::verdict")]
     pub verdict: Verdict,
     /// True if there are too few samples to be sure of the verdict.
     pub provisional: bool,
@@ -52,7 +52,7 @@ pub struct ListedStation {
     /// Name.
     pub name: String,
     /// Verdict of the worst goal.
-    #[serde(with = "crate::summary::verdict")]
+    #[serde(with = "crate::verdict")]
     pub verdict: Verdict,
 }
 
@@ -110,7 +110,7 @@ struct SummaryPart {
     environment: Environment,
     seed: u64,
     duration_s: f64,
-    #[serde(with = "crate::summary::verdict")]
+    #[serde(with = "crate::verdict")]
     verdict: Verdict,
     provisional: bool,
     self_check: SelfCheckPart,

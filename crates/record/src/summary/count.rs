@@ -1,17 +1,13 @@
 //! Counts rows as evidence for the summary.
 
-mod packets;
-mod responsiveness;
-mod split;
-mod streams;
-mod video;
-mod voice;
 mod workload;
 
-use super::evidence::{RunEvidence, StationEvidence, Variation};
+use super::evidence::{RunEvidence, StationEvidence};
 use crate::aggregate::{BulkLoads, Counting, EvaluatedTime};
 use crate::header::{Environment, RunStatus};
 use crate::health::{Clock, Health, Role};
+use crate::kinds::grades::Variation;
+use crate::kinds::probe::{Clocks, SplitCounter};
 use crate::lab_health::LabHealth;
 use crate::quality_issue::QualityIssue;
 use crate::row::{AirRow, Detail, EventKind, EventRow, IntervalRow, LinkRow, OperationRow, Row, baseline_target};
@@ -20,8 +16,7 @@ use netburn_scenario::Plan;
 use netburn_units::Instant;
 use netburn_workload::config::BIN;
 use netburn_workload::{Outcome, ProbeTarget};
-use split::SplitCounter;
-use workload::{Clocks, WorkloadCounter};
+use workload::WorkloadCounter;
 
 /// Counts the rows of one run, in the order in which they come.
 #[derive(Debug)]
@@ -210,9 +205,8 @@ impl Counter {
                     station.workloads.get_mut(usize::from(workload))
                 });
                 match (workload, row.kind) {
-                    (Some(workload), EventKind::Startup) => workload.startup(row.length),
                     (Some(workload), EventKind::Warning) => workload.warning(&row.detail.text()),
-                    (Some(workload), _) => workload.stall(row.at, row.length),
+                    (Some(workload), _) => workload.event(row),
                     (None, _) => {}
                 }
             }

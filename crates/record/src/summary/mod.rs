@@ -2,29 +2,24 @@
 //! plan.
 
 pub(crate) mod count;
-mod delivery;
 mod document;
 pub(crate) mod evidence;
-mod grades;
-mod grading;
-mod responsiveness;
-mod segments;
-pub(crate) mod split;
-mod streams;
 mod summariser;
 mod totals;
 pub(crate) mod verdicts;
-mod voice;
 mod wifi;
 
-pub(crate) use document::verdict;
-pub use document::{
-    DeliverySummary, FrameSummary, GapSummary, GoalSummary, LatencyMs, PlayerSummary, ProbeCountsSummary, ProbeSummary,
-    ResponsivenessSummary, RpmPeriod, SCHEMA, SegmentsSummary, StationSummary, StreamSummary, StreamsSummary, Summary,
-    Totals, VideoSummary, VoiceStreamSummary, VoiceSummary, WorkloadSummary, verdict_name,
-};
-pub use grades::{AimGrade, BufferbloatGrade, Grades, LoadedLatency, Missing, QooGrade};
-pub use split::{DelaySummary, SplitSummary};
+pub use crate::kinds::grades::{AimGrade, BufferbloatGrade, Grades, LoadedLatency, Missing, QooGrade};
+pub use crate::kinds::player::PlayerSummary;
+pub use crate::kinds::probe::{DelaySummary, ProbeSummary, SplitSummary};
+pub use crate::kinds::responsiveness::{ProbeCountsSummary, ResponsivenessSummary, RpmPeriod};
+pub use crate::kinds::segments::SegmentsSummary;
+pub use crate::kinds::streams::{FrameSummary, GapSummary, StreamSummary, StreamsSummary, VideoSummary};
+pub use crate::kinds::voice::{VoiceStreamSummary, VoiceSummary};
+pub use crate::kinds::{DeliverySummary, KindResults};
+pub use crate::latency_ms::LatencyMs;
+pub use crate::verdict::verdict_name;
+pub use document::{GoalSummary, SCHEMA, StationSummary, Summary, Totals, WorkloadSummary};
 pub use summariser::Summariser;
 pub use totals::WorkloadTotals;
 pub use wifi::WifiSummary;

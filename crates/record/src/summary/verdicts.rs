@@ -1,14 +1,13 @@
 //! Computes the summary from the evidence: the verdicts of workloads, stations and the run, and their values. Those of
 //! goals come from [`netburn_workload::verdict`].
 
-use super::document::{
-    GoalSummary, LatencyMs, PlayerSummary, ProbeSummary, ResponsivenessSummary, SCHEMA, SegmentsSummary,
-    StationSummary, StreamsSummary, Summary, Totals, VoiceSummary, WorkloadSummary,
-};
+use super::document::{GoalSummary, SCHEMA, StationSummary, Summary, Totals, WorkloadSummary};
 use super::evidence::{RunEvidence, StationEvidence, WorkloadEvidence};
-use super::grading::{GradeContext, Moved};
 use crate::columns::names::distinct;
 use crate::header::{Header, RunStatus};
+use crate::kinds::Shared;
+use crate::kinds::grades::{GradeContext, Moved};
+use crate::latency_ms::LatencyMs;
 use crate::quality_issue::{Disturbance, QualityIssue};
 use crate::self_check::{Checked, Evidence, self_check, standstill_limit};
 use netburn_scenario::{Plan, Station};
@@ -16,7 +15,7 @@ use netburn_stats::{Distribution, P50, jain};
 use netburn_units::{BitRate, Duration};
 use netburn_workload::config::BIN;
 use netburn_workload::verdict::{judge, worst};
-use netburn_workload::{Config, Direction, Goal, ProbeTarget, Verdict};
+use netburn_workload::{Config, Direction, Goal, Verdict};
 use std::collections::BTreeMap;
 
 /// The self-check of one run.
@@ -86,13 +85,9 @@ pub(crate) fn summarise(
         .fold(0, u128::saturating_add);
     let mut loads = Moved::default();
     for (station, evidence) in plan.stations.iter().zip(&evidence.stations) {
-        loads.add(
-            station
-                .workloads
-                .iter()
-                .map(|workload| &workload.config)
-                .zip(&evidence.workloads),
-        );
+        for (workload, evidence) in station.workloads.iter().zip(&evidence.workloads) {
+            loads.add(&workload.config, evidence.moved > 0);
+        }
     }
     for (station, evidence) in plan.stations.iter().zip(evidence.stations) {
         moved += evidence.moved() - evidence.left_out;
@@ -176,7 +171,12 @@ fn judge_station(
     load: Duration,
 ) -> StationSummary {
     let moved = evidence.moved();
-    let context = GradeContext::new(&evidence, loads, own_download(station, &evidence));
+    let context = GradeContext::new(
+        &evidence.idle,
+        evidence.idle_variation,
+        loads,
+        own_download(station, &evidence),
+    );
     let warnings: Vec<Option<String>> = evidence.workloads.iter().map(|of| of.warning.clone()).collect();
     let names = distinct(station.workloads.iter().map(|workload| workload.name.as_str()));
     let workloads: Vec<WorkloadSummary> = names
@@ -300,29 +300,12 @@ fn judge_workload(name: String, config: &Config, of: WorkloadEvidence, context: 
         .collect();
     let verdict = worst(goals.iter().map(|goal| goal.verdict));
     let counts = of.counts;
-    let probe = config.target().map(|target| ProbeSummary {
-        target,
-        lost_share: match counts.all() - counts.not_started {
-            0 => None,
-            sent => Some((counts.unbounded() - counts.not_started) as f64 / sent as f64),
-        },
-        reordered: of.reordered,
-        queued_up_ms: distribution(of.up, 0),
-        queued_down_ms: distribution(of.down, 0),
-    });
     let latency = Distribution::from_samples(of.latency, counts.unbounded());
-    let lost = probe.as_ref().and_then(|probe| probe.lost_share);
-    let is_graded = config.target() == Some(ProbeTarget::Server);
-    let grades = is_graded.then(|| context.grades(&of.loaded, &latency, lost));
-    let player = config.playback().map(|_| PlayerSummary {
-        startup_ms: of.startup.iter().max().copied().map(ms),
-        stalls: of.watched.stalls,
-        stalled_ms: of.watched.stalled.as_millis_f64(),
-        longest_stall_ms: ms(of.longest_stall),
-        stalled_share: match of.watched.watched.as_nanos() {
-            0 => 0.0,
-            watched => of.watched.stalled.as_nanos() as f64 / watched as f64,
-        },
+    let results = of.results.summarise(&Shared {
+        config,
+        counts,
+        latency: &latency,
+        grades: context,
     });
     WorkloadSummary {
         name,
@@ -337,19 +320,13 @@ fn judge_workload(name: String, config: &Config, of: WorkloadEvidence, context: 
         not_started: counts.not_started,
         throughput_mbps: mbps(of.moved, of.judged),
         latency_ms: LatencyMs::from(&latency),
-        dial_ms: distribution(of.dial, of.undialled),
+        dial_ms: LatencyMs::of_samples(of.dial, of.undialled),
         first_byte_ms: if of.first_byte.is_empty() {
             None
         } else {
-            distribution(of.first_byte, of.byteless)
+            LatencyMs::of_samples(of.first_byte, of.byteless)
         },
-        player,
-        probe,
-        voice: of.voice.map(VoiceSummary::from),
-        grades,
-        streams: of.streams.map(StreamsSummary::from),
-        segments: of.segments.map(SegmentsSummary::from),
-        responsiveness: of.responsiveness.map(ResponsivenessSummary::from),
+        results,
         dscp: of.dscp,
         goals,
     }
@@ -364,10 +341,6 @@ pub(crate) fn provisional(verdict: Verdict, parts: impl Iterator<Item = (Verdict
         Verdict::Fail => judged_parts.all(|(part, provisional)| part != Verdict::Fail || provisional),
         Verdict::Pass | Verdict::Marginal => judged_parts.any(|(_, provisional)| provisional),
     }
-}
-
-fn distribution(samples: Vec<u64>, unbounded: u64) -> Option<LatencyMs> {
-    (!samples.is_empty() || unbounded > 0).then(|| LatencyMs::from(&Distribution::from_samples(samples, unbounded)))
 }
 
 fn ms(nanos: u64) -> f64 {

@@ -6,7 +6,7 @@ use netburn_record::summary::WorkloadSummary;
 use netburn_record::{OperationRow, Row, RunStatus};
 use netburn_units::{Duration, Instant};
 use netburn_workload::kinds::Responsiveness;
-use netburn_workload::responsiveness::Part;
+use netburn_workload::kinds::responsiveness::Part;
 use netburn_workload::{Config, Failure, LoadConnections, Operation, Outcome, Verdict};
 
 /// A foreign probe whose parts take `part` each.
@@ -133,7 +133,7 @@ fn a_change_is_visible_in_the_periods() {
         probe
     });
     let of = workload(Config::responsiveness(), false, operations.collect());
-    let rpm = of.responsiveness.unwrap();
+    let rpm = of.results.responsiveness.unwrap();
     assert_eq!((rpm.tls_ms, rpm.goresponsiveness_rpm), (None, None));
     let periods: Vec<f64> = rpm.periods.iter().map(|period| period.rpm.unwrap().round()).collect();
     assert_eq!(periods, [1250.0, 1250.0, 1050.0, 1050.0]);
@@ -197,7 +197,7 @@ fn foreign_probes_alone() {
         .into_iter()
         .filter(|probe| Part::from_sequence(probe.sequence) == Part::Foreign);
     let of = workload(config, true, foreign.collect());
-    let rpm = of.responsiveness.unwrap();
+    let rpm = of.results.responsiveness.unwrap();
     assert_eq!(
         (rpm.rpm, rpm.foreign_only, rpm.loaded_rpm, rpm.self_ms),
         (Some(2000.0), true, None, None)

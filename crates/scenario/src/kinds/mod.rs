@@ -103,7 +103,7 @@ sections! { Pages, Stream, Periodic, Bulk, Probe, Packets, VideoCall, Responsive
 
 /// Returns true if a kind has a key, which may be one of all kinds.
 pub(crate) fn has_key(kind: &Kind, key: &str) -> bool {
-    let has = |kind: &Kind| section_of(&(kind.settings)()).keys().contains(&key);
+    let has = |kind: &Kind| section_of(&(kind.default_settings)()).keys().contains(&key);
     match key {
         "repeat" => kind.can_repeat,
         "cc" => kind.transport == Transport::Http,
@@ -138,29 +138,13 @@ pub(crate) fn check_goals(config: &Config, section: &WorkloadSection, cx: &mut C
         return;
     };
     for goal in &goals.0 {
-        if let Some(help) = refusal(&goal.value, config.kind()) {
+        if !(config.kind().supports)(&goal.value) {
             let message = format!("a workload of kind `{}` does not support this goal", config.kind());
-            cx.problem_at(goal, message, help.to_owned());
+            cx.problem_at(goal, message, goal.value.supporting_kinds());
         } else if let Goal::Rate { at_least, .. } = goal.value {
             of_kind.check_rate(goal, at_least, cx);
         }
     }
-}
-
-/// Why a kind can't have a goal.
-fn refusal(goal: &Goal, kind: &Kind) -> Option<&'static str> {
-    let help = match goal {
-        Goal::Latency { .. } => "a time is a goal for `pages`, `calls`, `probe` and kinds with `up` and `down`",
-        Goal::Loss { .. } => "a loss is a goal for kinds with `up` and `down`, such as `datagrams`",
-        Goal::NoFreeze => "`no freeze` is a goal for `video-call`",
-        Goal::Frames => "`frames on time` is a goal for `cloud-gaming`",
-        Goal::NoGap => "`no gap` is a goal for `game`",
-        Goal::Quality { .. } => "a rating is a goal for `voice`",
-        Goal::Rpm { .. } => "round trips per minute are a goal for `responsiveness`",
-        Goal::NoStall => "`no stall` is a goal for `stream` and `dash`, which have a player",
-        Goal::Rate { .. } => "a rate is a goal for `stream`, `dash`, `download` and `upload`",
-    };
-    (!(kind.can_have)(goal)).then_some(help)
 }
 
 /// Sets the due times of operations of `size` from `rate`, `interval` and `jitter`. Without both, the interval follows from

@@ -103,7 +103,7 @@ fn workload(section: &Spanned<WorkloadSection>, duration: Duration, cx: &mut Con
 /// Reports a timeout that packets that are not answered can't have.
 fn check_timeout(section: &WorkloadSection, kind: &Kind, cx: &mut Context) {
     if kind.is_one_way() {
-        let name = if kind.has_streams { "datagrams" } else { "a call" };
+        let name = if kind.has_stream_keys { "datagrams" } else { "a call" };
         let range = Duration::from_millis(10)..=Duration::from_secs(2);
         kinds::check_time(section.timeout.as_ref(), &range, name, cx);
     }

@@ -236,15 +236,15 @@ fn responsiveness() {
 
 #[test]
 fn goals_on_workloads_that_cannot_have_them() {
-    let time = "a time is a goal for `pages`, `calls`, `probe` and kinds with `up` and `down`";
-    let loss = "a loss is a goal for kinds with `up` and `down`, such as `datagrams`";
+    let time = "a time is a goal for `pages`, `calls`, `probe`, `datagrams`, `game`, `cloud-gaming` and `video-call`";
+    let loss = "a loss is a goal for `datagrams`, `game`, `cloud-gaming` and `video-call`";
     let frames = "`frames on time` is a goal for `cloud-gaming`";
     let gap = "`no gap` is a goal for `game`";
     let freeze = "`no freeze` is a goal for `video-call`";
-    let rate = "a rate is a goal for `stream`, `dash`, `download` and `upload`";
+    let rate = "a rate is a goal for `stream`, `download`, `upload` and `dash`";
     let rating = "a rating is a goal for `voice`";
     let rpm = "round trips per minute are a goal for `responsiveness`";
-    let stall = "`no stall` is a goal for `stream` and `dash`, which have a player";
+    let stall = "`no stall` is a goal for `stream` and `dash`";
     for (kind, goal, help) in [
         ("pages", "20 Mbit/s", rate),
         ("pages", "no stall", stall),

@@ -233,6 +233,6 @@ fn goals(config: &Config, any: bool, timeout: Duration, rate: BitRate, objects: 
     goals
         .into_iter()
         .chain(rate)
-        .filter(|goal| (kind.can_have)(goal))
+        .filter(|goal| (kind.supports)(goal))
         .collect()
 }

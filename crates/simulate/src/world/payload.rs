@@ -3,7 +3,7 @@
 use netburn_network::Endpoint as Place;
 use netburn_tcp::Packet as Segment;
 use netburn_units::Instant;
-use netburn_workload::video::MediaPacket;
+use netburn_workload::kinds::video_call::video::MediaPacket;
 use netburn_workload::{Direction, RequestId};
 
 /// End of a connection.

@@ -79,7 +79,7 @@ impl World {
             Place::Station(peer) => random(&self.stations[usize::from(peer)]),
         };
         // Connections with load have self probes, which wait behind what is buffered.
-        let has_probes = kept.is_some() && self.kind(client).has_handshake_times;
+        let has_probes = kept.is_some() && self.kind(client).has_self_probes;
         let framing = if has_probes {
             self.framing.with_frames(LOAD_FRAME.into())
         } else {

@@ -4,7 +4,7 @@ use super::World;
 use super::payload::{End, Payload};
 use netburn_network::Endpoint as Place;
 use netburn_units::{Instant, earlier};
-use netburn_workload::video::{Feedback, MediaPacket, VideoConfig, VideoEnd, VideoTransmit};
+use netburn_workload::kinds::video_call::video::{Feedback, MediaPacket, VideoConfig, VideoEnd, VideoTransmit};
 use netburn_workload::{Config, Direction, RequestId};
 use std::collections::BTreeMap;
 

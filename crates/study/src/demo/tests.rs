@@ -191,7 +191,7 @@ fn the_problem_has_its_goal_its_round_trips_and_its_cause() {
 fn with_stalls(mut summary: Summary, stalls: u64) -> Summary {
     let stream = &mut summary.stations[0].workloads[0];
     stream.kind = "stream".to_owned();
-    stream.player = Some(PlayerSummary {
+    stream.results.player = Some(PlayerSummary {
         stalls,
         ..PlayerSummary::default()
     });

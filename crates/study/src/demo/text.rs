@@ -188,7 +188,7 @@ fn missed(station: &StationSummary) -> impl Iterator<Item = (&WorkloadSummary, &
 
 /// Plural of the operations of a workload.
 fn noun(workload: &WorkloadSummary) -> &'static str {
-    WorkloadKind::by_name(&workload.kind).map_or("samples", |kind| kind.operations)
+    WorkloadKind::by_name(&workload.kind).map_or("samples", |kind| kind.operations_noun)
 }
 
 fn missed_goal(workload: &WorkloadSummary, goal: &GoalSummary) -> String {

@@ -17,7 +17,7 @@ use crate::clock::RunClock;
 use netburn_record::row::baseline_target;
 use netburn_record::{EventKind, EventRow, Row};
 use netburn_units::{BitRate, Instant};
-use netburn_workload::responsiveness::Part;
+use netburn_workload::kinds::responsiveness::Part;
 use netburn_workload::{Action, Connection, ProbeTarget, Request, RequestId, Workload};
 use rustls::ClientConfig;
 use std::cell::{Cell, RefCell};
@@ -197,7 +197,8 @@ fn rejection(at: Instant, station: u16, name: &str) -> Row {
 impl Link {
     fn new(load: &Load) -> Self {
         let (target, config) = (&load.target, load.machine.config());
-        let has_probes = config.kind().has_handshake_times;
+        let has_probes = config.kind().has_self_probes;
+        let times_handshakes = config.kind().has_handshake_times;
         let rejected_cc = target.cc.clone().filter(|name| is_rejected(target, name));
         Link {
             yields: config.kind().has_own_connections || baseline_target(load.workload).is_some(),
@@ -208,7 +209,7 @@ impl Link {
             tls: target.tls.as_ref().map(|trust| {
                 let config = tls::config(trust, target.http)?;
                 // A resumed session has fewer bytes and no certificate.
-                Ok(if has_probes {
+                Ok(if times_handshakes {
                     tls::without_resumption(&config)
                 } else {
                     config

@@ -152,18 +152,18 @@ impl Goal {
         }
     }
 
-    /// Why a kind that has other goals can't have this one.
-    pub(crate) fn refusal(&self) -> &'static str {
+    /// The goal as the subject of a sentence, with its verb.
+    pub(crate) fn subject(&self) -> &'static str {
         match self {
-            Goal::Rpm { .. } => "can't be round trips per minute; only kind `responsiveness` has them",
-            Goal::Latency { .. } => "can't be a latency; use a rate",
-            Goal::Quality { .. } => "can't be a rating; only kind `voice` has one",
-            Goal::Loss { .. } => "can't be a loss; only kinds with `up` and `down` have one",
-            Goal::NoFreeze => "can't be `no freeze`; only kind `video-call` has it",
-            Goal::Frames => "can't be `frames on time`; only kind `cloud-gaming` has frames",
-            Goal::NoGap => "can't be `no gap`; only kind `game` has it",
-            Goal::Rate { .. } => "can't be a rate; use a latency",
-            Goal::NoStall => "can't be `no stall`; only kinds `stream` and `dash` have a player",
+            Goal::Latency { .. } => "a time is",
+            Goal::Rate { .. } => "a rate is",
+            Goal::NoStall => "`no stall` is",
+            Goal::Quality { .. } => "a rating is",
+            Goal::Loss { .. } => "a loss is",
+            Goal::NoGap => "`no gap` is",
+            Goal::Frames => "`frames on time` is",
+            Goal::NoFreeze => "`no freeze` is",
+            Goal::Rpm { .. } => "round trips per minute are",
         }
     }
 }

@@ -90,10 +90,10 @@ impl<S: Into<KindSettings>> From<S> for Config {
         Config {
             settings,
             activity: Activity::default(),
-            priority: kind.priority,
+            priority: kind.default_priority,
             dscp: None,
-            goals: kind.goals.to_vec(),
-            timeout: kind.timeout,
+            goals: kind.default_goals.to_vec(),
+            timeout: kind.default_timeout,
         }
     }
 }
@@ -110,7 +110,7 @@ impl Kind {
     /// Built-in workload with the defaults of this kind.
     #[must_use]
     pub fn preset(&self) -> Config {
-        Config::from((self.settings)())
+        Config::from((self.default_settings)())
     }
 }
 
@@ -118,7 +118,19 @@ impl Goal {
     /// Text form in reports: `page load ≤ 500 ms`.
     #[must_use]
     pub fn describe(&self, kind: &Kind) -> String {
-        self.text(kind.latency, kind.rated)
+        self.text(kind.latency_noun, kind.rate_noun)
+    }
+
+    /// Kinds that support this goal, as a sentence: "a rate is a goal for `stream` and `dash`".
+    #[must_use]
+    pub fn supporting_kinds(&self) -> String {
+        let kinds = KINDS.iter().filter(|kind| (kind.supports)(self));
+        let names: Vec<String> = kinds.map(|kind| format!("`{kind}`")).collect();
+        let list = match names.split_last() {
+            Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+            _ => names.concat(),
+        };
+        format!("{} a goal for {list}", self.subject())
     }
 }
 

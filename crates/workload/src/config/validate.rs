@@ -4,12 +4,12 @@ use super::{Activity, Config, ConfigError, Goal, MIN_REPEAT, MIN_WINDOW, wrong};
 use netburn_units::Duration;
 
 impl Config {
-    /// Checks that all values are in range and consistent. A kind determines which goals it [can have](crate::Kind::can_have).
+    /// Checks that all values are in range and consistent. A kind determines which goals it [supports](crate::Kind::supports).
     ///
     /// # Errors
     /// The first invalid value, with its key.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        self.settings.pattern().validate()?;
+        self.settings.pattern().validate_settings()?;
         self.check_activity()?;
         let (longest, text) = if self.kind().is_one_way() {
             // A lost packet of a call is outstanding until its timeout.
@@ -47,11 +47,11 @@ impl Config {
     fn check_goals(&self) -> Result<(), ConfigError> {
         let kind = self.kind();
         for (index, goal) in self.goals.iter().enumerate() {
-            if !(kind.can_have)(goal) {
-                return match kind.only_goal {
-                    Some(text) => wrong("goal", text),
-                    None => wrong("goal", format!("on kind `{kind}` {}", goal.refusal())),
-                };
+            if !(kind.supports)(goal) {
+                return wrong(
+                    "goal",
+                    format!("is not supported on kind `{kind}`; {}", goal.supporting_kinds()),
+                );
             }
             goal.validate()?;
             if *goal == Goal::NoStall && self.playback().is_none() {

@@ -129,14 +129,14 @@ impl Checked {
                     .collect();
                 assert_eq!(numbers, expected, "every number of a direction ends exactly once");
             }
-        } else if self.config.kind().has_handshake_times {
+        } else if self.config.responsiveness().is_some() {
             probes::check_numbers(&self.ended);
         } else {
             let numbers: Vec<u64> = self.ended.keys().copied().collect();
             let expected: Vec<u64> = (0..numbers.len() as u64).collect();
             assert_eq!(numbers, expected, "every number ends exactly once");
         }
-        if self.config.kind().has_handshake_times {
+        if self.config.responsiveness().is_some() {
             probes::check_dues(&self.config, &self.ended, &self.windows());
         } else {
             self.check_dues();
@@ -289,7 +289,7 @@ impl Checked {
             "due within the run: {request:?}"
         );
         assert!(request.due <= self.now, "never early: {request:?}");
-        if self.config.kind().has_handshake_times {
+        if self.config.responsiveness().is_some() {
             let slot = probes::check_begin(&self.config, request, &self.active, freed);
             assert!(
                 self.active.insert(request.id, slot).is_none(),

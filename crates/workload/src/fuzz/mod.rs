@@ -106,7 +106,7 @@ fn config(next: &mut impl FnMut() -> u8) -> Config {
         spacing: interval / u64::from(burst) / 2,
         size: ByteSize::from_bytes(size.clamp(least, 1400)),
     };
-    let settings = match (kind.settings)() {
+    let settings = match (kind.default_settings)() {
         KindSettings::Pages(_) => Pages { requests, grid }.into(),
         KindSettings::Stream(_) => Stream {
             requests,
@@ -192,10 +192,10 @@ fn config(next: &mut impl FnMut() -> u8) -> Config {
         activity,
         priority: Priority::BestEffort,
         dscp: None,
-        goals: if (kind.can_have)(&limit) && !kind.has_streams {
+        goals: if (kind.supports)(&limit) && !kind.has_stream_keys {
             vec![limit]
         } else {
-            let goals = kind.goals.iter().copied();
+            let goals = kind.default_goals.iter().copied();
             goals.filter(|goal| !matches!(goal, Goal::Rate { .. })).collect()
         },
         timeout: if kind.is_one_way() {

@@ -2,9 +2,9 @@
 
 use crate::config::{Config, LOAD_OBJECT};
 use crate::kinds::responsiveness::PROBE_OBJECT;
+use crate::kinds::responsiveness::Part;
 use crate::machine::{Connection, Direction, Request, RequestId};
 use crate::operation::{Operation, Outcome};
-use crate::responsiveness::Part;
 use crate::schedule::BACKOFF;
 use netburn_units::{Duration, Instant};
 use std::collections::BTreeMap;

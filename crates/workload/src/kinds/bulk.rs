@@ -11,8 +11,9 @@ pub const DOWNLOAD: Kind = Kind {
     has_own_connections: true,
     is_bulk: true,
     is_rated_by_throughput: true,
+    is_waited_for: false,
     // The objects have no meaningful size.
-    can_have: |goal| matches!(goal, Goal::Rate { .. }),
+    supports: |goal| matches!(goal, Goal::Rate { .. }),
     ..Kind::http("download", "download", || Bulk::new(Direction::Down).into())
 };
 
@@ -20,7 +21,7 @@ pub const DOWNLOAD: Kind = Kind {
 pub const UPLOAD: Kind = Kind {
     name: "upload",
     built_in: "upload",
-    settings: || Bulk::new(Direction::Up).into(),
+    default_settings: || Bulk::new(Direction::Up).into(),
     ..DOWNLOAD
 };
 
@@ -75,7 +76,7 @@ impl Pattern for Bulk {
         format!("{what} one after another{up}")
     }
 
-    fn validate(&self) -> Result<(), ConfigError> {
+    fn validate_settings(&self) -> Result<(), ConfigError> {
         self.requests.validate("streams", self.streams)
     }
 

@@ -7,7 +7,7 @@ use std::fmt;
 
 /// A kind of workload: its names, the defaults that its built-in workload has, and its fixed properties.
 ///
-/// Several kinds can have the same type of settings: those of [`packets`](super::packets) differ in what is judged.
+/// Several kinds can have the same type of default_settings: those of [`packets`](super::packets) differ in what is judged.
 #[derive(Debug)]
 pub struct Kind {
     /// Name in scenario files, records and reports.
@@ -15,13 +15,13 @@ pub struct Kind {
     /// Name of the built-in workload that has the defaults.
     pub built_in: &'static str,
     /// Default settings.
-    pub settings: fn() -> KindSettings,
+    pub default_settings: fn() -> KindSettings,
     /// Default traffic class.
-    pub priority: Priority,
+    pub default_priority: Priority,
     /// Default goals.
-    pub goals: &'static [Goal],
+    pub default_goals: &'static [Goal],
     /// Default idle timeout.
-    pub timeout: Duration,
+    pub default_timeout: Duration,
     /// Transport of an operation.
     pub transport: Transport,
     /// True if the workload can run in several windows. A player and streams of datagrams run once.
@@ -33,25 +33,29 @@ pub struct Kind {
     pub is_bulk: bool,
     /// True if throughput says more than the latency of operations.
     pub is_rated_by_throughput: bool,
+    /// True if comparisons contain the latency of operations. For downloads and streams, throughput and windows say more.
+    /// The probes of `responsiveness` have several types, which its score combines.
+    pub is_waited_for: bool,
     /// True if the end of the TCP handshake of an operation is recorded.
     pub has_handshake_times: bool,
-    /// True if the packets follow the keys `up` and `down`.
-    pub has_streams: bool,
+    /// True if there are probes on connections with load (self probes of draft-ietf-ippm-responsiveness). HTTP/2 frames and
+    /// unsent data of these connections are then small, so that probes don't wait in the sender.
+    pub has_self_probes: bool,
+    /// True if the keys `up` and `down` define the packets.
+    pub has_stream_keys: bool,
     /// True if a burst down answers the packets up, so that their round trips are judged.
     pub has_round_trips: bool,
     /// Rate from which the default `interval` follows with the size of an operation. `None` for kinds with a default
     /// interval, or without one.
     pub default_rate: Option<BitRate>,
-    /// Time of an operation, in the text of a goal.
-    pub latency: &'static str,
-    /// Operations, in a sentence.
-    pub operations: &'static str,
-    /// Subject of the rate of a goal, if it is not a window of time.
-    pub rated: Option<&'static str>,
-    /// Returns true for goals that the kind can have.
-    pub can_have: fn(&Goal) -> bool,
-    /// Required type of a goal, if the kind can have only one.
-    pub only_goal: Option<&'static str>,
+    /// Noun for the latency of an operation, in the text of a goal.
+    pub latency_noun: &'static str,
+    /// Noun for operations, in a sentence.
+    pub operations_noun: &'static str,
+    /// Noun for what has the rate of a goal; `None`: a window of time.
+    pub rate_noun: Option<&'static str>,
+    /// Returns true for goals that the kind supports.
+    pub supports: fn(&Goal) -> bool,
 }
 
 /// Transport of an operation.
@@ -71,24 +75,25 @@ impl Kind {
         Kind {
             name,
             built_in,
-            settings,
-            priority: Priority::BestEffort,
-            goals: &[],
-            timeout: Duration::from_secs(30),
+            default_settings: settings,
+            default_priority: Priority::BestEffort,
+            default_goals: &[],
+            default_timeout: Duration::from_secs(30),
             transport: Transport::Http,
             can_repeat: true,
             has_own_connections: false,
             is_bulk: false,
             is_rated_by_throughput: false,
+            is_waited_for: true,
             has_handshake_times: false,
-            has_streams: false,
+            has_self_probes: false,
+            has_stream_keys: false,
             has_round_trips: false,
             default_rate: None,
-            latency: "latency",
-            operations: "samples",
-            rated: None,
-            can_have: |goal| matches!(goal, Goal::Latency { .. }),
-            only_goal: None,
+            latency_noun: "latency",
+            operations_noun: "samples",
+            rate_noun: None,
+            supports: |goal| matches!(goal, Goal::Latency { .. }),
         }
     }
 
@@ -96,12 +101,12 @@ impl Kind {
     /// lost. Goals are latencies and losses.
     pub(super) const fn streams(name: &'static str, settings: fn() -> KindSettings) -> Self {
         Kind {
-            timeout: Duration::from_secs(2),
+            default_timeout: Duration::from_secs(2),
             transport: Transport::OneWay,
             can_repeat: false,
-            has_streams: true,
-            latency: "one-way delay",
-            can_have: |goal| matches!(goal, Goal::Latency { .. } | Goal::Loss { .. }),
+            has_stream_keys: true,
+            latency_noun: "one-way delay",
+            supports: |goal| matches!(goal, Goal::Latency { .. } | Goal::Loss { .. }),
             ..Kind::http(name, name, settings)
         }
     }

@@ -126,11 +126,12 @@ pub trait Pattern: Debug {
         objects.into_iter().chain(every).collect::<Vec<_>>().join(" ")
     }
 
-    /// Checks that all values are in range and consistent.
+    /// Checks that all settings of the kind are in range and consistent. [`Config::validate`](crate::Config::validate)
+    /// checks those of all kinds too.
     ///
     /// # Errors
     /// The first invalid value, with its key.
-    fn validate(&self) -> Result<(), ConfigError>;
+    fn validate_settings(&self) -> Result<(), ConfigError>;
 
     /// Due times of a workload whose first window begins at `start`. `index` distinguishes the workloads of a run.
     fn schedule(&self, start: Instant, seed: Seed, index: u64) -> Box<dyn Schedule> {
@@ -181,7 +182,7 @@ pub trait Pattern: Debug {
     }
 
     /// Time between operations, for `voice` between the packets of one direction. `None` for kinds whose next operation
-    /// starts when the previous one ends, and for kinds that [have streams](Kind::has_streams).
+    /// starts when the previous one ends, and for kinds that [have the keys `up` and `down`](Kind::has_stream_keys).
     fn interval(&self) -> Option<Duration> {
         self.grid().map(|grid| grid.interval)
     }
@@ -248,6 +249,11 @@ pub trait Pattern: Debug {
     fn load(&self) -> LoadConnections {
         self.responsiveness()
             .map_or(LoadConnections::default(), |probes| probes.load)
+    }
+
+    /// Returns true if an operation of this number only loads the network. It counts in results only if it fails.
+    fn is_load(&self, _sequence: u64) -> bool {
+        false
     }
 
     /// Host that answers the datagrams of a probe.

@@ -7,11 +7,11 @@ use netburn_units::{ByteSize, Duration};
 
 /// `browsing`: a page of 10 objects of 128 KiB on new connections every 3 s ± 0.5 s; goal 500 ms.
 pub const PAGES: Kind = Kind {
-    goals: &[Goal::Latency {
+    default_goals: &[Goal::Latency {
         limit: Duration::from_millis(500),
     }],
-    latency: "page load",
-    operations: "pages",
+    latency_noun: "page load",
+    operations_noun: "pages",
     ..Kind::http("pages", "browsing", || Pages::default().into())
 };
 
@@ -45,7 +45,7 @@ impl Pattern for Pages {
         &PAGES
     }
 
-    fn validate(&self) -> Result<(), ConfigError> {
+    fn validate_settings(&self) -> Result<(), ConfigError> {
         self.requests.validate("objects", 1)?;
         self.grid.validate()
     }

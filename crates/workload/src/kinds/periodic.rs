@@ -9,11 +9,11 @@ const RATE: BitRate = BitRate::from_mbps(1);
 
 /// `voip`: 16 KiB at 1 Mbit/s (one every 131.1 ms), up to 8 outstanding; goal 150 ms.
 pub const CALLS: Kind = Kind {
-    goals: &[Goal::Latency {
+    default_goals: &[Goal::Latency {
         limit: Duration::from_millis(150),
     }],
     default_rate: Some(RATE),
-    operations: "calls",
+    operations_noun: "calls",
     ..Kind::http("calls", "voip", || Periodic::default().into())
 };
 
@@ -44,7 +44,7 @@ impl Pattern for Periodic {
         &CALLS
     }
 
-    fn validate(&self) -> Result<(), ConfigError> {
+    fn validate_settings(&self) -> Result<(), ConfigError> {
         self.requests.validate("outstanding", self.outstanding)?;
         self.grid.validate()
     }

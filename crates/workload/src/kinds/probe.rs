@@ -13,9 +13,9 @@ pub const PROBE_SIZES: RangeInclusive<ByteSize> = ByteSize::from_bytes(64)..=Byt
 /// `probe`: a datagram of 64 B every 50 ms, echoed by the server; no goal. A datagram without a
 /// reply within 3 s is lost.
 pub const PROBE: Kind = Kind {
-    timeout: Duration::from_secs(3),
+    default_timeout: Duration::from_secs(3),
     transport: Transport::Echo,
-    latency: "round trip",
+    latency_noun: "round trip",
     ..Kind::http("probe", "probe", || Probe::default().into())
 };
 
@@ -72,7 +72,7 @@ impl Pattern for Probe {
         format!("a datagram of {}{to} {}", self.size, text::every(interval, jitter))
     }
 
-    fn validate(&self) -> Result<(), ConfigError> {
+    fn validate_settings(&self) -> Result<(), ConfigError> {
         if !PROBE_SIZES.contains(&self.size) {
             let (least, most) = (PROBE_SIZES.start(), PROBE_SIZES.end());
             return wrong("object_size", format!("is {}; {least} to {most}", self.size));

@@ -12,7 +12,7 @@ const RATE: BitRate = BitRate::from_mbps(25);
 /// `4kstream`: objects of 1 MiB at 25 Mbit/s (one every 335.5 ms) into a player of 20 Mbit/s.
 /// Goals: at least 20 Mbit/s in every window of 2 s, and no stall.
 pub const STREAM: Kind = Kind {
-    goals: &[
+    default_goals: &[
         Goal::Rate {
             at_least: BitRate::from_mbps(20),
             window: Duration::from_secs(2),
@@ -22,8 +22,9 @@ pub const STREAM: Kind = Kind {
     ],
     can_repeat: false,
     is_rated_by_throughput: true,
+    is_waited_for: false,
     default_rate: Some(RATE),
-    can_have: |goal| matches!(goal, Goal::Rate { .. } | Goal::NoStall),
+    supports: |goal| matches!(goal, Goal::Rate { .. } | Goal::NoStall),
     ..Kind::http("stream", "4kstream", || Stream::default().into())
 };
 
@@ -54,7 +55,7 @@ impl Pattern for Stream {
         &STREAM
     }
 
-    fn validate(&self) -> Result<(), ConfigError> {
+    fn validate_settings(&self) -> Result<(), ConfigError> {
         self.requests.validate("objects", 1)?;
         self.grid.validate()?;
         self.player.map_or(Ok(()), |player| player.validate())

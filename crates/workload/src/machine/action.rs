@@ -20,7 +20,7 @@ pub enum Action {
     },
     /// Send one datagram that is not answered: from the station, or from the server to the station.
     /// Its arrival is [`handle_arrival`](crate::Workload::handle_arrival). For a `video-call` send one
-    /// frame ([`VideoEnd::send_frame`](crate::video::VideoEnd::send_frame)), whose arrival is
+    /// frame ([`VideoEnd::send_frame`](crate::kinds::video_call::video::VideoEnd::send_frame)), whose arrival is
     /// [`handle_frame`](crate::Workload::handle_frame).
     SendOneWay {
         /// Identifies the datagram.

@@ -5,9 +5,8 @@ use super::in_flight::InFlight;
 use super::{Phase, Workload};
 use crate::config::{Connections, LOAD_OBJECT, Requests, Window};
 use crate::direction::Direction;
-use crate::kinds::responsiveness::{Loads, PROBE_OBJECT};
+use crate::kinds::responsiveness::{Loads, PROBE_OBJECT, Part};
 use crate::operation::{Operation, Outcome, RemoteTimestamps};
-use crate::responsiveness::Part;
 use netburn_units::{ByteSize, Instant, earlier};
 
 impl Workload {

@@ -9,12 +9,11 @@
 //! - [`probe`] – a probe and its times. [`probes`]: all probes of a test. [`result`]: the result of a test.
 //!   [`stage`]: stages and connections.
 //! - [`unsent`] – the limit of unsent data on connections with load.
-//! - [`part`] – parts of a workload of kind `responsiveness`. [`score`]: its scores. This workload has a fixed number of
-//!   connections with load, and no stages; its state machine is [`Workload`](crate::Workload).
+//! - [`score`] – scores. A workload of kind `responsiveness` has them too. It has a fixed number of connections with load,
+//!   and no stages; its state machine is [`Workload`](crate::Workload).
 
 pub mod config;
 pub mod machine;
-pub mod part;
 pub mod probe;
 pub mod probes;
 pub mod result;
@@ -25,7 +24,6 @@ pub mod unsent;
 
 pub use config::{Config, ConfigError};
 pub use machine::{Action, Interval, Machine, Reason, Wake};
-pub use part::Part;
 pub use probe::{ProbeFailure, ProbeId, ProbeKind, ProbeTimes};
 pub use result::{Counts, End, Goodput, Scores, TestResult};
 pub use score::{ScoredProbe, Scoring, WorkloadScore, rpm_windows};

@@ -130,17 +130,17 @@ fn impossible_values_are_named_by_their_key() {
         (
             "voip",
             |c| c.goals = vec![Goal::NoStall],
-            "`goal` on kind `calls` can't be `no stall`; only kinds `stream` and `dash` have a player",
+            "`goal` is not supported on kind `calls`; `no stall` is a goal for `stream` and `dash`",
         ),
         (
             "browsing",
             |c| c.goals = vec![RATE],
-            "`goal` on kind `pages` can't be a rate; use a latency",
+            "`goal` is not supported on kind `pages`; a rate is a goal for `stream`, `download`, `upload` and `dash`",
         ),
         (
             "download",
             |c| c.goals = vec![LATENCY],
-            "`goal` on kind `download` can't be a latency; use a rate",
+            "`goal` is not supported on kind `download`; a time is a goal for `pages`, `calls`, `probe`, `datagrams`, `game`, `cloud-gaming` and `video-call`",
         ),
         (
             "voip",
@@ -184,12 +184,12 @@ fn impossible_values_are_named_by_their_key() {
         (
             "voice",
             |c| c.goals = vec![LATENCY],
-            "`goal` on kind `voice` must be a rating",
+            "`goal` is not supported on kind `voice`; a time is a goal for `pages`, `calls`, `probe`, `datagrams`, `game`, `cloud-gaming` and `video-call`",
         ),
         (
             "voip",
             |c| c.goals = vec![rating(80)],
-            "`goal` on kind `calls` can't be a rating; only kind `voice` has one",
+            "`goal` is not supported on kind `calls`; a rating is a goal for `voice`",
         ),
     ];
     for (use_, change, expected) in cases {

@@ -1,7 +1,7 @@
 //! Congestion control of a sender on a modelled bottleneck.
 
 use netburn_units::{BitRate, ByteSize, Duration, Instant};
-use netburn_workload::gcc::{Gcc, GccConfig, PacketReport, Signal};
+use netburn_workload::kinds::video_call::gcc::{Gcc, GccConfig, PacketReport, Signal};
 use proptest::prelude::*;
 
 const CONFIG: GccConfig = GccConfig {

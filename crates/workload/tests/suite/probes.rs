@@ -8,7 +8,8 @@ use netburn_workload::config::{Activity, LOAD_OBJECT};
 use netburn_workload::fuzz::{Checked, Input};
 use netburn_workload::kinds::Responsiveness;
 
-use netburn_workload::responsiveness::{Part, ProbeKind, ProbeTimes, ScoredProbe, Scoring};
+use netburn_workload::kinds::responsiveness::Part;
+use netburn_workload::responsiveness::{ProbeKind, ProbeTimes, ScoredProbe, Scoring};
 use netburn_workload::{
     Action, BACKOFF, Config, Connection, Direction, Failure, Goal, LoadConnections, Outcome, Request, RequestId,
     Verdict, judge, rpm_windows,
@@ -318,7 +319,7 @@ fn impossible_values_are_rejected() {
     };
     assert_eq!(
         latency.validate().unwrap_err().to_string(),
-        "`goal` on kind `responsiveness` must be round trips per minute, such as `1000 rpm`"
+        "`goal` is not supported on kind `responsiveness`; a time is a goal for `pages`, `calls`, `probe`, `datagrams`, `game`, `cloud-gaming` and `video-call`"
     );
     let other = Config {
         goals: vec![GOAL],
@@ -326,6 +327,6 @@ fn impossible_values_are_rejected() {
     };
     assert_eq!(
         other.validate().unwrap_err().to_string(),
-        "`goal` on kind `download` can't be round trips per minute; only kind `responsiveness` has them"
+        "`goal` is not supported on kind `download`; round trips per minute are a goal for `responsiveness`"
     );
 }

@@ -235,15 +235,15 @@ fn impossible_streams_are_rejected() {
         ),
         (
             |c| c.goals = vec![Config::voice().goals[0]],
-            "`goal` on kind `datagrams` can't be a rating; only kind `voice` has one",
+            "`goal` is not supported on kind `datagrams`; a rating is a goal for `voice`",
         ),
         (
             |c| c.goals = vec![Goal::NoGap],
-            "`goal` on kind `datagrams` can't be `no gap`; only kind `game` has it",
+            "`goal` is not supported on kind `datagrams`; `no gap` is a goal for `game`",
         ),
         (
             |c| c.goals = vec![Goal::Frames],
-            "`goal` on kind `datagrams` can't be `frames on time`; only kind `cloud-gaming` has frames",
+            "`goal` is not supported on kind `datagrams`; `frames on time` is a goal for `cloud-gaming`",
         ),
     ];
     for (change, expected) in cases {
@@ -294,7 +294,7 @@ fn impossible_streams_are_rejected() {
     };
     assert_eq!(
         video.validate().unwrap_err().to_string(),
-        "`goal` on kind `video-call` can't be `frames on time`; only kind `cloud-gaming` has frames"
+        "`goal` is not supported on kind `video-call`; `frames on time` is a goal for `cloud-gaming`"
     );
     let voip = Config {
         goals: vec![loss(10_000_000)],
@@ -302,7 +302,7 @@ fn impossible_streams_are_rejected() {
     };
     assert_eq!(
         voip.validate().unwrap_err().to_string(),
-        "`goal` on kind `calls` can't be a loss; only kinds with `up` and `down` have one"
+        "`goal` is not supported on kind `calls`; a loss is a goal for `datagrams`, `game`, `cloud-gaming` and `video-call`"
     );
 }
 

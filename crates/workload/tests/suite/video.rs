@@ -3,7 +3,9 @@
 use netburn_units::{BitRate, ByteSize, Duration, Instant};
 use netburn_workload::config::frame_size;
 use netburn_workload::kinds::VideoCall;
-use netburn_workload::video::{CompleteFrame, Feedback, MediaPacket, VideoConfig, VideoEnd, VideoTransmit};
+use netburn_workload::kinds::video_call::video::{
+    CompleteFrame, Feedback, MediaPacket, VideoConfig, VideoEnd, VideoTransmit,
+};
 use netburn_workload::{Adaptation, Config, PacketStream};
 use proptest::prelude::*;
 

@@ -38,7 +38,7 @@ impl Analysis<'_> {
                 why: format!("{} needs {} Mbit/s", workload.name, crate::format::mbps(mbps)),
             });
         }
-        if config.kind().has_streams {
+        if config.kind().has_stream_keys {
             let rate = |direction, stream: Option<PacketStream>| Some((direction, stream?.rate()));
             let PacketStreams { up, down } = config.packet_streams();
             let streams = [rate(Direction::Down, down), rate(Direction::Up, up)];

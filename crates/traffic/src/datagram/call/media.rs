@@ -12,7 +12,7 @@
 
 use super::fields::{NEVER, age_from, begin, encoded_age, instant, long, short, word};
 use netburn_units::{ByteSize, Instant};
-use netburn_workload::video::{FEEDBACK_HEADER, Feedback, MAX_REPORTED, MediaPacket};
+use netburn_workload::kinds::video_call::video::{FEEDBACK_HEADER, Feedback, MAX_REPORTED, MediaPacket};
 
 pub(super) const KIND_MEDIA: u8 = 9;
 pub(super) const KIND_FEEDBACK: u8 = 10;

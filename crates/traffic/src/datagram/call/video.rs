@@ -2,7 +2,7 @@
 
 use super::media::{self, MediaDatagram};
 use netburn_units::{ByteSize, Duration, Instant};
-use netburn_workload::video::{VideoConfig, VideoEnd, VideoTransmit};
+use netburn_workload::kinds::video_call::video::{VideoConfig, VideoEnd, VideoTransmit};
 use netburn_workload::{Adaptation, PacketStream};
 
 /// Parameters of the senders of a video call, beside their streams.

@@ -4,7 +4,7 @@ use super::wire::{self, Request};
 use super::{CallClient, CallEvent, CallLimits, CallPlan, CallServer, VideoParameters, VideoPlan, media};
 use crate::datagram::{Echo, EchoLimits};
 use netburn_units::{BitRate, ByteSize, Duration, Instant};
-use netburn_workload::video::{Feedback, MediaPacket};
+use netburn_workload::kinds::video_call::video::{Feedback, MediaPacket};
 use netburn_workload::{Adaptation, Direction, PacketStream};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;

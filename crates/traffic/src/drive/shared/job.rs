@@ -8,7 +8,7 @@ use crate::pace::VirtualLink;
 use crate::unsent_limit::{self, UnsentLimit};
 use crate::{client, dscp, progress, station_label};
 use netburn_scenario::plan::Http;
-use netburn_workload::responsiveness::Part;
+use netburn_workload::kinds::responsiveness::Part;
 use netburn_workload::{Connection, Direction, Failure, Request, RequestId};
 use std::borrow::Cow;
 use std::cell::RefCell;

@@ -14,7 +14,7 @@ use netburn_units::{BitRate, Duration};
 /// `dash`: segments of 4 s, 145 kbit/s to 16.8 Mbit/s, and a buffer of 30 s. Goals: no stall, and segments of
 /// at least 4.5 Mbit/s, the lowest bit rate of 1080p in the ladder.
 pub const DASH: Kind = Kind {
-    goals: &[
+    default_goals: &[
         Goal::NoStall,
         Goal::Rate {
             at_least: BitRate::from_bps(4_500_000),
@@ -24,9 +24,10 @@ pub const DASH: Kind = Kind {
     ],
     can_repeat: false,
     is_rated_by_throughput: true,
-    latency: "segment",
-    rated: Some("segments"),
-    can_have: |goal| matches!(goal, Goal::Rate { .. } | Goal::NoStall),
+    is_waited_for: false,
+    latency_noun: "segment",
+    rate_noun: Some("segments"),
+    supports: |goal| matches!(goal, Goal::Rate { .. } | Goal::NoStall),
     ..Kind::http("dash", "dash", || DashClient::default().into())
 };
 
@@ -61,7 +62,7 @@ impl Pattern for DashClient {
         format!("segments of {length} at {least} to {most}, selected by a buffer of {buffer}")
     }
 
-    fn validate(&self) -> Result<(), ConfigError> {
+    fn validate_settings(&self) -> Result<(), ConfigError> {
         match self.dash.validate() {
             Ok(()) => Ok(()),
             Err((key, problem)) => wrong("dash", format!("has an invalid `{key}`: {problem}")),

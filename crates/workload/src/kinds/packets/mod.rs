@@ -37,15 +37,14 @@ const ONE_PERCENT: Probability = match Probability::from_ppb(10_000_000) {
 /// of RTP header, RFC 3551), in the traffic class of voice. Goal: a rating R of 80 ("satisfied"
 /// in G.107 annex B) in windows of 10 s. A packet that does not arrive within 2 s is lost.
 pub const VOICE: Kind = Kind {
-    priority: Priority::Voice,
-    goals: &[Goal::Quality {
+    default_priority: Priority::Voice,
+    default_goals: &[Goal::Quality {
         at_least: 80,
         window: Duration::from_secs(10),
         step: Duration::from_secs(1),
     }],
-    has_streams: false,
-    can_have: |goal| matches!(goal, Goal::Quality { .. }),
-    only_goal: Some("on kind `voice` must be a rating"),
+    has_stream_keys: false,
+    supports: |goal| matches!(goal, Goal::Quality { .. }),
     ..Kind::streams("voice", || {
         Packets::voice(Duration::from_millis(20), ByteSize::from_bytes(172)).into()
     })
@@ -54,7 +53,7 @@ pub const VOICE: Kind = Kind {
 /// `datagrams`: in each direction 1 Mbit/s in packets of 1200 B, one every 9.6 ms. Goal: in windows
 /// of 10 s at most 1 % is lost. A packet that does not arrive within 2 s is lost.
 pub const DATAGRAMS: Kind = Kind {
-    goals: &[Goal::Loss {
+    default_goals: &[Goal::Loss {
         at_most: ONE_PERCENT,
         window: Duration::from_secs(10),
         step: Duration::from_secs(1),
@@ -65,15 +64,15 @@ pub const DATAGRAMS: Kind = Kind {
 /// `game`: an online game with 64 ticks per second, as competitive shooters have: a packet of 100 B up and one
 /// of 250 B down every 15.625 ms. Goals: a round trip of 100 ms, and no gap of 100 ms.
 pub const GAME: Kind = Kind {
-    goals: &[
+    default_goals: &[
         Goal::Latency {
             limit: Duration::from_millis(100),
         },
         Goal::NoGap,
     ],
     has_round_trips: true,
-    latency: "round trip",
-    can_have: |goal| matches!(goal, Goal::NoGap | Goal::Latency { .. } | Goal::Loss { .. }),
+    latency_noun: "round trip",
+    supports: |goal| matches!(goal, Goal::NoGap | Goal::Latency { .. } | Goal::Loss { .. }),
     ..Kind::streams("game", || {
         let tick = Duration::from_micros(15_625);
         let stream = |bytes| Some(PacketStream::single(tick, ByteSize::from_bytes(bytes)));
@@ -86,15 +85,15 @@ pub const GAME: Kind = Kind {
 /// of 64 B up every 8 ms. Services ask for 25 Mbit/s for 1080p60. Goals: frames on time, and a round
 /// trip of 80 ms.
 pub const CLOUD_GAMING: Kind = Kind {
-    goals: &[
+    default_goals: &[
         Goal::Frames,
         Goal::Latency {
             limit: Duration::from_millis(80),
         },
     ],
     has_round_trips: true,
-    latency: "round trip",
-    can_have: |goal| matches!(goal, Goal::Frames | Goal::Latency { .. } | Goal::Loss { .. }),
+    latency_noun: "round trip",
+    supports: |goal| matches!(goal, Goal::Frames | Goal::Latency { .. } | Goal::Loss { .. }),
     ..Kind::streams("cloud-gaming", || {
         let (frame, size) = (Duration::from_nanos(16_666_667), ByteSize::from_bytes(1200));
         let up = PacketStream::single(Duration::from_millis(8), ByteSize::from_bytes(64));
@@ -175,7 +174,7 @@ impl Pattern for Packets {
         })
     }
 
-    fn validate(&self) -> Result<(), ConfigError> {
+    fn validate_settings(&self) -> Result<(), ConfigError> {
         if let (Rating::Voice, Some(stream)) = (self.rating, self.streams.up) {
             let PacketStream { interval, size, .. } = stream;
             if self.streams != Packets::voice(interval, size).streams {

@@ -1,8 +1,8 @@
 //! Load connections of a `responsiveness` workload.
 
 use super::LoadConnections;
+use super::Part;
 use crate::direction::Direction;
-use crate::responsiveness::Part;
 use crate::schedule::BACKOFF;
 use netburn_units::{Instant, Seed, Stream};
 

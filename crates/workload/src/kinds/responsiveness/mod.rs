@@ -1,11 +1,14 @@
 //! Responsiveness under load (draft-ietf-ippm-responsiveness-09): probes on a fixed grid, and load without end on
 //! connections of its own.
 //!
-//! An operation is a probe or an object of the load ([`Part`](crate::responsiveness::Part)). A foreign probe uses a connection of its own, and a self probe
+//! An operation is a probe or an object of the load ([`Part`]). A foreign probe uses a connection of its own, and a self probe
 //! uses a connection with load.
 
 mod loads;
+mod part;
 mod schedule;
+
+pub use part::Part;
 
 pub(crate) use loads::Loads;
 
@@ -36,16 +39,17 @@ pub const PROBE_INTERVALS: RangeInclusive<Duration> = Duration::from_millis(10).
 /// second. A probe without a response fails after 5 s. Goal: 1000 round trips per minute, from which the draft
 /// calls the responsiveness good.
 pub const RESPONSIVENESS: Kind = Kind {
-    goals: &[Goal::Rpm {
+    default_goals: &[Goal::Rpm {
         at_least: 1000,
         window: Duration::from_secs(5),
         step: Duration::from_secs(1),
     }],
-    timeout: Duration::from_secs(5),
+    default_timeout: Duration::from_secs(5),
     has_own_connections: true,
     has_handshake_times: true,
-    can_have: |goal| matches!(goal, Goal::Rpm { .. }),
-    only_goal: Some("on kind `responsiveness` must be round trips per minute, such as `1000 rpm`"),
+    has_self_probes: true,
+    is_waited_for: false,
+    supports: |goal| matches!(goal, Goal::Rpm { .. }),
     ..Kind::http("responsiveness", "responsiveness", || Responsiveness::default().into())
 };
 
@@ -107,7 +111,7 @@ impl Pattern for Responsiveness {
         }
     }
 
-    fn validate(&self) -> Result<(), ConfigError> {
+    fn validate_settings(&self) -> Result<(), ConfigError> {
         if !PROBE_INTERVALS.contains(&self.interval) {
             let (least, most) = (PROBE_INTERVALS.start(), PROBE_INTERVALS.end());
             return wrong("interval", format!("is {}; {least} to {most}", self.interval));
@@ -158,5 +162,9 @@ impl Pattern for Responsiveness {
 
     fn responsiveness(&self) -> Option<&Responsiveness> {
         Some(self)
+    }
+
+    fn is_load(&self, sequence: u64) -> bool {
+        Part::from_sequence(sequence) == Part::Load
     }
 }

@@ -1,7 +1,7 @@
 //! Due times of probes.
 
+use super::Part;
 use crate::common::MIN_PERIOD;
-use crate::responsiveness::Part;
 use crate::schedule::Schedule;
 use netburn_units::{Duration, Instant, Seed};
 

@@ -1,9 +1,11 @@
-//! A video call: frames in both directions. Both senders adapt their rate by GCC ([`video`](crate::video)).
+//! A video call: frames in both directions. Both senders adapt their rate by GCC ([`video`]).
 //!
 //! An operation is one frame: it ends when the last packet of the frame arrives, and its latency is the frame delay.
 //! Numbers are those of [`packets`](super::packets).
 
 mod adaptation;
+pub mod gcc;
+pub mod video;
 
 pub use adaptation::{Adaptation, MAX_TARGET_RATE, MIN_FRAME_SIZE, MIN_MEDIA_PACKET};
 
@@ -25,14 +27,14 @@ pub const VIDEO_CALL_PACKET: ByteSize = ByteSize::from_bytes(1200);
 /// has 9 packets of 1158 B. Both senders start at 1.2 Mbit/s. Goals: no freeze, and a frame delay of 150 ms, as ITU-T G.114
 /// recommends for speech. A frame that is not complete within 2 s is lost.
 pub const VIDEO_CALL: Kind = Kind {
-    goals: &[
+    default_goals: &[
         Goal::NoFreeze,
         Goal::Latency {
             limit: Duration::from_millis(150),
         },
     ],
-    latency: "frame delay",
-    can_have: |goal| matches!(goal, Goal::NoFreeze | Goal::Latency { .. } | Goal::Loss { .. }),
+    latency_noun: "frame delay",
+    supports: |goal| matches!(goal, Goal::NoFreeze | Goal::Latency { .. } | Goal::Loss { .. }),
     ..Kind::streams("video-call", || VideoCall::default().into())
 };
 
@@ -71,7 +73,7 @@ impl Pattern for VideoCall {
         format!("{streams}, starting at {start_rate}")
     }
 
-    fn validate(&self) -> Result<(), ConfigError> {
+    fn validate_settings(&self) -> Result<(), ConfigError> {
         self.streams.validate(VIDEO_CALL.name, 2)?;
         for (direction, stream) in self.streams.all() {
             let Err((key, problem)) = self.adaptation.validate(&stream) else {

@@ -1,6 +1,15 @@
 //! Familiar grades of a path, from the probes of one workload: bufferbloat letters, Quality of Outcome, and Cloudflare's
 //! classes. They are not verdicts, and no verdict depends on them.
 
+mod context;
+
+pub(crate) use context::{GradeContext, LoadedRoundTrips, Moved, Variation};
+
+pub(super) use context::qoo_score;
+
+use super::{End, ResultCounter, ResultEvidence, Shared};
+use crate::aggregate::{Counted, LoadDirection};
+use netburn_workload::{Config, ProbeTarget, Tally};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -117,5 +126,35 @@ impl fmt::Display for Missing {
             Missing::OwnDownload => "a download of the same station",
             Missing::Probes { needed, found } => return write!(f, "{needed} probes (found {found})"),
         })
+    }
+}
+
+impl ResultCounter for LoadedRoundTrips {
+    type Evidence = LoadedRoundTrips;
+
+    fn new(config: &Config, _tls: bool) -> Option<Self> {
+        (config.target() == Some(ProbeTarget::Server)).then(LoadedRoundTrips::default)
+    }
+
+    fn operation(&mut self, _config: &Config, counted: &Counted<'_>, load: Option<LoadDirection>) {
+        if let (Some(load), Some(latency)) = (load, counted.latency) {
+            self.put(load, latency.as_nanos());
+        }
+    }
+
+    fn finish(self, _of: &End<'_>, _goals: &mut [Tally]) -> Self {
+        self
+    }
+}
+
+impl ResultEvidence for LoadedRoundTrips {
+    type Summary = Grades;
+
+    fn add(&mut self, other: Self) {
+        self.extend(other);
+    }
+
+    fn summarise(self, of: &Shared<'_>) -> Grades {
+        of.grades.grades(&self, of.latency, of.counts.lost_share())
     }
 }

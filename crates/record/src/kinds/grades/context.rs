@@ -1,7 +1,7 @@
-//! Computes familiar grades from the evidence of a probe.
+//! Computes the grades of a probe.
 
-use super::evidence::{LoadedEvidence, StationEvidence, WorkloadEvidence};
-use super::grades::{AimGrade, BufferbloatGrade, Grades, LoadedLatency, Missing, QooGrade};
+use super::{AimGrade, BufferbloatGrade, Grades, LoadedLatency, Missing, QooGrade};
+use crate::aggregate::LoadDirection;
 use netburn_quality::grade::aim::{Input, Measured, Use};
 use netburn_quality::grade::bufferbloat::{Scale, increase, mean_increase};
 use netburn_quality::grade::qoo::{PROFILES, Profile};
@@ -12,24 +12,77 @@ use netburn_workload::{Config, Direction};
 
 /// Directions in which bulk workloads of the run moved data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Moved {
-    pub(super) down: bool,
-    pub(super) up: bool,
+pub(crate) struct Moved {
+    down: bool,
+    up: bool,
 }
 
 impl Moved {
-    /// Adds the workloads of a station.
-    pub(super) fn add<'a>(&mut self, workloads: impl Iterator<Item = (&'a Config, &'a WorkloadEvidence)>) {
-        for (config, _) in workloads.filter(|(_, evidence)| evidence.moved > 0) {
-            self.down |= config.loads(Direction::Down);
-            self.up |= config.loads(Direction::Up);
+    /// Adds a workload of the run if it moved data.
+    pub(crate) fn add(&mut self, config: &Config, has_moved: bool) {
+        self.down |= has_moved && config.loads(Direction::Down);
+        self.up |= has_moved && config.loads(Direction::Up);
+    }
+}
+
+/// Round trips of a probe in ns, by the directions of the bulk load when they were due.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct LoadedRoundTrips {
+    download: Vec<u64>,
+    upload: Vec<u64>,
+    both: Vec<u64>,
+}
+
+impl LoadedRoundTrips {
+    pub(super) fn put(&mut self, direction: LoadDirection, nanos: u64) {
+        match direction {
+            LoadDirection::Download => &mut self.download,
+            LoadDirection::Upload => &mut self.upload,
+            LoadDirection::Both => &mut self.both,
         }
+        .push(nanos);
+    }
+
+    pub(super) fn extend(&mut self, other: LoadedRoundTrips) {
+        self.download.extend(other.download);
+        self.upload.extend(other.upload);
+        self.both.extend(other.both);
+    }
+}
+
+/// Differences between successive samples.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Variation {
+    sum: u128,
+    pairs: u64,
+}
+
+impl Variation {
+    /// Differences of samples in ns, in the order in which they were sent.
+    pub(crate) fn from_samples(samples: &[u64]) -> Self {
+        let pairs = samples.windows(2).map(|pair| u128::from(pair[0].abs_diff(pair[1])));
+        Variation {
+            sum: pairs.sum(),
+            pairs: samples.len().saturating_sub(1) as u64,
+        }
+    }
+
+    /// Mean of the differences; `None` without any.
+    pub(crate) fn mean(self) -> Option<Duration> {
+        // The mean of values of 64 bits has 64 bits.
+        let mean = self.sum.checked_div(self.pairs.into())?;
+        Some(Duration::from_nanos(mean as u64))
+    }
+
+    pub(crate) fn add(&mut self, other: Variation) {
+        self.sum = self.sum.saturating_add(other.sum);
+        self.pairs += other.pairs;
     }
 }
 
 /// Values of a station that grades need besides its probes.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct GradeContext {
+pub(crate) struct GradeContext {
     moved: Moved,
     /// Mean and median round trip before the load.
     idle: Option<(Duration, Duration)>,
@@ -40,18 +93,19 @@ pub(super) struct GradeContext {
 }
 
 impl GradeContext {
-    /// Context of the probes of a station. `download` is the rate of its own downloads.
-    pub(super) fn new(station: &StationEvidence, moved: Moved, download: Option<BitRate>) -> Self {
+    /// Context of the probes of a station: its round trips before the load in ns, the load of the run, and the rate of its
+    /// own downloads.
+    pub(crate) fn new(idle: &[u64], variation: Variation, moved: Moved, download: Option<BitRate>) -> Self {
         GradeContext {
             moved,
-            idle: mean(&station.idle).zip(median(&station.idle)),
-            jitter: station.idle_variation.mean(),
+            idle: mean(idle).zip(median(idle)),
+            jitter: variation.mean(),
             download,
         }
     }
 
     /// Grades of a probe. `latency` is the distribution of all its round trips, `lost` the share of lost datagrams.
-    pub(super) fn grades(&self, loaded: &LoadedEvidence, latency: &Distribution, lost: Option<f64>) -> Grades {
+    pub(super) fn grades(&self, loaded: &LoadedRoundTrips, latency: &Distribution, lost: Option<f64>) -> Grades {
         let (down, up) = (self.moved.down, self.moved.up);
         let phases = Phases {
             download: down.then_some(&loaded.download[..]),
@@ -168,7 +222,7 @@ impl<'a> Phases<'a> {
 }
 
 fn qoo(profile: &Profile, latency: &Distribution, lost: Option<f64>) -> QooGrade {
-    let score = score(profile, latency, lost.unwrap_or(0.0));
+    let score = qoo_score(profile, latency, lost.unwrap_or(0.0));
     QooGrade {
         profile: profile.name.to_owned(),
         source: profile.source.to_owned(),
@@ -183,7 +237,7 @@ fn qoo(profile: &Profile, latency: &Distribution, lost: Option<f64>) -> QooGrade
 /// # Errors
 ///
 /// There are too few round trips for a percentile of the profile.
-pub(super) fn score(profile: &Profile, latency: &Distribution, lost: f64) -> Result<f64, Missing> {
+pub(in crate::kinds) fn qoo_score(profile: &Profile, latency: &Distribution, lost: f64) -> Result<f64, Missing> {
     let levels = profile.latency.iter().map(|required| required.percentile);
     let most = levels.max_by_key(|level| needed(*level));
     if let Some(level) = most.filter(|level| !supported(*level, latency.count)) {

@@ -1,9 +1,27 @@
-//! Packets of one direction of a call or of a stream of datagrams, from their evidence.
+//! Packets of one direction of a call or of a stream of datagrams.
 
-use super::document::{DeliverySummary, LatencyMs};
+use crate::latency_ms::LatencyMs;
 use netburn_quality::LossRuns;
 use netburn_stats::Distribution;
 use netburn_stats::bootstrap::mean;
+use serde::{Deserialize, Serialize};
+
+/// Packets of one direction of a call or of a stream of datagrams: losses and times.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct DeliverySummary {
+    /// Packets sent.
+    pub packets: u64,
+    /// One-way delay of the packets from their due time. Lost packets rank above all others.
+    pub delay_ms: Option<LatencyMs>,
+    /// Share of the packets that never arrived.
+    pub lost_share: Option<f64>,
+    /// Longest run of consecutive packets that never arrived.
+    pub longest_loss_packets: u64,
+    /// Mean length of these runs; `null` without loss.
+    pub mean_loss_packets: Option<f64>,
+    /// Jitter of RFC 3550, mean over the packets.
+    pub jitter_ms: Option<f64>,
+}
 
 impl DeliverySummary {
     /// Packets of all runs together: losses of each run, delays in ns of the packets that arrived, and the mean jitter in

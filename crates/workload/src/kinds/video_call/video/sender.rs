@@ -2,7 +2,7 @@
 
 use super::{Feedback, MediaPacket, VideoConfig, VideoTransmit};
 use crate::common::frame_size;
-use crate::gcc::{Gcc, GccConfig, PacketReport};
+use crate::kinds::video_call::gcc::{Gcc, GccConfig, PacketReport};
 use netburn_units::{BitRate, ByteSize, Duration, Instant};
 use std::collections::VecDeque;
 

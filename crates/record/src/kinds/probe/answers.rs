@@ -1,14 +1,14 @@
 //! Answers of a station's probes, by the host that answered.
 
-use super::workload::{Clocks, OneWay, one_way};
-use crate::summary::split::SplitEvidence;
+use super::SplitEvidence;
+use super::one_way::{Clocks, OneWay, one_way};
 use netburn_scenario::Station;
 use netburn_units::Duration;
 use netburn_workload::{Operation, ProbeTarget};
 
 /// Collects the answers of a station with a probe to its access point.
 #[derive(Debug)]
-pub(super) struct SplitCounter {
+pub(crate) struct SplitCounter {
     /// By workload: the host that answers; `None` for other kinds.
     targets: Vec<Option<ProbeTarget>>,
     /// By host, in the order of [`ProbeTarget::ALL`]: due time and latency in ns.
@@ -22,7 +22,7 @@ pub(super) struct SplitCounter {
 
 impl SplitCounter {
     /// Counter for a station; `None` if it has no probe to its access point.
-    pub(super) fn new(station: &Station) -> Option<Self> {
+    pub(crate) fn new(station: &Station) -> Option<Self> {
         let configs = || station.workloads.iter().map(|workload| &workload.config);
         let probes = configs().filter(|config| config.target().is_some());
         let counter = SplitCounter {
@@ -36,7 +36,7 @@ impl SplitCounter {
     }
 
     /// Records an answered operation of a workload.
-    pub(super) fn answer(&mut self, workload: usize, operation: &Operation, latency: Duration) {
+    pub(crate) fn answer(&mut self, workload: usize, operation: &Operation, latency: Duration) {
         let target = self.targets.get(workload).copied().flatten();
         let place = ProbeTarget::ALL.iter().position(|known| Some(*known) == target);
         if let Some(place) = place {
@@ -46,12 +46,12 @@ impl SplitCounter {
     }
 
     /// Records an answered idle probe to the server.
-    pub(super) fn idle(&mut self, operation: &Operation) {
+    pub(crate) fn idle(&mut self, operation: &Operation) {
         self.idle_one_way.extend(one_way(operation));
     }
 
     /// Compares the answers. `idle`: idle round trips to the server, in ns.
-    pub(super) fn finish(mut self, idle: &[u64], clocks: Clocks<'_>, to: &mut SplitEvidence) {
+    pub(crate) fn finish(mut self, idle: &[u64], clocks: Clocks<'_>, to: &mut SplitEvidence) {
         self.answers.iter_mut().for_each(|answers| answers.sort_unstable());
         let [near, line, server] = &self.answers;
         let has = |target| self.targets.contains(&Some(target));

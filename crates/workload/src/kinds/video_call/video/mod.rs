@@ -1,4 +1,4 @@
-//! One end of a video call: a sender of frames whose rate follows [GCC](crate::gcc), and a receiver of frames.
+//! One end of a video call: a sender of frames whose rate follows [GCC](crate::kinds::video_call::gcc), and a receiver of frames.
 //!
 //! - `sender`: frames become packets, which are paced at 2.5 times the rate. Lost packets are sent again.
 //! - `receiver`: complete frames, and feedback about the packets that arrived.

@@ -1,17 +1,9 @@
 //! Metrics of streams of datagrams: games, and the frames of video calls.
 
-use super::{Metric, Unit, count, percentile};
-use crate::summary::{StreamSummary, VideoSummary, WorkloadSummary};
+use super::{StreamSummary, StreamsSummary, VideoSummary};
+use crate::quantity::{Metric, Unit, count, percentile};
 use netburn_stats::P95;
 use netburn_stats::metric_change::{Better, Tolerance};
-
-fn up(of: &WorkloadSummary) -> Option<StreamSummary> {
-    of.streams.as_ref()?.up
-}
-
-fn down(of: &WorkloadSummary) -> Option<StreamSummary> {
-    of.streams.as_ref()?.down
-}
 
 fn video(stream: Option<StreamSummary>) -> Option<VideoSummary> {
     stream?.video
@@ -21,8 +13,8 @@ fn video(stream: Option<StreamSummary>) -> Option<VideoSummary> {
 macro_rules! direction {
     ($stream:ident $word:literal) => {
         &[
-            Metric::new(concat!("delay_", $word, "_p50_ms"), Unit::Ms, |of: &WorkloadSummary| {
-                Some($stream(of)?.delivery.delay_ms.and_then(|delay| delay.p50))
+            Metric::new(concat!("delay_", $word, "_p50_ms"), Unit::Ms, |of: &StreamsSummary| {
+                Some(of.$stream?.delivery.delay_ms.and_then(|delay| delay.p50))
             })
                 .at(concat!("streams.", $word, ".delay_ms.p50"))
                 .gauge_of(
@@ -30,8 +22,8 @@ macro_rules! direction {
                     "netburn_stream_delay_median_seconds",
                     "Median one-way delay of a direction of a stream: of the packets, or of the frames of a video call.",
                 ),
-            Metric::new(concat!("lost_", $word, "_share"), Unit::Share, |of: &WorkloadSummary| {
-                Some($stream(of)?.delivery.lost_share)
+            Metric::new(concat!("lost_", $word, "_share"), Unit::Share, |of: &StreamsSummary| {
+                Some(of.$stream?.delivery.lost_share)
             })
                 .at(concat!("streams.", $word, ".lost_share"))
                 .gauge_of(
@@ -45,8 +37,8 @@ macro_rules! direction {
                     Better::Lower,
                     Tolerance::LOSS,
                 ),
-            Metric::new(concat!("jitter_", $word, "_ms"), Unit::Ms, |of: &WorkloadSummary| {
-                Some($stream(of)?.delivery.jitter_ms)
+            Metric::new(concat!("jitter_", $word, "_ms"), Unit::Ms, |of: &StreamsSummary| {
+                Some(of.$stream?.delivery.jitter_ms)
             })
                 .at(concat!("streams.", $word, ".jitter_ms"))
                 .gauge_of(
@@ -54,8 +46,8 @@ macro_rules! direction {
                     "netburn_stream_jitter_seconds",
                     "Jitter (RFC 3550) of a direction of a stream of datagrams.",
                 ),
-            Metric::new(concat!("gaps_", $word, "_share"), Unit::Share, |of: &WorkloadSummary| {
-                Some(Some($stream(of)?.gaps?.share))
+            Metric::new(concat!("gaps_", $word, "_share"), Unit::Share, |of: &StreamsSummary| {
+                Some(Some(of.$stream?.gaps?.share))
             })
                 .at(concat!("streams.", $word, ".gaps.share"))
                 .gauge_of(
@@ -69,8 +61,8 @@ macro_rules! direction {
                     Better::Lower,
                     Tolerance::LOSS,
                 ),
-            Metric::new(concat!("delay_", $word, "_p95_ms"), Unit::Ms, |of: &WorkloadSummary| {
-                let delay = $stream(of)?.delivery.delay_ms;
+            Metric::new(concat!("delay_", $word, "_p95_ms"), Unit::Ms, |of: &StreamsSummary| {
+                let delay = of.$stream?.delivery.delay_ms;
                 Some(delay.and_then(|delay| percentile(delay.p95, P95, &delay)))
             })
                 .at(concat!("streams.", $word, ".delay_ms.p95"))
@@ -80,14 +72,14 @@ macro_rules! direction {
                     Better::Lower,
                     Tolerance::LATENCY,
                 )
-                .compared_if(|of: &WorkloadSummary| video($stream(of)).is_some()),
-            Metric::new(concat!("freezes_", $word), Unit::Count, |of: &WorkloadSummary| {
-                count(video($stream(of))?.freezes)
+                .compared_if(|of: &StreamsSummary| video(of.$stream).is_some()),
+            Metric::new(concat!("freezes_", $word), Unit::Count, |of: &StreamsSummary| {
+                count(video(of.$stream)?.freezes)
             })
                 .at(concat!("streams.", $word, ".video.freezes"))
                 .gauge_of($word, "netburn_video_freezes", "Freezes of a direction of a video call (webrtc-stats)."),
-            Metric::new(concat!("frozen_", $word, "_ms"), Unit::Ms, |of: &WorkloadSummary| {
-                Some(Some(video($stream(of))?.total_freezes_ms))
+            Metric::new(concat!("frozen_", $word, "_ms"), Unit::Ms, |of: &StreamsSummary| {
+                Some(Some(video(of.$stream)?.total_freezes_ms))
             })
                 .at(concat!("streams.", $word, ".video.total_freezes_ms"))
                 .gauge_of(
@@ -95,8 +87,8 @@ macro_rules! direction {
                     "netburn_video_freezes_seconds",
                     "Total duration of the freezes of a direction of a video call.",
                 ),
-            Metric::new(concat!("frozen_", $word, "_share"), Unit::Share, |of: &WorkloadSummary| {
-                Some(video($stream(of))?.frozen_share)
+            Metric::new(concat!("frozen_", $word, "_share"), Unit::Share, |of: &StreamsSummary| {
+                Some(video(of.$stream)?.frozen_share)
             })
                 .at(concat!("streams.", $word, ".video.frozen_share"))
                 .gauge_of(
@@ -110,8 +102,8 @@ macro_rules! direction {
                     Better::Lower,
                     Tolerance::LOSS,
                 ),
-            Metric::new(concat!("rate_", $word, "_mbps"), Unit::Mbps, |of: &WorkloadSummary| {
-                Some(video($stream(of))?.rate_mbps)
+            Metric::new(concat!("rate_", $word, "_mbps"), Unit::Mbps, |of: &StreamsSummary| {
+                Some(video(of.$stream)?.rate_mbps)
             })
                 .at(concat!("streams.", $word, ".video.rate_mbps"))
                 .gauge_of(
@@ -119,8 +111,8 @@ macro_rules! direction {
                     "netburn_video_rate_bits_per_second",
                     "Mean rate of the complete frames of a direction of a video call.",
                 ),
-            Metric::new(concat!("at_target_", $word, "_share"), Unit::Share, |of: &WorkloadSummary| {
-                Some(video($stream(of))?.at_target_share)
+            Metric::new(concat!("at_target_", $word, "_share"), Unit::Share, |of: &StreamsSummary| {
+                Some(video(of.$stream)?.at_target_share)
             })
                 .at(concat!("streams.", $word, ".video.at_target_share"))
                 .gauge_of(
@@ -138,12 +130,12 @@ macro_rules! direction {
     };
 }
 
-pub(super) static UP: &[Metric<WorkloadSummary>] = direction!(up "up");
-pub(super) static DOWN: &[Metric<WorkloadSummary>] = direction!(down "down");
+pub(in crate::kinds) static UP: &[Metric<StreamsSummary>] = direction!(up "up");
+pub(in crate::kinds) static DOWN: &[Metric<StreamsSummary>] = direction!(down "down");
 
-pub(super) static BOTH: &[Metric<WorkloadSummary>] = &[
-    Metric::new("missed_frames_share", Unit::Share, |of: &WorkloadSummary| {
-        Some(of.streams.as_ref()?.down?.frames?.missed_share)
+pub(in crate::kinds) static BOTH: &[Metric<StreamsSummary>] = &[
+    Metric::new("missed_frames_share", Unit::Share, |of: &StreamsSummary| {
+        Some(of.down?.frames?.missed_share)
     })
     .gauge_of(
         "down",
@@ -157,12 +149,12 @@ pub(super) static BOTH: &[Metric<WorkloadSummary>] = &[
         Better::Lower,
         Tolerance::LOSS,
     ),
-    Metric::new("round_trip_p50_ms", Unit::Ms, |of: &WorkloadSummary| {
-        Some(of.streams.as_ref()?.round_trip_ms?.p50)
+    Metric::new("round_trip_p50_ms", Unit::Ms, |of: &StreamsSummary| {
+        Some(of.round_trip_ms?.p50)
     })
     .at("streams.round_trip_ms.p50"),
-    Metric::new("round_trip_p95_ms", Unit::Ms, |of: &WorkloadSummary| {
-        Some(of.streams.as_ref()?.round_trip_ms?.p95)
+    Metric::new("round_trip_p95_ms", Unit::Ms, |of: &StreamsSummary| {
+        Some(of.round_trip_ms?.p95)
     })
     .gauge(
         "netburn_round_trip_p95_seconds",
@@ -175,9 +167,8 @@ pub(super) static BOTH: &[Metric<WorkloadSummary>] = &[
         Better::Lower,
         Tolerance::LATENCY,
     ),
-    Metric::new("qoo", Unit::Points, |of: &WorkloadSummary| {
-        let streams = of.streams.as_ref()?;
-        streams.round_trip_ms.map(|_| streams.qoo)
+    Metric::new("qoo", Unit::Points, |of: &StreamsSummary| {
+        of.round_trip_ms.map(|_| of.qoo)
     })
     .at("streams.qoo"),
 ];
