@@ -3,8 +3,8 @@
 //! - [`load`] – input and result.
 //! - [`baseline`](mod@baseline): idle latency before the load.
 //! - `scheduler`: decisions, without sockets. `backlog`: detection of overload.
-//! - `shared`: events and the resulting actions. `job`: one object. `probe`: datagrams. `hop_probe`: ICMP. `dscp`: marks of
-//!   datagrams. `sample`: TCP_INFO.
+//! - `shared`: events and the resulting actions. `job`: one object. `datagrams`: sockets of `probe` and `call`. `hop_probe`: ICMP.
+//!   `dscp`: marks of datagrams. `sample`: TCP_INFO.
 
 mod backlog;
 pub mod baseline;
@@ -74,9 +74,7 @@ async fn run(shared: &Rc<Shared>, rows: &Rows, mut stop: CancelToken) -> (Busy, 
     let mut standstills = Standstills::new(LOOK);
     let backlog = Rc::new(RefCell::new(Backlog::default()));
     let mut turn = shared.clock.now();
-    shared::probe::open(shared);
-    shared::hop_probe::open(shared);
-    shared::call::open(shared);
+    shared.open_packet_sockets();
     loop {
         shared.with_scheduler(|_, _| {});
         let now = shared.clock.now();

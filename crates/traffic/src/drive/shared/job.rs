@@ -1,6 +1,6 @@
 //! Transfer of one object, from the request of a workload to its end.
 
-use super::{IdleConnection, Link, Shared};
+use super::{IdleConnection, LoadSockets, Shared};
 use crate::client::h2::Session;
 use crate::client::{ExchangeError, Length, Method, Resource, Response, Stream, TransferObserver, h1};
 use crate::drive::sample::{SampledConnection, Sampler};
@@ -34,25 +34,25 @@ pub(super) async fn run(shared: Rc<Shared>, index: usize, request: Request) {
 }
 
 async fn object(shared: &Rc<Shared>, index: usize, request: &Request) -> Result<(), Failure> {
-    let link = &shared.links[index];
+    let load = &shared.loads[index];
     let (station, _) = shared.scheduler.borrow().place(index);
-    let ask = ask(link, request, station);
+    let ask = ask(load, request, station);
     let mut watch = ProgressReporter {
         shared,
         index,
         id: request.id,
         unsent: None,
-        yields: link.yields && (!link.has_probes || is_load(link, request)),
+        yields: load.yields && (!load.has_probes || is_load(load, request)),
         direction: match ask.method {
             Method::Post(_) => Direction::Up,
             Method::Get | Method::Head => Direction::Down,
         },
     };
-    let answer = match link.target.http {
+    let answer = match load.target.http {
         Http::H1 => over_h1(shared, index, request, &ask, &mut watch).await?,
         Http::H2 => over_h2(shared, index, request, &ask, &mut watch).await?,
     };
-    let wanted = match (&link.target.resource, request.direction) {
+    let wanted = match (&load.target.resource, request.direction) {
         (Resource::Netburn, Direction::Down) => Some(request.size.as_bytes()),
         _ => None,
     };
@@ -64,22 +64,22 @@ async fn object(shared: &Rc<Shared>, index: usize, request: &Request) -> Result<
     Ok(())
 }
 
-fn ask<'a>(link: &'a Link, request: &Request, station: u16) -> client::Request<'a> {
+fn ask<'a>(load: &'a LoadSockets, request: &Request, station: u16) -> client::Request<'a> {
     let size = request.size.as_bytes();
     let marked = |path| {
-        let path = dscp::request_dscp(path, request.marking.dscp, link.target.answers_cc.as_deref());
-        let path = if link.target.labelled {
+        let path = dscp::request_dscp(path, request.marking.dscp, load.target.answers_cc.as_deref());
+        let path = if load.target.labelled {
             station_label::labelled(path, station)
         } else {
             path
         };
-        if is_load(link, request) {
+        if is_load(load, request) {
             unsent_limit::limited(path)
         } else {
             path
         }
     };
-    let (method, path) = match (&link.target.resource, request.direction) {
+    let (method, path) = match (&load.target.resource, request.direction) {
         (Resource::Netburn, Direction::Down) => (Method::Get, marked(format!("/bytes/{size}").into())),
         (Resource::Netburn, Direction::Up) => (Method::Post(size), progress::with_progress(marked("/sink".into()))),
         (Resource::Get(path), _) => (Method::Get, Cow::Borrowed(path.as_str())),
@@ -89,9 +89,9 @@ fn ask<'a>(link: &'a Link, request: &Request, station: u16) -> client::Request<'
     client::Request {
         method,
         path,
-        authority: Cow::Borrowed(&link.authority),
+        authority: Cow::Borrowed(&load.authority),
         last: request.connection == Connection::New,
-        length: match (&link.target.resource, request.direction) {
+        length: match (&load.target.resource, request.direction) {
             (Resource::Netburn, Direction::Down) => Length::Exactly(size),
             (Resource::Netburn, Direction::Up) => Length::AtMost(MAX_RECEIPT),
             _ => Length::Any,
@@ -100,8 +100,8 @@ fn ask<'a>(link: &'a Link, request: &Request, station: u16) -> client::Request<'
 }
 
 /// Returns whether a request is load on a connection with self probes.
-fn is_load(link: &Link, request: &Request) -> bool {
-    link.has_probes && Part::from_sequence(request.id.operation) == Part::Load
+fn is_load(load: &LoadSockets, request: &Request) -> bool {
+    load.has_probes && Part::from_sequence(request.id.operation) == Part::Load
 }
 
 async fn over_h1(
@@ -111,9 +111,9 @@ async fn over_h1(
     ask: &client::Request<'_>,
     watch: &mut ProgressReporter<'_>,
 ) -> Result<Response, Failure> {
-    let link = &shared.links[index];
+    let load = &shared.loads[index];
     let mut idle = match request.connection {
-        Connection::Kept(slot) => link.kept.borrow_mut().remove(&slot),
+        Connection::Kept(slot) => load.kept.borrow_mut().remove(&slot),
         Connection::New => None,
     };
     loop {
@@ -126,7 +126,7 @@ async fn over_h1(
             Ok(answer) => {
                 match request.connection {
                     Connection::Kept(slot) if answer.keep => {
-                        link.kept.borrow_mut().insert(slot, connection);
+                        load.kept.borrow_mut().insert(slot, connection);
                     }
                     _ => close(shared, connection, &answer),
                 }
@@ -141,21 +141,21 @@ async fn over_h1(
 async fn dial(shared: &Rc<Shared>, index: usize, request: &Request) -> Result<IdleConnection, Failure> {
     let stream = connect(shared, index, request).await?;
     shared.event(index, |machine, now| machine.handle_connected(now, request.id));
-    let watched = shared.watch(index, stream.socket());
-    Ok(IdleConnection { watched, stream })
+    let sampled = shared.watch(index, stream.socket());
+    Ok(IdleConnection { sampled, stream })
 }
 
 async fn connect(shared: &Rc<Shared>, index: usize, request: &Request) -> Result<Stream, Failure> {
-    let link = &shared.links[index];
+    let load = &shared.loads[index];
     let tcp_connected = || {
-        if link.has_probes {
+        if load.has_probes {
             shared.event(index, |machine, now| machine.handle_tcp_connected(now, request.id));
         }
     };
     let dscp = request.marking.dscp;
-    let dialled = async { Stream::dial_observed(&link.target, link.tls()?, dscp, &shared.meter, tcp_connected).await };
+    let dialled = async { Stream::dial_observed(&load.target, load.tls()?, dscp, &shared.meter, tcp_connected).await };
     dialled.await.map_err(|error| {
-        tracing::debug!(%error, address = %link.target.address, "can't connect");
+        tracing::debug!(%error, address = %load.target.address, "can't connect");
         Failure::Dial
     })
 }
@@ -163,7 +163,7 @@ async fn connect(shared: &Rc<Shared>, index: usize, request: &Request) -> Result
 /// Closes a connection after its last response, without delaying the workload.
 fn close(shared: &Rc<Shared>, mut connection: IdleConnection, answer: &Response) {
     let now = shared.clock.now();
-    Sampler::closing(&connection.watched, now, &mut shared.scheduler.borrow_mut());
+    Sampler::closing(&connection.sampled, now, &mut shared.scheduler.borrow_mut());
     if answer.is_success() {
         tokio::task::spawn_local(async move {
             let mut rest = [0; 512];
@@ -180,24 +180,24 @@ async fn over_h2(
     ask: &client::Request<'_>,
     watch: &mut ProgressReporter<'_>,
 ) -> Result<Response, Failure> {
-    let tls = shared.links[index].target.tls.is_some();
+    let tls = shared.loads[index].target.tls.is_some();
     let mut fresh = false;
     loop {
         let (session, own) = match request.connection {
             Connection::New => {
-                let (session, watched) = begin(shared, index, request).await?;
+                let (session, sampled) = begin(shared, index, request).await?;
                 shared.event(index, |machine, now| machine.handle_connected(now, request.id));
-                (session, Some(watched))
+                (session, Some(sampled))
             }
             Connection::Kept(_) => (shared_session(shared, index, request, &mut fresh).await?, None),
         };
-        if is_load(&shared.links[index], request) && request.direction == Direction::Up {
+        if is_load(&shared.loads[index], request) && request.direction == Direction::Up {
             watch.unsent = Some((session.observe(), session.unsent_limit()));
         }
         match session.exchange(tls, ask, watch).await {
             Ok(answer) => {
-                if let Some(watched) = own {
-                    Sampler::closing(&watched, shared.clock.now(), &mut shared.scheduler.borrow_mut());
+                if let Some(sampled) = own {
+                    Sampler::closing(&sampled, shared.clock.now(), &mut shared.scheduler.borrow_mut());
                 }
                 return Ok(answer);
             }
@@ -214,15 +214,15 @@ async fn over_h2(
 
 async fn begin(shared: &Rc<Shared>, index: usize, request: &Request) -> Result<(Session, SampledConnection), Failure> {
     let stream = connect(shared, index, request).await?;
-    let watched = shared.watch(index, stream.socket());
+    let sampled = shared.watch(index, stream.socket());
     // Paced workloads are not limited, and would only be delayed by small windows.
-    let limit = shared.limit.filter(|_| shared.links[index].yields);
-    let session = if shared.links[index].has_probes {
+    let limit = shared.limit.filter(|_| shared.loads[index].yields);
+    let session = if shared.loads[index].has_probes {
         Session::begin_with_probes(stream, limit).await
     } else {
         Session::begin(stream, limit).await
     };
-    Ok((session.map_err(|_| Failure::Dial)?, watched))
+    Ok((session.map_err(|_| Failure::Dial)?, sampled))
 }
 
 /// Returns the connection that a load's requests share, for a bulk transfer that of the stream, and opens it if necessary. Requests that wait for it continue when
@@ -233,7 +233,7 @@ async fn shared_session(
     request: &Request,
     fresh: &mut bool,
 ) -> Result<Session, Failure> {
-    let shared_session = shared.links[index].session(request);
+    let shared_session = shared.loads[index].session(request);
     if let Ok(open) = shared_session.try_lock()
         && let Some((session, _)) = &*open
     {
@@ -255,7 +255,7 @@ async fn shared_session(
 
 /// Stops using this connection.
 async fn give_up(shared: &Rc<Shared>, index: usize, request: &Request, session: &Session) {
-    let shared_session = shared.links[index].session(request);
+    let shared_session = shared.loads[index].session(request);
     let mut open = shared_session.lock().await;
     if open.as_ref().is_some_and(|(current, _)| current.is_same(session)) {
         *open = None;
