@@ -314,6 +314,7 @@ mod tests {
                 },
                 content,
                 cut: false,
+                handshake: None,
             }
         };
         assert!(check_consent(&page(ours), &key, ours).is_ok());

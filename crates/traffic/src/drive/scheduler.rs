@@ -7,6 +7,7 @@ use hdrhistogram::Histogram;
 use netburn_record::{RecordedWorkload, Row};
 use netburn_units::{ByteSize, Duration, Instant};
 use netburn_workload::kinds::VideoCall;
+use netburn_workload::responsiveness::Stages;
 use netburn_workload::{Action, Config, Deadlines, Direction, Outcome, RequestId, Wake, Workload};
 use std::collections::VecDeque;
 
@@ -125,6 +126,14 @@ impl Scheduler {
     /// by the driver.
     pub(super) fn set_overloaded(&mut self, overloaded: bool) {
         self.overloaded = overloaded;
+    }
+
+    /// Shows the responsiveness tests to an observer.
+    pub(super) fn observe_tests(&mut self, observe: &mut dyn FnMut(&mut Stages)) {
+        let machines = self.machines.iter_mut();
+        machines
+            .filter_map(|machine| machine.recorded.machine_mut().test_mut())
+            .for_each(observe);
     }
 
     /// Ends the run at `now`.

@@ -14,7 +14,7 @@ use super::load::Load;
 use super::sample::{SampledConnection, Sampler};
 use super::scheduler::Scheduler;
 use crate::client::h2::Session;
-use crate::client::{Meter, Socket, Stream, Target, tls};
+use crate::client::{Meter, Resource, Socket, Stream, Target, tls};
 use crate::clock::RunClock;
 use crate::datagram::Arrivals;
 use netburn_record::row::baseline_target;
@@ -41,6 +41,8 @@ pub(super) struct Shared {
     /// Rate limit, if there is one.
     pub(super) limit: Option<BitRate>,
     pub(super) sampler: Rc<RefCell<Sampler>>,
+    /// Cause of the first failure on a load connection of `responsiveness`.
+    pub(super) load_failure: RefCell<Option<String>>,
     /// Time until which the main loop sleeps.
     pub(super) asleep_until: Cell<Instant>,
     /// Wakes the main loop when an earlier timeout is set or all loads are settled.
@@ -108,6 +110,7 @@ impl Shared {
             meter: Rc::new(Meter::new(clock, limit, total)),
             limit,
             sampler: Rc::default(),
+            load_failure: RefCell::default(),
             asleep_until: Cell::new(Instant::from_nanos(i64::MIN)),
             changed: Notify::new(),
         })
@@ -238,7 +241,10 @@ impl LoadSockets {
             yields: config.kind().has_own_connections || baseline_target(load.workload).is_some(),
             has_own_connections: config.kind().has_own_connections,
             has_probes,
-            authority: target.authority(),
+            authority: match &target.resource {
+                Resource::Responsiveness(objects) => objects.authority.clone(),
+                _ => target.authority(),
+            },
             tls: target.tls.as_ref().map(|trust| {
                 let config = tls::config(trust, target.http)?;
                 // A resumed session has fewer bytes and no certificate.

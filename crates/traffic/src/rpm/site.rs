@@ -2,7 +2,8 @@
 
 use super::configuration::{ConfigurationError, MAX_SIZE, Urls};
 use super::options::Options;
-use crate::client::{Method, Page, RequestError, Target, Trust, request};
+use crate::client::tls::Handshake;
+use crate::client::{Method, Page, RequestError, Resource, ResponsivenessObjects, Target, Trust, request};
 use crate::fetch::{Permission, Url, permission};
 use netburn_scenario::plan::Http;
 use netburn_workload::responsiveness::ConfigError;
@@ -21,8 +22,10 @@ pub struct Site {
     pub url: Url,
     /// URLs of the test.
     pub urls: Urls,
-    /// Server to connect to.
+    /// Server to connect to, and the objects of the test.
     pub target: Target,
+    /// TLS handshake with the server.
+    pub handshake: Handshake,
     /// Permission for a load test.
     pub permission: Permission,
 }
@@ -137,11 +140,25 @@ async fn find_here(options: &Options) -> Result<Site, RpmError> {
         let more = if page.cut { "more than " } else { "" };
         return Err(RpmError::Small(small, format!("{more}{}", content.len())));
     }
+    let handshake = page.handshake.expect("the site was reached over TLS");
     let permission = permission::check(&target).await;
+    let objects = ResponsivenessObjects {
+        authority: match urls.port {
+            443 => urls.host.clone(),
+            port => format!("{}:{port}", urls.host),
+        },
+        small: urls.small.clone(),
+        large: urls.large.clone(),
+        upload: urls.upload.clone(),
+    };
     Ok(Site {
         url: url.clone(),
         urls,
-        target,
+        target: Target {
+            resource: Resource::Responsiveness(Box::new(objects)),
+            ..target
+        },
+        handshake,
         permission,
     })
 }

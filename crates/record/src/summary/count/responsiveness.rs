@@ -2,11 +2,10 @@
 
 use crate::aggregate::EvaluatedTime;
 use crate::summary::evidence::{ProbeCounts, ResponsivenessEvidence};
-use netburn_stats::rpm::{Estimator, ForeignProbe, KEPT, TlsHandshake};
+use netburn_stats::rpm::{Estimator, KEPT};
 use netburn_units::{Duration, Instant};
-use netburn_workload::responsiveness::probes::LATE;
 use netburn_workload::responsiveness::score::due_within;
-use netburn_workload::responsiveness::{Part, ProbeKind, ProbeTimes, ScoredProbe, Scoring};
+use netburn_workload::responsiveness::{LATE, ProbeKind, ProbeTimes, ScoredProbe, Scoring, start_delay};
 use netburn_workload::{Config, Goal, Operation, Outcome, Tally, rpm_windows};
 use std::num::NonZeroU32;
 
@@ -42,26 +41,21 @@ impl Probes {
     /// Counts an operation that has `finished`. Returns false for an object of the load that did not fail, which is no
     /// operation of the summary.
     pub(super) fn put(&mut self, operation: &Operation, finished: bool) -> bool {
-        let kind = match Part::from_sequence(operation.sequence) {
-            Part::Foreign => ProbeKind::Foreign,
-            Part::Own => ProbeKind::Own,
-            Part::Load => {
-                let failed = matches!(operation.outcome, Outcome::Failed(_) | Outcome::TimedOut);
-                self.load_failures += u64::from(failed);
-                return failed;
-            }
+        let Some(kind) = ProbeKind::from_sequence(operation.sequence) else {
+            let failed = matches!(operation.outcome, Outcome::Failed(_) | Outcome::TimedOut);
+            self.load_failures += u64::from(failed);
+            return failed;
         };
-        let times = times(operation, kind, self.scoring.tls).filter(|_| finished);
+        // TLS 1.3 (RFC 8446 section 2).
+        let round_trips = self.scoring.tls.then_some(NonZeroU32::MIN);
+        let times = ProbeTimes::from_operation(operation, round_trips).filter(|_| finished);
         let counts = match kind {
             ProbeKind::Foreign => &mut self.foreign,
             ProbeKind::Own => &mut self.own,
         };
         counts.due += 1;
         counts.answered += u64::from(times.is_some());
-        let delay = operation
-            .started
-            .and_then(|started| started.checked_since(operation.due));
-        counts.late += u64::from(delay.is_some_and(|delay| delay >= LATE));
+        counts.late += u64::from(start_delay(operation).is_some_and(|delay| delay >= LATE));
         self.probes.push(ScoredProbe {
             due: operation.due,
             kind,
@@ -114,26 +108,4 @@ fn periods(part: EvaluatedTime) -> impl Iterator<Item = EvaluatedTime> {
         })
     });
     periods.take_while(move |period| period.to <= part.to)
-}
-
-/// Times of a probe with a response.
-fn times(operation: &Operation, kind: ProbeKind, tls: bool) -> Option<ProbeTimes> {
-    let (started, finished) = (operation.started?, operation.finished?);
-    match kind {
-        ProbeKind::Own => Some(ProbeTimes::Own(finished.checked_since(started)?)),
-        ProbeKind::Foreign => {
-            let (tcp, connected) = (operation.tcp_connected?, operation.connected?);
-            let nanos = |to: Instant, from: Instant| to.checked_since(from).map(Duration::as_nanos);
-            let handshake = TlsHandshake {
-                total_ns: nanos(connected, tcp)?,
-                // TLS 1.3 (RFC 8446 section 2).
-                round_trips: NonZeroU32::MIN,
-            };
-            Some(ProbeTimes::Foreign(ForeignProbe {
-                tcp_ns: nanos(tcp, started)?,
-                tls: tls.then_some(handshake),
-                http_ns: nanos(finished, connected)?,
-            }))
-        }
-    }
 }

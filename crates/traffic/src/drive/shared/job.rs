@@ -8,6 +8,7 @@ use crate::pace::VirtualLink;
 use crate::unsent_limit::{self, UnsentLimit};
 use crate::{client, dscp, progress, station_label};
 use netburn_scenario::plan::Http;
+use netburn_workload::config::LOAD_OBJECT;
 use netburn_workload::responsiveness::Part;
 use netburn_workload::{Connection, Direction, Failure, Request, RequestId};
 use std::borrow::Cow;
@@ -23,17 +24,51 @@ const LINGER: Duration = Duration::from_secs(1);
 /// Maximum length in bytes of the response to an upload.
 const MAX_RECEIPT: u64 = 16 * 1024;
 
+/// Minimum length of the large object in bytes. The draft requires 8 GB. A shorter object is requested repeatedly; one
+/// that is shorter than this would cause more requests than load.
+const MIN_LARGE: u64 = 1 << 20;
+
+/// Failure of an object, with its cause in words.
+struct Broken {
+    failure: Failure,
+    cause: String,
+}
+
+impl Broken {
+    fn dial(cause: String) -> Self {
+        Broken {
+            failure: Failure::Dial,
+            cause,
+        }
+    }
+
+    fn exchange(ask: &client::Request<'_>, error: &ExchangeError) -> Self {
+        let failure = match error {
+            ExchangeError::Response(_) => Failure::Answer,
+            ExchangeError::Idle | ExchangeError::Connection(_) => Failure::Connection,
+        };
+        let cause = format!("{}: {error}", ask.path);
+        Broken { failure, cause }
+    }
+}
+
 /// Transfers one object and reports its result to the workload.
 pub(super) async fn run(shared: Rc<Shared>, index: usize, request: Request) {
     let done = object(&shared, index, &request).await;
     shared.forget(index, request.id);
+    if let Err(Broken { cause, .. }) = &done {
+        tracing::debug!(%cause, "an object failed");
+        if is_load(&shared.loads[index], &request) {
+            shared.load_failure.borrow_mut().get_or_insert_with(|| cause.clone());
+        }
+    }
     shared.event(index, |machine, now| match done {
         Ok(()) => machine.handle_finished(now, request.id),
-        Err(failure) => machine.handle_failed(now, request.id, failure),
+        Err(Broken { failure, .. }) => machine.handle_failed(now, request.id, failure),
     });
 }
 
-async fn object(shared: &Rc<Shared>, index: usize, request: &Request) -> Result<(), Failure> {
+async fn object(shared: &Rc<Shared>, index: usize, request: &Request) -> Result<(), Broken> {
     let load = &shared.loads[index];
     let (station, _) = shared.scheduler.borrow().place(index);
     let ask = ask(load, request, station);
@@ -44,7 +79,7 @@ async fn object(shared: &Rc<Shared>, index: usize, request: &Request) -> Result<
         unsent: None,
         yields: load.yields && (!load.has_probes || is_load(load, request)),
         direction: match ask.method {
-            Method::Post(_) => Direction::Up,
+            Method::Post(_) | Method::PostWithoutEnd => Direction::Up,
             Method::Get | Method::Head => Direction::Down,
         },
     };
@@ -52,16 +87,37 @@ async fn object(shared: &Rc<Shared>, index: usize, request: &Request) -> Result<
         Http::H1 => over_h1(shared, index, request, &ask, &mut watch).await?,
         Http::H2 => over_h2(shared, index, request, &ask, &mut watch).await?,
     };
-    let wanted = match (&load.target.resource, request.direction) {
-        (Resource::Netburn, Direction::Down) => Some(request.size.as_bytes()),
-        _ => None,
-    };
-    let right = answer.is_success() && wanted.is_none_or(|wanted| wanted == answer.content);
-    if !right {
-        tracing::debug!(status = answer.status, content = answer.content, path = %ask.path, "unexpected response");
-        return Err(Failure::Answer);
+    expected(load, request, &ask, &answer).map_err(|cause| Broken {
+        failure: Failure::Answer,
+        cause,
+    })
+}
+
+/// Checks a response. Returns what is wrong with it.
+fn expected(load: &LoadSockets, request: &Request, ask: &client::Request<'_>, answer: &Response) -> Result<(), String> {
+    let path = &ask.path;
+    let (status, content) = (answer.status, answer.content);
+    match (&load.target.resource, request.direction) {
+        (Resource::Responsiveness(_), _) if status != 200 || ask.method == Method::PostWithoutEnd => {
+            Err(format!("{path}: found status {status}, expected 200"))
+        }
+        (Resource::Responsiveness(_), _) if is_without_end(request) => match content {
+            MIN_LARGE.. => Ok(()),
+            _ => Err(format!(
+                "{path}: found {content} bytes, expected a large object of at least 8 GB"
+            )),
+        },
+        (Resource::Netburn | Resource::Responsiveness(_), Direction::Down)
+            if answer.is_success() && content != request.size.as_bytes() =>
+        {
+            Err(format!(
+                "{path}: found {content} bytes, expected {}",
+                request.size.as_bytes()
+            ))
+        }
+        _ if answer.is_success() => Ok(()),
+        _ => Err(format!("{path}: found status {status}, expected success")),
     }
-    Ok(())
 }
 
 fn ask<'a>(load: &'a LoadSockets, request: &Request, station: u16) -> client::Request<'a> {
@@ -85,6 +141,11 @@ fn ask<'a>(load: &'a LoadSockets, request: &Request, station: u16) -> client::Re
         (Resource::Get(path), _) => (Method::Get, Cow::Borrowed(path.as_str())),
         (Resource::Head(path), _) => (Method::Head, Cow::Borrowed(path.as_str())),
         (Resource::Post(path, size), _) => (Method::Post(size.as_bytes()), Cow::Borrowed(path.as_str())),
+        (Resource::Responsiveness(objects), direction) => match (is_without_end(request), direction) {
+            (true, Direction::Down) => (Method::Get, Cow::Borrowed(objects.large.as_str())),
+            (true, Direction::Up) => (Method::PostWithoutEnd, Cow::Borrowed(objects.upload.as_str())),
+            (false, _) => (Method::Get, Cow::Borrowed(objects.small.as_str())),
+        },
     };
     client::Request {
         method,
@@ -94,6 +155,7 @@ fn ask<'a>(load: &'a LoadSockets, request: &Request, station: u16) -> client::Re
         length: match (&load.target.resource, request.direction) {
             (Resource::Netburn, Direction::Down) => Length::Exactly(size),
             (Resource::Netburn, Direction::Up) => Length::AtMost(MAX_RECEIPT),
+            (Resource::Responsiveness(_), _) if !is_without_end(request) => Length::Exactly(size),
             _ => Length::Any,
         },
     }
@@ -104,13 +166,18 @@ fn is_load(load: &LoadSockets, request: &Request) -> bool {
     load.has_probes && Part::from_sequence(request.id.operation) == Part::Load
 }
 
+/// Returns whether a request is an object of load, which another server than netburn transfers without end.
+fn is_without_end(request: &Request) -> bool {
+    request.size == LOAD_OBJECT
+}
+
 async fn over_h1(
     shared: &Rc<Shared>,
     index: usize,
     request: &Request,
     ask: &client::Request<'_>,
     watch: &mut ProgressReporter<'_>,
-) -> Result<Response, Failure> {
+) -> Result<Response, Broken> {
     let load = &shared.loads[index];
     let mut idle = match request.connection {
         Connection::Kept(slot) => load.kept.borrow_mut().remove(&slot),
@@ -133,19 +200,19 @@ async fn over_h1(
                 return Ok(answer);
             }
             Err(ExchangeError::Idle) => {}
-            Err(broken) => return Err(failure(&broken)),
+            Err(error) => return Err(Broken::exchange(ask, &error)),
         }
     }
 }
 
-async fn dial(shared: &Rc<Shared>, index: usize, request: &Request) -> Result<IdleConnection, Failure> {
+async fn dial(shared: &Rc<Shared>, index: usize, request: &Request) -> Result<IdleConnection, Broken> {
     let stream = connect(shared, index, request).await?;
     shared.event(index, |machine, now| machine.handle_connected(now, request.id));
     let sampled = shared.watch(index, stream.socket());
     Ok(IdleConnection { sampled, stream })
 }
 
-async fn connect(shared: &Rc<Shared>, index: usize, request: &Request) -> Result<Stream, Failure> {
+async fn connect(shared: &Rc<Shared>, index: usize, request: &Request) -> Result<Stream, Broken> {
     let load = &shared.loads[index];
     let tcp_connected = || {
         if load.has_probes {
@@ -154,10 +221,9 @@ async fn connect(shared: &Rc<Shared>, index: usize, request: &Request) -> Result
     };
     let dscp = request.marking.dscp;
     let dialled = async { Stream::dial_observed(&load.target, load.tls()?, dscp, &shared.meter, tcp_connected).await };
-    dialled.await.map_err(|error| {
-        tracing::debug!(%error, address = %load.target.address, "can't connect");
-        Failure::Dial
-    })
+    dialled
+        .await
+        .map_err(|error| Broken::dial(format!("can't connect: {error}")))
 }
 
 /// Closes a connection after its last response, without delaying the workload.
@@ -179,7 +245,7 @@ async fn over_h2(
     request: &Request,
     ask: &client::Request<'_>,
     watch: &mut ProgressReporter<'_>,
-) -> Result<Response, Failure> {
+) -> Result<Response, Broken> {
     let tls = shared.loads[index].target.tls.is_some();
     let mut fresh = false;
     loop {
@@ -202,17 +268,17 @@ async fn over_h2(
                 return Ok(answer);
             }
             Err(ExchangeError::Idle) if !fresh && own.is_none() => give_up(shared, index, request, &session).await,
-            Err(broken) => {
-                if own.is_none() && !matches!(broken, ExchangeError::Response(_)) {
+            Err(error) => {
+                if own.is_none() && !matches!(error, ExchangeError::Response(_)) {
                     give_up(shared, index, request, &session).await;
                 }
-                return Err(failure(&broken));
+                return Err(Broken::exchange(ask, &error));
             }
         }
     }
 }
 
-async fn begin(shared: &Rc<Shared>, index: usize, request: &Request) -> Result<(Session, SampledConnection), Failure> {
+async fn begin(shared: &Rc<Shared>, index: usize, request: &Request) -> Result<(Session, SampledConnection), Broken> {
     let stream = connect(shared, index, request).await?;
     let sampled = shared.watch(index, stream.socket());
     // Paced workloads are not limited, and would only be delayed by small windows.
@@ -222,7 +288,7 @@ async fn begin(shared: &Rc<Shared>, index: usize, request: &Request) -> Result<(
     } else {
         Session::begin(stream, limit).await
     };
-    Ok((session.map_err(|_| Failure::Dial)?, sampled))
+    Ok((session.map_err(|error| Broken::dial(error.to_string()))?, sampled))
 }
 
 /// Returns the connection that a load's requests share, for a bulk transfer that of the stream, and opens it if necessary. Requests that wait for it continue when
@@ -232,7 +298,7 @@ async fn shared_session(
     index: usize,
     request: &Request,
     fresh: &mut bool,
-) -> Result<Session, Failure> {
+) -> Result<Session, Broken> {
     let shared_session = shared.loads[index].session(request);
     if let Ok(open) = shared_session.try_lock()
         && let Some((session, _)) = &*open
@@ -259,14 +325,6 @@ async fn give_up(shared: &Rc<Shared>, index: usize, request: &Request, session: 
     let mut open = shared_session.lock().await;
     if open.as_ref().is_some_and(|(current, _)| current.is_same(session)) {
         *open = None;
-    }
-}
-
-fn failure(broken: &ExchangeError) -> Failure {
-    tracing::debug!(%broken, "the exchange failed");
-    match broken {
-        ExchangeError::Response(_) => Failure::Answer,
-        ExchangeError::Idle | ExchangeError::Connection(_) => Failure::Connection,
     }
 }
 
