@@ -412,6 +412,7 @@ fn wake(why: Wake) -> &'static str {
         Wake::Due => "due",
         Wake::Timeout => "time-out",
         Wake::Stall => "stall",
+        Wake::Stage => "stage",
         Wake::Pause => "pause",
         Wake::End => "end",
         Wake::Settle => "settle",

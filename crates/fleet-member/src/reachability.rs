@@ -6,7 +6,7 @@ use netburn_scenario::plan::Http;
 use netburn_traffic::client::{Method, Page, RequestError, Target, request};
 use netburn_traffic::consent::fleet::{FleetKey, QUERY};
 use netburn_traffic::consent::{self, Consent, ConsentError};
-use netburn_traffic::datagram::{Event, Prober};
+use netburn_traffic::datagram::{DatagramMachine, Event, Prober};
 use netburn_units::Instant;
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
@@ -172,7 +172,7 @@ fn probe_datagrams(target: &Target) -> Result<(), String> {
     let mut last_error = None;
     let mut bytes = [0; 2048];
     while begin.elapsed() < DATAGRAM_TIMEOUT {
-        if prober.poll_timeout().0 <= now() {
+        if prober.poll_timeout() <= now() {
             prober.handle_timeout(now());
         }
         while let Some(datagram) = prober.poll_transmit() {
@@ -182,7 +182,8 @@ fn probe_datagrams(target: &Target) -> Result<(), String> {
         }
         match socket.recv(&mut bytes) {
             Ok(length) => {
-                if prober.handle_datagram(now(), &bytes[..length]) == Some(Event::Ready) {
+                prober.handle_datagram(now(), None, &bytes[..length]);
+                if prober.poll_event() == Some(Event::Ready) {
                     return Ok(());
                 }
             }
@@ -313,6 +314,7 @@ mod tests {
                 },
                 content,
                 cut: false,
+                handshake: None,
             }
         };
         assert!(check_consent(&page(ours), &key, ours).is_ok());

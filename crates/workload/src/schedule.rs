@@ -35,6 +35,10 @@ pub trait Schedule: fmt::Debug + Send + Sync {
     /// An operation ended at `now`. Affects only schedules that wait for it.
     fn ended(&mut self, _now: Instant, _well: bool) {}
 
+    /// Changes the time between two probes of one kind at `now`; `None` for no probes. The next probe has the new distance to
+    /// the one before it, and is not due before `now`. Only `responsiveness` has such a time.
+    fn set_interval(&mut self, _now: Instant, _interval: Option<Duration>) {}
+
     /// Returns true if due times are fixed, independent of the duration of operations.
     fn is_fixed(&self) -> bool {
         true

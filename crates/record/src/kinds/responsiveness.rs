@@ -5,14 +5,12 @@ use crate::aggregate::{Counted, EvaluatedTime, LoadDirection};
 use crate::latency_ms::LatencyMs;
 use crate::quantity::{Metric, Unit, count};
 use netburn_stats::metric_change::{Better, Tolerance};
-use netburn_stats::rpm::{Band, Estimator, ForeignProbe, KEPT, TlsHandshake};
+use netburn_stats::rpm::{Band, Estimator, KEPT};
 use netburn_stats::{Distribution, P50, P90};
 use netburn_units::{Duration, Instant};
-use netburn_workload::kinds::responsiveness::Part;
-use netburn_workload::responsiveness::probes::LATE;
 use netburn_workload::responsiveness::score::due_within;
-use netburn_workload::responsiveness::{ProbeKind, ProbeTimes, ScoredProbe, Scoring, WorkloadScore};
-use netburn_workload::{Config, Operation, Tally, rpm_windows};
+use netburn_workload::responsiveness::{LATE, ProbeKind, ProbeTimes, ScoredProbe, Scoring, WorkloadScore, start_delay};
+use netburn_workload::{Config, Tally, rpm_windows};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 
@@ -180,25 +178,20 @@ impl ResultCounter for Probes {
 
     fn operation(&mut self, _config: &Config, counted: &Counted<'_>, _load: Option<LoadDirection>) {
         let operation = counted.operation;
-        let kind = match Part::from_sequence(operation.sequence) {
-            Part::Foreign => ProbeKind::Foreign,
-            Part::Own => ProbeKind::Own,
-            Part::Load => {
-                self.load_failures += u64::from(operation.has_failed());
-                return;
-            }
+        let Some(kind) = ProbeKind::from_sequence(operation.sequence) else {
+            self.load_failures += u64::from(operation.has_failed());
+            return;
         };
-        let times = times(operation, kind, self.scoring.tls).filter(|_| counted.latency.is_some());
+        // TLS 1.3 (RFC 8446 section 2).
+        let round_trips = self.scoring.tls.then_some(NonZeroU32::MIN);
+        let times = ProbeTimes::from_operation(operation, round_trips).filter(|_| counted.latency.is_some());
         let counts = match kind {
             ProbeKind::Foreign => &mut self.foreign,
             ProbeKind::Own => &mut self.own,
         };
         counts.due += 1;
         counts.answered += u64::from(times.is_some());
-        let delay = operation
-            .started
-            .and_then(|started| started.checked_since(operation.due));
-        counts.late += u64::from(delay.is_some_and(|delay| delay >= LATE));
+        counts.late += u64::from(start_delay(operation).is_some_and(|delay| delay >= LATE));
         self.probes.push(ScoredProbe {
             due: operation.due,
             kind,
@@ -300,28 +293,6 @@ fn periods(part: EvaluatedTime) -> impl Iterator<Item = EvaluatedTime> {
         })
     });
     periods.take_while(move |period| period.to <= part.to)
-}
-
-/// Times of a probe with a response.
-fn times(operation: &Operation, kind: ProbeKind, tls: bool) -> Option<ProbeTimes> {
-    let (started, finished) = (operation.started?, operation.finished?);
-    match kind {
-        ProbeKind::Own => Some(ProbeTimes::Own(finished.checked_since(started)?)),
-        ProbeKind::Foreign => {
-            let (tcp, connected) = (operation.tcp_connected?, operation.connected?);
-            let nanos = |to: Instant, from: Instant| to.checked_since(from).map(Duration::as_nanos);
-            let handshake = TlsHandshake {
-                total_ns: nanos(connected, tcp)?,
-                // TLS 1.3 (RFC 8446 section 2).
-                round_trips: NonZeroU32::MIN,
-            };
-            Some(ProbeTimes::Foreign(ForeignProbe {
-                tcp_ns: nanos(tcp, started)?,
-                tls: tls.then_some(handshake),
-                http_ns: nanos(finished, connected)?,
-            }))
-        }
-    }
 }
 
 impl From<ProbeCounts> for ProbeCountsSummary {

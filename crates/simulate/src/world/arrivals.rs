@@ -73,14 +73,14 @@ impl World {
                         received: at.as_nanos(),
                         sent: at.as_nanos(),
                     });
-                    let machine = self.clients[client as usize].watched.machine_mut();
+                    let machine = self.clients[client as usize].recorded.machine_mut();
                     machine.handle_reply(self.now, id, far);
                     self.take_actions(client as usize);
                 }
             },
             Payload::OneWay { client, id, direction } => {
-                let watched = &mut self.clients[client as usize].watched;
-                watched.handle_arrival(self.now, id, direction, self.now, &mut self.rows);
+                let recorded = &mut self.clients[client as usize].recorded;
+                recorded.handle_arrival(self.now, id, direction, self.now, &mut self.rows);
                 self.take_actions(client as usize);
             }
             Payload::Media { client, to, packet } => self.handle_media(client as usize, to, &packet),
@@ -95,7 +95,7 @@ impl World {
             id,
             direction,
         };
-        let station = Place::Station(self.clients[client].watched.station());
+        let station = Place::Station(self.clients[client].recorded.station());
         let (from, to) = match direction {
             Direction::Up => (station, self.clients[client].peer),
             Direction::Down => (self.clients[client].peer, station),
@@ -111,7 +111,7 @@ impl World {
         (from, to): (Place, Place),
         reflector: Option<Reflector>,
     ) {
-        let marking = self.clients[client].watched.machine().config().marking();
+        let marking = self.clients[client].recorded.machine().config().marking();
         let packet = Packet {
             length: size.as_bytes() as u32 + UDP_HEADERS,
             // Different from every connection's flows.
@@ -163,8 +163,8 @@ impl World {
 
     /// Echoes a probe at the server, without delay.
     fn echo(&mut self, client: u32, id: RequestId, packet: &Packet<PayloadId>) {
-        let Client { watched, peer, .. } = &self.clients[client as usize];
-        let (station, peer) = (watched.station(), *peer);
+        let Client { recorded, peer, .. } = &self.clients[client as usize];
+        let (station, peer) = (recorded.station(), *peer);
         let echoed = Some(self.now);
         let back = Packet {
             ecn: Ecn::NotEct,
@@ -174,7 +174,7 @@ impl World {
         self.counters.packets += 1;
         let to = Place::Station(station);
         self.capture(self.now, peer, to, &back, false);
-        let dscp = self.clients[client as usize].watched.machine().config().marking().dscp;
+        let dscp = self.clients[client as usize].recorded.machine().config().marking().dscp;
         let headers = Headers::new(dscp);
         self.network.handle_packet_with(self.now, peer, to, headers, back);
     }
@@ -186,7 +186,7 @@ impl World {
             id,
             echoed: None,
         };
-        let from = Place::Station(self.clients[client].watched.station());
+        let from = Place::Station(self.clients[client].recorded.station());
         let reflector = match self.probe_target(client as u32) {
             ProbeTarget::Near => Some(Reflector::AccessPoint),
             ProbeTarget::Line => Some(Reflector::LineEnd),
@@ -198,7 +198,7 @@ impl World {
 
     /// Host that answers the probes of a client.
     fn probe_target(&self, client: u32) -> ProbeTarget {
-        let config = self.clients[client as usize].watched.machine().config();
+        let config = self.clients[client as usize].recorded.machine().config();
         config.target().unwrap_or_default()
     }
 

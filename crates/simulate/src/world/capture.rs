@@ -52,7 +52,7 @@ impl World {
             | Payload::Feedback { client, .. } => {
                 let number_of_packet = datagram_number(self.payloads.get(packet.payload));
                 let number = (client % u32::from(u16::MAX - PROBES)) as u16;
-                let dscp = self.clients[client as usize].watched.machine().config().marking().dscp;
+                let dscp = self.clients[client as usize].recorded.machine().config().marking().dscp;
                 (PROBES + number, dscp, PacketContent::Datagram(number_of_packet))
             }
         };

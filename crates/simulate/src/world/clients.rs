@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 /// One workload of one station, or its baseline probe.
 #[derive(Debug)]
 pub(crate) struct Client {
-    pub(crate) watched: RecordedWorkload,
+    pub(crate) recorded: RecordedWorkload,
     /// Slots of its persistent connections, by the workload's number.
     pub(crate) kept: BTreeMap<u32, usize>,
     /// Slots of requests in flight.
@@ -42,7 +42,7 @@ pub(crate) fn from_plan(plan: &Plan) -> (Vec<Client>, Instant) {
             let video = VideoCall::new(&config);
             let machine = Workload::new(config, start, end, settle, plan.seed, index);
             clients.push(Client {
-                watched: RecordedWorkload::new(number, workload, machine),
+                recorded: RecordedWorkload::new(number, workload, machine),
                 kept: BTreeMap::new(),
                 requests: BTreeMap::new(),
                 peer: peer.map_or(Place::Server, |number| Place::Station(number as u16)),

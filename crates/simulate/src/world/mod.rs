@@ -103,7 +103,7 @@ impl World {
         let (clients, begin) = clients::from_plan(plan);
         let mut clients_due = Deadlines::new(clients.len());
         for (index, client) in clients.iter().enumerate() {
-            clients_due.set(index, client.watched.machine().poll_timeout().map(|(at, _)| at));
+            clients_due.set(index, client.recorded.machine().poll_timeout().map(|(at, _)| at));
         }
         let stations = plan.stations.iter().map(clients::station_endpoint).collect::<Vec<_>>();
         let observer = Observer::new(&network, Instant::ZERO - plan.baseline);
@@ -173,7 +173,7 @@ impl World {
                 self.wake_endpoint(place);
             }
             while let Some((_, client)) = self.clients_due.pop(now) {
-                self.clients[client].watched.machine_mut().handle_timeout(now);
+                self.clients[client].recorded.machine_mut().handle_timeout(now);
                 self.wake_video(client);
                 self.take_actions(client);
             }
@@ -198,7 +198,7 @@ impl World {
     /// Samples the state at the end of a 100 ms interval.
     pub(crate) fn sample(&mut self) {
         for client in &mut self.clients {
-            client.watched.interval_ended(self.now, &mut self.rows);
+            client.recorded.interval_ended(self.now, &mut self.rows);
         }
         let span = (self.now - TICK, self.now);
         self.observer.sample(span, &mut self.network, &mut self.rows, |_| {});
@@ -209,8 +209,8 @@ impl World {
     pub(crate) fn finish(&mut self) {
         for index in 0..self.clients.len() {
             let client = &mut self.clients[index];
-            client.watched.machine_mut().handle_timeout(self.now);
-            client.watched.finish(&mut self.rows);
+            client.recorded.machine_mut().handle_timeout(self.now);
+            client.recorded.finish(&mut self.rows);
         }
     }
 }

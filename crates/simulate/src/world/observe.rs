@@ -18,7 +18,7 @@ impl World {
                 let micros = |span: Duration| u32::try_from(span.as_nanos() / 1_000).unwrap_or(u32::MAX);
                 self.rows.push(Row::Connection(ConnectionRow {
                     station: connection.station,
-                    workload: self.clients[connection.client].watched.workload(),
+                    workload: self.clients[connection.client].recorded.workload(),
                     side,
                     port: port(connection.serial),
                     at: self.now,

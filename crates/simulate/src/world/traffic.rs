@@ -17,7 +17,7 @@ use netburn_workload::{Action, Connection as Wanted, Failure, Kind, Request, Req
 impl World {
     /// Executes a workload's actions and takes its results.
     pub(super) fn take_actions(&mut self, client: usize) {
-        while let Some(action) = self.clients[client].watched.machine_mut().poll_action() {
+        while let Some(action) = self.clients[client].recorded.machine_mut().poll_action() {
             match action {
                 Action::Begin(request) => self.begin(client, &request),
                 Action::Send { id, size, .. } => self.send_probe(client, id, size),
@@ -30,9 +30,9 @@ impl World {
                 Action::Cancel(id) => self.cancel(client, id),
             }
         }
-        let Client { watched, video, .. } = &mut self.clients[client];
-        watched.take_rows(&mut self.rows);
-        let next = watched.machine().poll_timeout().map(|(at, _)| at);
+        let Client { recorded, video, .. } = &mut self.clients[client];
+        recorded.take_rows(&mut self.rows);
+        let next = recorded.machine().poll_timeout().map(|(at, _)| at);
         let of_video = video.as_ref().and_then(VideoCall::next);
         self.clients_due.set(client, earlier(next, of_video));
     }
@@ -60,12 +60,12 @@ impl World {
     }
 
     fn kind(&self, client: usize) -> &'static Kind {
-        self.clients[client].watched.machine().config().kind()
+        self.clients[client].recorded.machine().config().kind()
     }
 
     /// Opens a connection.
     fn dial(&mut self, client: usize, kept: Option<u32>, request: &Request) -> usize {
-        let station = self.clients[client].watched.station();
+        let station = self.clients[client].recorded.station();
         let serial = self.slots.len() as u32;
         let own = self.clients[client].cc.as_ref();
         let random = |config: &EndpointConfig| EndpointConfig {
@@ -215,13 +215,13 @@ impl World {
         };
         let client = connection.client;
         if self.clients[client]
-            .watched
+            .recorded
             .machine()
             .config()
             .kind()
             .has_handshake_times
         {
-            let machine = self.clients[client].watched.machine_mut();
+            let machine = self.clients[client].recorded.machine_mut();
             for exchange in &connection.exchanges {
                 machine.handle_tcp_connected(self.now, exchange.id);
             }
@@ -250,7 +250,7 @@ impl World {
         }
         for id in waiting {
             self.clients[client]
-                .watched
+                .recorded
                 .machine_mut()
                 .handle_connected(self.now, id);
         }
@@ -318,8 +318,8 @@ impl World {
         let (id, direction) = (exchange.id, exchange.direction);
         let (moved, finished) = (exchange.moved(), exchange.is_finished());
         if moved > 0 {
-            let watched = &mut self.clients[client].watched;
-            watched.handle_bytes(self.now, id, direction, moved, &mut self.rows);
+            let recorded = &mut self.clients[client].recorded;
+            recorded.handle_bytes(self.now, id, direction, moved, &mut self.rows);
         }
         if finished {
             connection.remove(key);
@@ -329,7 +329,10 @@ impl World {
             }
             self.clients[client].requests.remove(&id);
             self.send_requests(slot);
-            self.clients[client].watched.machine_mut().handle_finished(self.now, id);
+            self.clients[client]
+                .recorded
+                .machine_mut()
+                .handle_finished(self.now, id);
         }
         if moved > 0 || finished {
             self.take_actions(client);
@@ -353,7 +356,7 @@ impl World {
         }
         for exchange in &in_flight {
             self.clients[client].requests.remove(&exchange.id);
-            let machine = self.clients[client].watched.machine_mut();
+            let machine = self.clients[client].recorded.machine_mut();
             machine.handle_failed(self.now, exchange.id, why);
         }
         if !in_flight.is_empty() {

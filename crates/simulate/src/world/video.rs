@@ -91,7 +91,7 @@ impl World {
                 object: 0,
             };
             let rows = &mut self.rows;
-            of.watched.handle_frame(now, id, direction, now, frame.size, rows);
+            of.recorded.handle_frame(now, id, direction, now, frame.size, rows);
         }
         self.send_video(client, to);
         self.take_actions(client);
@@ -115,7 +115,7 @@ impl World {
 
     /// Sends the datagrams of an end.
     fn send_video(&mut self, client: usize, end: End) {
-        let station = Place::Station(self.clients[client].watched.station());
+        let station = Place::Station(self.clients[client].recorded.station());
         let peer = self.clients[client].peer;
         let places = match end {
             End::Client => (station, peer),

@@ -58,16 +58,23 @@ pub enum Method {
     Head,
     /// POST with this many bytes.
     Post(u64),
+    /// POST without `Content-Length` and without end, until the server rejects it. Over HTTP/2 only.
+    PostWithoutEnd,
 }
 
 impl Method {
+    /// Returns true if the request has content.
+    pub(crate) const fn uploads(self) -> bool {
+        matches!(self, Method::Post(_) | Method::PostWithoutEnd)
+    }
+
     /// Returns the name of the method.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Method::Get => "GET",
             Method::Head => "HEAD",
-            Method::Post(_) => "POST",
+            Method::Post(_) | Method::PostWithoutEnd => "POST",
         }
     }
 }

@@ -146,14 +146,18 @@ impl Session {
         let head = builder
             .body(())
             .map_err(|error| ExchangeError::Response(error.to_string()))?;
-        let bodiless = !matches!(request.method, Method::Post(1..));
-        let (response, body) = sender.send_request(head, bodiless).map_err(broken)?;
-        let (response, unsent) = match request.method {
-            Method::Post(length @ 1..) => {
+        let content = match request.method {
+            Method::Post(length @ 1..) => Some(Some(length)),
+            Method::PostWithoutEnd => Some(None),
+            Method::Get | Method::Head | Method::Post(0) => None,
+        };
+        let (response, body) = sender.send_request(head, content.is_none()).map_err(broken)?;
+        let (response, unsent) = match content {
+            Some(length) => {
                 let response = self.final_response(response, &request.path);
-                send(response, body, Some(length), &self.arrivals, watch).await?
+                send(response, body, length, &self.arrivals, watch).await?
             }
-            _ => (response.await.map_err(broken)?, 0),
+            None => (response.await.map_err(broken)?, 0),
         };
         watch.bytes(0);
         let location = response.headers().get(http::header::LOCATION);
@@ -173,7 +177,7 @@ impl Session {
                 Method::Head => None,
                 _ => done.declared,
             };
-            let tells = !matches!(request.method, Method::Post(_));
+            let tells = !request.method.uploads();
             done.content = receive(response.into_body(), request.length.most(), tells, watch).await?;
             if expected.is_some_and(|expected| expected != done.content) {
                 return Err(ExchangeError::Response(
@@ -187,28 +191,6 @@ impl Session {
             }
         }
         Ok(done)
-    }
-
-    /// Sends a `POST` request without `Content-Length` and without end, as soon as the server permits a new stream. Returns
-    /// the status if the server rejects the request.
-    ///
-    /// # Errors
-    /// As [`exchange`](Self::exchange).
-    pub async fn upload_without_end<W: TransferObserver>(
-        &self,
-        authority: &str,
-        path: &str,
-        watch: &mut W,
-    ) -> Result<u16, ExchangeError> {
-        let mut sender = self.sender.clone().ready().await.map_err(|_| ExchangeError::Idle)?;
-        let head = http::Request::post(format!("https://{authority}{path}"))
-            .header("user-agent", "netburn")
-            .body(())
-            .map_err(|error| ExchangeError::Response(error.to_string()))?;
-        let (response, body) = sender.send_request(head, false).map_err(broken)?;
-        let response = self.final_response(response, path);
-        let (response, _) = send(response, body, None, &self.arrivals, watch).await?;
-        Ok(response.status().as_u16())
     }
 
     /// Returns the final response to an upload with this path and query.

@@ -30,4 +30,4 @@ pub use meter::{Meter, Total};
 pub use simple::{Page, RequestError, request};
 pub use socket::Socket;
 pub use stream::Stream;
-pub use target::{Resource, Target, Trust};
+pub use target::{Resource, ResponsivenessObjects, Target, Trust};

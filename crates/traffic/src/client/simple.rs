@@ -2,6 +2,7 @@
 
 use super::exchange::{ExchangeError, Method, Request, Response, TransferObserver};
 use super::h2::Session;
+use super::tls::Handshake;
 use super::{Length, Meter, Stream, Target, h1, tls};
 use netburn_scenario::plan::Http;
 use std::borrow::Cow;
@@ -21,6 +22,8 @@ pub struct Page {
     pub content: Vec<u8>,
     /// True if the content was truncated.
     pub cut: bool,
+    /// TLS handshake of the connection; `None` in cleartext.
+    pub handshake: Option<Handshake>,
 }
 
 /// Error of a single request.
@@ -67,6 +70,7 @@ pub async fn request(
             last: true,
             length: Length::Any,
         };
+        let handshake = stream.handshake();
         let full = Notify::new();
         let mut beginning = Beginning {
             content: Vec::new(),
@@ -103,7 +107,12 @@ pub async fn request(
                 keep: false,
             },
         };
-        Ok(Page { response, content, cut })
+        Ok(Page {
+            response,
+            content,
+            cut,
+            handshake,
+        })
     };
     let ended = tokio::time::timeout(patience, asked).await;
     ended.unwrap_or(Err(RequestError::TimedOut(patience)))

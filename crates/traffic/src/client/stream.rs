@@ -67,6 +67,15 @@ impl Stream {
         }
     }
 
+    /// Returns the TLS handshake; `None` in cleartext.
+    #[must_use]
+    pub fn handshake(&self) -> Option<tls::Handshake> {
+        match self {
+            Stream::Plain(_) => None,
+            Stream::Tls(stream) => Some(tls::Handshake::from_session(stream.get_ref().1)),
+        }
+    }
+
     /// Reads available bytes, waiting for at least one; 0 is the end, with or without a TLS close_notify.
     ///
     /// # Errors

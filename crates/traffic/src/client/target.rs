@@ -48,6 +48,21 @@ pub enum Resource {
     Head(String),
     /// `POST` of this many bytes to this path and query.
     Post(String, ByteSize),
+    /// Objects of a server for responsiveness tests, over HTTP/2. Probes fetch the small one, and load is without end.
+    Responsiveness(Box<ResponsivenessObjects>),
+}
+
+/// Objects of a server for responsiveness tests. Paths have their queries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResponsivenessObjects {
+    /// `:authority` of the requests.
+    pub authority: String,
+    /// Path of the object of one byte.
+    pub small: String,
+    /// Path of the large object.
+    pub large: String,
+    /// Path of uploads.
+    pub upload: String,
 }
 
 /// Accepted certificates.

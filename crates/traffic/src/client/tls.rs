@@ -8,11 +8,42 @@ use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, Server
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{
-    CertificateError, CipherSuite, ClientConfig, ClientConnection, DigitallySignedStruct, Error, RootCertStore,
-    SignatureScheme, SupportedCipherSuite,
+    CertificateError, CipherSuite, ClientConfig, ClientConnection, DigitallySignedStruct, Error, HandshakeKind,
+    ProtocolVersion, RootCertStore, SignatureScheme, SupportedCipherSuite,
 };
 use std::io;
+use std::num::NonZeroU32;
 use std::sync::Arc;
+
+/// A TLS handshake that is complete.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Handshake {
+    /// Version.
+    pub version: Option<ProtocolVersion>,
+    /// Round trips before the client's first request.
+    pub round_trips: NonZeroU32,
+}
+
+impl Handshake {
+    pub(super) fn from_session(session: &ClientConnection) -> Self {
+        let version = session.protocol_version();
+        Handshake {
+            version,
+            round_trips: round_trips(version, session.handshake_kind()),
+        }
+    }
+}
+
+/// Round trips of a full handshake before the client's first request: 1 with TLS 1.3 (RFC 8446 §2), 2 with TLS 1.2
+/// (RFC 5246 §7.3). A HelloRetryRequest adds one (RFC 8446 §2.1).
+fn round_trips(version: Option<ProtocolVersion>, kind: Option<HandshakeKind>) -> NonZeroU32 {
+    let count = match (version, kind) {
+        (Some(ProtocolVersion::TLSv1_3), Some(HandshakeKind::FullWithHelloRetryRequest)) => 2,
+        (Some(ProtocolVersion::TLSv1_3), _) => 1,
+        _ => 2,
+    };
+    NonZeroU32::new(count).unwrap_or(NonZeroU32::MIN)
+}
 
 /// Returns the TLS configuration for `trust` and `http`. A workload shares one for all connections, so that sessions
 /// are resumed as in browsers.
@@ -148,5 +179,21 @@ impl ServerCertVerifier for Pinned {
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
         self.provider.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn round_trips_of_handshakes() {
+        let count = |version, kind| round_trips(Some(version), Some(kind)).get();
+        assert_eq!(count(ProtocolVersion::TLSv1_3, HandshakeKind::Full), 1);
+        assert_eq!(
+            count(ProtocolVersion::TLSv1_3, HandshakeKind::FullWithHelloRetryRequest),
+            2
+        );
+        assert_eq!(count(ProtocolVersion::TLSv1_2, HandshakeKind::Full), 2);
     }
 }

@@ -3,7 +3,7 @@
 use super::call::wire::CallDatagram;
 use super::call::{self, CallClient, CallLimits, CallPlan, CallServer, VideoPlan};
 use super::wire::{self, Datagram};
-use super::{Echo, EchoLimits, Event, Prober};
+use super::{DatagramMachine, Echo, EchoLimits, Event, Prober};
 use netburn_units::{BitRate, ByteSize, Duration, Instant};
 use netburn_workload::{Adaptation, PacketStream};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -23,8 +23,8 @@ pub fn check_datagram(input: &[u8]) {
     assert_eq!(answered, matches!(read, Ok(Datagram::Hello { .. })).then_some(0));
     assert!(answer.len() == input.len());
     let mut prober = Prober::new(Instant::ZERO, 0);
-    let event = prober.handle_datagram(Instant::ZERO, input);
-    assert!(event.is_none() || matches!(read, Ok(Datagram::Welcome { token: 0, .. })));
+    prober.handle_datagram(Instant::ZERO, None, input);
+    assert!(prober.poll_event().is_none() || matches!(read, Ok(Datagram::Welcome { token: 0, .. })));
     check_call(input);
 }
 
@@ -193,10 +193,10 @@ impl Run {
 
     /// Invariant of timeouts: handling one causes an output or moves it to a later time.
     fn timeout(&mut self) {
-        let (at, _) = self.prober.poll_timeout();
+        let at = self.prober.poll_timeout();
         self.now = self.now.max(at);
         self.prober.handle_timeout(self.now);
-        let (next, _) = self.prober.poll_timeout();
+        let next = self.prober.poll_timeout();
         match self.prober.poll_transmit() {
             Some(bytes) => self.carry(bytes, 0),
             None => assert!(next > at, "a timeout had no effect"),
@@ -222,7 +222,8 @@ impl Run {
             };
             assert!(dscp <= 63);
             self.answered += answer.len();
-            if let Some(Event::Echo { id, .. }) = self.prober.handle_datagram(self.now, &answer) {
+            self.prober.handle_datagram(self.now, None, &answer);
+            if let Some(Event::Echo { id, .. }) = self.prober.poll_event() {
                 assert!(id < self.probes || fate % 7 == 3, "an echo of what was never sent");
                 self.echoed.push(id);
             }

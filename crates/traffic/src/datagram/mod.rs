@@ -6,6 +6,7 @@
 //!
 //! - [`wire`] – encoding of datagrams.
 //! - [`echo`] – the server.
+//! - [`machine`] – the interface of the clients to their socket.
 //! - [`prober`] – the client.
 //! - [`call`] – streams in both directions.
 //! - [`arrivals`] – the DSCP with which packets arrived at both ends.
@@ -15,10 +16,12 @@ pub mod call;
 pub mod echo;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
+pub mod machine;
 pub mod prober;
 pub mod wire;
 
 pub use arrivals::{Arrivals, DscpCounts};
 pub use echo::{Counters, Echo, EchoLimits};
+pub use machine::DatagramMachine;
 pub use prober::{Event, Prober, Wake};
 pub use wire::{MAX_SIZE, MIN_SIZE};

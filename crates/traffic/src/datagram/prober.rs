@@ -1,14 +1,13 @@
 //! Client side of the datagram echo: handshake and probes.
 
+use super::arrivals::Arrivals;
+use super::machine::DatagramMachine;
 use super::wire::{self, Cookie, Datagram};
 use netburn_units::{ByteSize, Duration, Instant};
 use netburn_workload::operation::RemoteTimestamps;
 use std::collections::VecDeque;
 
-/// A client of one echo server, without its socket.
-///
-/// **Call order:** after every `handle_*` and command, drain [`poll_transmit`](Self::poll_transmit), then wait until
-/// [`poll_timeout`](Self::poll_timeout) or the next datagram.
+/// A client of one echo server, without its socket. The commands are its own, the rest is [`DatagramMachine`].
 #[derive(Debug)]
 pub struct Prober {
     token: u64,
@@ -21,6 +20,9 @@ pub struct Prober {
     unheard: Option<Instant>,
     waiting: VecDeque<(u64, usize)>,
     out: VecDeque<Vec<u8>>,
+    events: VecDeque<Event>,
+    /// Probes as the server reported them, and their echoes.
+    pub(super) arrivals: Arrivals,
     overflowed: u64,
 }
 
@@ -46,6 +48,8 @@ pub enum Event {
     Echo {
         /// The id given to [`Prober::probe`].
         id: u64,
+        /// Time at which the echo was received.
+        at: Instant,
         /// Times at which the server received and echoed the probe, by its own clock.
         far: RemoteTimestamps,
         /// DSCP with which the probe arrived at the server, 0 to 63, if the server reports it.
@@ -87,6 +91,8 @@ impl Prober {
             unheard: None,
             waiting: VecDeque::new(),
             out: VecDeque::new(),
+            events: VecDeque::new(),
+            arrivals: Arrivals::default(),
             overflowed: 0,
         }
     }
@@ -133,72 +139,30 @@ impl Prober {
         self.waiting.push_back((id, size));
     }
 
-    /// Processes a received datagram; `None` if it is invalid, unexpected or not for this client.
-    pub fn handle_datagram(&mut self, now: Instant, bytes: &[u8]) -> Option<Event> {
-        match wire::read(bytes).ok()? {
-            Datagram::Welcome {
-                token,
-                cookie,
-                good_for,
-            } if token == self.token => {
-                let held = Held {
-                    cookie,
-                    until: now.checked_add(good_for)?,
-                };
-                self.previous = self.cookie.replace(held).map(|held| held.cookie);
-                // The cookie is renewed after half of its validity, which leaves time for retries.
-                self.hello = Hello {
-                    at: now + (good_for / 2).max(INITIAL_RETRY_INTERVAL),
-                    wait: INITIAL_RETRY_INTERVAL,
-                };
-                self.unheard = None;
-                while let Some((id, size)) = self.waiting.pop_front() {
-                    self.send(now, cookie, id, size);
-                }
-                Some(Event::Ready)
-            }
-            Datagram::Echo {
-                cookie,
-                id,
-                far,
-                arrived,
-            } if self.is_ours(cookie) => {
-                self.unheard = None;
-                Some(Event::Echo { id, far, arrived })
-            }
-            _ => None,
-        }
-    }
-
-    /// Handles the timeout at `now`.
-    pub fn handle_timeout(&mut self, now: Instant) {
-        if self.silent_from().is_some_and(|at| now >= at) {
-            // Starts counting again, and sends a hello at once unless a handshake is in progress.
-            self.unheard = None;
-            if self.hello.wait == INITIAL_RETRY_INTERVAL {
-                self.hello.at = self.hello.at.min(now);
-            }
-        }
-        if now >= self.hello.at {
-            self.out.push_back(wire::hello(self.token));
-            self.hello.at = now + self.hello.wait;
-            self.hello.wait = (self.hello.wait * 2).min(MAX_RETRY_INTERVAL);
-        }
-    }
-
-    /// Returns the next datagram to send.
-    pub fn poll_transmit(&mut self) -> Option<Vec<u8>> {
-        self.out.pop_front()
-    }
-
-    /// Returns the time of the next [`handle_timeout`](Self::handle_timeout), and its reason.
+    /// Returns the time of the next timeout, and its reason.
     #[must_use]
-    pub fn poll_timeout(&self) -> (Instant, Wake) {
+    pub fn next_wake(&self) -> (Instant, Wake) {
         let hello = (self.hello.at, Wake::Hello);
         match self.silent_from() {
             Some(at) if at < hello.0 => (at, Wake::Silence),
             _ => hello,
         }
+    }
+
+    /// The server has accepted the hello.
+    fn welcome(&mut self, now: Instant, cookie: Cookie, good_for: Duration) {
+        let Some(until) = now.checked_add(good_for) else { return };
+        self.previous = self.cookie.replace(Held { cookie, until }).map(|held| held.cookie);
+        // The cookie is renewed after half of its validity, which leaves time for retries.
+        self.hello = Hello {
+            at: now + (good_for / 2).max(INITIAL_RETRY_INTERVAL),
+            wait: INITIAL_RETRY_INTERVAL,
+        };
+        self.unheard = None;
+        while let Some((id, size)) = self.waiting.pop_front() {
+            self.send(now, cookie, id, size);
+        }
+        self.events.push_back(Event::Ready);
     }
 
     fn is_ours(&self, cookie: Cookie) -> bool {
@@ -213,6 +177,68 @@ impl Prober {
     /// Returns the time at which the silence is too long, counted from the first probe without a response.
     fn silent_from(&self) -> Option<Instant> {
         self.unheard?.checked_add(SILENCE)
+    }
+}
+
+impl DatagramMachine for Prober {
+    type Event = Event;
+
+    fn handle_datagram(&mut self, now: Instant, dscp: Option<u8>, bytes: &[u8]) {
+        match wire::read(bytes) {
+            Ok(Datagram::Welcome {
+                token,
+                cookie,
+                good_for,
+            }) if token == self.token => self.welcome(now, cookie, good_for),
+            Ok(Datagram::Echo {
+                cookie,
+                id,
+                far,
+                arrived,
+            }) if self.is_ours(cookie) => {
+                self.unheard = None;
+                self.arrivals.up.put(arrived);
+                self.arrivals.down.put(dscp);
+                self.events.push_back(Event::Echo {
+                    id,
+                    at: now,
+                    far,
+                    arrived,
+                });
+            }
+            _ => {}
+        }
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        if self.silent_from().is_some_and(|at| now >= at) {
+            // Starts counting again, and sends a hello at once unless a handshake is in progress.
+            self.unheard = None;
+            if self.hello.wait == INITIAL_RETRY_INTERVAL {
+                self.hello.at = self.hello.at.min(now);
+            }
+        }
+        if now >= self.hello.at {
+            self.out.push_back(wire::hello(self.token));
+            self.hello.at = now + self.hello.wait;
+            self.hello.wait = (self.hello.wait * 2).min(MAX_RETRY_INTERVAL);
+        }
+    }
+
+    fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    fn poll_transmit(&mut self) -> Option<Vec<u8>> {
+        self.out.pop_front()
+    }
+
+    fn poll_timeout(&self) -> Instant {
+        self.next_wake().0
+    }
+
+    fn arrivals(&self) -> &Arrivals {
+        &self.arrivals
     }
 }
 
@@ -250,7 +276,7 @@ mod tests {
         fn run(&mut self, until: Instant) {
             loop {
                 self.exchange();
-                let (at, _) = self.prober.poll_timeout();
+                let at = self.prober.poll_timeout();
                 if at > until {
                     self.now = until;
                     return;
@@ -271,7 +297,8 @@ mod tests {
                         .is_some()
                 {
                     let back = self.now + DELAY * 2;
-                    if let Some(event) = self.prober.handle_datagram(back, &bytes) {
+                    self.prober.handle_datagram(back, None, &bytes);
+                    while let Some(event) = self.prober.poll_event() {
                         self.events.push((back.as_nanos() / 1_000_000, event));
                     }
                 }
@@ -295,6 +322,7 @@ mod tests {
         };
         let echo = Event::Echo {
             id: 2,
+            at: Instant::from_millis(30),
             far,
             arrived: None,
         };
@@ -311,7 +339,7 @@ mod tests {
         let mut prober = Prober::new(Instant::ZERO, 1);
         let mut at = Vec::new();
         for _ in 0..7 {
-            let (due, why) = prober.poll_timeout();
+            let (due, why) = prober.next_wake();
             assert_eq!(why, Wake::Hello);
             prober.handle_timeout(due);
             assert!(prober.poll_transmit().is_some());
@@ -367,16 +395,20 @@ mod tests {
     fn datagrams_of_other_senders_are_ignored() {
         let mut prober = Prober::new(Instant::ZERO, 7);
         let now = Instant::from_millis(1);
+        let mut handle = |bytes: &[u8]| {
+            prober.handle_datagram(now, None, bytes);
+            prober.poll_event()
+        };
         let mut welcome = wire::hello(8);
         wire::make_welcome(&mut welcome, [1; 16], Duration::from_secs(60));
-        assert_eq!(prober.handle_datagram(now, &welcome), None, "another token");
+        assert_eq!(handle(&welcome), None, "another token");
         let mut welcome = wire::hello(7);
         wire::make_welcome(&mut welcome, [1; 16], Duration::from_secs(60));
-        assert_eq!(prober.handle_datagram(now, &welcome), Some(Event::Ready));
+        assert_eq!(handle(&welcome), Some(Event::Ready));
         let mut echo = wire::probe([2; 16], 1, 64, 0);
         wire::make_echo(&mut echo, now);
-        assert_eq!(prober.handle_datagram(now, &echo), None, "another cookie");
-        assert_eq!(prober.handle_datagram(now, b"noise"), None);
+        assert_eq!(handle(&echo), None, "another cookie");
+        assert_eq!(handle(b"noise"), None);
     }
 
     #[test]

@@ -135,7 +135,7 @@ fn request_every_50_ms() -> Config {
 /// Returns the smallest request to a target: one byte, or a head from servers other than netburn.
 fn tiny(target: &Target) -> Target {
     let resource = match &target.resource {
-        Resource::Netburn => Resource::Netburn,
+        resource @ (Resource::Netburn | Resource::Responsiveness(_)) => resource.clone(),
         Resource::Get(path) | Resource::Head(path) | Resource::Post(path, _) => Resource::Head(path.clone()),
     };
     Target {

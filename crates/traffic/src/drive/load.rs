@@ -47,6 +47,8 @@ pub struct DriveReport {
     pub operations: u64,
     /// Operations that finished.
     pub finished: u64,
+    /// Cause of the first failure on a load connection of `responsiveness`.
+    pub load_failure: Option<String>,
 }
 
 impl DriveReport {

@@ -3,8 +3,8 @@
 //! - [`load`] – input and result.
 //! - [`baseline`](mod@baseline): idle latency before the load.
 //! - `scheduler`: decisions, without sockets. `backlog`: detection of overload.
-//! - `shared`: events and the resulting actions. `job`: one object. `probe`: datagrams. `hop_probe`: ICMP. `dscp`: marks of
-//!   datagrams. `sample`: TCP_INFO.
+//! - `shared`: events and the resulting actions. `job`: one object. `datagrams`: sockets of `probe` and `call`. `hop_probe`: ICMP.
+//!   `dscp`: marks of datagrams. `sample`: TCP_INFO.
 
 mod backlog;
 pub mod baseline;
@@ -21,6 +21,7 @@ use backlog::Backlog;
 use netburn_platform::{Monotonic, Timer, cpu::ThreadId};
 use netburn_record::Standstills;
 use netburn_units::{Duration, Instant};
+use netburn_workload::responsiveness::Stages;
 use shared::Shared;
 use std::cell::RefCell;
 use std::io;
@@ -45,27 +46,45 @@ const TURN: Duration = Duration::from_millis(5);
 /// # Panics
 /// When no timer can be created because too many files are open.
 pub async fn drive(loads: Vec<Load>, clock: RunClock, rows: Rows, stop: CancelToken) -> DriveReport {
+    drive_observed(loads, clock, rows, stop, &mut |_| {}).await
+}
+
+/// [`drive`], which shows responsiveness tests to an observer several times a second, and at their end.
+pub(crate) async fn drive_observed(
+    loads: Vec<Load>,
+    clock: RunClock,
+    rows: Rows,
+    stop: CancelToken,
+    observe: &mut dyn FnMut(&mut Stages),
+) -> DriveReport {
     // Every connection is a file.
     let _ = netburn_platform::raise_open_files();
     let local = LocalSet::new();
     let shared = Shared::new(loads, clock);
-    let (busy, standstills) = local.run_until(run(&shared, &rows, stop)).await;
+    let (busy, standstills) = local.run_until(run(&shared, &rows, stop, observe)).await;
     // The remaining tasks own the shared state and close their connections.
     drop(local);
     let Ok(shared) = Rc::try_unwrap(shared).map_err(|_| ()) else {
         unreachable!("no task outlives its set")
     };
+    let load_failure = shared.load_failure.into_inner();
     let (rest, report) = shared.scheduler.into_inner().finish();
     // A dropped receiver is not an error.
     let _ = rows.send(rest);
     DriveReport {
         cpu: busy.share(),
         standstill_us_max: standstills.longest().as_nanos() as f64 / 1e3,
+        load_failure,
         ..report
     }
 }
 
-async fn run(shared: &Rc<Shared>, rows: &Rows, mut stop: CancelToken) -> (Busy, Standstills) {
+async fn run(
+    shared: &Rc<Shared>,
+    rows: &Rows,
+    mut stop: CancelToken,
+    observe: &mut dyn FnMut(&mut Stages),
+) -> (Busy, Standstills) {
     let mut timer = Timer::new().expect("a timer");
     let mut stopped = pin!(async move { stop.stopped().await });
     let mut is_stopped = false;
@@ -74,9 +93,7 @@ async fn run(shared: &Rc<Shared>, rows: &Rows, mut stop: CancelToken) -> (Busy, 
     let mut standstills = Standstills::new(LOOK);
     let backlog = Rc::new(RefCell::new(Backlog::default()));
     let mut turn = shared.clock.now();
-    shared::probe::open(shared);
-    shared::hop_probe::open(shared);
-    shared::call::open(shared);
+    shared.open_packet_sockets();
     loop {
         shared.with_scheduler(|_, _| {});
         let now = shared.clock.now();
@@ -94,6 +111,7 @@ async fn run(shared: &Rc<Shared>, rows: &Rows, mut stop: CancelToken) -> (Busy, 
             let mut scheduler = shared.scheduler.borrow_mut();
             shared.sampler.borrow_mut().sample(now, &mut scheduler);
             let _ = rows.send(scheduler.take_rows(now));
+            scheduler.observe_tests(observe);
         }
         if shared.scheduler.borrow().is_settled() {
             break;
@@ -114,6 +132,7 @@ async fn run(shared: &Rc<Shared>, rows: &Rows, mut stop: CancelToken) -> (Busy, 
         shared.asleep_until.set(Instant::from_nanos(i64::MIN));
     }
     let now = shared.clock.now();
+    shared.scheduler.borrow_mut().observe_tests(observe);
     shared::dscp::record(shared, now);
     shared
         .sampler

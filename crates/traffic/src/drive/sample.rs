@@ -82,9 +82,9 @@ impl Sampler {
 
     /// The response has arrived and the connection is about to be closed: takes the last sample, unless there were too
     /// many.
-    pub(super) fn closing(watched: &SampledConnection, now: Instant, scheduler: &mut Scheduler) {
-        let mut sampler = watched.sampler.borrow_mut();
-        let Some(open) = sampler.open.get(&watched.id) else {
+    pub(super) fn closing(sampled: &SampledConnection, now: Instant, scheduler: &mut Scheduler) {
+        let mut sampler = sampled.sampler.borrow_mut();
+        let Some(open) = sampler.open.get(&sampled.id) else {
             return;
         };
         let (machine, port, socket) = (open.machine, open.port, open.socket.upgrade());

@@ -7,7 +7,8 @@ use hdrhistogram::Histogram;
 use netburn_record::{RecordedWorkload, Row};
 use netburn_units::{ByteSize, Duration, Instant};
 use netburn_workload::kinds::VideoCall;
-use netburn_workload::{Action, Config, Deadlines, Direction, Outcome, ProbeTarget, RequestId, Wake, Workload};
+use netburn_workload::responsiveness::Stages;
+use netburn_workload::{Action, Config, Deadlines, Direction, Outcome, RequestId, Wake, Workload};
 use std::collections::VecDeque;
 
 /// An operation that could not start and was due at least this long ago counts as missed by the driver.
@@ -38,7 +39,7 @@ pub(super) struct Arrival {
 }
 
 struct Machine {
-    watched: RecordedWorkload,
+    recorded: RecordedWorkload,
     settled: bool,
 }
 
@@ -58,7 +59,7 @@ impl Scheduler {
         };
         for (index, load) in loads.into_iter().enumerate() {
             scheduler.machines.push(Machine {
-                watched: RecordedWorkload::new(load.station, load.workload, load.machine),
+                recorded: RecordedWorkload::new(load.station, load.workload, load.machine),
                 settled: false,
             });
             scheduler.drain(index);
@@ -77,7 +78,7 @@ impl Scheduler {
     /// An event of one workload.
     pub(super) fn handle(&mut self, index: usize, now: Instant, input: impl FnOnce(&mut Workload)) {
         self.catch_up(index, now);
-        input(self.machines[index].watched.machine_mut());
+        input(self.machines[index].recorded.machine_mut());
         self.drain(index);
     }
 
@@ -90,8 +91,8 @@ impl Scheduler {
         self.report.bytes_down += down;
         self.report.bytes_up += up;
         self.catch_up(index, now);
-        let watched = &mut self.machines[index].watched;
-        watched.handle_bytes(now, id, direction, bytes, &mut self.rows);
+        let recorded = &mut self.machines[index].recorded;
+        recorded.handle_bytes(now, id, direction, bytes, &mut self.rows);
         self.drain(index);
     }
 
@@ -105,14 +106,14 @@ impl Scheduler {
         arrival: Arrival,
     ) {
         self.catch_up(index, now);
-        let watched = &mut self.machines[index].watched;
-        let of_packet = watched.machine().config().packet_size(direction);
+        let recorded = &mut self.machines[index].recorded;
+        let of_packet = recorded.machine().config().packet_size(direction);
         let size = arrival.size.unwrap_or(of_packet);
         match direction {
             Direction::Down => self.report.bytes_down += size.as_bytes(),
             Direction::Up => self.report.bytes_up += size.as_bytes(),
         }
-        watched.handle_frame(now, id, direction, arrival.at, size, &mut self.rows);
+        recorded.handle_frame(now, id, direction, arrival.at, size, &mut self.rows);
         self.drain(index);
     }
 
@@ -125,6 +126,14 @@ impl Scheduler {
     /// by the driver.
     pub(super) fn set_overloaded(&mut self, overloaded: bool) {
         self.overloaded = overloaded;
+    }
+
+    /// Shows the responsiveness tests to an observer.
+    pub(super) fn observe_tests(&mut self, observe: &mut dyn FnMut(&mut Stages)) {
+        let machines = self.machines.iter_mut();
+        machines
+            .filter_map(|machine| machine.recorded.machine_mut().test_mut())
+            .for_each(observe);
     }
 
     /// Ends the run at `now`.
@@ -152,7 +161,7 @@ impl Scheduler {
     /// Returns the rows since the last call, including intervals that have ended by `now`.
     pub(super) fn take_rows(&mut self, now: Instant) -> Vec<Row> {
         for machine in &mut self.machines {
-            machine.watched.interval_ended(now, &mut self.rows);
+            machine.recorded.interval_ended(now, &mut self.rows);
         }
         std::mem::take(&mut self.rows)
     }
@@ -160,7 +169,7 @@ impl Scheduler {
     /// Returns the remaining rows and the report.
     pub(super) fn finish(mut self) -> (Vec<Row>, DriveReport) {
         for machine in &mut self.machines {
-            machine.watched.finish(&mut self.rows);
+            machine.recorded.finish(&mut self.rows);
         }
         let micros = |nanos: u64| nanos as f64 / 1e3;
         let report = DriveReport {
@@ -180,19 +189,13 @@ impl Scheduler {
 
     /// Returns the station and the workload number of a workload.
     pub(super) fn place(&self, index: usize) -> (u16, u16) {
-        let watched = &self.machines[index].watched;
-        (watched.station(), watched.workload())
+        let recorded = &self.machines[index].recorded;
+        (recorded.station(), recorded.workload())
     }
 
     /// Returns the configuration of a workload.
     pub(super) fn config(&self, index: usize) -> &Config {
-        self.machines[index].watched.machine().config()
-    }
-
-    /// Returns the host on the way to the server that a workload probes; `None` for other workloads.
-    pub(super) fn hop_target(&self, index: usize) -> Option<ProbeTarget> {
-        let target = self.config(index).target();
-        target.filter(|target| *target != ProbeTarget::Server)
+        self.machines[index].recorded.machine().config()
     }
 
     /// A workload cannot run. It ends without further operations.
@@ -202,7 +205,7 @@ impl Scheduler {
 
     /// Returns the schedule of a workload whose datagrams are not answered.
     pub(super) fn call_plan(&self, index: usize) -> Option<CallPlan> {
-        let machine = self.machines[index].watched.machine();
+        let machine = self.machines[index].recorded.machine();
         let config = machine.config();
         let streams = config.packet_streams();
         let stream = |direction| machine.first_packet(direction).zip(streams.get(direction));
@@ -220,14 +223,14 @@ impl Scheduler {
     /// Handles operations that were due before `now` first. The workload would do so by itself, but then their lateness
     /// would not be recorded.
     fn catch_up(&mut self, index: usize, now: Instant) {
-        let due = self.machines[index].watched.machine().poll_timeout();
+        let due = self.machines[index].recorded.machine().poll_timeout();
         if due.is_some_and(|(at, _)| at < now) {
             self.wake(index, now);
         }
     }
 
     fn wake(&mut self, index: usize, now: Instant) {
-        let schedule = self.machines[index].watched.machine_mut();
+        let schedule = self.machines[index].recorded.machine_mut();
         let Some((at, wake)) = schedule.poll_timeout().filter(|(at, _)| *at <= now) else {
             return;
         };
@@ -245,7 +248,7 @@ impl Scheduler {
     fn take(&mut self, index: usize, then: Instant) -> u64 {
         let (mut missed, report) = (0, &mut self.report);
         self.machines[index]
-            .watched
+            .recorded
             .take_rows_with(&mut self.rows, |operation| {
                 missed += u64::from(operation.outcome == Outcome::NotStarted && operation.due <= then);
                 report.operations += 1;
@@ -258,7 +261,7 @@ impl Scheduler {
     fn drain(&mut self, index: usize) {
         self.take(index, Instant::ZERO);
         let machine = &mut self.machines[index];
-        let schedule = machine.watched.machine_mut();
+        let schedule = machine.recorded.machine_mut();
         while let Some(action) = schedule.poll_action() {
             self.actions.push_back((index, action));
         }

@@ -1,10 +1,12 @@
 //! State that all tasks of one driver share: scheduler, connections, and the processing of events.
 //!
 //! An event may start a task ([`job`], [`probe`], [`hop_probe`], [`call`]), and tasks report events: together they are one unit.
+//! [`datagrams`]: the sockets of probes and calls.
 
-pub(super) mod call;
+mod call;
+mod datagrams;
 pub(super) mod dscp;
-pub(super) mod hop_probe;
+mod hop_probe;
 mod job;
 pub(super) mod probe;
 
@@ -12,8 +14,9 @@ use super::load::Load;
 use super::sample::{SampledConnection, Sampler};
 use super::scheduler::Scheduler;
 use crate::client::h2::Session;
-use crate::client::{Meter, Socket, Stream, Target, tls};
+use crate::client::{Meter, Resource, Socket, Stream, Target, tls};
 use crate::clock::RunClock;
+use crate::datagram::Arrivals;
 use netburn_record::row::baseline_target;
 use netburn_record::{EventKind, EventRow, Row};
 use netburn_units::{BitRate, Instant};
@@ -32,12 +35,14 @@ use tokio::task::{AbortHandle, spawn_local};
 pub(super) struct Shared {
     pub(super) clock: RunClock,
     pub(super) scheduler: RefCell<Scheduler>,
-    pub(super) links: Vec<Link>,
+    pub(super) loads: Vec<LoadSockets>,
     /// Counter and rate limit of all connections.
     pub(super) meter: Rc<Meter>,
     /// Rate limit, if there is one.
     pub(super) limit: Option<BitRate>,
     pub(super) sampler: Rc<RefCell<Sampler>>,
+    /// Cause of the first failure on a load connection of `responsiveness`.
+    pub(super) load_failure: RefCell<Option<String>>,
     /// Time until which the main loop sleeps.
     pub(super) asleep_until: Cell<Instant>,
     /// Wakes the main loop when an earlier timeout is set or all loads are settled.
@@ -45,15 +50,13 @@ pub(super) struct Shared {
 }
 
 /// Connections of one load to its server.
-pub(super) struct Link {
+pub(super) struct LoadSockets {
     pub(super) target: Arc<Target>,
     /// Congestion control that this system rejects. Connections use the default instead.
     rejected_cc: Option<String>,
     pub(super) authority: String,
     /// True if the load waits for its turn under a rate limit: bulk transfers, and the baseline.
     pub(super) yields: bool,
-    /// True if the load probes a host on the way to the server.
-    is_to_hop: bool,
     /// TLS configuration, or the error that makes every connection fail.
     pub(super) tls: Option<io::Result<Arc<ClientConfig>>>,
     /// Idle connections for reuse.
@@ -64,11 +67,18 @@ pub(super) struct Link {
     has_own_connections: bool,
     /// True for `responsiveness`.
     pub(super) has_probes: bool,
-    pub(super) probe_socket: RefCell<Option<Rc<probe::ProbeSocket>>>,
-    pub(super) hop_socket: RefCell<Option<Rc<hop_probe::HopSocket>>>,
-    pub(super) call_socket: RefCell<Option<Rc<call::CallSocket>>>,
+    /// Socket of a load whose operations are packets; `None` if it can't be opened.
+    packets: RefCell<Option<PacketSocket>>,
     /// Running requests, with the number of the HTTP/2 connection that each shares.
     jobs: RefCell<BTreeMap<RequestId, (AbortHandle, u32)>>,
+}
+
+/// Socket of probes or of a call.
+#[derive(Clone)]
+enum PacketSocket {
+    Probe(Rc<probe::ProbeSocket>),
+    Hop(Rc<hop_probe::HopSocket>),
+    Call(Rc<call::CallSocket>),
 }
 
 /// An HTTP/2 connection that requests share; `None` before it is opened. The lock is held while it is opened.
@@ -76,33 +86,52 @@ pub(super) type SharedSession = tokio::sync::Mutex<Option<(Session, SampledConne
 
 /// An open connection and its sampling.
 pub(super) struct IdleConnection {
-    pub(super) watched: SampledConnection,
+    pub(super) sampled: SampledConnection,
     pub(super) stream: Stream,
 }
 
 impl Shared {
     pub(super) fn new(loads: Vec<Load>, clock: RunClock) -> Rc<Self> {
         // Consecutive loads with the same target share a TLS configuration, which contains session tickets.
-        let links: Vec<Link> = loads.iter().map(Link::new).collect();
+        let sockets: Vec<LoadSockets> = loads.iter().map(LoadSockets::new).collect();
         let limit = loads.iter().filter_map(|load| load.target.limit).min();
         let total = loads.iter().find_map(|load| load.target.total.clone());
         let places: Vec<_> = loads.iter().map(|load| load.station).collect();
         let mut scheduler = Scheduler::new(loads);
-        let rejected = links.iter().zip(places);
-        let rejected = rejected.filter_map(|(link, station)| Some((station, link.rejected_cc.as_deref()?)));
+        let rejected = sockets.iter().zip(places);
+        let rejected = rejected.filter_map(|(load, station)| Some((station, load.rejected_cc.as_deref()?)));
         for (station, name) in rejected.collect::<BTreeSet<_>>() {
             scheduler.put(rejection(clock.now(), station, name));
         }
         Rc::new(Shared {
             clock,
             scheduler: RefCell::new(scheduler),
-            links,
+            loads: sockets,
             meter: Rc::new(Meter::new(clock, limit, total)),
             limit,
             sampler: Rc::default(),
+            load_failure: RefCell::default(),
             asleep_until: Cell::new(Instant::from_nanos(i64::MIN)),
             changed: Notify::new(),
         })
+    }
+
+    /// Opens the sockets of all loads whose operations are packets, so that handshakes are complete when the first packet is
+    /// due.
+    pub(super) fn open_packet_sockets(self: &Rc<Self>) {
+        for (index, load) in self.loads.iter().enumerate() {
+            let (target, plan) = {
+                let scheduler = self.scheduler.borrow();
+                (scheduler.config(index).target(), scheduler.call_plan(index))
+            };
+            let opened = match (plan, target) {
+                (Some(plan), _) => call::open(self, index, plan).map(PacketSocket::Call),
+                (None, Some(ProbeTarget::Server)) => probe::open(self, index).map(PacketSocket::Probe),
+                (None, Some(hop)) => hop_probe::open(self, index, hop).map(PacketSocket::Hop),
+                (None, None) => None,
+            };
+            *load.packets.borrow_mut() = opened;
+        }
     }
 
     /// Passes an event to one load's workload, handles due timeouts, and runs the resulting actions.
@@ -132,22 +161,31 @@ impl Shared {
         loop {
             let next = self.scheduler.borrow_mut().poll_action();
             let Some((index, action)) = next else { break };
-            let link = &self.links[index];
+            let load = &self.loads[index];
             match action {
                 Action::Begin(request) => {
                     let job = spawn_local(job::run(Rc::clone(self), index, request));
-                    let running = (job.abort_handle(), link.session_number(&request));
-                    link.jobs.borrow_mut().insert(request.id, running);
+                    let running = (job.abort_handle(), load.session_number(&request));
+                    load.jobs.borrow_mut().insert(request.id, running);
                 }
-                Action::Send { id, size, .. } if link.is_to_hop => hop_probe::send(self, index, id, size),
-                Action::Send { id, size, .. } => probe::send(self, index, id, size),
+                Action::Send { id, size, .. } => {
+                    let sent = match &*load.packets.borrow() {
+                        Some(PacketSocket::Probe(socket)) => probe::send(socket, self.clock.now(), id, size),
+                        Some(PacketSocket::Hop(socket)) => socket.send(id.operation, size),
+                        Some(PacketSocket::Call(_)) | None => false,
+                    };
+                    // A probe that cannot be sent is never answered, and times out.
+                    if !sent {
+                        self.scheduler.borrow_mut().handle_unsent();
+                    }
+                }
                 Action::SendOneWay { id, direction, .. } => call::send(self, index, id, direction),
                 Action::Cancel(id) => {
                     if let Some((job, session)) = self.forget(index, id) {
                         job.abort();
                         // A self probe that timed out does not end the load of its connection.
-                        if !(link.has_probes && Part::from_sequence(id.operation) == Part::Own) {
-                            link.distrust_session(session);
+                        if !(load.has_probes && Part::from_sequence(id.operation) == Part::Own) {
+                            load.distrust_session(session);
                         }
                     }
                 }
@@ -162,7 +200,7 @@ impl Shared {
 
     /// A request has ended.
     pub(super) fn forget(&self, index: usize, id: RequestId) -> Option<(AbortHandle, u32)> {
-        self.links[index].jobs.borrow_mut().remove(&id)
+        self.loads[index].jobs.borrow_mut().remove(&id)
     }
 
     /// Starts sampling a connection.
@@ -194,18 +232,20 @@ fn rejection(at: Instant, station: u16, name: &str) -> Row {
     })
 }
 
-impl Link {
+impl LoadSockets {
     fn new(load: &Load) -> Self {
         let (target, config) = (&load.target, load.machine.config());
         let has_probes = config.kind().has_self_probes;
         let times_handshakes = config.kind().has_handshake_times;
         let rejected_cc = target.cc.clone().filter(|name| is_rejected(target, name));
-        Link {
+        LoadSockets {
             yields: config.kind().has_own_connections || baseline_target(load.workload).is_some(),
             has_own_connections: config.kind().has_own_connections,
             has_probes,
-            is_to_hop: config.target().is_some_and(|target| target != ProbeTarget::Server),
-            authority: target.authority(),
+            authority: match &target.resource {
+                Resource::Responsiveness(objects) => objects.authority.clone(),
+                _ => target.authority(),
+            },
             tls: target.tls.as_ref().map(|trust| {
                 let config = tls::config(trust, target.http)?;
                 // A resumed session has fewer bytes and no certificate.
@@ -225,10 +265,17 @@ impl Link {
             rejected_cc,
             kept: RefCell::default(),
             sessions: RefCell::default(),
-            probe_socket: RefCell::default(),
-            hop_socket: RefCell::default(),
-            call_socket: RefCell::default(),
+            packets: RefCell::default(),
             jobs: RefCell::default(),
+        }
+    }
+
+    /// Returns the packets by the DSCP with which they arrived; `None` if it is unknown or there are no packets.
+    fn arrivals(&self) -> Option<Arrivals> {
+        match &*self.packets.borrow() {
+            Some(PacketSocket::Probe(socket)) => Some(socket.arrivals()),
+            Some(PacketSocket::Call(socket)) => Some(socket.arrivals()),
+            Some(PacketSocket::Hop(_)) | None => None,
         }
     }
 

@@ -5,12 +5,13 @@
 //! [`Report`] is the result.
 //!
 //! - [`options`], [`url`]: parameters.
-//! - [`site`], [`permission`]: properties of the server, and its consent.
+//! - [`site`], [`permission`]: properties of the server, and its consent. [`mod@reach`]: the address that answers.
 //! - [`seconds`], [`report`]: results, without clocks and sockets. [`csv`]: a line for a file.
 
 pub mod csv;
 pub mod options;
 pub mod permission;
+pub mod reach;
 pub mod report;
 pub mod seconds;
 pub mod site;
@@ -18,12 +19,12 @@ pub mod url;
 
 pub use options::Options;
 pub use permission::Permission;
+pub use reach::ReachError;
 pub use report::Report;
 pub use seconds::Second;
 pub use site::{Site, find};
 pub use url::{Url, UrlError};
 
-use crate::client::RequestError;
 use crate::clock::RunClock;
 use crate::drive::{CancelToken, Idle, Load, baseline, on_thread};
 use netburn_record::Row;
@@ -37,15 +38,9 @@ use tokio::sync::mpsc;
 /// Error of a fetch.
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
-    /// The host name cannot be resolved.
-    #[error("can't resolve `{0}`: {1}")]
-    Lookup(String, #[source] std::io::Error),
-    /// The host name has no address.
-    #[error("can't resolve `{0}`: no address")]
-    NoAddress(String),
-    /// The server does not answer.
-    #[error("{0}: {1}")]
-    Request(Url, #[source] RequestError),
+    /// The host can't be reached.
+    #[error(transparent)]
+    Reach(#[from] ReachError),
     /// The server answers with a status other than success.
     #[error("{0}: found status {1}, expected success")]
     Status(Url, u16),
@@ -64,11 +59,7 @@ impl FetchError {
     /// Returns whether the server's certificate was rejected.
     #[must_use]
     pub fn is_certificate(&self) -> bool {
-        let FetchError::Request(_, RequestError::Dial(error)) = self else {
-            return false;
-        };
-        let source = error.get_ref().and_then(|source| source.downcast_ref());
-        matches!(source, Some(rustls::Error::InvalidCertificate(_)))
+        matches!(self, FetchError::Reach(error) if error.is_certificate())
     }
 }
 

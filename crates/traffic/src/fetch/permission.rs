@@ -83,6 +83,7 @@ mod tests {
             },
             content: content.to_vec(),
             cut: false,
+            handshake: None,
         }
     }
 

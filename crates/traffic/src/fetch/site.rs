@@ -2,8 +2,9 @@
 
 use super::options::Options;
 use super::permission::{self, Permission};
+use super::reach::{reach, trust};
 use super::{FetchError, Url};
-use crate::client::{Method, RequestError, Resource, Target, Trust, request};
+use crate::client::{Method, RequestError, Resource, Target, request};
 use netburn_units::ByteSize;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -76,15 +77,12 @@ struct Looked {
 
 /// Requests the URL once, from the first address of the host that answers.
 async fn look(url: &Url, options: &Options) -> Result<(Target, Looked), FetchError> {
-    let mut last = FetchError::NoAddress(url.host.clone());
-    for address in addresses(url).await? {
+    let found = reach(url, &url.host, url.port, async |address| {
         let target = target(url, address, options);
-        match ask(&target, &url.path, options.post.is_some()).await {
-            Ok(looked) => return Ok((target, looked)),
-            Err(error) => last = FetchError::Request(url.clone(), error),
-        }
-    }
-    Err(last)
+        let looked = ask(&target, &url.path, options.post.is_some()).await?;
+        Ok((target, looked))
+    });
+    Ok(found.await?)
 }
 
 /// Requests the head only if that is sufficient, otherwise the content as well.
@@ -115,24 +113,11 @@ async fn ask(target: &Target, path: &str, posts: bool) -> Result<Looked, Request
     }
 }
 
-async fn addresses(url: &Url) -> Result<Vec<SocketAddr>, FetchError> {
-    let found = tokio::net::lookup_host((url.bare_host(), url.port)).await;
-    let mut addresses: Vec<SocketAddr> = found
-        .map_err(|error| FetchError::Lookup(url.host.clone(), error))?
-        .collect();
-    addresses.dedup();
-    Ok(addresses)
-}
-
 fn target(url: &Url, address: SocketAddr, options: &Options) -> Target {
     Target {
         host: url.host.clone(),
         http: options.http,
-        tls: match (url.secure, options.insecure) {
-            (false, _) => None,
-            (true, false) => Some(Trust::SystemRoots),
-            (true, true) => Some(Trust::Any),
-        },
+        tls: url.secure.then(|| trust(options.insecure)),
         resource: match options.post {
             Some(size) => Resource::Post(url.path.clone(), size),
             None => Resource::Get(url.path.clone()),

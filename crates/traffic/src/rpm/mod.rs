@@ -1,11 +1,11 @@
 //! `netburn rpm`: the client of a responsiveness test (draft-ietf-ippm-responsiveness-09) over HTTP/2 and TLS.
 //!
 //! [`find`] requests the configuration, checks it, and determines whether the server consents to load tests. [`run`]
-//! performs the test with the state machine of `netburn_workload::responsiveness`. The [`Report`] is the result.
+//! drives a [`Workload`](netburn_workload::Workload) that is a responsiveness test. The [`Report`] is the result.
 //!
 //! - [`options`] – parameters. [`configuration`]: the server's document, which is not trusted.
 //! - [`site`] – a server that was checked.
-//! - `session`: the driver of a test.
+//! - `session`: the tests.
 //! - [`report`] – results as text and as JSON.
 
 pub mod configuration;

@@ -352,12 +352,14 @@ fn time(rpm: f64) -> String {
 mod tests {
     use super::*;
     use netburn_units::{Instant, Seed};
-    use netburn_workload::responsiveness::Machine;
+    use netburn_workload::Workload;
 
     /// 5 of 100 are 5 %, 6 are more.
     #[test]
     fn many_lost_and_many_late_probes_are_noted() {
-        let machine = Machine::new(Config::new(vec![Direction::Down]), Instant::ZERO, Seed(1)).unwrap();
+        let config = Config::new(vec![Direction::Down]);
+        let mut test = Workload::responsiveness_test(config, Instant::ZERO, Seed(1)).unwrap();
+        let result = test.test_mut().unwrap().result();
         let notes = |failed: u64, late: u64| {
             let foreign = Counts {
                 due: 100,
@@ -370,7 +372,7 @@ mod tests {
                 directions: vec![Direction::Down],
                 result: TestResult {
                     foreign,
-                    ..machine.result()
+                    ..result.clone()
                 },
                 tls: None,
                 failure: None,

@@ -2,11 +2,12 @@
 
 use super::configuration::{ConfigurationError, MAX_SIZE, Urls};
 use super::options::Options;
-use crate::client::{Method, Page, RequestError, Target, Trust, request};
+use crate::client::tls::Handshake;
+use crate::client::{Method, Page, Resource, ResponsivenessObjects, Target, request};
+use crate::fetch::reach::{ReachError, reach, trust};
 use crate::fetch::{Permission, Url, permission};
 use netburn_scenario::plan::Http;
 use netburn_workload::responsiveness::ConfigError;
-use std::net::SocketAddr;
 use std::time::Duration;
 
 /// Timeout of one response.
@@ -21,8 +22,10 @@ pub struct Site {
     pub url: Url,
     /// URLs of the test.
     pub urls: Urls,
-    /// Server to connect to.
+    /// Server to connect to, and the objects of the test.
     pub target: Target,
+    /// TLS handshake with the server.
+    pub handshake: Handshake,
     /// Permission for a load test.
     pub permission: Permission,
 }
@@ -36,15 +39,9 @@ pub enum RpmError {
     /// A parameter is out of its range.
     #[error(transparent)]
     Parameter(#[from] ConfigError),
-    /// The host name cannot be resolved.
-    #[error("can't resolve `{0}`: {1}")]
-    Lookup(String, #[source] std::io::Error),
-    /// The host name has no address.
-    #[error("can't resolve `{0}`: no address")]
-    NoAddress(String),
-    /// The server does not answer.
-    #[error("{0}: {1}")]
-    Request(Url, #[source] RequestError),
+    /// The host can't be reached.
+    #[error(transparent)]
+    Reach(#[from] ReachError),
     /// The server redirects. The draft forbids this.
     #[error("{url}: found status {status}, a redirect to {location}, expected status 200")]
     Redirect {
@@ -73,11 +70,7 @@ impl RpmError {
     /// Returns whether the server's certificate was rejected.
     #[must_use]
     pub fn is_certificate(&self) -> bool {
-        let RpmError::Request(_, RequestError::Dial(error)) = self else {
-            return false;
-        };
-        let source = error.get_ref().and_then(|source| source.downcast_ref());
-        matches!(source, Some(rustls::Error::InvalidCertificate(_)))
+        matches!(self, RpmError::Reach(error) if error.is_certificate())
     }
 
     /// Returns whether the configuration has another host or port, which an option permits.
@@ -111,7 +104,7 @@ async fn find_here(options: &Options) -> Result<Site, RpmError> {
     if !url.secure {
         return Err(RpmError::Cleartext(url.clone()));
     }
-    let (first, page) = reach(url, &url.host, url.port, options, MAX_SIZE).await?;
+    let (first, page) = fetch(url, &url.host, url.port, options, MAX_SIZE).await?;
     let content = checked(url, &page)?;
     if page.cut {
         return Err(RpmError::Configuration(url.clone(), ConfigurationError::TooLong.into()));
@@ -125,53 +118,60 @@ async fn find_here(options: &Options) -> Result<Site, RpmError> {
         ..url.clone()
     };
     let (target, page) = match &urls.endpoint {
-        Some((host, port)) => reach(&small, host, *port, options, MAX_SMALL).await?,
+        Some((host, port)) => fetch(&small, host, *port, options, MAX_SMALL).await?,
         None if (&small.host, small.port) == (&url.host, url.port) => {
             let page = request(&first, Method::Get, &small.path, MAX_SMALL, TIMEOUT).await;
-            (first, page.map_err(|error| RpmError::Request(small.clone(), error))?)
+            (first, page.map_err(|error| ReachError::Request(small.clone(), error))?)
         }
-        None => reach(&small, &small.host, small.port, options, MAX_SMALL).await?,
+        None => fetch(&small, &small.host, small.port, options, MAX_SMALL).await?,
     };
     let content = checked(&small, &page)?;
     if content.len() != 1 || page.cut {
         let more = if page.cut { "more than " } else { "" };
         return Err(RpmError::Small(small, format!("{more}{}", content.len())));
     }
+    let handshake = page.handshake.expect("the site was reached over TLS");
     let permission = permission::check(&target).await;
+    let objects = ResponsivenessObjects {
+        authority: match urls.port {
+            443 => urls.host.clone(),
+            port => format!("{}:{port}", urls.host),
+        },
+        small: urls.small.clone(),
+        large: urls.large.clone(),
+        upload: urls.upload.clone(),
+    };
     Ok(Site {
         url: url.clone(),
         urls,
-        target,
+        target: Target {
+            resource: Resource::Responsiveness(Box::new(objects)),
+            ..target
+        },
+        handshake,
         permission,
     })
 }
 
 /// Requests `url` from the first address of `host` that answers.
-async fn reach(url: &Url, host: &str, port: u16, options: &Options, limit: usize) -> Result<(Target, Page), RpmError> {
-    let bare = host.trim_start_matches('[').trim_end_matches(']');
-    let found = tokio::net::lookup_host((bare, port)).await;
-    let mut addresses: Vec<SocketAddr> = found
-        .map_err(|error| RpmError::Lookup(host.to_owned(), error))?
-        .collect();
-    addresses.dedup();
-    let mut last = RpmError::NoAddress(host.to_owned());
-    for address in addresses {
+async fn fetch(
+    url: &Url,
+    host: &str,
+    port: u16,
+    options: &Options,
+    limit: usize,
+) -> Result<(Target, Page), ReachError> {
+    let found = reach(url, host, port, async |address| {
         let target = Target {
             host: url.host.clone(),
             http: Http::H2,
-            tls: Some(if options.insecure {
-                Trust::Any
-            } else {
-                Trust::SystemRoots
-            }),
+            tls: Some(trust(options.insecure)),
             ..Target::new(address)
         };
-        match request(&target, Method::Get, &url.path, limit, TIMEOUT).await {
-            Ok(page) => return Ok((target, page)),
-            Err(error) => last = RpmError::Request(url.clone(), error),
-        }
-    }
-    Err(last)
+        let page = request(&target, Method::Get, &url.path, limit, TIMEOUT).await?;
+        Ok((target, page))
+    });
+    found.await
 }
 
 /// Returns the content of a response with status 200.

@@ -2,7 +2,7 @@
 
 use crate::util::{Process, Scripted, runtime};
 use netburn_traffic::drive::{CancelHandle, CancelToken};
-use netburn_traffic::fetch::{self, FetchError, Options, Permission, Report, Second, Site, csv};
+use netburn_traffic::fetch::{self, FetchError, Options, Permission, ReachError, Report, Second, Site, csv};
 use netburn_units::{BitRate, ByteSize, Duration};
 use netburn_workload::Connections;
 use std::time::{Duration as StdDuration, UNIX_EPOCH};
@@ -106,7 +106,7 @@ fn redirects_are_followed_before_the_fetching_begins() {
         .unwrap();
     options.url.port = gone.port();
     let error = runtime().block_on(fetch::find(&options)).unwrap_err();
-    assert!(matches!(error, FetchError::Request(..)), "{error}");
+    assert!(matches!(error, FetchError::Reach(ReachError::Request(..))), "{error}");
     let log = nginx.log();
     assert!(
         log.iter()

@@ -3,7 +3,7 @@
 use crate::util::{PATIENCE, Served, config, get, serve};
 use netburn_platform::Monotonic;
 use netburn_traffic::consent::fleet::FleetKey;
-use netburn_traffic::datagram::{Event, Prober, wire};
+use netburn_traffic::datagram::{DatagramMachine, Event, Prober, wire};
 use netburn_traffic::server::ServerConfig;
 use netburn_units::{BitRate, ByteSize, Instant};
 use std::net::UdpSocket;
@@ -37,12 +37,8 @@ impl Line {
     fn next(&mut self) -> (Event, usize) {
         let mut buffer = [0; 2000];
         let length = self.socket.recv(&mut buffer).unwrap();
-        (
-            self.prober
-                .handle_datagram(now(), &buffer[..length])
-                .expect("something for us"),
-            length,
-        )
+        self.prober.handle_datagram(now(), None, &buffer[..length]);
+        (self.prober.poll_event().expect("something for us"), length)
     }
 
     fn shake_hands(&mut self) {
@@ -59,7 +55,9 @@ impl Line {
         let after = Monotonic::now().as_nanos();
         match event {
             // All processes of a machine share a monotonic clock: the server's times are between the client's.
-            Event::Echo { id: same, far, arrived } => {
+            Event::Echo {
+                id: same, far, arrived, ..
+            } => {
                 assert_eq!((same, arrived), (id, Some(0)));
                 assert!(before <= far.received && far.received <= far.sent && far.sent <= after);
             }

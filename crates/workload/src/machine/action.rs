@@ -83,6 +83,8 @@ pub enum Wake {
     Timeout,
     /// The player's buffer becomes empty.
     Stall,
+    /// An interval or a stage of a responsiveness test ends.
+    Stage,
     /// End of a window that is not the last one: no new operation begins before the next window.
     Pause,
     /// End of the last window: no new operation begins.

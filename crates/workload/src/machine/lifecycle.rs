@@ -3,7 +3,7 @@
 use super::action::{Action, Connection, Request, RequestId, Wake};
 use super::in_flight::InFlight;
 use super::{Phase, Workload};
-use crate::config::{Connections, LOAD_OBJECT, Requests, Window};
+use crate::config::{Connections, Requests, Window};
 use crate::direction::Direction;
 use crate::kinds::responsiveness::{Loads, PROBE_OBJECT, Part};
 use crate::operation::{Operation, Outcome, RemoteTimestamps};
@@ -29,6 +29,7 @@ impl Workload {
                     player.handle_timeout(at);
                 }
             }
+            Wake::Stage => self.end_stage(at),
             Wake::Pause => self.pause(),
             Wake::End => self.stop(),
             Wake::Settle => self.settle(),
@@ -72,13 +73,13 @@ impl Workload {
         let sequence = self.schedule.fell_due().unwrap_or(self.sequence);
         self.sequence += 1;
         if self.overloaded && self.schedule.is_fixed() {
-            self.operations.push_back(not_begun(sequence, due, Outcome::NotStarted));
+            self.skip(sequence, due, Outcome::NotStarted);
         } else if self.config.kind().is_one_way() || self.limited_in_flight() < self.config.max_in_flight() as usize {
             self.begin(sequence, due);
         } else if self.config.has_queue() && self.waiting.is_none() {
             self.waiting = Some((sequence, due));
         } else {
-            self.operations.push_back(not_begun(sequence, due, Outcome::NotStarted));
+            self.skip(sequence, due, Outcome::NotStarted);
         }
     }
 
@@ -100,7 +101,7 @@ impl Workload {
             return;
         };
         let connection = Connection::Kept(load.connection);
-        self.request(load.operation, due, connection, load.direction, LOAD_OBJECT);
+        self.request(load.operation, due, connection, load.direction, load.size);
     }
 
     /// Starts a probe beside load.
@@ -112,7 +113,7 @@ impl Workload {
         match connection {
             Some(connection) => self.request(sequence, due, connection, Direction::Down, PROBE_OBJECT),
             // No connection transfers load.
-            None => self.operations.push_back(not_begun(sequence, due, Outcome::NotStarted)),
+            None => self.skip(sequence, due, Outcome::NotStarted),
         }
     }
 
@@ -132,6 +133,7 @@ impl Workload {
             marking: self.config.marking(),
         }));
         self.in_flight.insert(sequence, operation);
+        self.test_sent(sequence);
     }
 
     fn begin(&mut self, sequence: u64, due: Instant) {
@@ -204,6 +206,18 @@ impl Workload {
         }
     }
 
+    /// Ends an operation that never began.
+    fn skip(&mut self, sequence: u64, due: Instant, outcome: Outcome) {
+        let operation = Operation {
+            sequence,
+            due,
+            outcome,
+            ..Operation::default()
+        };
+        self.operations.push_back(operation);
+        self.test_ended(self.now, &operation, None);
+    }
+
     /// Ends an operation in flight, cancels its remaining objects, and begins the queued operation.
     pub(super) fn end(&mut self, sequence: u64, at: Option<Instant>, outcome: Outcome, far: Option<RemoteTimestamps>) {
         let Some(operation) = self.in_flight.remove(&sequence) else {
@@ -221,12 +235,14 @@ impl Workload {
                 self.slots.release(slot);
             }
         }
-        self.operations.push_back(operation.ended(at, outcome, far));
+        let operation = operation.ended(at, outcome, far);
+        self.operations.push_back(operation);
         let ended = at.unwrap_or(self.now);
         let next = self.play_segment(ended, outcome);
         self.schedule.ended(next, outcome == Outcome::Finished);
         if let Some(loads) = &mut self.loads {
-            loads.ended(sequence, ended, outcome == Outcome::Finished);
+            let load = loads.ended(sequence, ended, outcome == Outcome::Finished);
+            self.test_ended(ended, &operation, load);
         }
         if let Some((sequence, due)) = self.waiting.take_if(|_| self.phase == Phase::Running) {
             self.begin(sequence, due);
@@ -279,7 +295,7 @@ impl Workload {
     fn drop_waiting(&mut self, at: Instant) {
         if let Some((sequence, due)) = self.waiting.take() {
             let outcome = self.final_outcome(due, at);
-            self.operations.push_back(not_begun(sequence, due, outcome));
+            self.skip(sequence, due, outcome);
         }
     }
 
@@ -353,21 +369,5 @@ impl Workload {
     pub(super) fn awaiting(&mut self, id: RequestId) -> Option<&mut InFlight> {
         let operation = self.in_flight.get_mut(&id.operation)?;
         operation.awaits(id.object).then_some(operation)
-    }
-}
-
-/// An operation that never began.
-fn not_begun(sequence: u64, due: Instant, outcome: Outcome) -> Operation {
-    Operation {
-        sequence,
-        due,
-        started: None,
-        connected: None,
-        first_byte: None,
-        finished: None,
-        bytes: 0,
-        outcome,
-        far: None,
-        tcp_connected: None,
     }
 }

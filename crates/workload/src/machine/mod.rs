@@ -4,6 +4,7 @@
 //! - `lifecycle`: processing of timeouts.
 //! - `in_flight`: operations in flight.
 //! - `slots`: numbers of persistent connections.
+//! - `test`: a responsiveness test, whose stages change the load and the probes.
 //!
 //! Due times are those of the kind's `Schedule`.
 
@@ -11,6 +12,7 @@ mod action;
 mod in_flight;
 mod lifecycle;
 mod slots;
+mod test;
 
 pub use crate::direction::Direction;
 pub use action::{Action, Connection, Request, RequestId, Wake};
@@ -20,6 +22,7 @@ use crate::kinds::Transport;
 use crate::kinds::responsiveness::Loads;
 use crate::operation::{Failure, Operation, Outcome, RemoteTimestamps, Stall};
 use crate::player::Player;
+use crate::responsiveness::Stages;
 use crate::schedule::Schedule;
 use in_flight::InFlight;
 use netburn_units::{BitRate, ByteSize, Duration, Instant, Seed};
@@ -64,6 +67,8 @@ pub struct Workload {
     slots: Slots,
     /// Load connections of `responsiveness`.
     loads: Option<Loads>,
+    /// Stages of a responsiveness test.
+    test: Option<Box<Stages>>,
     player: Option<Player>,
     /// Bit rate of the last segment of `dash`; before the first one the lowest.
     media_rate: Option<BitRate>,
@@ -131,6 +136,7 @@ impl Workload {
             waiting: None,
             slots: Slots::default(),
             loads: Loads::new(config.load(), start, seed, index),
+            test: None,
             player: config.playback().map(|player| Player::new(player, start)),
             media_rate: config.dash().map(Dash::lowest),
             overloaded: false,
@@ -230,6 +236,7 @@ impl Workload {
         };
         operation.received(now, bytes);
         self.load_moves(id);
+        self.test_bytes(now, id, bytes);
         // A segment of `dash` can be played when it is complete.
         if let Some(player) = self.player.as_mut().filter(|_| self.config.dash().is_none()) {
             player.handle_bytes(now, bytes);
@@ -312,9 +319,14 @@ impl Workload {
     /// end.
     pub fn handle_stop(&mut self, now: Instant) {
         let now = self.catch_up(now);
+        self.cancel_test(now);
+        self.end_at(now);
+        self.handle_timeout(now);
+    }
+
+    fn end_at(&mut self, now: Instant) {
         self.end = self.end.min(now);
         self.settle = self.settle.min(now);
-        self.handle_timeout(now);
     }
 
     /// Next command to the driver.
@@ -343,11 +355,14 @@ impl Workload {
             Phase::Settled => return None,
         };
         let stall = self.player.as_ref().and_then(Player::poll_timeout);
+        let stage = self.test.as_ref().and_then(|test| test.poll_timeout());
         // Of those at one instant the first in this list comes first: a timeout makes room for a
         // due operation.
         [
             self.next_timeout().map(|at| (at, Wake::Timeout)),
             stall.map(|at| (at, Wake::Stall)),
+            // A probe that is due at the end of an interval belongs to the next one.
+            stage.map(|at| (at, Wake::Stage)),
             self.next_due().map(|at| (at, Wake::Due)),
             Some(over),
         ]

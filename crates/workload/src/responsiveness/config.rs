@@ -3,7 +3,7 @@
 use crate::Direction;
 use netburn_stats::rpm;
 use netburn_units::{ByteSize, Duration, Probability};
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 
 /// Minimum length of an interval.
 pub const MIN_INTERVAL: Duration = Duration::from_millis(100);
@@ -43,10 +43,12 @@ pub struct Config {
     pub probe_share: Probability,
     /// Time limit of the load. The draft leaves it open. Default 60 s.
     pub time: Duration,
-    /// Time after which a probe without a response has failed. Default 5 s.
+    /// Time without progress after which a probe has failed. Default 5 s.
     pub probe_timeout: Duration,
     /// Maximum number of bytes of the load; `None` for no limit.
     pub data: Option<ByteSize>,
+    /// Round trips of a TLS handshake with the server. Default 1, as with TLS 1.3 (RFC 8446 §2).
+    pub tls_round_trips: NonZeroU32,
 }
 
 /// A parameter out of its range.
@@ -80,6 +82,7 @@ impl Config {
             time: Duration::from_secs(60),
             probe_timeout: Duration::from_secs(5),
             data: None,
+            tls_round_trips: NonZeroU32::MIN,
         }
     }
 

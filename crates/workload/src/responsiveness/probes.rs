@@ -1,64 +1,55 @@
 //! Probes of a responsiveness test and their times.
 
 use super::config::Config;
-use super::probe::{ProbeFailure, ProbeId, ProbeKind, ProbeTimes};
+use super::probe::{LATE, ProbeKind, ProbeTimes, start_delay};
 use super::result::{Counts, Scores};
 use super::score::{ScoredProbe, Scoring};
+use crate::operation::{Operation, Outcome};
 use netburn_stats::percentile::{P50, P90, P95};
 use netburn_stats::rpm::{self, Estimator};
 use netburn_units::{Duration, Instant};
+use std::num::NonZeroU32;
 
-/// Delay of the start after the due time from which a probe is late.
-pub const LATE: Duration = Duration::from_millis(10);
-/// Maximum number of probes of one kind without a response. Bounds the connections of foreign probes.
-pub const MAX_OUTSTANDING: u64 = 512;
-
-/// One probe.
+/// A probe that has ended, or was not sent.
 #[derive(Debug, Clone, Copy)]
 struct Probe {
-    due: Instant,
-    kind: ProbeKind,
+    scored: ScoredProbe,
+    outcome: Outcome,
     late: bool,
     /// True for probes before the load.
     idle: bool,
-    result: Option<Result<ProbeTimes, ProbeFailure>>,
 }
 
 /// All probes of a test.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Probes {
-    probes: Vec<Probe>,
+    ended: Vec<Probe>,
     /// Foreign probes and self probes without a result.
     outstanding: [u64; 2],
     start_delay_max: Duration,
 }
 
-fn index(kind: ProbeKind) -> usize {
-    match kind {
-        ProbeKind::Foreign => 0,
-        ProbeKind::Own => 1,
-    }
-}
-
 impl Probes {
-    /// Adds a probe that is sent `now`.
-    pub(super) fn add(&mut self, due: Instant, now: Instant, kind: ProbeKind, idle: bool) -> ProbeId {
-        let delay = now.checked_since(due).unwrap_or(Duration::ZERO);
-        self.start_delay_max = self.start_delay_max.max(delay);
-        self.outstanding[index(kind)] += 1;
-        self.probes.push(Probe {
-            due,
-            kind,
-            late: delay >= LATE,
-            idle,
-            result: None,
-        });
-        ProbeId(self.probes.len() as u64 - 1)
+    /// A probe was sent.
+    pub(super) fn sent(&mut self, kind: ProbeKind) {
+        self.outstanding[kind as usize] += 1;
     }
 
-    /// Returns whether another probe of this kind may be sent.
-    pub(super) fn has_room(&self, kind: ProbeKind) -> bool {
-        self.outstanding[index(kind)] < MAX_OUTSTANDING
+    /// A probe has ended, or was not sent. `tls`: round trips of its TLS handshake.
+    pub(super) fn put(&mut self, kind: ProbeKind, operation: &Operation, idle: bool, tls: NonZeroU32) {
+        let delay = start_delay(operation);
+        self.start_delay_max = self.start_delay_max.max(delay.unwrap_or(Duration::ZERO));
+        self.outstanding[kind as usize] -= u64::from(operation.started.is_some());
+        self.ended.push(Probe {
+            scored: ScoredProbe {
+                due: operation.due,
+                kind,
+                times: ProbeTimes::from_operation(operation, Some(tls)),
+            },
+            outcome: operation.outcome,
+            late: delay.is_some_and(|delay| delay >= LATE),
+            idle,
+        });
     }
 
     /// Returns the number of probes without a result.
@@ -66,47 +57,28 @@ impl Probes {
         self.outstanding.iter().sum()
     }
 
-    /// Sets the result of a probe. Ignores a second result, and times of the other kind.
-    pub(super) fn set(&mut self, id: ProbeId, result: Result<ProbeTimes, ProbeFailure>) {
-        let Some(probe) = usize::try_from(id.0).ok().and_then(|id| self.probes.get_mut(id)) else {
-            return;
-        };
-        let fits = match result {
-            Ok(ProbeTimes::Foreign(_)) => probe.kind == ProbeKind::Foreign,
-            Ok(ProbeTimes::Own(_)) => probe.kind == ProbeKind::Own,
-            Err(_) => true,
-        };
-        if probe.result.is_none() && fits {
-            probe.result = Some(result);
-            self.outstanding[index(probe.kind)] -= 1;
-        }
-    }
-
-    /// Probes without a result have timed out.
-    pub(super) fn end(&mut self) {
-        for probe in &mut self.probes {
-            probe.result.get_or_insert(Err(ProbeFailure::TimedOut));
-        }
-        self.outstanding = [0; 2];
-    }
-
     /// Returns the longest start delay.
     pub(super) fn start_delay_max(&self) -> Duration {
         self.start_delay_max
     }
 
-    /// Returns the counts of a kind, before or beside the load.
-    pub(super) fn counts(&self, kind: ProbeKind, idle: bool) -> Counts {
-        let mut counts = Counts::default();
-        for probe in self.probes.iter().filter(|p| p.kind == kind && p.idle == idle) {
+    /// Returns the counts of a kind, before or beside the load. `is_present`: it is the present stage, to which the probes
+    /// without a result belong.
+    pub(super) fn counts(&self, kind: ProbeKind, idle: bool, is_present: bool) -> Counts {
+        let outstanding = self.outstanding[kind as usize] * u64::from(is_present);
+        let mut counts = Counts {
+            due: outstanding,
+            outstanding,
+            ..Counts::default()
+        };
+        for probe in self.ended.iter().filter(|p| p.scored.kind == kind && p.idle == idle) {
             counts.due += 1;
             counts.late += u64::from(probe.late);
-            match probe.result {
-                Some(Ok(_)) => counts.answered += 1,
-                Some(Err(ProbeFailure::Failed)) => counts.failed += 1,
-                Some(Err(ProbeFailure::TimedOut)) => counts.timed_out += 1,
-                Some(Err(ProbeFailure::NotSent)) => counts.not_sent += 1,
-                None => counts.outstanding += 1,
+            match probe.outcome {
+                _ if probe.scored.times.is_some() => counts.answered += 1,
+                Outcome::Finished | Outcome::Failed(_) => counts.failed += 1,
+                Outcome::NotStarted => counts.not_sent += 1,
+                Outcome::TimedOut | Outcome::Unfinished | Outcome::Cut => counts.timed_out += 1,
             }
         }
         counts
@@ -114,29 +86,14 @@ impl Probes {
 
     /// Returns the scores of the probes that were due from `from` until before `until`.
     pub(super) fn scores(&self, config: &Config, idle: bool, from: Instant, until: Instant) -> Scores {
-        let due = |probe: &&Probe| probe.idle == idle && (from..until).contains(&probe.due);
-        let ended: Vec<ScoredProbe> = self
-            .probes
-            .iter()
-            .filter(due)
-            .filter_map(|probe| {
-                Some(ScoredProbe {
-                    due: probe.due,
-                    kind: probe.kind,
-                    times: probe.result?.ok(),
-                })
-            })
-            .collect();
+        let due = |probe: &&Probe| probe.idle == idle && (from..until).contains(&probe.scored.due);
+        let ended: Vec<ScoredProbe> = self.ended.iter().filter(due).map(|probe| probe.scored).collect();
         let answered = |kind: ProbeKind| {
             let of_kind = ended.iter().filter(|probe| probe.kind == kind && probe.times.is_some());
             of_kind.count() as u64
         };
-        let handshakes = ended.iter().find_map(|probe| match probe.times {
-            Some(ProbeTimes::Foreign(times)) => Some(times.tls.is_some()),
-            Some(ProbeTimes::Own(_)) | None => None,
-        });
         let scoring = Scoring {
-            tls: handshakes.unwrap_or(true),
+            tls: true,
             has_load: true,
             timeout: config.probe_timeout,
         };

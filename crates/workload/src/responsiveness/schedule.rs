@@ -1,8 +1,7 @@
-//! Due times of probes: an open-loop schedule, in which no due time depends on a response.
+//! Time between the probes of a test.
 
 use super::config::Config;
-use super::probe::ProbeKind;
-use netburn_units::{BitRate, Duration, Instant, Probability};
+use netburn_units::{BitRate, Duration, Probability};
 
 /// Bytes of a foreign probe on the path, of which most are the TLS handshake (draft-ietf-ippm-responsiveness-09).
 pub const FOREIGN_BYTES: u64 = 5_000;
@@ -10,55 +9,6 @@ pub const FOREIGN_BYTES: u64 = 5_000;
 pub const SELF_BYTES: u64 = 1_000;
 /// Probes of each kind per second without load.
 const IDLE_PER_SECOND: u32 = 10;
-
-/// Due times of probes. Both kinds alternate at equal distances.
-#[derive(Debug, Clone)]
-pub struct Schedule {
-    next: Instant,
-    kind: ProbeKind,
-    /// Time between two probes of one kind.
-    gap: Duration,
-}
-
-impl Schedule {
-    /// Creates a schedule whose first probe is due at `start`.
-    #[must_use]
-    pub fn new(start: Instant, gap: Duration) -> Self {
-        Schedule {
-            next: start,
-            kind: ProbeKind::Foreign,
-            gap,
-        }
-    }
-
-    /// Returns the next due time and the kind of the probe.
-    #[must_use]
-    pub fn next(&self) -> (Instant, ProbeKind) {
-        (self.next, self.kind)
-    }
-
-    /// Advances to the probe after the next one.
-    pub fn advance(&mut self) {
-        self.next += self.half();
-        self.kind = match self.kind {
-            ProbeKind::Foreign => ProbeKind::Own,
-            ProbeKind::Own => ProbeKind::Foreign,
-        };
-    }
-
-    /// Changes the distance of the probes at `now`. The next probe moves so that it has the new distance to the probe
-    /// before it, and is not due before `now`.
-    pub fn set_gap(&mut self, now: Instant, gap: Duration) {
-        let before = self.next - self.half();
-        self.gap = gap;
-        self.next = now.max(before + self.half());
-    }
-
-    fn half(&self) -> Duration {
-        // At least 0.5 ms, because MPS is at most 1000.
-        self.gap / 2
-    }
-}
 
 /// Returns the time between two probes of one kind without load.
 #[must_use]

@@ -1,6 +1,6 @@
 //! Stages and connections of a responsiveness test.
 
-/// Number of a connection, from 0 in the order of the actions.
+/// Number of a connection, from 0 in the order in which they are opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ConnectionId(pub u32);
 

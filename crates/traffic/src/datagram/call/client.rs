@@ -4,6 +4,7 @@ use super::offset::{Exchange, Offset};
 use super::video::{CallVideo, MAX_TIMEOUT, VideoParameters};
 use super::wire::{self, CallDatagram, MAX_AGES, Request};
 use crate::datagram::arrivals::Arrivals;
+use crate::datagram::machine::DatagramMachine;
 use crate::datagram::prober::{Event, Prober};
 use netburn_units::{ByteSize, Duration, Instant};
 use netburn_workload::{Adaptation, Direction, PacketStream};
@@ -83,10 +84,7 @@ const REORDERING: Duration = Duration::from_millis(250);
 /// Maximum number of clock comparisons.
 const COMPARISONS: u64 = 50;
 
-/// A call with one server, without its socket.
-///
-/// **Call order:** after every `handle_*` and command, drain [`poll_event`](Self::poll_event) and
-/// [`poll_transmit`](Self::poll_transmit), then wait until [`poll_timeout`](Self::poll_timeout) or the next datagram.
+/// A call with one server, without its socket. The commands are its own, the rest is [`DatagramMachine`].
 #[derive(Debug)]
 pub struct CallClient {
     plan: CallPlan,
@@ -108,7 +106,6 @@ pub struct CallClient {
     request_from: u32,
     /// Highest number with a known arrival, and its arrival by the server's clock.
     newest: Option<(u32, Instant)>,
-    arrivals: Arrivals,
     /// The client's end of a video call, and the sizes of its frames with an unknown arrival.
     video: Option<CallVideo>,
     sizes: BTreeMap<u32, ByteSize>,
@@ -135,7 +132,6 @@ impl CallClient {
             unknown: BTreeSet::new(),
             request_from: 0,
             newest: None,
-            arrivals: Arrivals::default(),
             video: plan
                 .video
                 .map(|video| CallVideo::new(call, video.up, parameters(&plan, video))),
@@ -173,78 +169,49 @@ impl CallClient {
         }
     }
 
-    /// Processes a datagram that arrived with this DSCP, if it is known. Invalid ones and those of other calls are ignored.
-    pub fn handle_datagram(&mut self, now: Instant, dscp: Option<u8>, bytes: &[u8]) {
-        match wire::read(bytes) {
-            Some(CallDatagram::Down { call, number, due }) if call == self.call => {
-                self.arrivals.down.put(dscp);
-                self.arrived(now, number, due, None);
+    /// Processes the arrivals of the client's packets from number `from` on, in a report that the server made at `reported`.
+    fn handle_report(&mut self, from: u32, reported: Instant, ages: &[u8]) {
+        for (number, age) in wire::ages(from, ages) {
+            let Some(arrival) = reported.checked_sub(age) else {
+                continue;
+            };
+            if self.newest.is_none_or(|(newest, _)| number > newest) {
+                self.newest = Some((number, arrival));
             }
-            Some(CallDatagram::Report {
-                call,
-                from,
-                stamp,
-                received,
-                sent,
-                arrived,
-                ages,
-            }) if call == self.call => {
-                self.arrivals.up.put(arrived);
-                self.offset.put(&Exchange {
-                    sent: stamp,
-                    far_received: received,
-                    far_sent: sent,
-                    received: now,
-                });
-                for (number, age) in wire::ages(from, ages) {
-                    let Some(arrival) = received.checked_sub(age) else {
-                        continue;
-                    };
-                    if self.newest.is_none_or(|(newest, _)| number > newest) {
-                        self.newest = Some((number, arrival));
-                    }
-                    let arrival = self.offset.to_client(arrival);
-                    if let Some(at) = arrival.filter(|_| self.unknown.remove(&number)) {
-                        let event = match self.sizes.remove(&number) {
-                            Some(size) => CallEvent::Frame {
-                                direction: Direction::Up,
-                                number,
-                                at,
-                                size,
-                            },
-                            None => CallEvent::Up { number, at },
-                        };
-                        self.events.push_back(event);
-                    }
-                }
-                // A frame can become complete later than the next ones, by a retransmission.
-                if self.video.is_none() {
-                    self.delete_lost(from, ages.len() / wire::AGE, received);
+            let arrival = self.offset.to_client(arrival);
+            if let Some(at) = arrival.filter(|_| self.unknown.remove(&number)) {
+                let event = match self.sizes.remove(&number) {
+                    Some(size) => CallEvent::Frame {
+                        direction: Direction::Up,
+                        number,
+                        at,
+                        size,
+                    },
+                    None => CallEvent::Up { number, at },
+                };
+                self.events.push_back(event);
+            }
+        }
+        // A frame can become complete later than the next ones, by a retransmission.
+        if self.video.is_none() {
+            self.delete_lost(from, ages.len() / wire::AGE, reported);
+        }
+    }
+
+    /// Processes an event of the handshake and of the comparison of the clocks.
+    fn handle_probe(&mut self, now: Instant, event: Event) {
+        match event {
+            Event::Ready => self.compare_at = now,
+            Event::Echo { id, far, .. } => {
+                if let Some(sent) = self.comparisons.remove(&id) {
+                    self.offset.put(&Exchange {
+                        sent,
+                        far_received: Instant::from_nanos(far.received),
+                        far_sent: Instant::from_nanos(far.sent),
+                        received: now,
+                    });
                 }
             }
-            Some(CallDatagram::Video(media)) if media.call() == self.call => {
-                let frame = self.video.as_mut().and_then(|video| video.handle_datagram(now, &media));
-                if let Some(frame) = frame {
-                    self.arrived(now, frame.number, frame.due, Some(frame.size));
-                }
-                self.send_video();
-            }
-            Some(_) => {}
-            None => match self.prober.handle_datagram(now, bytes) {
-                Some(Event::Ready) => self.compare_at = now,
-                Some(Event::Echo { id, far, arrived }) => {
-                    self.arrivals.up.put(arrived);
-                    if let Some(sent) = self.comparisons.remove(&id) {
-                        self.offset.put(&Exchange {
-                            sent,
-                            far_received: Instant::from_nanos(far.received),
-                            far_sent: Instant::from_nanos(far.sent),
-                            received: now,
-                        });
-                    }
-                }
-                None => {}
-            },
         }
     }
 
@@ -278,29 +245,6 @@ impl CallClient {
                 },
                 None => CallEvent::Down { number, at },
             });
-        }
-    }
-
-    /// Handles the timeout at `now`.
-    pub fn handle_timeout(&mut self, now: Instant) {
-        if now >= self.prober.poll_timeout().0 {
-            self.prober.handle_timeout(now);
-        }
-        if now >= self.compare_at {
-            self.compare_at = now + COMPARISON;
-            if self.is_comparing() && self.prober.is_ready(now) {
-                self.comparisons.insert(self.compared, now);
-                self.prober.probe(now, self.compared, ByteSize::from_bytes(64));
-                self.compared += 1;
-            }
-        }
-        if let Some(video) = &mut self.video {
-            video.handle_timeout(now);
-            self.send_video();
-        }
-        if now >= self.renew_at {
-            self.request(now);
-            self.renew_at = now + self.renewal();
         }
     }
 
@@ -365,31 +309,94 @@ impl CallClient {
         let requests = u64::from(unknown).div_ceil(MAX_AGES as u64).max(1);
         (RENEWAL / requests).max(MIN_RENEWAL)
     }
+}
+
+impl DatagramMachine for CallClient {
+    type Event = CallEvent;
+
+    fn handle_datagram(&mut self, now: Instant, dscp: Option<u8>, bytes: &[u8]) {
+        match wire::read(bytes) {
+            Some(CallDatagram::Down { call, number, due }) if call == self.call => {
+                self.prober.arrivals.down.put(dscp);
+                self.arrived(now, number, due, None);
+            }
+            Some(CallDatagram::Report {
+                call,
+                from,
+                stamp,
+                received,
+                sent,
+                arrived,
+                ages,
+            }) if call == self.call => {
+                self.prober.arrivals.up.put(arrived);
+                self.offset.put(&Exchange {
+                    sent: stamp,
+                    far_received: received,
+                    far_sent: sent,
+                    received: now,
+                });
+                self.handle_report(from, received, ages);
+            }
+            Some(CallDatagram::Video(media)) if media.call() == self.call => {
+                let frame = self.video.as_mut().and_then(|video| video.handle_datagram(now, &media));
+                if let Some(frame) = frame {
+                    self.arrived(now, frame.number, frame.due, Some(frame.size));
+                }
+                self.send_video();
+            }
+            Some(_) => {}
+            None => {
+                // The DSCP of an echo is not that of a packet of the server's stream.
+                self.prober.handle_datagram(now, None, bytes);
+                while let Some(event) = self.prober.poll_event() {
+                    self.handle_probe(now, event);
+                }
+            }
+        }
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        if now >= self.prober.poll_timeout() {
+            self.prober.handle_timeout(now);
+        }
+        if now >= self.compare_at {
+            self.compare_at = now + COMPARISON;
+            if self.is_comparing() && self.prober.is_ready(now) {
+                self.comparisons.insert(self.compared, now);
+                self.prober.probe(now, self.compared, ByteSize::from_bytes(64));
+                self.compared += 1;
+            }
+        }
+        if let Some(video) = &mut self.video {
+            video.handle_timeout(now);
+            self.send_video();
+        }
+        if now >= self.renew_at {
+            self.request(now);
+            self.renew_at = now + self.renewal();
+        }
+    }
 
     /// Returns the packets by the DSCP with which they arrived. Packets to the server are its echoes and reports: the server
     /// does not report the DSCP of each packet of the stream.
-    #[must_use]
-    pub fn arrivals(&self) -> &Arrivals {
-        &self.arrivals
+    fn arrivals(&self) -> &Arrivals {
+        self.prober.arrivals()
     }
 
-    /// Returns the next arrival.
-    pub fn poll_event(&mut self) -> Option<CallEvent> {
+    fn poll_event(&mut self) -> Option<CallEvent> {
         self.events.pop_front()
     }
 
-    /// Returns the next datagram to send.
-    pub fn poll_transmit(&mut self) -> Option<Vec<u8>> {
+    fn poll_transmit(&mut self) -> Option<Vec<u8>> {
         self.prober.poll_transmit().or_else(|| self.out.pop_front())
     }
 
-    /// Returns the time of the next [`handle_timeout`](Self::handle_timeout).
-    #[must_use]
-    pub fn poll_timeout(&self) -> Instant {
+    fn poll_timeout(&self) -> Instant {
         let compare = Some(self.compare_at).filter(|_| self.is_comparing());
         let video = self.video.as_ref().and_then(CallVideo::poll_timeout);
         let others = [Some(self.renew_at), compare, video].into_iter().flatten();
-        others.fold(self.prober.poll_timeout().0, Instant::min)
+        others.fold(self.prober.poll_timeout(), Instant::min)
     }
 }
 

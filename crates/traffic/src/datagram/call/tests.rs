@@ -2,6 +2,7 @@
 
 use super::wire::{self, CallDatagram, Request};
 use super::{CallClient, CallEvent, CallLimits, CallPlan, CallServer};
+use crate::datagram::DatagramMachine;
 use crate::datagram::{Echo, EchoLimits};
 use netburn_units::{ByteSize, Duration, Instant};
 use netburn_workload::PacketStream;

@@ -2,6 +2,7 @@
 
 use super::wire::{self, Request};
 use super::{CallClient, CallEvent, CallLimits, CallPlan, CallServer, VideoParameters, VideoPlan, media};
+use crate::datagram::DatagramMachine;
 use crate::datagram::{Echo, EchoLimits};
 use netburn_units::{BitRate, ByteSize, Duration, Instant};
 use netburn_workload::kinds::video_call::video::{Feedback, MediaPacket};

@@ -1,46 +1,36 @@
 //! Calls of a driver: sockets, packets, and arrivals.
 
-use super::Shared;
-use super::probe::{connected_socket, random};
-use crate::client::{Meter, Target};
+use super::datagrams::{DatagramSocket, random};
+use super::{PacketSocket, Shared};
+use crate::datagram::Arrivals;
 use crate::datagram::call::{CallClient, CallEvent, CallPlan};
-use crate::datagram::{Arrivals, MAX_SIZE};
 use crate::drive::scheduler::Arrival;
-use netburn_platform::datagram::receive;
-use netburn_units::{Duration, Instant};
+use netburn_units::Instant;
 use netburn_workload::{Direction, RequestId};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io;
 use std::rc::Rc;
-use tokio::io::Interest;
-use tokio::net::UdpSocket;
-use tokio::sync::Notify;
 
 /// Socket and state of one call.
-pub(in crate::drive) struct CallSocket {
-    socket: UdpSocket,
+pub(super) struct CallSocket {
+    socket: DatagramSocket<CallClient>,
     plan: CallPlan,
-    client: RefCell<CallClient>,
     /// Packets of the server that arrived before their operation was due, because the clocks' offset is not exact.
     early: RefCell<BTreeMap<u32, Arrival>>,
-    meter: Rc<Meter>,
-    /// The client's timeout became earlier.
-    changed: Notify,
 }
 
-/// Opens a socket for every call, so that the handshake is complete when the first packet is due.
-pub(in crate::drive) fn open(shared: &Rc<Shared>) {
-    for (index, link) in shared.links.iter().enumerate() {
-        let plan = shared.scheduler.borrow().call_plan(index);
-        let Some(plan) = plan else { continue };
-        match CallSocket::new(&link.target, plan, shared.clock.now(), Rc::clone(&shared.meter)) {
-            Ok(call_socket) => {
-                let call_socket = Rc::new(call_socket);
-                *link.call_socket.borrow_mut() = Some(Rc::clone(&call_socket));
-                tokio::task::spawn_local(listen(Rc::clone(shared), index, call_socket));
-            }
-            Err(error) => tracing::warn!(%error, address = %link.target.datagrams(), "no socket for a call"),
+/// Opens the socket of a load, and begins its handshake.
+pub(super) fn open(shared: &Rc<Shared>, index: usize, plan: CallPlan) -> Option<Rc<CallSocket>> {
+    match CallSocket::new(shared, index, plan) {
+        Ok(socket) => {
+            let socket = Rc::new(socket);
+            tokio::task::spawn_local(listen(Rc::clone(shared), index, Rc::clone(&socket)));
+            Some(socket)
+        }
+        Err(error) => {
+            tracing::warn!(%error, address = %shared.loads[index].target.datagrams(), "no socket for a call");
+            None
         }
     }
 }
@@ -48,24 +38,25 @@ pub(in crate::drive) fn open(shared: &Rc<Shared>) {
 /// Sends a packet or a frame of the station. A packet that cannot be sent never arrives, and times out. The server
 /// sends the packets of the other direction by itself.
 pub(super) fn send(shared: &Rc<Shared>, index: usize, id: RequestId, direction: Direction) {
-    let call_socket = shared.links[index].call_socket.borrow().clone();
+    let call_socket = match &*shared.loads[index].packets.borrow() {
+        Some(PacketSocket::Call(call_socket)) => Some(Rc::clone(call_socket)),
+        _ => None,
+    };
     let number = number_of(id);
-    match (direction, call_socket) {
-        (Direction::Up, Some(call_socket)) => {
-            call_socket.queue(shared.clock.now(), number);
-            if !call_socket.transmit() {
+    match direction {
+        Direction::Up => {
+            let now = shared.clock.now();
+            if !call_socket.is_some_and(|call_socket| call_socket.send(now, number)) {
                 shared.scheduler.borrow_mut().handle_unsent();
             }
         }
-        (Direction::Up, None) => shared.scheduler.borrow_mut().handle_unsent(),
-        (Direction::Down, Some(call_socket)) => {
-            let early = call_socket.early.borrow_mut().remove(&number);
+        Direction::Down => {
+            let early = call_socket.and_then(|call_socket| call_socket.early.borrow_mut().remove(&number));
             if let Some(at) = early {
                 let shared = Rc::clone(shared);
                 tokio::task::spawn_local(async move { arrived(&shared, index, id, direction, at) });
             }
         }
-        (Direction::Down, None) => {}
     }
 }
 
@@ -79,12 +70,7 @@ fn number_of(id: RequestId) -> u32 {
 
 async fn listen(shared: Rc<Shared>, index: usize, call_socket: Rc<CallSocket>) {
     loop {
-        call_socket.step(&shared.clock).await;
-        let events: Vec<CallEvent> = {
-            let mut client = call_socket.client.borrow_mut();
-            std::iter::from_fn(|| client.poll_event()).collect()
-        };
-        for event in events {
+        for event in call_socket.socket.step(|| shared.clock.now()).await {
             let (number, direction, at, size) = match event {
                 CallEvent::Up { number, at } => (number, Direction::Up, at, None),
                 CallEvent::Down { number, at } => (number, Direction::Down, at, None),
@@ -108,34 +94,28 @@ async fn listen(shared: Rc<Shared>, index: usize, call_socket: Rc<CallSocket>) {
 }
 
 impl CallSocket {
-    fn new(target: &Target, plan: CallPlan, now: Instant, meter: Rc<Meter>) -> io::Result<Self> {
+    fn new(shared: &Shared, index: usize, plan: CallPlan) -> io::Result<Self> {
+        let client = CallClient::new(shared.clock.now(), random()?, random()?, plan);
+        let target = &shared.loads[index].target;
         Ok(CallSocket {
-            socket: connected_socket(target, plan.dscp)?,
+            socket: DatagramSocket::new(target, plan.dscp, Rc::clone(&shared.meter), client)?,
             plan,
-            client: RefCell::new(CallClient::new(now, random()?, random()?, plan)),
             early: RefCell::default(),
-            meter,
-            changed: Notify::new(),
         })
     }
 
-    /// Queues a packet or a frame of the client.
-    fn queue(&self, now: Instant, number: u32) {
-        let mut client = self.client.borrow_mut();
-        let before = client.poll_timeout();
-        match self.plan.video {
+    /// Sends a packet or a frame of the client. Returns whether the kernel accepted it. The other packets of a frame are due
+    /// later.
+    fn send(&self, now: Instant, number: u32) -> bool {
+        self.socket.command(|client| match self.plan.video {
             Some(_) => client.send_frame(now, number),
             None => client.send(number),
-        }
-        // The other packets of a frame are due later.
-        if client.poll_timeout() < before {
-            self.changed.notify_one();
-        }
+        })
     }
 
     /// Returns the packets by the DSCP with which they arrived.
     pub(super) fn arrivals(&self) -> Arrivals {
-        self.client.borrow().arrivals().clone()
+        self.socket.arrivals()
     }
 
     /// Returns whether the operation of a packet of the server has begun.
@@ -145,61 +125,5 @@ impl CallSocket {
         };
         let since = now.checked_since(first).unwrap_or_default();
         stream.offset(number.into()).is_some_and(|offset| since > offset)
-    }
-
-    /// Waits for one event and processes it.
-    async fn step(&self, clock: &crate::clock::RunClock) {
-        self.transmit();
-        let at = self.client.borrow().poll_timeout();
-        let wait = at.checked_since(clock.now()).unwrap_or(Duration::ZERO);
-        tokio::select! {
-            biased;
-            // An error is returned by the next receive.
-            _ = self.socket.readable() => {}
-            () = self.changed.notified() => {}
-            () = tokio::time::sleep(std::time::Duration::from_nanos(wait.as_nanos())) => {}
-        }
-        let mut bytes = [0; MAX_SIZE + 1];
-        loop {
-            let received = self
-                .socket
-                .try_io(Interest::READABLE, || receive(&self.socket, &mut bytes));
-            match received {
-                Ok(received) => {
-                    // A drive has no limit on received bytes.
-                    let _ = self.meter.add_down(received.length);
-                    let content = &bytes[..received.length];
-                    let mut client = self.client.borrow_mut();
-                    client.handle_datagram(clock.now(), received.dscp, content);
-                }
-                // No process listens at the port: packets are lost.
-                Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {}
-                Err(_) => break,
-            }
-        }
-        let now = clock.now();
-        let mut client = self.client.borrow_mut();
-        if client.poll_timeout() <= now {
-            client.handle_timeout(now);
-        }
-        drop(client);
-        self.transmit();
-    }
-
-    /// Sends pending datagrams. Returns whether the kernel accepted all of them.
-    fn transmit(&self) -> bool {
-        let mut all = true;
-        while let Some(bytes) = self.client.borrow_mut().poll_transmit() {
-            let sent = match self.socket.try_send(&bytes) {
-                // The kernel reports the rejection of an earlier datagram once, and then accepts this one.
-                Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => self.socket.try_send(&bytes),
-                sent => sent,
-            };
-            if let Ok(length) = sent {
-                self.meter.add_up(length);
-            }
-            all &= sent.is_ok();
-        }
-        all
     }
 }

@@ -9,10 +9,8 @@ use netburn_workload::Direction;
 
 /// Adds the rows of all loads at the end of a drive. A load without marks, sent or received, has no row.
 pub(in crate::drive) fn record(shared: &Shared, now: Instant) {
-    for (index, link) in shared.links.iter().enumerate() {
-        let probes = link.probe_socket.borrow().as_ref().map(|socket| socket.arrivals());
-        let calls = || link.call_socket.borrow().as_ref().map(|socket| socket.arrivals());
-        let Some(Arrivals { up, down }) = probes.or_else(calls) else {
+    for (index, load) in shared.loads.iter().enumerate() {
+        let Some(Arrivals { up, down }) = load.arrivals() else {
             continue;
         };
         let mut scheduler = shared.scheduler.borrow_mut();

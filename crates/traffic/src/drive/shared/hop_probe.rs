@@ -32,7 +32,7 @@ const PAUSE: std::time::Duration = std::time::Duration::from_millis(100);
 const MAX_TRIALS: u32 = 8;
 
 /// Sockets of one load's probes.
-pub(in crate::drive) struct HopSocket {
+pub(super) struct HopSocket {
     first: EchoSocket,
     /// Socket to the own address of the host, once it is known.
     direct: RefCell<Option<Rc<EchoSocket>>>,
@@ -115,46 +115,34 @@ struct Way {
     hop: Option<u8>,
 }
 
-/// Opens a socket for every load that probes a host on the way. A load without one has no operations, and an event has
-/// the reason.
-pub(in crate::drive) fn open(shared: &Rc<Shared>) {
-    for (index, link) in shared.links.iter().enumerate() {
-        let Some(target) = shared.scheduler.borrow().hop_target(index) else {
-            continue;
-        };
-        let (station, workload) = shared.scheduler.borrow().place(index);
-        let dscp = shared.scheduler.borrow().config(index).marking().dscp;
-        match HopSocket::new(&link.target, target, dscp, Rc::clone(&shared.meter)) {
-            Ok(socket) => {
-                let socket = Rc::new(socket);
-                *link.hop_socket.borrow_mut() = Some(Rc::clone(&socket));
-                tokio::task::spawn_local(listen(Rc::clone(shared), index, socket, None));
-            }
-            Err(reason) => {
-                let now = shared.clock.now();
-                let mut scheduler = shared.scheduler.borrow_mut();
-                // The workload itself reports the reason, and its baseline does not repeat it.
-                if baseline_target(workload).is_none() {
-                    scheduler.put(Row::Event(EventRow {
-                        station: Some(station),
-                        workload: Some(workload),
-                        at: now,
-                        length: 0,
-                        kind: EventKind::Warning,
-                        detail: format!("the probe to `{target}` is unavailable: {reason}").into(),
-                    }));
-                }
-                scheduler.handle_unavailable(index, now);
-            }
+/// Opens the sockets of a load that probes a host on the way. Without one the load has no operations, and an event has the
+/// reason.
+pub(super) fn open(shared: &Rc<Shared>, index: usize, target: ProbeTarget) -> Option<Rc<HopSocket>> {
+    let (station, workload) = shared.scheduler.borrow().place(index);
+    let dscp = shared.scheduler.borrow().config(index).marking().dscp;
+    match HopSocket::new(&shared.loads[index].target, target, dscp, Rc::clone(&shared.meter)) {
+        Ok(socket) => {
+            let socket = Rc::new(socket);
+            tokio::task::spawn_local(listen(Rc::clone(shared), index, Rc::clone(&socket), None));
+            Some(socket)
         }
-    }
-}
-
-/// Sends a probe. One that cannot be sent is never answered, and times out.
-pub(super) fn send(shared: &Rc<Shared>, index: usize, id: RequestId, size: ByteSize) {
-    let socket = shared.links[index].hop_socket.borrow().clone();
-    if !socket.is_some_and(|socket| socket.send(id.operation, size)) {
-        shared.scheduler.borrow_mut().handle_unsent();
+        Err(reason) => {
+            let now = shared.clock.now();
+            let mut scheduler = shared.scheduler.borrow_mut();
+            // The workload itself reports the reason, and its baseline does not repeat it.
+            if baseline_target(workload).is_none() {
+                scheduler.put(Row::Event(EventRow {
+                    station: Some(station),
+                    workload: Some(workload),
+                    at: now,
+                    length: 0,
+                    kind: EventKind::Warning,
+                    detail: format!("the probe to `{target}` is unavailable: {reason}").into(),
+                }));
+            }
+            scheduler.handle_unavailable(index, now);
+            None
+        }
     }
 }
 
@@ -242,7 +230,7 @@ impl HopSocket {
 
     /// Sends the request of an operation, in an IP packet as long as that of a datagram of `size` bytes. Returns whether
     /// the kernel accepted it.
-    fn send(&self, operation: u64, size: ByteSize) -> bool {
+    pub(super) fn send(&self, operation: u64, size: ByteSize) -> bool {
         let sequence = operation as u16;
         let mut pending = self.pending.borrow_mut();
         if pending.len() >= MAX_PENDING {

@@ -1,10 +1,10 @@
 //! Load connections of a `responsiveness` workload.
 
-use super::LoadConnections;
-use super::Part;
+use super::{LOAD_OBJECT, LoadConnections, PROBE_OBJECT, Part};
 use crate::direction::Direction;
+use crate::responsiveness::{ConnectionId, LoadEnd};
 use crate::schedule::BACKOFF;
-use netburn_units::{Instant, Seed, Stream};
+use netburn_units::{ByteSize, Instant, Seed, Stream};
 
 /// Load connections: each transfers one large object after another. After a failure the next object is due after
 /// [`BACKOFF`].
@@ -19,7 +19,8 @@ pub(crate) struct Loads {
 
 #[derive(Debug)]
 struct LoadConnection {
-    direction: Direction,
+    /// Direction of its load; `None` for a connection that is opened for probes without load.
+    load: Option<Direction>,
     /// Due time of its next object; `None` while one is in flight.
     due: Option<Instant>,
     /// Number of the operation in flight.
@@ -35,26 +36,51 @@ pub(crate) struct LoadObject {
     /// Number of the connection.
     pub(crate) connection: u32,
     pub(crate) direction: Direction,
+    pub(crate) size: ByteSize,
 }
 
 impl Loads {
     /// Connections of a workload whose first window begins at `start`; `None` without any.
     pub(crate) fn new(load: LoadConnections, start: Instant, seed: Seed, index: u64) -> Option<Self> {
-        if load.count() == 0 {
-            return None;
+        let mut loads = Loads::none(seed, index);
+        for direction in [Direction::Down, Direction::Up] {
+            for _ in 0..load.in_direction(direction) {
+                loads.open(Some(direction), start);
+            }
         }
-        let of = |direction| (0..load.in_direction(direction)).map(move |_| direction);
-        let connection = |direction| LoadConnection {
-            direction,
-            due: Some(start),
-            operation: None,
-            open: false,
-        };
-        Some(Loads {
-            connections: of(Direction::Down).chain(of(Direction::Up)).map(connection).collect(),
+        (load.count() > 0).then_some(loads)
+    }
+
+    /// No connection at first.
+    pub(crate) fn none(seed: Seed, index: u64) -> Self {
+        Loads {
+            connections: Vec::new(),
             number: 0,
             choice: seed.stream("self probe", index),
-        })
+        }
+    }
+
+    /// Opens a connection at `due`. Without load, it transfers one object of a probe, so that it is open for self probes.
+    pub(crate) fn open(&mut self, load: Option<Direction>, due: Instant) {
+        self.connections.push(LoadConnection {
+            load,
+            due: Some(due),
+            operation: None,
+            open: false,
+        });
+    }
+
+    /// The connections without load are not used any more.
+    pub(crate) fn close_idle(&mut self) {
+        for connection in self.connections.iter_mut().filter(|c| c.load.is_none()) {
+            connection.open = false;
+        }
+    }
+
+    /// Direction of the load to which an operation belongs.
+    pub(crate) fn direction(&self, operation: u64) -> Option<Direction> {
+        let loading = |connection: &&LoadConnection| connection.operation == Some(operation);
+        self.connections.iter().find(loading)?.load
     }
 
     /// Due time of the next object.
@@ -73,24 +99,37 @@ impl Loads {
         Some(LoadObject {
             operation,
             connection: number,
-            direction: connection.direction,
+            direction: connection.load.unwrap_or(Direction::Down),
+            size: connection.load.map_or(PROBE_OBJECT, |_| LOAD_OBJECT),
         })
     }
 
     /// The connection of an operation is open.
     pub(crate) fn opened(&mut self, operation: u64) {
-        if let Some(connection) = self.loading(operation) {
+        let mut connections = self.connections.iter_mut();
+        if let Some(connection) = connections.find(|connection| connection.operation == Some(operation)) {
             connection.open = true;
         }
     }
 
-    /// An operation ended at `now`.
-    pub(crate) fn ended(&mut self, operation: u64, now: Instant, well: bool) {
-        if let Some(connection) = self.loading(operation) {
-            connection.operation = None;
-            connection.open &= well;
-            connection.due = if well { Some(now) } else { now.checked_add(BACKOFF) };
-        }
+    /// An operation ended at `now`. Returns its connection, unless it is a probe.
+    pub(crate) fn ended(&mut self, operation: u64, now: Instant, well: bool) -> Option<LoadEnd> {
+        let numbers = (0..).map(ConnectionId);
+        let mut connections = self.connections.iter_mut().zip(numbers);
+        let (connection, number) = connections.find(|(c, _)| c.operation == Some(operation))?;
+        let was_open = connection.open;
+        connection.open &= well;
+        connection.operation = None;
+        connection.due = match (connection.load, well) {
+            (None, _) => None,
+            (Some(_), true) => Some(now),
+            (Some(_), false) => now.checked_add(BACKOFF),
+        };
+        Some(LoadEnd {
+            connection: number,
+            is_idle: connection.load.is_none(),
+            was_open,
+        })
     }
 
     /// Starts again with a window that begins at `from`.
@@ -111,11 +150,5 @@ impl Loads {
             .collect();
         let place = self.choice.below(open.len() as u64);
         open.get(place as usize).copied()
-    }
-
-    fn loading(&mut self, operation: u64) -> Option<&mut LoadConnection> {
-        self.connections
-            .iter_mut()
-            .find(|connection| connection.operation == Some(operation))
     }
 }

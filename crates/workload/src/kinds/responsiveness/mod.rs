@@ -11,6 +11,7 @@ mod schedule;
 pub use part::Part;
 
 pub(crate) use loads::Loads;
+pub(crate) use schedule::ProbeSchedule;
 
 use super::kind::Kind;
 use super::{Pattern, text};
@@ -18,7 +19,6 @@ use crate::common::{ConfigError, Connections, Goal, Requests, Volume, within, wr
 use crate::direction::Direction;
 use crate::schedule::Schedule;
 use netburn_units::{ByteSize, Duration, Instant, Seed};
-use schedule::ProbeSchedule;
 use std::ops::RangeInclusive;
 
 /// Size of an object that a load connection transfers: 8 GiB, as the large object of

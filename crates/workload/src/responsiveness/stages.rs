@@ -1,57 +1,51 @@
-//! State machine of a responsiveness test.
+//! Stages of a responsiveness test: when connections are added, and when probes are sent.
 
 use super::config::{Config, ConfigError};
-use super::probe::{ProbeFailure, ProbeId, ProbeKind, ProbeTimes};
+use super::probe::ProbeKind;
 use super::probes::Probes;
-use super::result::{End, Goodput, Scores, TestResult};
-use super::schedule::{Schedule, idle_gap, loaded_gap};
+use super::result::{Counts, End, Goodput, Scores, TestResult};
+use super::schedule::{idle_gap, loaded_gap};
 use super::stage::{ConnectionId, Stage};
 use crate::Direction;
+use crate::operation::{Operation, Outcome};
 use netburn_stats::rpm::{Confidence, MovingAverage, Stability};
-use netburn_units::{BitRate, ByteSize, Duration, Instant, Seed, Stream};
+use netburn_units::{BitRate, ByteSize, Duration, Instant};
 use std::collections::VecDeque;
 
-/// Command to the driver.
+/// Command to the workload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Action {
-    /// Open a connection. With a direction, transfer load on it without end.
-    Open {
-        /// Identifies the connection.
-        connection: ConnectionId,
-        /// Direction of the load.
-        load: Option<Direction>,
-    },
-    /// Close a connection when its probes have responses.
-    Close(ConnectionId),
-    /// Fetch the small object.
-    Probe {
-        /// Identifies the probe.
-        probe: ProbeId,
-        /// Connection of a self probe; `None` for a foreign probe, which opens a connection.
-        on: Option<ConnectionId>,
-    },
+pub(crate) enum Command {
+    /// Open a connection without load.
+    OpenIdle,
+    /// Send no more probes on the connection without load.
+    CloseIdle,
+    /// Open a connection with load in this direction.
+    Load(Direction),
+    /// Send probes of each kind with this time between two of them; `None` for no probes.
+    Probe(Option<Duration>),
+    /// End everything.
+    Finish,
 }
 
-/// Next timeout.
+/// End of an object on a connection with load, or on the connection without load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Wake {
-    /// Time.
-    pub at: Instant,
-    /// Reason.
-    pub reason: Reason,
+pub(crate) struct LoadEnd {
+    pub(crate) connection: ConnectionId,
+    /// True for the connection without load.
+    pub(crate) is_idle: bool,
+    /// True if the connection was open.
+    pub(crate) was_open: bool,
 }
 
-/// Reason of a timeout.
+/// Part of the idle stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reason {
-    /// The probes without load end.
-    IdleEnd,
-    /// An interval ends.
-    Interval,
-    /// Outstanding probes have timed out.
-    ProbeTimeout,
-    /// A probe is due.
-    Probe,
+enum Idle {
+    /// The connection is opened.
+    Opening,
+    /// Probes are sent until this time.
+    Probing(Instant),
+    /// The last probes have no responses yet.
+    Waiting,
 }
 
 /// Values of an interval that has ended, for display.
@@ -80,34 +74,26 @@ struct Load {
     connections: u32,
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Connection {
-    load: Option<Direction>,
-    open: bool,
-}
-
-/// A responsiveness test in one direction, or in both at the same time.
+/// Stages of a responsiveness test in one direction, or in both at the same time.
 ///
-/// **After each call, drain [`poll_action`](Self::poll_action), then call
+/// **After each call, the [`Workload`](crate::Workload) drains [`poll_command`](Self::poll_command), then calls
 /// [`handle_timeout`](Self::handle_timeout) at [`poll_timeout`](Self::poll_timeout).** Times of calls do not decrease.
 /// The test ends when [`is_finished`](Self::is_finished) returns true. [`result`](Self::result) is its result.
 #[derive(Debug, Clone)]
-pub struct Machine {
+pub struct Stages {
     config: Config,
     stage: Stage,
     /// Last stage before the end.
     reached: Stage,
-    /// End of the idle probes; `None` while their connection is opened.
-    idle_end: Option<Instant>,
+    idle: Idle,
+    /// Idle scores count the probes from this time.
+    start: Instant,
     load_start: Instant,
     /// End of the present interval.
     interval_end: Instant,
     /// Intervals of the goodput stage and of the responsiveness stage.
     stage_intervals: [usize; 2],
     loads: Vec<Load>,
-    connections: Vec<Connection>,
-    choice: Stream,
-    schedule: Option<Schedule>,
     probes: Probes,
     goodput_stable: bool,
     score: Stability,
@@ -117,18 +103,16 @@ pub struct Machine {
     bytes: u64,
     loaded: Duration,
     end: Option<End>,
-    /// Idle scores count the probes from this time.
-    start: Instant,
-    actions: VecDeque<Action>,
+    commands: VecDeque<Command>,
     intervals: VecDeque<Interval>,
 }
 
-impl Machine {
-    /// Creates a test that starts at `start`. `seed` selects the connections of the self probes.
+impl Stages {
+    /// Creates a test that starts at `start`.
     ///
     /// # Errors
     /// [`ConfigError`] when a parameter is out of its range.
-    pub fn new(config: Config, start: Instant, seed: Seed) -> Result<Machine, ConfigError> {
+    pub(crate) fn new(config: Config, start: Instant) -> Result<Stages, ConfigError> {
         config.check()?;
         let load = |direction: &Direction| Load {
             direction: *direction,
@@ -138,17 +122,15 @@ impl Machine {
             stability: Stability::new(config.intervals, config.tolerance),
             connections: 0,
         };
-        let mut machine = Machine {
+        let mut stages = Stages {
             stage: Stage::Idle,
             reached: Stage::Idle,
-            idle_end: None,
+            idle: Idle::Opening,
+            start,
             load_start: start,
             interval_end: start,
             stage_intervals: [0; 2],
             loads: config.directions.iter().map(load).collect(),
-            connections: Vec::new(),
-            choice: seed.stream("self probe", 0),
-            schedule: None,
             probes: Probes::default(),
             goodput_stable: false,
             score: Stability::new(config.intervals, config.tolerance),
@@ -157,17 +139,16 @@ impl Machine {
             bytes: 0,
             loaded: Duration::ZERO,
             end: None,
-            start,
-            actions: VecDeque::new(),
+            commands: VecDeque::new(),
             intervals: VecDeque::new(),
             config,
         };
-        if machine.config.idle.is_zero() {
-            machine.begin_load(start);
+        if stages.config.idle.is_zero() {
+            stages.begin_load(start);
         } else {
-            machine.open(None);
+            stages.commands.push_back(Command::OpenIdle);
         }
-        Ok(machine)
+        Ok(stages)
     }
 
     /// Returns whether the test has ended.
@@ -182,9 +163,9 @@ impl Machine {
         self.stage
     }
 
-    /// Returns the next action.
-    pub fn poll_action(&mut self) -> Option<Action> {
-        self.actions.pop_front()
+    /// Returns the next command.
+    pub(crate) fn poll_command(&mut self) -> Option<Command> {
+        self.commands.pop_front()
     }
 
     /// Returns the next interval that has ended.
@@ -192,79 +173,53 @@ impl Machine {
         self.intervals.pop_front()
     }
 
-    /// Returns the next timeout; `None` after the end, and while the first connection is opened.
+    /// Returns the end of the idle probes or of the present interval; `None` while the test waits for a connection or for
+    /// the last probes, and after its end.
     #[must_use]
-    pub fn poll_timeout(&self) -> Option<Wake> {
-        let timeout = self.config.probe_timeout;
-        let stage = match self.stage {
-            Stage::Idle => self.idle_end.map(|end| match self.schedule {
-                Some(_) => (end, Reason::IdleEnd),
-                None => (end + timeout, Reason::ProbeTimeout),
-            }),
-            Stage::Goodput | Stage::Responsiveness => Some((self.interval_end, Reason::Interval)),
-            Stage::Settling => self.score_until.map(|until| (until + timeout, Reason::ProbeTimeout)),
-            Stage::Finished => None,
-        };
-        let probe = self
-            .schedule
-            .as_ref()
-            .map(|schedule| (schedule.next().0, Reason::Probe));
-        // At equal times, the stage is first: a probe belongs to the interval that begins.
-        let (at, reason) = match (stage, probe) {
-            (Some(stage), Some(probe)) => Some(if probe.0 < stage.0 { probe } else { stage }),
-            (stage, probe) => stage.or(probe),
-        }?;
-        Some(Wake { at, reason })
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        match (self.stage, self.idle) {
+            (Stage::Idle, Idle::Probing(end)) => Some(end),
+            (Stage::Goodput | Stage::Responsiveness, _) => Some(self.interval_end),
+            _ => None,
+        }
     }
 
-    /// Handles all timeouts up to `now`.
-    pub fn handle_timeout(&mut self, now: Instant) {
-        while let Some(wake) = self.poll_timeout().filter(|wake| wake.at <= now) {
-            match wake.reason {
-                Reason::Probe => self.send_probe(now),
-                Reason::Interval => self.end_interval(wake.at),
-                Reason::IdleEnd => {
-                    self.schedule = None;
-                    self.continue_without_probes(now);
-                }
-                Reason::ProbeTimeout if self.stage == Stage::Idle => self.begin_load(now),
-                Reason::ProbeTimeout => self.finish(now),
+    /// Handles the timeout of the time `at`.
+    pub(crate) fn handle_timeout(&mut self, at: Instant) {
+        match self.stage {
+            Stage::Idle => {
+                self.idle = Idle::Waiting;
+                self.commands.push_back(Command::Probe(None));
+                self.continue_without_probes(at);
             }
+            Stage::Goodput | Stage::Responsiveness => self.end_interval(at),
+            Stage::Settling | Stage::Finished => {}
         }
     }
 
-    /// A connection is open. Its load, if it has one, has started.
-    pub fn handle_opened(&mut self, now: Instant, connection: ConnectionId) {
-        self.handle_timeout(now);
-        let Some(opened) = self.connections.get_mut(connection.0 as usize) else {
-            return;
+    /// An object on a connection with load, or on the connection without load, has ended. After a failure the test ends. The
+    /// connection without load may fail after its stage. A connection with load may pause.
+    pub(crate) fn handle_load_ended(&mut self, now: Instant, load: LoadEnd, outcome: Outcome) {
+        let has_failed = match outcome {
+            Outcome::Finished => false,
+            Outcome::TimedOut => !load.was_open,
+            _ => true,
         };
-        opened.open = true;
-        if opened.load.is_none() && self.stage == Stage::Idle && self.idle_end.is_none() {
-            self.idle_end = Some(now + self.config.idle);
-            self.start = now;
-            self.schedule = Some(Schedule::new(now, idle_gap(&self.config)));
+        match (load.is_idle, has_failed) {
+            (true, _) if self.stage != Stage::Idle => {}
+            (_, true) => self.end_now(now, End::ConnectionFailed(load.connection)),
+            (true, false) if self.idle == Idle::Opening => {
+                self.idle = Idle::Probing(now + self.config.idle);
+                self.start = now;
+                self.commands.push_back(Command::Probe(Some(idle_gap(&self.config))));
+            }
+            _ => {}
         }
     }
 
-    /// A connection could not be opened, or failed, or its load ended with an error. The test ends. A connection that the
-    /// machine has closed may fail.
-    pub fn handle_failed(&mut self, now: Instant, connection: ConnectionId) {
-        self.handle_timeout(now);
-        let idle = self
-            .connections
-            .get(connection.0 as usize)
-            .is_none_or(|c| c.load.is_none());
-        if !idle || self.stage == Stage::Idle {
-            self.end_now(now, End::ConnectionFailed(connection));
-        }
-    }
-
-    /// Load was transferred on a connection.
-    pub fn handle_bytes(&mut self, now: Instant, connection: ConnectionId, bytes: u64) {
-        self.handle_timeout(now);
-        let direction = self.connections.get(connection.0 as usize).and_then(|c| c.load);
-        let load = self.loads.iter_mut().find(|load| Some(load.direction) == direction);
+    /// Load was transferred.
+    pub(crate) fn handle_bytes(&mut self, now: Instant, direction: Direction, bytes: u64) {
+        let load = self.loads.iter_mut().find(|load| load.direction == direction);
         let Some(load) = load.filter(|_| self.stage != Stage::Finished) else {
             return;
         };
@@ -275,16 +230,20 @@ impl Machine {
         }
     }
 
-    /// A probe has its result.
-    pub fn handle_probe(&mut self, now: Instant, probe: ProbeId, result: Result<ProbeTimes, ProbeFailure>) {
-        self.handle_timeout(now);
-        self.probes.set(probe, result);
+    /// A probe was sent.
+    pub(crate) fn handle_probe_sent(&mut self, kind: ProbeKind) {
+        self.probes.sent(kind);
+    }
+
+    /// A probe has ended, or was not sent.
+    pub(crate) fn handle_probe_ended(&mut self, now: Instant, kind: ProbeKind, operation: &Operation) {
+        let idle = self.reached == Stage::Idle;
+        self.probes.put(kind, operation, idle, self.config.tls_round_trips);
         self.continue_without_probes(now);
     }
 
     /// Ends the test.
-    pub fn cancel(&mut self, now: Instant) {
-        self.handle_timeout(now);
+    pub(crate) fn cancel(&mut self, now: Instant) {
         self.end_now(now, End::Cancelled);
     }
 
@@ -308,7 +267,8 @@ impl Machine {
         };
         let idle =
             (!config.idle.is_zero()).then(|| self.probes.scores(config, true, self.start, self.start + config.idle));
-        let [foreign_idle, own_idle] = [ProbeKind::Foreign, ProbeKind::Own].map(|kind| self.probes.counts(kind, true));
+        let is_idle = self.reached == Stage::Idle;
+        let counts = |kind: ProbeKind, idle: bool| self.probes.counts(kind, idle, idle == is_idle);
         TestResult {
             end: self.end.unwrap_or(End::Cancelled),
             stage: self.reached,
@@ -317,27 +277,17 @@ impl Machine {
             goodput: self.loads.iter().map(|load| load.goodput(config)).collect(),
             scores,
             idle,
-            foreign: self.probes.counts(ProbeKind::Foreign, false),
-            own: self.probes.counts(ProbeKind::Own, false),
-            idle_counts: foreign_idle.plus(own_idle),
+            foreign: counts(ProbeKind::Foreign, false),
+            own: counts(ProbeKind::Own, false),
+            idle_counts: Counts::plus(counts(ProbeKind::Foreign, true), counts(ProbeKind::Own, true)),
             start_delay_max: self.probes.start_delay_max(),
             loaded: self.loaded,
             bytes: self.bytes,
         }
     }
 
-    fn open(&mut self, load: Option<Direction>) {
-        let connection = ConnectionId(self.connections.len() as u32);
-        self.connections.push(Connection { load, open: false });
-        self.actions.push_back(Action::Open { connection, load });
-    }
-
     fn begin_load(&mut self, now: Instant) {
-        for (number, connection) in self.connections.iter_mut().enumerate() {
-            connection.open = false;
-            self.actions.push_back(Action::Close(ConnectionId(number as u32)));
-        }
-        self.schedule = None;
+        self.commands.push_back(Command::CloseIdle);
         self.enter(Stage::Goodput);
         self.load_start = now;
         self.interval_end = now + self.config.interval;
@@ -346,46 +296,17 @@ impl Machine {
 
     /// Adds connections to each direction, up to MNP.
     fn add_connections(&mut self, count: u32) {
-        for index in 0..self.loads.len() {
-            let load = &mut self.loads[index];
-            let direction = load.direction;
+        for load in &mut self.loads {
             let new = count.min(self.config.connections - load.connections);
             load.connections += new;
-            (0..new).for_each(|_| self.open(Some(direction)));
+            let command = Command::Load(load.direction);
+            self.commands.extend(std::iter::repeat_n(command, new as usize));
         }
     }
 
     fn enter(&mut self, stage: Stage) {
         self.stage = stage;
         self.reached = stage;
-    }
-
-    /// Sends the probe that is due.
-    fn send_probe(&mut self, now: Instant) {
-        let Some(schedule) = &mut self.schedule else { return };
-        let (due, kind) = schedule.next();
-        schedule.advance();
-        let room = self.probes.has_room(kind);
-        let probe = self.probes.add(due, now, kind, self.stage == Stage::Idle);
-        let on = match kind {
-            ProbeKind::Foreign => None,
-            ProbeKind::Own => self.choose(),
-        };
-        if room && (kind == ProbeKind::Foreign || on.is_some()) {
-            self.actions.push_back(Action::Probe { probe, on });
-        } else {
-            self.probes.set(probe, Err(ProbeFailure::NotSent));
-        }
-    }
-
-    /// Returns an open connection; each one has the same probability.
-    fn choose(&mut self) -> Option<ConnectionId> {
-        let open: Vec<usize> = (0..self.connections.len())
-            .filter(|index| self.connections[*index].open)
-            .collect();
-        let place = self.choice.below(open.len() as u64);
-        let index = open.get(place as usize)?;
-        Some(ConnectionId(*index as u32))
     }
 
     /// Ends the interval that ends at `at`.
@@ -408,7 +329,7 @@ impl Machine {
             if self.goodput_stable || left < config.window() + interval {
                 self.enter(Stage::Responsiveness);
                 self.score_from = Some(at);
-                self.schedule = Some(Schedule::new(at, loaded_gap(&self.config, self.slowest())));
+                self.probe_beside_load();
             } else {
                 self.add_connections(self.config.added);
             }
@@ -424,10 +345,7 @@ impl Machine {
             } else if left < interval {
                 self.settle(at, End::TimeLimit);
             } else {
-                let gap = loaded_gap(&self.config, self.slowest());
-                if let Some(schedule) = &mut self.schedule {
-                    schedule.set_gap(at, gap);
-                }
+                self.probe_beside_load();
             }
         }
         let goodput = self.loads.iter().zip(rates).map(|(load, bytes)| Goodput {
@@ -442,15 +360,17 @@ impl Machine {
         });
     }
 
-    /// Returns the goodput of the slowest direction.
-    fn slowest(&self) -> BitRate {
+    /// Sends probes as often as the goodput of the slowest direction permits.
+    fn probe_beside_load(&mut self) {
         let rates = self.loads.iter().map(|load| load.goodput(&self.config).rate);
-        rates.flatten().min().unwrap_or(BitRate::from_bps(0))
+        let slowest = rates.flatten().min().unwrap_or(BitRate::from_bps(0));
+        let gap = loaded_gap(&self.config, slowest);
+        self.commands.push_back(Command::Probe(Some(gap)));
     }
 
     /// Waits for the responses to the last probes.
     fn settle(&mut self, at: Instant, end: End) {
-        self.schedule = None;
+        self.commands.push_back(Command::Probe(None));
         self.score_until = Some(at);
         self.end = Some(end);
         self.stage = Stage::Settling;
@@ -463,7 +383,7 @@ impl Machine {
             return;
         }
         match self.stage {
-            Stage::Idle if self.idle_end.is_some() && self.schedule.is_none() => self.begin_load(now),
+            Stage::Idle if self.idle == Idle::Waiting => self.begin_load(now),
             Stage::Settling => self.finish(now),
             _ => {}
         }
@@ -484,9 +404,8 @@ impl Machine {
             self.loaded = now.checked_since(self.load_start).unwrap_or(Duration::ZERO);
         }
         self.stage = Stage::Finished;
-        self.schedule = None;
-        self.actions.clear();
-        self.probes.end();
+        self.commands.clear();
+        self.commands.push_back(Command::Finish);
     }
 }
 
