@@ -18,7 +18,7 @@ use netburn_run_control::join::Join;
 use netburn_run_control::launch::Launcher;
 use netburn_run_control::launch::{SHUTDOWN_GRACE, terminate};
 use netburn_run_control::row_queue::RowQueue;
-use netburn_run_control::{ControllerError, Outcome, Watch};
+use netburn_run_control::{ControllerError, Outcome, ProgressObserver};
 use netburn_scenario::plan::Station;
 use netburn_scenario::{Environment, Plan};
 use netburn_traffic::server::ServerConfig;
@@ -65,7 +65,7 @@ pub struct Options<'a> {
     /// Queue of all rows. They are synced at least once a second.
     pub rows: RowQueue,
     /// Progress reports.
-    pub watch: &'a mut dyn Watch,
+    pub observer: &'a mut dyn ProgressObserver,
     /// Becomes true to end the run early, with the results so far.
     pub stop: watch::Receiver<bool>,
 }
@@ -82,7 +82,7 @@ pub async fn run_fleet(plan: &Plan, options: Options<'_>) -> Result<Outcome, Con
         participants,
         launcher,
         rows,
-        watch,
+        observer,
         stop,
     } = options;
     let controller = Controller::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await?;
@@ -145,7 +145,7 @@ pub async fn run_fleet(plan: &Plan, options: Options<'_>) -> Result<Outcome, Con
     }
     let run_io = RunIo {
         rows,
-        watch,
+        observer,
         stop,
         children: &mut children,
     };
