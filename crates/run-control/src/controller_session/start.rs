@@ -6,7 +6,7 @@ use netburn_protocol::messages::{Ready, Start};
 
 /// Preparation of a part for the start. Its implementations are the agent's and the server's.
 pub(crate) trait Prepare {
-    /// What runs from the start on.
+    /// Running part, from the start on.
     type Part;
 
     /// Handles an assignment: replaces or keeps the `prepared` part. Returns the answer; `None` to other messages.
