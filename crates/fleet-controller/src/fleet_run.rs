@@ -15,10 +15,9 @@ use netburn_record::Role;
 use netburn_run_control::controller::{Controller, Device, Expected, RunIo, Setup, Timeouts, UNCAPPED};
 use netburn_run_control::document;
 use netburn_run_control::join::Join;
-use netburn_run_control::launch::Launcher;
-use netburn_run_control::launch::{SHUTDOWN_GRACE, terminate};
+use netburn_run_control::launch::{Child, Launcher, SHUTDOWN_GRACE, terminate};
 use netburn_run_control::row_queue::RowQueue;
-use netburn_run_control::{ControllerError, Outcome, Watch};
+use netburn_run_control::{ControllerError, Outcome, ProgressObserver};
 use netburn_scenario::plan::Station;
 use netburn_scenario::{Environment, Plan};
 use netburn_traffic::server::ServerConfig;
@@ -65,7 +64,7 @@ pub struct Options<'a> {
     /// Queue of all rows. They are synced at least once a second.
     pub rows: RowQueue,
     /// Progress reports.
-    pub watch: &'a mut dyn Watch,
+    pub observer: &'a mut dyn ProgressObserver,
     /// Becomes true to end the run early, with the results so far.
     pub stop: watch::Receiver<bool>,
 }
@@ -82,7 +81,7 @@ pub async fn run_fleet(plan: &Plan, options: Options<'_>) -> Result<Outcome, Con
         participants,
         launcher,
         rows,
-        watch,
+        observer,
         stop,
     } = options;
     let controller = Controller::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await?;
@@ -99,19 +98,7 @@ pub async fn run_fleet(plan: &Plan, options: Options<'_>) -> Result<Outcome, Con
     };
     let lasts = plan.baseline + plan.duration + plan.drain + RUN_OVERHEAD;
     let all_names: BTreeSet<String> = invitations.parts.iter().map(|part| part.name.clone()).collect();
-    let acquire = AcquireRun {
-        run: run.clone(),
-        port: address.port(),
-        folder,
-        parts: invitations.parts,
-        members: invitations
-            .invites
-            .iter()
-            .map(|(member, _, _)| member.clone())
-            .collect(),
-        until: wait_for_members::unix_seconds() + lasts.as_nanos().div_ceil(1_000_000_000),
-    };
-    let invites = invitations
+    let invites: Vec<InviteMember> = invitations
         .invites
         .into_iter()
         .map(|(member, name, token)| InviteMember {
@@ -119,33 +106,25 @@ pub async fn run_fleet(plan: &Plan, options: Options<'_>) -> Result<Outcome, Con
             member,
             name,
             token: token.reveal().to_owned(),
-        });
-    let run_lease = RunLease::begin(state, acquire, invites.collect()).await?;
+        })
+        .collect();
+    let acquire = AcquireRun {
+        run,
+        port: address.port(),
+        folder,
+        parts: invitations.parts,
+        members: invites.iter().map(|invite| invite.member.clone()).collect(),
+        until: wait_for_members::unix_seconds() + lasts.as_nanos().div_ceil(1_000_000_000),
+    };
+    let run_lease = RunLease::begin(state, acquire, invites).await?;
     let mut children = Vec::new();
     children.resize_with(setup.expected.len(), || None);
     if participants.server.is_none() {
-        let join = Join {
-            url: format!("ws://{address}/"),
-            token: server_token,
-            role: Role::Server,
-            name: SERVER.to_owned(),
-            parent: None,
-            listen: if participants.loopback_only {
-                vec![SocketAddr::from((Ipv4Addr::LOCALHOST, 0))]
-            } else {
-                ServerConfig::default().listen
-            },
-            fleet: Some(participants.token.clone()),
-        };
-        let child = launcher.spawn(&join).map_err(|source| ControllerError::Launch {
-            name: join.name,
-            source,
-        })?;
-        children[0] = Some(child);
+        children[0] = Some(start_server(launcher, address, server_token, &participants)?);
     }
     let run_io = RunIo {
         rows,
-        watch,
+        observer,
         stop,
         children: &mut children,
     };
@@ -158,6 +137,32 @@ pub async fn run_fleet(plan: &Plan, options: Options<'_>) -> Result<Outcome, Con
     run_lease.end(missing).await;
     terminate(children, SHUTDOWN_GRACE).await;
     result
+}
+
+/// Starts the run's server on this machine. It connects to the controller of the run at `address`.
+fn start_server(
+    launcher: &mut dyn Launcher,
+    address: SocketAddr,
+    token: String,
+    participants: &Participants,
+) -> Result<Box<dyn Child>, ControllerError> {
+    let join = Join {
+        url: format!("ws://{address}/"),
+        token,
+        role: Role::Server,
+        name: SERVER.to_owned(),
+        parent: None,
+        listen: if participants.loopback_only {
+            vec![SocketAddr::from((Ipv4Addr::LOCALHOST, 0))]
+        } else {
+            ServerConfig::default().listen
+        },
+        fleet: Some(participants.token.clone()),
+    };
+    launcher.spawn(&join).map_err(|source| ControllerError::Launch {
+        name: join.name,
+        source,
+    })
 }
 
 /// Name of the server in a run.

@@ -23,5 +23,5 @@ pub(crate) use http::CONTROL;
 pub use http_handler::{HandlerResponse, HttpHandler, RUNS_PREFIX, ResponseBody, ResponseFuture};
 pub use machine::{ConnectionKind, Hub, Output, PeerInfo, Setup, Wake};
 pub use rejections::{Origin, RejectionSummary};
-pub use serve::{Config, Controller, News, ServeError};
+pub use serve::{Config, Controller, ControllerEvent, ServeError};
 pub use state::{ControllerInfo, State, StateError};

@@ -36,15 +36,17 @@ use netburn_run_control::disk_queue::{Slot, Slots, disk_queue};
 use netburn_run_control::join::Join;
 use netburn_run_control::server;
 use netburn_run_control::spool::{self, SpoolFolder};
+use netburn_run_control::timer::Timer;
 use netburn_run_control::{AgentError, ConnectionError};
 use netburn_traffic::consent::fleet::FleetKey;
 use netburn_traffic::server::{PORT, ServerConfig, with_port};
 use netburn_units::{Duration, Seed};
 use policy::MemberPolicy;
 use rate_budget::RateBudget;
+use std::convert::Infallible;
 use std::time::Instant;
 use tokio::sync::{mpsc, watch};
-use tokio::task::JoinHandle;
+use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::timeout;
 
 /// Interval of the heartbeat.
@@ -135,6 +137,21 @@ enum Closed {
     Left,
 }
 
+impl From<ConnectionError> for Closed {
+    fn from(error: ConnectionError) -> Closed {
+        Closed::Retry(error)
+    }
+}
+
+/// A registered connection.
+struct StandingConnection {
+    sender: Sender,
+    incoming: mpsc::Receiver<Incoming>,
+    addresses: SocketAddrs,
+    /// Ends when dropped.
+    _reader: JoinSet<()>,
+}
+
 /// A member of a fleet.
 pub struct Member<N> {
     settings: Settings,
@@ -216,13 +233,16 @@ impl<N: FnMut(MemberEvent<'_>)> Member<N> {
         let mut chance = Seed(seed()).stream("fleet-member", 0);
         let mut wait = MIN_BACKOFF;
         loop {
-            let mut joined = false;
             tries += 1;
-            let lost = self.run_connection(&mut joined, stop.clone(), late).await;
-            if joined {
-                wait = MIN_BACKOFF;
-            }
-            match lost {
+            let ended = match self.register(stop.clone(), late).await {
+                Ok(connection) => {
+                    wait = MIN_BACKOFF;
+                    self.run_connection(connection, stop.clone(), late).await
+                }
+                Err(closed) => Err(closed),
+            };
+            let Err(closed) = ended;
+            match closed {
                 Closed::Failed(error) => return Err(error),
                 Closed::Left => return Ok(()),
                 Closed::Retry(why) if !self.registered && begun.elapsed() >= to_std(FIRST_CONNECT_TIMEOUT) => {
@@ -238,59 +258,51 @@ impl<N: FnMut(MemberEvent<'_>)> Member<N> {
             if !self.registered {
                 until = until.min(begun + to_std(FIRST_CONNECT_TIMEOUT));
             }
-            while Instant::now() < until {
-                tokio::select! {
-                    () = tokio::time::sleep_until(until.into()) => {}
-                    handle_run_end = wait_for_run_end(&mut self.current) => self.handle_run_end(handle_run_end),
-                    () = stop.clone() => {
-                        self.shutdown();
-                        let _ = timeout(to_std(SHUTDOWN_GRACE), async {
-                            if self.current.is_some() {
-                                let handle_run_end = wait_for_run_end(&mut self.current).await;
-                                self.handle_run_end(handle_run_end);
-                            }
-                        })
-                        .await;
-                        return Ok(());
-                    }
-                }
+            if !self.wait_until(until, stop.clone()).await {
+                return Ok(());
             }
         }
     }
 
-    /// Runs one connection, from registration to its end.
-    async fn run_connection(
+    /// Waits without a connection. Returns false if the owner stops the member meanwhile, after the end of its part.
+    async fn wait_until(&mut self, until: Instant, stop: impl Future<Output = ()>) -> bool {
+        let mut stop = std::pin::pin!(stop);
+        loop {
+            tokio::select! {
+                () = tokio::time::sleep_until(until.into()) => return true,
+                run_end = wait_for_run_end(&mut self.current) => self.handle_run_end(run_end),
+                () = &mut stop => break,
+            }
+        }
+        self.shutdown();
+        if self.current.is_some()
+            && let Ok(run_end) = timeout(to_std(SHUTDOWN_GRACE), wait_for_run_end(&mut self.current)).await
+        {
+            self.handle_run_end(run_end);
+        }
+        false
+    }
+
+    /// Opens a connection and registers.
+    async fn register(
         &mut self,
-        joined: &mut bool,
         stop: impl Future<Output = ()> + Clone,
         late: &mut LateQueue,
-    ) -> Closed {
+    ) -> Result<StandingConnection, Closed> {
         // Read before the connection is opened, because the controller waits for the registration only for
         // `HELLO_TIMEOUT`. Attempts that open no connection do not read them again.
         if self.spooled.is_none() {
             let spooled = tokio::select! {
                 spooled = self.read_spools(late) => spooled,
-                () = stop.clone() => return Closed::Left,
+                () = stop.clone() => return Err(Closed::Left),
             };
             self.spooled = Some(spooled);
         }
         let opened = tokio::select! {
             opened = self.endpoint.open(JOIN, MAX_TO_MEMBER) => opened,
-            () = stop.clone() => return Closed::Left,
+            () = stop => return Err(Closed::Left),
         };
-        let (channel, connection_addresses) = match opened {
-            Ok(opened) => opened,
-            Err(error @ ConnectError::NoFingerprint) => return Closed::Failed(MemberError::ControllerEndpoint(error)),
-            Err(error @ ConnectError::NotAController { .. }) if !self.registered => {
-                return Closed::Failed(MemberError::ControllerEndpoint(error));
-            }
-            Err(ConnectError::Dial { place, source })
-                if source.kind() == std::io::ErrorKind::InvalidData && !self.registered =>
-            {
-                return Closed::Failed(MemberError::ControllerEndpoint(ConnectError::Dial { place, source }));
-            }
-            Err(error) => return Closed::Retry(ConnectionError::Unreachable(Box::new(error))),
-        };
+        let (channel, addresses) = opened.map_err(|error| self.not_opened(error))?;
         let Channel { receiver, mut sender } = channel;
         let register = FromMember::Register(Register {
             protocol: messages::VERSION,
@@ -300,43 +312,75 @@ impl<N: FnMut(MemberEvent<'_>)> Member<N> {
             about: self.settings.about.clone(),
             pending: self.pending_results(),
         });
-        if let Err(error) = send(&mut sender, &register).await {
-            return Closed::Retry(error);
-        }
+        send(&mut sender, &register).await?;
         // A separate task receives messages, because cancellation could lose part of a message.
-        let (tell, mut incoming) = mpsc::channel(16);
-        let _reader = AbortOnDrop(tokio::spawn(read_loop(receiver, late.slots(), tell)));
-        let first = timeout(to_std(WELCOME_TIMEOUT), incoming.recv()).await;
-        match first.map(|first| first.map(|(message, _)| message)) {
-            Ok(Some(Ok(ToMember::Welcome(Registered { fleet, .. })))) => {
-                (*joined, self.registered) = (true, true);
-                (self.on_event)(MemberEvent::Joined(&fleet));
-            }
-            Ok(Some(Ok(ToMember::Rejected(rejected)))) if self.registered && is_temporary(rejected.code) => {
-                return Closed::Retry(ConnectionError::Rejected(rejected));
-            }
-            Ok(Some(Ok(ToMember::Rejected(rejected)))) => return Closed::Failed(MemberError::Rejected(rejected)),
-            Ok(Some(Ok(_))) => return Closed::Retry(ConnectionError::OutOfOrder),
-            Ok(Some(Err(error))) => return Closed::Retry(error),
-            Ok(None) | Err(_) => return Closed::Retry(ConnectionError::NoAnswer(WELCOME_TIMEOUT)),
+        let (tell, incoming) = mpsc::channel(16);
+        let mut reader = JoinSet::new();
+        reader.spawn(read_loop(receiver, late.slots(), tell));
+        let mut connection = StandingConnection {
+            sender,
+            incoming,
+            addresses,
+            _reader: reader,
+        };
+        self.wait_for_welcome(&mut connection).await?;
+        Ok(connection)
+    }
+
+    /// Decides whether another attempt to connect may be successful.
+    fn not_opened(&self, error: ConnectError) -> Closed {
+        let permanent = match &error {
+            ConnectError::NoFingerprint => true,
+            ConnectError::NotAController { .. } => !self.registered,
+            ConnectError::Dial { source, .. } => !self.registered && source.kind() == std::io::ErrorKind::InvalidData,
+            _ => false,
+        };
+        if permanent {
+            Closed::Failed(MemberError::ControllerEndpoint(error))
+        } else {
+            Closed::Retry(ConnectionError::Unreachable(Box::new(error)))
         }
+    }
+
+    async fn wait_for_welcome(&mut self, connection: &mut StandingConnection) -> Result<(), Closed> {
+        let first = timeout(to_std(WELCOME_TIMEOUT), connection.incoming.recv()).await;
+        let Ok(Some((first, _))) = first else {
+            return Err(ConnectionError::NoAnswer(WELCOME_TIMEOUT).into());
+        };
+        match first? {
+            ToMember::Welcome(Registered { fleet, .. }) => {
+                self.registered = true;
+                (self.on_event)(MemberEvent::Joined(&fleet));
+                Ok(())
+            }
+            ToMember::Rejected(rejected) if self.registered && is_temporary(rejected.code) => {
+                Err(ConnectionError::Rejected(rejected).into())
+            }
+            ToMember::Rejected(rejected) => Err(Closed::Failed(MemberError::Rejected(rejected))),
+            _ => Err(ConnectionError::OutOfOrder.into()),
+        }
+    }
+
+    /// Runs a registered connection to its end.
+    async fn run_connection(
+        &mut self,
+        mut connection: StandingConnection,
+        stop: impl Future<Output = ()>,
+        late: &mut LateQueue,
+    ) -> Result<Infallible, Closed> {
         // Whether there may be a message to send, and whether the thread is reading it.
         let (mut wake, mut reading) = (true, false);
-        let mut last_heartbeat = Instant::now();
-        let mut leaving: Option<Instant> = None;
+        let mut heartbeat = Timer::new(HEARTBEAT_INTERVAL);
+        // Time of leaving, after the owner's request to stop.
+        let mut leave: Option<Instant> = None;
         let mut stop = std::pin::pin!(stop);
         loop {
-            if let Some(since) = leaving
-                && (self.current.is_none() || since.elapsed() >= to_std(SHUTDOWN_GRACE))
-            {
-                let _ = send(&mut sender, &FromMember::Bye).await;
-                return Closed::Left;
+            if leave.is_some_and(|until| self.current.is_none() || until <= Instant::now()) {
+                let _ = send(&mut connection.sender, &FromMember::Bye).await;
+                return Err(Closed::Left);
             }
-            if last_heartbeat.elapsed() >= to_std(HEARTBEAT_INTERVAL) {
-                last_heartbeat = Instant::now();
-                if let Err(error) = send(&mut sender, &FromMember::Heartbeat).await {
-                    return Closed::Retry(error);
-                }
+            if heartbeat.poll(Instant::now()) {
+                send(&mut connection.sender, &FromMember::Heartbeat).await?;
             }
             if wake && !reading {
                 let busy = self.current.as_ref().map(|current| current.run.clone());
@@ -344,15 +388,12 @@ impl<N: FnMut(MemberEvent<'_>)> Member<N> {
                 // At most one at a time, so it needs no slot.
                 request(late, None, Request::Next(busy));
             }
-            let due = leaving.map_or(last_heartbeat + to_std(HEARTBEAT_INTERVAL), |since| {
-                since + to_std(SHUTDOWN_GRACE)
-            });
+            let due = leave.unwrap_or_else(|| heartbeat.due());
             tokio::select! {
-                message = incoming.recv() => match message {
-                    Some((Ok(message), slot)) => if let Some(lost) = self.handle_message(message, slot, connection_addresses, late) { return lost },
-                    Some((Err(error), _)) => return Closed::Retry(error),
-                    None => return Closed::Retry(ChannelError::Closed.into()),
-                },
+                received = connection.incoming.recv() => {
+                    let (message, slot) = received.ok_or(ConnectionError::from(ChannelError::Closed))?;
+                    self.handle_message(message?, slot, connection.addresses, late)?;
+                }
                 reply = reply(late) => match reply {
                     Reply::Next(None) => {
                         reading = false;
@@ -360,26 +401,24 @@ impl<N: FnMut(MemberEvent<'_>)> Member<N> {
                     }
                     Reply::Next(Some(message)) => {
                         reading = false;
-                        if let Err(error) = send(&mut sender, &message).await {
-                            return Closed::Retry(error);
-                        }
+                        send(&mut connection.sender, &message).await?;
                     }
                     Reply::Delivered(run) => (self.on_event)(MemberEvent::Delivered(&run)),
                     Reply::Pending(_) => {}
                 },
-                handle_run_end = wait_for_run_end(&mut self.current) => self.handle_run_end(handle_run_end),
-                () = &mut stop, if leaving.is_none() => {
+                run_end = wait_for_run_end(&mut self.current) => self.handle_run_end(run_end),
+                () = &mut stop, if leave.is_none() => {
                     self.shutdown();
-                    leaving = Some(Instant::now());
+                    leave = Some(Instant::now() + to_std(SHUTDOWN_GRACE));
                 }
                 () = tokio::time::sleep_until(due.into()) => {}
             }
             wake = true;
             if self.current.is_none()
-                && leaving.is_none()
+                && leave.is_none()
                 && let Some(invite) = self.next.take()
             {
-                self.start_run(invite, connection_addresses);
+                self.start_run(invite, connection.addresses);
             }
         }
     }
@@ -390,7 +429,7 @@ impl<N: FnMut(MemberEvent<'_>)> Member<N> {
         slot: Option<Slot>,
         connection_addresses: SocketAddrs,
         late: &LateQueue,
-    ) -> Option<Closed> {
+    ) -> Result<(), Closed> {
         match message {
             ToMember::Invite(invite) => {
                 let same = |current: &CurrentRun| current.run == invite.run && current.name == invite.name;
@@ -413,12 +452,12 @@ impl<N: FnMut(MemberEvent<'_>)> Member<N> {
                 reason,
             }) => {
                 let reason = reason.unwrap_or_else(|| "the token was revoked".to_owned());
-                return Some(Closed::Failed(MemberError::Rejected(Rejected { code, reason })));
+                return Err(Closed::Failed(MemberError::Rejected(Rejected { code, reason })));
             }
-            ToMember::Bye(bye) => return Some(Closed::Retry(ConnectionError::Bye(bye))),
+            ToMember::Bye(bye) => return Err(ConnectionError::Bye(bye).into()),
             ToMember::Welcome(_) => {}
         }
-        None
+        Ok(())
     }
 }
 
@@ -511,15 +550,6 @@ async fn read_loop(mut receiver: Receiver, slots: Slots, tell: mpsc::Sender<Inco
 
 async fn receive(receiver: &mut Receiver) -> Result<ToMember, ConnectionError> {
     Ok(receiver.message().await??)
-}
-
-/// Aborts a task when dropped.
-struct AbortOnDrop(JoinHandle<()>);
-
-impl Drop for AbortOnDrop {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
 }
 
 /// Seed of the jitter, which affects no measured value.

@@ -13,7 +13,7 @@ use netburn_record::{Clock, Detail, Environment, Header, Health, Host, Operation
 use netburn_run_control::agent::{self, AgentOptions, AgentPolicy, Part};
 use netburn_run_control::controller_session::dial::SingleConnection;
 use netburn_run_control::launch::{Child, Launcher};
-use netburn_run_control::{Join, Options, Outcome, Phase, Watch, run_local, server_main, with_writer};
+use netburn_run_control::{Join, Options, Outcome, Phase, ProgressObserver, run_local, server_main, with_writer};
 use netburn_scenario::{Document, Plan};
 use netburn_units::{Duration, Instant};
 use netburn_workload::{Operation, Outcome as PartEnd};
@@ -123,7 +123,7 @@ fn run(plan: &Plan, launcher: &mut Processes, sink: &mut Counting, told: &mut To
         let options = Options {
             launcher,
             rows,
-            watch: &mut *told,
+            observer: &mut *told,
             stop: stopped,
         };
         runtime.block_on(run_local(plan, options)).expect("a round")
@@ -525,7 +525,7 @@ impl Told {
     }
 }
 
-impl Watch for Told {
+impl ProgressObserver for Told {
     fn phase(&mut self, phase: Phase, _: Duration) {
         self.phases.push((phase, time::Instant::now()));
     }

@@ -1,5 +1,6 @@
 //! An agent: drives the stations of its assignment.
 
+mod load;
 mod part;
 
 pub use part::Part;
@@ -7,13 +8,14 @@ pub use part::Part;
 pub use crate::controller_session::ShutdownSignal;
 use crate::controller_session::dial::Dial;
 use crate::controller_session::outbox::Outbox;
-use crate::controller_session::{ControllerSession, LEFT_BY_OWNER, StartTime};
+use crate::controller_session::{ControllerSession, LEFT_BY_OWNER, NotStarted, Prepare, Started};
 use crate::error::AgentError;
 use crate::join::Join;
 use crate::spool::{SpoolContent, SpoolFolder, SpoolHeader, Writer};
+use load::RunningLoad;
 use netburn_platform::{CpuMonitor, Monotonic, Sampler};
 use netburn_protocol::messages::standing::{LateResultsEnd, proof};
-use netburn_protocol::messages::{Assign, Ready, ToAgent, ToController};
+use netburn_protocol::messages::{Assign, Ready, Start, ToAgent};
 use netburn_protocol::own_clock::to_std;
 use netburn_record::{EventKind, Row};
 use netburn_scenario::Plan;
@@ -54,7 +56,7 @@ pub async fn run<D: Dial, T: AgentPolicy>(
         run,
         spool,
         reconnect_timeout,
-        mut policy,
+        policy,
         mut shutdown,
     } = options;
     if let (Some(folder), Some(reconnect_timeout)) = (spool.clone(), reconnect_timeout) {
@@ -64,54 +66,17 @@ pub async fn run<D: Dial, T: AgentPolicy>(
         }
     }
     let mut session = ControllerSession::connect(dial, join, reconnect_timeout).await?;
-    let (mut part, mut adapter, mut assignments) = (None, None, 0);
-    // After a reconnect before the start the controller repeats the assignment.
-    let (start, part) = loop {
-        let heard = tokio::select! {
-            heard = session.recv() => heard?,
-            () = shutdown.requested() => {
-                let left = Some(LEFT_BY_OWNER.to_owned());
-                return session.finish(ended(&run, left)).await.map(|()| PartEnd::Delivered);
-            }
-        };
-        match heard {
-            ToAgent::Assign(_) if assignments == MAX_ASSIGNMENTS => {
-                let error = format!("it was assigned more than {MAX_ASSIGNMENTS} times");
-                return session
-                    .finish(ended(&run, Some(error)))
-                    .await
-                    .map(|()| PartEnd::Delivered);
-            }
-            ToAgent::Assign(assign) => match prepare(&assign, &mut policy, reconnect_timeout.is_some()).await {
-                Ok((agreed, found, ready)) => {
-                    assignments += 1;
-                    part = Some(agreed);
-                    adapter = found;
-                    session.send(ToController::Ready(ready)).await;
-                }
-                Err(error) => {
-                    return session
-                        .finish(ended(&run, Some(error)))
-                        .await
-                        .map(|()| PartEnd::Delivered);
-                }
-            },
-            ToAgent::Start(start) if part.is_some() => break (start, part.expect("it is")),
-            ToAgent::Stop(_) => return session.finish(ended(&run, None)).await.map(|()| PartEnd::Delivered),
-            ToAgent::Bye(bye) => return Err(AgentError::RunEnded(bye)),
-            _ => {}
-        }
+    let mut preparation = Preparation {
+        policy,
+        real: reconnect_timeout.is_some(),
+        assignments: 0,
     };
-    let zero = match session.start_time(start) {
-        StartTime::At(zero) => zero,
-        StartTime::Rejected(error) => return session.finish(ended(&run, error)).await.map(|()| PartEnd::Delivered),
+    let started = session.wait_for_start(&mut preparation, &mut shutdown).await;
+    let (Started { start, zero, part }, adapter) = match started.and_then(startable) {
+        Ok(started) => started,
+        Err(why) => return session.not_started(&run, why).await.map(|()| PartEnd::Delivered),
     };
-    if let Err(error) = startable(zero, std::time::Instant::now(), part.plan.baseline) {
-        return session
-            .finish(ended(&run, Some(error)))
-            .await
-            .map(|()| PartEnd::Delivered);
-    }
+    let mut policy = preparation.policy;
     let clock = RunClock::starting_at(zero);
     session.set_stations(&part.stations);
     if let Some(folder) = spool {
@@ -121,39 +86,9 @@ pub async fn run<D: Dial, T: AgentPolicy>(
             stations: part.names(),
             proof: proof(&join.token),
         };
-        match on_disk(move || Writer::create(&folder, &about, start)).await {
-            Ok(writer) => session.outbox = Outbox::spooled(writer),
-            Err(error) => {
-                let what = format!("results can't be stored on the agent's disk ({error}); they are kept in memory");
-                tracing::warn!("{what}");
-                session.tell(clock, EventKind::Warning, &what);
-            }
-        }
+        store_rows(&mut session, folder, about, start, clock).await;
     }
-    let watch = Sampler::new().and_then(CpuMonitor::start);
-    let zero = Monotonic::from(zero);
-    let (tell, mut rows) = mpsc::unbounded_channel();
-    let (stopper, stop) = CancelHandle::new();
-    let idling = part.until().map(|until| {
-        let (tell, stop) = (tell.clone(), stop.clone());
-        tokio::spawn(drive::baseline(part.idle(), until, part.plan.seed, clock, tell, stop))
-    });
-    let watching = match adapter.map(|adapter| adapter.watch(part.stations.clone(), clock, tell.clone())) {
-        Some(Ok(watching)) => watching,
-        Some(Err(error)) => {
-            tracing::warn!(%error, "the interface can't be sampled");
-            None
-        }
-        None => None,
-    };
-    let loads = part.loads();
-    let driving = tokio::spawn(async move {
-        let report = drive::on_thread(loads, clock, tell, stop).await;
-        if let Some(watching) = watching {
-            let _ = tokio::task::spawn_blocking(|| watching.end()).await;
-        }
-        report
-    });
+    let (load, mut rows) = RunningLoad::start(&part, adapter, clock, zero);
     let mut stopped = None;
     let check = |rows: &[Row]| {
         let reason = policy.check(rows, clock.now())?;
@@ -161,13 +96,13 @@ pub async fn run<D: Dial, T: AgentPolicy>(
         Some(reason)
     };
     let attended = session
-        .run(&mut rows, clock, || stopper.stop(), check, &mut shutdown)
+        .run(&mut rows, clock, || load.stop(), check, &mut shutdown)
         .await;
     if shutdown.is_requested() {
         stopped.get_or_insert_with(|| LEFT_BY_OWNER.to_owned());
     }
     if attended.is_err() {
-        stopper.stop();
+        load.stop();
         if !session.outbox.is_kept() {
             let lost = session.outbox.pending();
             tracing::warn!(lost, "rows that the controller has not acknowledged are lost");
@@ -176,19 +111,11 @@ pub async fn run<D: Dial, T: AgentPolicy>(
         // Store the remaining rows of the workloads on disk.
         session.store_remaining(&mut rows).await;
     }
-    if let Some(idling) = idling
-        && let Ok(Err(error)) = idling.await
-    {
-        tracing::warn!(%error, "idle latency could not be measured");
-    }
-    let end = match driving.await.map_err(io::Error::other).and_then(|report| report) {
-        Ok(report) => {
-            let busy = watch.ok().and_then(|watch| machine_busy(&watch, zero));
-            LateResultsEnd {
-                health: Some(part.health(&join.name, &report, busy)),
-                ..ended(&run, stopped)
-            }
-        }
+    let end = match load.end().await {
+        Ok((report, busy)) => LateResultsEnd {
+            health: Some(part.health(&join.name, &report, busy)),
+            ..ended(&run, stopped)
+        },
         Err(error) => ended(&run, Some(error.to_string())),
     };
     let end = LateResultsEnd {
@@ -321,29 +248,71 @@ fn ended(run: &str, error: Option<String>) -> LateResultsEnd {
     }
 }
 
-/// Creates a part from an assignment and reviews it. On a `real` network it also finds the interface.
-async fn prepare(
-    assign: &Assign,
-    policy: &mut impl AgentPolicy,
+/// Stores the rows of the run in a spool. If this is not possible, they are kept in memory.
+async fn store_rows<D: Dial>(
+    session: &mut ControllerSession<D>,
+    folder: SpoolFolder,
+    about: SpoolHeader,
+    start: Start,
+    clock: RunClock,
+) {
+    match on_disk(move || Writer::create(&folder, &about, start)).await {
+        Ok(writer) => session.outbox = Outbox::spooled(writer),
+        Err(error) => {
+            let what = format!("results can't be stored on the agent's disk ({error}); they are kept in memory");
+            tracing::warn!("{what}");
+            session.tell(clock, EventKind::Warning, &what);
+        }
+    }
+}
+
+/// Preparation of an agent. After several assignments the last one counts.
+struct Preparation<T> {
+    policy: T,
+    /// True on a real network, whose interface is sampled.
     real: bool,
-) -> Result<(Part, Option<Adapter>, Ready), String> {
-    let mut part = Part::from_assignment(assign)?;
-    let mut ready = policy.review(&mut part).await?;
-    part.prepare_content().await;
-    let target = &part.target;
-    let adapter = if real {
-        Some(Adapter::find(target.interface.as_deref(), target.address.ip())?)
-    } else {
-        None
-    };
-    ready
-        .notes
-        .extend(adapter.as_ref().and_then(Adapter::note).map(str::to_owned));
-    Ok((part, adapter, ready))
+    assignments: u32,
+}
+
+impl<T: AgentPolicy> Prepare for Preparation<T> {
+    /// The part, and the interface on a real network.
+    type Part = (Part, Option<Adapter>);
+
+    async fn prepare(&mut self, message: ToAgent, prepared: &mut Option<Self::Part>) -> Result<Option<Ready>, String> {
+        let ToAgent::Assign(assign) = message else {
+            return Ok(None);
+        };
+        if self.assignments == MAX_ASSIGNMENTS {
+            return Err(format!("it was assigned more than {MAX_ASSIGNMENTS} times"));
+        }
+        let mut part = Part::from_assignment(&assign)?;
+        let mut ready = self.policy.review(&mut part).await?;
+        part.prepare_content().await;
+        let target = &part.target;
+        let adapter = if self.real {
+            Some(Adapter::find(target.interface.as_deref(), target.address.ip())?)
+        } else {
+            None
+        };
+        ready
+            .notes
+            .extend(adapter.as_ref().and_then(Adapter::note).map(str::to_owned));
+        self.assignments += 1;
+        *prepared = Some((part, adapter));
+        Ok(Some(ready))
+    }
+}
+
+/// Checks the start of a part.
+fn startable(started: Started<(Part, Option<Adapter>)>) -> Result<(Started<Part>, Option<Adapter>), NotStarted> {
+    let Started { start, zero, part } = started;
+    let (part, adapter) = part;
+    check_start(zero, std::time::Instant::now(), part.plan.baseline).map_err(|error| NotStarted::Ended(Some(error)))?;
+    Ok((Started { start, zero, part }, adapter))
 }
 
 /// Checks whether a run can begin at `zero`, with this baseline before it.
-fn startable(zero: std::time::Instant, now: std::time::Instant, baseline: Duration) -> Result<(), String> {
+fn check_start(zero: std::time::Instant, now: std::time::Instant, baseline: Duration) -> Result<(), String> {
     let most = baseline.checked_add(MAX_LEAD).unwrap_or(baseline);
     match zero.checked_duration_since(now) {
         None => Err("it reconnected after the start".to_owned()),
@@ -355,14 +324,6 @@ fn startable(zero: std::time::Instant, now: std::time::Instant, baseline: Durati
     }
 }
 
-/// Mean busy share of the machine since `zero`, 0 to 1; `None` if the run was shorter than a window.
-fn machine_busy(watch: &CpuMonitor, zero: Monotonic) -> Option<f64> {
-    let windows = watch.windows();
-    let shares = windows.iter().filter(|w| w.end > zero).map(|w| w.machine_busy);
-    let count = shares.clone().count();
-    (count > 0).then(|| shares.sum::<f64>() / count as f64)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -372,12 +333,12 @@ mod tests {
         let now = std::time::Instant::now();
         let at = |millis: u64| now + std::time::Duration::from_millis(millis);
         let baseline = Duration::from_secs(5);
-        assert_eq!(startable(at(5_300), now, baseline), Ok(()));
-        assert_eq!(startable(at(65_000), now, baseline), Ok(()));
-        let late = startable(now, at(1), baseline).unwrap_err();
+        assert_eq!(check_start(at(5_300), now, baseline), Ok(()));
+        assert_eq!(check_start(at(65_000), now, baseline), Ok(()));
+        let late = check_start(now, at(1), baseline).unwrap_err();
         assert_eq!(late, "it reconnected after the start");
         // With a start many hours after the assignment, the owner's hours would have no effect.
-        let far = startable(at(6 * 3_600_000), now, baseline).unwrap_err();
+        let far = check_start(at(6 * 3_600_000), now, baseline).unwrap_err();
         assert_eq!(far, "the start is 21600 s ahead: at most 65 s is allowed");
     }
 }

@@ -2,7 +2,8 @@
 //! several.
 //!
 //! - [`dial`] – opening of connections. `connection`: one connection. `outbox`: rows until they are
-//!   acknowledged. `spool_queue`: thread that stores them. `shutdown`: the owner's request to stop.
+//!   acknowledged. `spool_queue`: thread that stores them. `start`: from the connection to the start.
+//!   `shutdown`: the owner's request to stop.
 
 mod connection;
 pub mod dial;
@@ -11,6 +12,7 @@ mod reconnect;
 mod sending;
 mod shutdown;
 mod spool_queue;
+mod start;
 #[cfg(test)]
 mod tests;
 
@@ -18,16 +20,16 @@ pub(crate) use dial::connect;
 use sending::has_capacity;
 pub(crate) use shutdown::LEFT_BY_OWNER;
 pub use shutdown::ShutdownSignal;
+pub(crate) use start::{NotStarted, Prepare, Started};
 
 use crate::error::{AgentError, ConnectionError};
 use crate::join::Join;
+use crate::timer::Timer;
 use connection::{Connection, Incoming};
 use dial::Dial;
 use netburn_platform::clock::suspended;
 use netburn_protocol::messages::standing::LateResultsEnd;
-use netburn_protocol::messages::{
-    self, Done, HealthMessage, Pong, Progress, RejectReason, ToAgent, ToController, Welcome,
-};
+use netburn_protocol::messages::{Done, HealthMessage, Pong, Progress, RejectReason, ToAgent, ToController, Welcome};
 use netburn_protocol::own_clock::{OwnClock, to_std};
 use netburn_record::{EventKind, EventRow, Row};
 use netburn_traffic::clock::RunClock;
@@ -77,9 +79,11 @@ pub(crate) struct ControllerSession<D> {
     slept: Duration,
     /// Time since which the controller does not know the run.
     run_unknown: Option<Instant>,
-    flushed: Instant,
-    progressed: Instant,
-    synced: Instant,
+    /// Sends rows.
+    flush: Timer,
+    heartbeat: Timer,
+    /// Syncs the spool.
+    sync: Timer,
 }
 
 /// The connection, or an attempt to reconnect.
@@ -98,20 +102,12 @@ enum Link<D> {
 /// Delay before the next attempt, and the attempt.
 type Attempt<D> = Pin<Box<dyn Future<Output = (D, Result<(Connection, Welcome), ConnectionError>)> + Send>>;
 
-/// Result of a start message.
-pub(crate) enum StartTime {
-    /// The run begins at this instant.
-    At(Instant),
-    /// The run does not begin: the controller stopped it, or, with a reason, the start is not possible.
-    Rejected(Option<String>),
-}
-
 /// Result of waiting for the connection.
 #[expect(
     clippy::large_enum_variant,
     reason = "one value exists at a time, until it is handled"
 )]
-pub(crate) enum News {
+pub(crate) enum SessionEvent {
     /// A message was received.
     Message(ToAgent),
     /// The connection was replaced.
@@ -121,62 +117,6 @@ pub(crate) enum News {
 }
 
 impl<D: Dial> ControllerSession<D> {
-    /// Connects, sends `hello` and waits for `welcome`.
-    pub(crate) async fn connect(
-        mut dial: D,
-        join: &Join,
-        reconnect_timeout: Option<Duration>,
-    ) -> Result<Self, AgentError> {
-        let clock = OwnClock::new();
-        let (begun, mut delay) = (Instant::now(), MIN_RETRY_DELAY);
-        let connection = loop {
-            match Connection::open(&mut dial, join, false, clock).await {
-                Ok((connection, _)) => break connection,
-                Err(error) if reconnect_timeout.is_none() => return Err(AgentError::Connect(error)),
-                // After a restart of this process, the controller may not have noticed the end of the old
-                // connection.
-                Err(ConnectionError::Rejected(rejected))
-                    if rejected.code == RejectReason::NameTaken && begun.elapsed() < to_std(NAME_TAKEN_RETRY) =>
-                {
-                    tokio::time::sleep(to_std(MIN_RETRY_DELAY)).await;
-                }
-                Err(error @ (ConnectionError::Rejected(_) | ConnectionError::UnknownRun)) => {
-                    return Err(AgentError::Connect(error));
-                }
-                // The network of a device may fail for a short time.
-                Err(_) if begun.elapsed() < to_std(CONNECT_TIMEOUT) => {
-                    tokio::time::sleep(to_std(delay)).await;
-                    delay = (delay * 2).min(MAX_RETRY_DELAY);
-                }
-                Err(error) => return Err(AgentError::Connect(error)),
-            }
-        };
-        let outbox = match reconnect_timeout {
-            None => Outbox::once(),
-            Some(_) => Outbox::remembered(),
-        };
-        Ok(Self::with(
-            clock,
-            join,
-            reconnect_timeout,
-            Link::Up(Box::new(connection), dial),
-            outbox,
-        ))
-    }
-
-    /// Continues the session of an earlier process, with its spooled rows.
-    pub(crate) fn resume(dial: D, join: &Join, reconnect_timeout: Duration, outbox: Outbox) -> Self {
-        let clock = OwnClock::new();
-        let mut this = Self::with(clock, join, Some(reconnect_timeout), Link::Gone, outbox);
-        this.link = Link::Down {
-            since: Instant::now(),
-            attempt: this.reconnect(dial, Duration::ZERO),
-            delay: MIN_RETRY_DELAY,
-            why: ConnectionError::NotConnected,
-        };
-        this
-    }
-
     fn with(clock: OwnClock, join: &Join, reconnect_timeout: Option<Duration>, link: Link<D>, outbox: Outbox) -> Self {
         ControllerSession {
             clock,
@@ -189,32 +129,15 @@ impl<D: Dial> ControllerSession<D> {
             stop_requested_at: None,
             slept: suspended(),
             run_unknown: None,
-            flushed: Instant::now(),
-            progressed: Instant::now(),
-            synced: Instant::now(),
+            flush: Timer::new(SEND_INTERVAL),
+            heartbeat: Timer::new(HEARTBEAT_INTERVAL),
+            sync: Timer::new(SYNC_INTERVAL),
         }
     }
 
     /// Sets the stations whose events this agent reports.
     pub(crate) fn set_stations(&mut self, stations: &[u16]) {
         stations.clone_into(&mut self.stations);
-    }
-
-    /// Converts the time of `start` to this process's clock.
-    pub(crate) fn start_time(&self, start: messages::Start) -> StartTime {
-        let outside = || StartTime::Rejected(Some("the start is outside the range of this clock".to_owned()));
-        let at = self.clock.when(netburn_protocol::clock::Stamp(start.at));
-        at.map_or_else(outside, StartTime::At)
-    }
-
-    /// Returns the next message other than a ping. After a reconnect the controller repeats the assignment.
-    pub(crate) async fn recv(&mut self) -> Result<ToAgent, AgentError> {
-        loop {
-            self.check_connection(None)?;
-            if let News::Message(message) = self.news().await? {
-                return Ok(message);
-            }
-        }
     }
 
     /// Sends a message, if there is a connection.
@@ -236,81 +159,83 @@ impl<D: Dial> ControllerSession<D> {
         mut check: impl FnMut(&[Row]) -> Option<String>,
         shutdown: &mut ShutdownSignal,
     ) -> Result<(), AgentError> {
-        /// Event that the loop waited for. All are cancellation safe.
-        enum Next {
-            News(Result<News, AgentError>),
-            Rows(Option<Vec<Row>>),
-            Room,
-            ShutdownSignal,
-            Due,
-        }
         let mut left = false;
         let mut over: Option<Instant> = None;
         self.running = true;
         // Earlier sleep is part of the clock synchronisation.
         self.slept = suspended();
         loop {
-            if self.flushed.elapsed() >= to_std(SEND_INTERVAL) || over.is_some() {
-                self.flushed = Instant::now();
-                self.seal(clock);
-            }
-            self.sync();
-            if self.progressed.elapsed() >= to_std(HEARTBEAT_INTERVAL) {
-                self.progressed = Instant::now();
-                let (at, pending) = (clock.now().as_nanos(), self.outbox.pending());
-                self.try_send(ToController::Progress(Progress { at, pending }));
-                self.report_sleep(clock, suspended());
-            }
+            self.run_timers(clock, over.is_some());
             self.send_rows()?;
             if over.is_some() && self.outbox.pending() == 0 {
                 return Ok(());
             }
             self.check_connection(over)?;
-            let due = (self.flushed + to_std(SEND_INTERVAL)).min(self.progressed + to_std(HEARTBEAT_INTERVAL));
+            let due = self.flush.due().min(self.heartbeat.due());
             let room = match &self.link {
                 Link::Up(connection, _) if self.outbox.has_next() => Some(connection.outgoing.clone()),
                 _ => None,
             };
-            let next = tokio::select! {
+            // All are cancellation safe.
+            tokio::select! {
                 biased;
-                news = self.news() => Next::News(news),
-                () = has_capacity(room) => Next::Room,
-                () = shutdown.requested(), if !left => Next::ShutdownSignal,
-                rows = rows.recv(), if over.is_none() => Next::Rows(rows),
-                () = sleep_until(due.into()) => Next::Due,
-            };
-            match next {
-                Next::News(news) => match news? {
-                    News::Message(ToAgent::Ack(ack)) => self.outbox.acknowledged(ack.sequence),
-                    News::Message(ToAgent::Stop(stop_message)) => {
-                        tracing::info!(reason = stop_message.reason, "stopped");
-                        self.stop_requested_at.get_or_insert(clock.now());
-                        stop();
-                    }
-                    News::Message(ToAgent::Rejected(rejected)) => tracing::warn!(rejected.reason, "rejected"),
-                    News::Message(ToAgent::Bye(bye)) => return Err(AgentError::RunEnded(bye)),
-                    News::Message(_) | News::Reconnected | News::Nothing => {}
+                event = self.next_event() => if let SessionEvent::Message(message) = event? {
+                    self.handle_message(message, clock, &mut stop)?;
                 },
-                Next::Rows(Some(rows)) => {
-                    for row in &rows {
-                        if self.outbox.put(row) {
-                            self.seal(clock);
-                        }
-                    }
-                    if let Some(reason) = check(&rows) {
-                        self.tell(clock, EventKind::Warning, &reason);
-                        stop();
-                    }
-                }
-                Next::Rows(None) => over = Some(Instant::now()),
-                Next::ShutdownSignal => {
+                () = has_capacity(room) => {}
+                () = shutdown.requested(), if !left => {
                     left = true;
                     self.tell(clock, EventKind::Warning, LEFT_BY_OWNER);
                     stop();
                 }
-                Next::Room | Next::Due => {}
+                rows = rows.recv(), if over.is_none() => match rows {
+                    Some(rows) => {
+                        self.put(&rows, clock);
+                        if let Some(reason) = check(&rows) {
+                            self.tell(clock, EventKind::Warning, &reason);
+                            stop();
+                        }
+                    }
+                    None => over = Some(Instant::now()),
+                },
+                () = sleep_until(due.into()) => {}
             }
         }
+    }
+
+    /// Does what is due: closes the message of rows, syncs the spool, sends the heartbeat.
+    fn run_timers(&mut self, clock: RunClock, over: bool) {
+        let now = Instant::now();
+        if over {
+            self.flush.expire(now);
+        }
+        if self.flush.poll(now) {
+            self.seal(clock);
+        }
+        if self.sync.poll(now) {
+            self.outbox.request_sync();
+        }
+        if self.heartbeat.poll(now) {
+            let (at, pending) = (clock.now().as_nanos(), self.outbox.pending());
+            self.try_send(ToController::Progress(Progress { at, pending }));
+            self.report_sleep(clock, suspended());
+        }
+    }
+
+    /// Handles a message during the run.
+    fn handle_message(&mut self, message: ToAgent, clock: RunClock, stop: &mut impl FnMut()) -> Result<(), AgentError> {
+        match message {
+            ToAgent::Ack(ack) => self.outbox.acknowledged(ack.sequence),
+            ToAgent::Stop(message) => {
+                tracing::info!(reason = message.reason, "stopped");
+                self.stop_requested_at.get_or_insert(clock.now());
+                stop();
+            }
+            ToAgent::Rejected(rejected) => tracing::warn!(rejected.reason, "rejected"),
+            ToAgent::Bye(bye) => return Err(AgentError::RunEnded(bye)),
+            _ => {}
+        }
+        Ok(())
     }
 
     /// Sends the self-report and `done`, and waits for `bye`. With reconnects, repeats them after a lost
@@ -355,15 +280,15 @@ impl<D: Dial> ControllerSession<D> {
                 let error = end.error.clone();
                 self.send(ToController::Done(Done { error })).await;
             }
-            let news = tokio::select! {
-                news = self.news() => news,
-                () = tokio::time::sleep(to_std(SEND_INTERVAL)) => Ok(News::Nothing),
+            let event = tokio::select! {
+                event = self.next_event() => event,
+                () = tokio::time::sleep(to_std(SEND_INTERVAL)) => Ok(SessionEvent::Nothing),
             };
-            match news {
-                Ok(News::Message(ToAgent::Bye(_))) => return Ok(()),
-                Ok(News::Message(ToAgent::Ack(ack))) => self.outbox.acknowledged(ack.sequence),
-                Ok(News::Reconnected) => said = false,
-                Ok(News::Message(_) | News::Nothing) => {}
+            match event {
+                Ok(SessionEvent::Message(ToAgent::Bye(_))) => return Ok(()),
+                Ok(SessionEvent::Message(ToAgent::Ack(ack))) => self.outbox.acknowledged(ack.sequence),
+                Ok(SessionEvent::Reconnected) => said = false,
+                Ok(SessionEvent::Message(_) | SessionEvent::Nothing) => {}
                 // All messages were sent, and there is only one connection.
                 Err(AgentError::ControllerLost(_)) if self.reconnect_timeout.is_none() => return Ok(()),
                 Err(AgentError::ControllerLost(ConnectionError::UnknownRun)) if self.outbox.pending() == 0 && said => {
@@ -397,12 +322,12 @@ impl<D: Dial> ControllerSession<D> {
     }
 
     /// Waits for the connection, for the attempt to reconnect, or for the thread of the spool. Cancellation safe.
-    async fn news(&mut self) -> Result<News, AgentError> {
+    async fn next_event(&mut self) -> Result<SessionEvent, AgentError> {
         match &mut self.link {
             Link::Up(connection, _) => {
                 let next = tokio::select! {
                     next = connection.incoming.recv() => next,
-                    () = self.outbox.handle_disk() => return Ok(News::Nothing),
+                    () = self.outbox.handle_disk() => return Ok(SessionEvent::Nothing),
                 };
                 connection.heard = Instant::now();
                 self.handle(next)
@@ -410,7 +335,7 @@ impl<D: Dial> ControllerSession<D> {
             Link::Down { attempt, .. } => {
                 let (dial, found) = tokio::select! {
                     found = attempt => found,
-                    () = self.outbox.handle_disk() => return Ok(News::Nothing),
+                    () = self.outbox.handle_disk() => return Ok(SessionEvent::Nothing),
                 };
                 self.found(dial, found)
             }
@@ -419,7 +344,7 @@ impl<D: Dial> ControllerSession<D> {
     }
 
     /// Answers a ping; returns any other message.
-    fn handle(&mut self, next: Option<Incoming>) -> Result<News, AgentError> {
+    fn handle(&mut self, next: Option<Incoming>) -> Result<SessionEvent, AgentError> {
         match next {
             Some((received, Ok(ToAgent::Ping(ping)))) => {
                 let pong = Pong {
@@ -428,9 +353,9 @@ impl<D: Dial> ControllerSession<D> {
                     sent: self.clock.now().0,
                 };
                 self.try_send(ToController::Pong(pong));
-                Ok(News::Nothing)
+                Ok(SessionEvent::Nothing)
             }
-            Some((_, Ok(message))) => Ok(News::Message(message)),
+            Some((_, Ok(message))) => Ok(SessionEvent::Message(message)),
             Some((_, Err(error))) => self.handle_connection_lost(error),
             None => self.handle_connection_lost(ConnectionError::SessionEnded),
         }

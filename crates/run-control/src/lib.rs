@@ -9,6 +9,7 @@
 //! - [`row_queue`] – storage of rows on a separate thread. [`disk_queue`]: queue to a thread for disk I/O.
 //! - [`launch`] – starting of agents and servers. [`join`]: the connection parameters that they get.
 //! - [`spool`] – rows on an agent's disk until they are delivered. [`document`]: plans in messages.
+//! - [`timer`] – timers of the loops that drive a session.
 //! - [`progress`] – phases and outcome of a run. [`error`](mod@error): errors of the controller and of agents.
 
 pub mod agent;
@@ -27,11 +28,12 @@ pub mod progress;
 pub mod row_queue;
 pub mod server;
 pub mod spool;
+pub mod timer;
 
 pub use error::{AgentError, ConnectionError, ControllerError};
 pub use join::Join;
 pub use launch::{Child, Launcher, ThisMachine};
 pub use local::{Options, run_local};
 pub use process::{agent_main, server_main};
-pub use progress::{Outcome, Phase, Watch};
+pub use progress::{Outcome, Phase, ProgressObserver};
 pub use row_queue::{RowQueue, with_writer};

@@ -5,7 +5,7 @@ use crate::document;
 use crate::error::ControllerError;
 use crate::join::Join;
 use crate::launch::{Launcher, SHUTDOWN_GRACE, terminate};
-use crate::progress::{Outcome, Watch};
+use crate::progress::{Outcome, ProgressObserver};
 use crate::row_queue::RowQueue;
 use netburn_protocol::token::Token;
 use netburn_record::Role;
@@ -20,7 +20,7 @@ pub struct Options<'a> {
     /// Queue of all rows. They are synced at least once a second.
     pub rows: RowQueue,
     /// Progress reports.
-    pub watch: &'a mut dyn Watch,
+    pub observer: &'a mut dyn ProgressObserver,
     /// Becomes true to end the run early, with the results so far.
     pub stop: watch::Receiver<bool>,
 }
@@ -35,7 +35,7 @@ pub async fn run_local(plan: &Plan, options: Options<'_>) -> Result<Outcome, Con
     let Options {
         launcher,
         rows,
-        watch,
+        observer,
         stop,
     } = options;
     let mut controller = Controller::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await?;
@@ -68,7 +68,7 @@ pub async fn run_local(plan: &Plan, options: Options<'_>) -> Result<Outcome, Con
     }
     let run_io = RunIo {
         rows,
-        watch,
+        observer,
         stop,
         children: &mut children,
     };

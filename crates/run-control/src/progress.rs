@@ -21,10 +21,16 @@ pub enum Phase {
 }
 
 /// Receiver of progress reports.
-pub trait Watch {
+pub trait ProgressObserver {
     /// A phase begins. `left` is its expected length.
     fn phase(&mut self, phase: Phase, left: Duration) {
         let _ = (phase, left);
+    }
+
+    /// The agents get their start command. It is `now` in the time of the run: negative, and 300 ms before the first
+    /// packet.
+    fn started(&mut self, now: Instant) {
+        let _ = now;
     }
 
     /// The run time, at the beginning of each phase from the baseline on, and about ten times a second.

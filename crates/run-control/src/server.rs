@@ -1,11 +1,11 @@
 //! The server of one run, managed by the controller.
 
 use crate::controller_session::dial::Dial;
-use crate::controller_session::{ControllerSession, LEFT_BY_OWNER, ShutdownSignal, StartTime};
+use crate::controller_session::{ControllerSession, LEFT_BY_OWNER, Prepare, ShutdownSignal, Started};
 use crate::error::AgentError;
 use crate::join::Join;
 use netburn_protocol::messages::standing::LateResultsEnd;
-use netburn_protocol::messages::{Ready, Serve, ServerAddress, ToAgent, ToController};
+use netburn_protocol::messages::{Ready, Serve, ServerAddress, ToAgent};
 use netburn_protocol::own_clock::to_std;
 use netburn_record::{ConnectionRow, Health, Moved, Row, Side};
 use netburn_scenario::Plan;
@@ -20,7 +20,7 @@ use netburn_units::{BitRate, Duration, Instant};
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use tokio::sync::{mpsc, oneshot};
-use tokio::task::JoinHandle;
+use tokio::task::JoinSet;
 
 /// Interval of sampling connections, as on the stations.
 const SAMPLE_INTERVAL: Duration = Duration::from_secs(1);
@@ -38,54 +38,44 @@ pub async fn run<D: Dial>(
     mut shutdown: ShutdownSignal,
 ) -> Result<(), AgentError> {
     let mut session = ControllerSession::connect(dial, join, reconnect_timeout).await?;
-    let mut serving: Option<Serving> = None;
-    let ended = |error| LateResultsEnd {
-        error,
-        ..LateResultsEnd::default()
-    };
-    // After a reconnect before the start the controller repeats the assignment.
-    let (start, serving) = loop {
-        let heard = tokio::select! {
-            heard = session.recv() => heard?,
-            () = shutdown.requested() => return session.finish(ended(Some(LEFT_BY_OWNER.to_owned()))).await,
-        };
-        match heard {
-            ToAgent::Serve(serve) => {
-                if serving.is_none() {
-                    match Serving::start(&serve, join).await {
-                        Ok(begun) => serving = Some(begun),
-                        Err(error) => return session.finish(ended(Some(error))).await,
-                    }
-                }
-                let server = serving.as_ref().map(|serving| serving.address.clone());
-                let ready = Ready {
-                    server,
-                    notes: serving.as_ref().map_or(Vec::new(), |serving| serving.notes.clone()),
-                    ..Ready::default()
-                };
-                session.send(ToController::Ready(ready)).await;
-            }
-            ToAgent::Start(start) if serving.is_some() => break (start, serving.expect("it is")),
-            ToAgent::Stop(_) => return session.finish(ended(None)).await,
-            ToAgent::Bye(bye) => return Err(AgentError::RunEnded(bye)),
-            _ => {}
-        }
-    };
-    let zero = match session.start_time(start) {
-        StartTime::At(zero) => zero,
-        StartTime::Rejected(error) => return session.finish(ended(error)).await,
+    let (zero, serving) = match session.wait_for_start(&mut Preparation(join), &mut shutdown).await {
+        Ok(Started { zero, part, .. }) => (zero, part),
+        Err(why) => return session.not_started("", why).await,
     };
     let clock = RunClock::starting_at(zero);
     let (tell, mut rows) = mpsc::unbounded_channel();
-    let sampling = AbortOnDrop(tokio::spawn(sample(serving.handle.clone(), clock, tell)));
+    let mut sampling = JoinSet::new();
+    sampling.spawn(sample(serving.handle.clone(), clock, tell));
     // The aborted task drops its sender, so that the remaining rows are sent.
-    let stop = || sampling.0.abort();
+    let stop = || sampling.abort_all();
     session.run(&mut rows, clock, stop, |_| None, &mut shutdown).await?;
     let end = LateResultsEnd {
         health: Some(serving.health()),
-        ..ended(shutdown.is_requested().then(|| LEFT_BY_OWNER.to_owned()))
+        error: shutdown.is_requested().then(|| LEFT_BY_OWNER.to_owned()),
+        ..LateResultsEnd::default()
     };
     session.finish(end).await
+}
+
+/// Preparation of the server, which starts at the first assignment.
+struct Preparation<'a>(&'a Join);
+
+impl Prepare for Preparation<'_> {
+    type Part = Serving;
+
+    async fn prepare(&mut self, message: ToAgent, prepared: &mut Option<Serving>) -> Result<Option<Ready>, String> {
+        let ToAgent::Serve(serve) = message else {
+            return Ok(None);
+        };
+        if prepared.is_none() {
+            *prepared = Some(Serving::start(&serve, self.0).await?);
+        }
+        Ok(prepared.as_ref().map(|serving| Ready {
+            server: Some(serving.address.clone()),
+            notes: serving.notes.clone(),
+            ..Ready::default()
+        }))
+    }
 }
 
 /// A server that runs until this is dropped.
@@ -246,15 +236,6 @@ fn row(connection: &Connection, clock: RunClock) -> Row {
         bytes_acked: info.bytes_acked.as_bytes(),
         bytes_received: info.bytes_received.as_bytes(),
     })
-}
-
-/// Aborts a task when dropped.
-struct AbortOnDrop(JoinHandle<()>);
-
-impl Drop for AbortOnDrop {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
 }
 
 #[cfg(test)]

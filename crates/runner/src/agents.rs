@@ -8,7 +8,7 @@ use crate::control::{Event, RunControl};
 use crate::error::RunError;
 use netburn_platform::Monotonic;
 use netburn_record::RunStatus;
-use netburn_run_control::{ControllerError, Launcher, Options, Outcome, Phase, Watch, with_writer};
+use netburn_run_control::{ControllerError, Launcher, Options, Outcome, Phase, ProgressObserver, with_writer};
 use netburn_units::{Duration, Instant};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
@@ -28,7 +28,7 @@ pub(crate) fn run_agents(
             let options = Options {
                 launcher,
                 rows,
-                watch: &mut RunWatch::new(control, lab),
+                observer: &mut RunObserver { control, lab },
                 stop: stopped,
             };
             let mut running = std::pin::pin!(run(options));
@@ -73,42 +73,25 @@ fn runtime() -> Result<Runtime, RunError> {
 }
 
 /// Forwards progress, and starts the network of the lab with the baseline of the run.
-struct RunWatch<'a> {
+struct RunObserver<'a> {
     control: &'a RunControl<'a>,
     lab: Option<&'a dyn ModelledNetwork>,
-    begun: bool,
-    baseline: bool,
 }
 
-impl<'a> RunWatch<'a> {
-    const fn new(control: &'a RunControl<'a>, lab: Option<&'a dyn ModelledNetwork>) -> Self {
-        RunWatch {
-            control,
-            lab,
-            begun: false,
-            baseline: false,
-        }
-    }
-}
-
-impl Watch for RunWatch<'_> {
+impl ProgressObserver for RunObserver<'_> {
     fn phase(&mut self, phase: Phase, left: Duration) {
-        self.baseline |= phase == Phase::Baseline;
         self.control.report(Event::Phase(phase, left));
     }
 
-    fn tick(&mut self, now: Instant) {
-        // The first tick comes with the start command, 300 ms before the first packet.
-        if self.baseline
-            && !self.begun
-            && let Some(lab) = self.lab
-        {
-            self.begun = true;
-            let zero = Monotonic::from_nanos(Monotonic::now().as_nanos() - now.as_nanos());
-            if let Err(error) = lab.start(zero) {
-                self.warn(&error);
-            }
+    fn started(&mut self, now: Instant) {
+        let Some(lab) = self.lab else { return };
+        let zero = Monotonic::from_nanos(Monotonic::now().as_nanos() - now.as_nanos());
+        if let Err(error) = lab.start(zero) {
+            self.warn(&error);
         }
+    }
+
+    fn tick(&mut self, now: Instant) {
         if let Some(lab) = self.lab {
             report_warnings(lab, self.control);
         }

@@ -113,7 +113,7 @@ impl PreparedRun for RunOnFleet<'_> {
                 participants,
                 launcher: options.launcher,
                 rows: options.rows,
-                watch: options.watch,
+                observer: options.observer,
                 stop: options.stop,
             };
             run_fleet(plan, options).await.map_err(|error| match error {

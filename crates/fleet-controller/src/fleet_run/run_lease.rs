@@ -64,17 +64,11 @@ async fn keep(
     let mut logged = false;
     loop {
         let lost = match acquired {
-            Ok(mut control) => {
+            Ok(control) => {
                 logged = false;
-                tokio::select! {
-                    lost = recv_until_closed(&mut control) => lost,
-                    release = &mut released => {
-                        if let Ok(release) = release {
-                            let _ = control.send(&ControlRequest::Release(release)).await;
-                            control.close().await;
-                        }
-                        return;
-                    }
+                match hold(control, &mut released).await {
+                    Some(lost) => lost,
+                    None => return,
                 }
             }
             Err(error) => error,
@@ -83,15 +77,29 @@ async fn keep(
             logged = true;
             tracing::warn!(error = %lost, "reconnecting to the fleet's controller");
         }
-        tokio::select! {
-            () = tokio::time::sleep(to_std(RETRY_INTERVAL)) => {}
-            _ = &mut released => return,
-        }
+        let retry = async {
+            tokio::time::sleep(to_std(RETRY_INTERVAL)).await;
+            acquire_run(&state, &acquire, &invites).await
+        };
         acquired = tokio::select! {
-            acquired = acquire_run(&state, &acquire, &invites) => acquired,
+            acquired = retry => acquired,
             // The controller does not know the run, so it need not be released.
             _ = &mut released => return,
         };
+    }
+}
+
+/// Holds the run over this connection until it is lost, and returns the reason. Returns `None` after the release.
+async fn hold(mut control: ControlClient, released: &mut oneshot::Receiver<ReleaseRun>) -> Option<ControlError> {
+    tokio::select! {
+        lost = recv_until_closed(&mut control) => Some(lost),
+        release = released => {
+            if let Ok(release) = release {
+                let _ = control.send(&ControlRequest::Release(release)).await;
+                control.close().await;
+            }
+            None
+        }
     }
 }
 

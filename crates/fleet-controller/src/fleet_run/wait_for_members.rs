@@ -1,10 +1,10 @@
 //! Selection of the members for a run, and waiting for them.
 
 use super::Participants;
-use crate::assign::assign;
+use crate::assign::{Assignment, assign};
 use crate::control_client::{ControlClient, ControlError};
 use crate::hub::State;
-use crate::hub::control::MemberStatus;
+use crate::hub::control::{ControlWelcome, MemberStatus};
 use netburn_protocol::own_clock::to_std;
 use netburn_record::{Role, UnixTime};
 use netburn_scenario::Plan;
@@ -53,88 +53,129 @@ pub async fn wait_for_members(
     mut say: impl FnMut(&str),
 ) -> Result<Participants, WaitError> {
     let mut control = ControlClient::connect(state).await?;
-    let (token, loopback_only) = (control.welcome().token.clone(), control.welcome().loopback_only);
     let until = Instant::now() + to_std(wait.missing);
     let mut reported = Vec::new();
     let mut members: Vec<MemberStatus> = control.members().await?;
     loop {
-        let connected: Vec<MemberStatus> = members
-            .iter()
-            .filter(|member| Some(member.name.as_str()) != server)
-            .cloned()
-            .collect();
-        let assignment = assign(plan, &connected);
-        let mut missing: Vec<String> = assignment.missing(plan).iter().map(ToString::to_string).collect();
-        let serves = |name: &str| members.iter().any(|m| m.name == name && m.about.role == Role::Server);
-        if let Some(name) = server.filter(|name| !serves(name)) {
-            missing.insert(
-                0,
-                format!("the run waits for the server {name} (`netburn fleet join … --serve`)"),
-            );
-        }
-        let wanted = |member: &&MemberStatus| {
-            let name = Some(&member.name);
-            member.run.is_some()
-                && (server == name.map(String::as_str) || assignment.members.iter().any(|m| m.as_ref() == name))
-        };
-        let busy: Vec<&MemberStatus> = members.iter().filter(wanted).collect();
+        let selection = Selection::new(plan, server, &members);
         let left = until.saturating_duration_since(Instant::now());
-        if !busy.is_empty() && !wait.queue {
-            let longer = |member: &&MemberStatus| remaining(member).is_some_and(|more| to_std(more) > left);
-            if left.is_zero() || busy.iter().any(longer) {
-                return Err(WaitError::Busy(occupied(&busy).join("; ")));
-            }
+        if !wait.queue {
+            selection.check_busy(left)?;
         }
-        if busy.is_empty() && (missing.is_empty() || left.is_zero()) {
-            if let Some(name) = server.filter(|name| !serves(name)) {
-                return Err(WaitError::ServerMissing(name.to_owned()));
+        if selection.busy.is_empty() && (selection.missing.is_empty() || left.is_zero()) {
+            let participants = selection.participants(control.welcome())?;
+            for note in selection.notes() {
+                say(&note);
             }
-            if assignment.parts().is_empty() {
-                return Err(WaitError::NoMembers(missing.join("; ")));
-            }
-            if !missing.is_empty() {
-                say(&format!("starting without: {}", missing.join("; ")));
-            }
-            let others: BTreeSet<&String> = members.iter().filter_map(|member| member.run.as_ref()).collect();
-            for run in others {
-                say(&format!(
-                    "the run {run} is active on other members: both share the airtime"
-                ));
-            }
-            let about = |name: &String| {
-                connected
-                    .iter()
-                    .find(|member| member.name == *name)
-                    .map(|m| m.about.clone())
-            };
-            return Ok(Participants {
-                abouts: assignment.members.iter().map(|name| about(name.as_ref()?)).collect(),
-                assignment,
-                server: server.map(str::to_owned),
-                token,
-                loopback_only,
-            });
+            return Ok(participants);
         }
         // The remaining time changes at each update; the set of awaited members does not.
-        let who: Vec<String> = missing
-            .iter()
-            .cloned()
-            .chain(busy.iter().map(|m| m.name.clone()))
-            .collect();
-        if who != reported {
-            reported = who;
-            let line: Vec<String> = missing.into_iter().chain(occupied(&busy)).collect();
-            let limit = if wait.queue && !busy.is_empty() {
+        let awaited = selection.awaited();
+        if awaited != reported {
+            reported = awaited;
+            let limit = if wait.queue && !selection.busy.is_empty() {
                 String::new()
             } else {
                 format!(" up to {}", wait.missing)
             };
+            let missing = selection.missing.iter().cloned();
+            let line: Vec<String> = missing.chain(occupied(&selection.busy)).collect();
             say(&format!("waiting{limit}: {}", line.join("; ")));
         }
         tokio::select! {
-            news = control.next_members() => members = news?,
+            changed = control.next_members() => members = changed?,
             () = tokio::time::sleep_until(until), if !left.is_zero() => {}
         }
+    }
+}
+
+/// Members for a run, among those that are connected at one time.
+struct Selection<'a> {
+    members: &'a [MemberStatus],
+    server: Option<&'a str>,
+    assignment: Assignment,
+    /// Missing members: their stations, and what is required.
+    missing: Vec<String>,
+    /// Selected members that are in another run.
+    busy: Vec<&'a MemberStatus>,
+}
+
+impl<'a> Selection<'a> {
+    fn new(plan: &Plan, server: Option<&'a str>, members: &'a [MemberStatus]) -> Selection<'a> {
+        let is_server = |member: &MemberStatus| Some(member.name.as_str()) == server;
+        let agents: Vec<MemberStatus> = members.iter().filter(|member| !is_server(member)).cloned().collect();
+        let assignment = assign(plan, &agents);
+        let selected =
+            |member: &MemberStatus| is_server(member) || assignment.members.contains(&Some(member.name.clone()));
+        let busy = members.iter().filter(|member| member.run.is_some() && selected(member));
+        let mut selection = Selection {
+            members,
+            server,
+            busy: busy.collect(),
+            missing: assignment.missing(plan).iter().map(ToString::to_string).collect(),
+            assignment,
+        };
+        if let Some(name) = selection.missing_server() {
+            let missing = format!("the run waits for the server {name} (`netburn fleet join … --serve`)");
+            selection.missing.insert(0, missing);
+        }
+        selection
+    }
+
+    /// The requested server, if it is not connected.
+    fn missing_server(&self) -> Option<&'a str> {
+        let serves = |name: &str| {
+            let mut members = self.members.iter();
+            members.any(|member| member.name == name && member.about.role == Role::Server)
+        };
+        self.server.filter(|name| !serves(name))
+    }
+
+    /// Checks whether the members in another run may be free within the time `left`.
+    fn check_busy(&self, left: std::time::Duration) -> Result<(), WaitError> {
+        let longer = |member: &&MemberStatus| remaining(member).is_some_and(|more| to_std(more) > left);
+        if !self.busy.is_empty() && (left.is_zero() || self.busy.iter().any(longer)) {
+            return Err(WaitError::Busy(occupied(&self.busy).join("; ")));
+        }
+        Ok(())
+    }
+
+    fn participants(&self, welcome: &ControlWelcome) -> Result<Participants, WaitError> {
+        if let Some(name) = self.missing_server() {
+            return Err(WaitError::ServerMissing(name.to_owned()));
+        }
+        if self.assignment.parts().is_empty() {
+            return Err(WaitError::NoMembers(self.missing.join("; ")));
+        }
+        let about = |name: &Option<String>| {
+            let name = name.as_ref()?;
+            let member = self.members.iter().find(|member| member.name == *name)?;
+            Some(member.about.clone())
+        };
+        Ok(Participants {
+            abouts: self.assignment.members.iter().map(about).collect(),
+            assignment: self.assignment.clone(),
+            server: self.server.map(str::to_owned),
+            token: welcome.token.clone(),
+            loopback_only: welcome.loopback_only,
+        })
+    }
+
+    /// Notes for the operator before the start.
+    fn notes(&self) -> Vec<String> {
+        let missing = self.missing.join("; ");
+        let missing = (!missing.is_empty()).then(|| format!("starting without: {missing}"));
+        let others: BTreeSet<&String> = self.members.iter().filter_map(|member| member.run.as_ref()).collect();
+        let others = others
+            .into_iter()
+            .map(|run| format!("the run {run} is active on other members: both share the airtime"));
+        missing.into_iter().chain(others).collect()
+    }
+
+    /// Missing and busy members, without their remaining times.
+    fn awaited(&self) -> Vec<String> {
+        let busy = self.busy.iter().map(|member| member.name.clone());
+        self.missing.iter().cloned().chain(busy).collect()
     }
 }
 

@@ -38,7 +38,7 @@ pub const MAX_OPERATORS: usize = 64;
 /// Maximum number of held runs.
 pub const MAX_RUNS: usize = 64;
 /// Minimum interval of reporting changes of the members to operators.
-pub const NEWS_INTERVAL: Duration = Duration::from_millis(100);
+pub const MEMBERS_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Settings of the controller.
 #[derive(Debug, Clone)]
@@ -117,7 +117,7 @@ pub enum Wake {
     /// A member was silent for too long.
     Silence,
     /// Operators are to receive the list of members.
-    News,
+    Members,
 }
 
 /// State machine of a fleet's controller.
@@ -136,7 +136,7 @@ pub struct Hub {
     /// Deadline of each connection.
     deadlines: BTreeSet<(Stamp, ConnectionId)>,
     /// Time of the next list of members for operators.
-    news: Option<Stamp>,
+    members_due: Option<Stamp>,
     outputs: VecDeque<Output>,
 }
 
@@ -190,7 +190,7 @@ impl Hub {
             members: BTreeMap::new(),
             runs: BTreeMap::new(),
             deadlines: BTreeSet::new(),
-            news: None,
+            members_due: None,
             outputs: VecDeque::new(),
         }
     }
@@ -385,8 +385,8 @@ impl Hub {
             };
             self.disconnect(now, id, RejectReason::Timeout, reason);
         }
-        if self.news.is_some_and(|at| at <= now) {
-            self.news = None;
+        if self.members_due.is_some_and(|at| at <= now) {
+            self.members_due = None;
             for id in self.operators() {
                 self.tell_members(id);
             }
@@ -419,8 +419,8 @@ impl Hub {
             Peer::Unauthenticated(_) => (*at, Wake::Unauthenticated),
             _ => (*at, Wake::Silence),
         });
-        let news = self.news.map(|at| (at, Wake::News));
-        connection.into_iter().chain(news).min()
+        let members = self.members_due.map(|at| (at, Wake::Members));
+        connection.into_iter().chain(members).min()
     }
 }
 

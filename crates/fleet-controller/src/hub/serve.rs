@@ -24,13 +24,14 @@ use netburn_protocol::clock::Stamp;
 use netburn_protocol::duplex;
 use netburn_protocol::join_url::{self, JoinUrl};
 use netburn_protocol::messages::standing::{FromMember, MAX_FROM_MEMBER, PendingResults};
-use netburn_protocol::messages::{Malformed, Message};
+use netburn_protocol::messages::{Malformed, Message, Rejection};
 use netburn_protocol::own_clock::{OwnClock, to_std};
 use netburn_protocol::token::Token;
 use netburn_protocol::transport::Channel;
 use netburn_record::UnixTime;
 use netburn_run_control::controller::ConnectionId;
 use netburn_run_control::disk_queue::disk_queue;
+use netburn_run_control::timer::Timer;
 use netburn_traffic::load_monitor::LoadMonitor;
 use netburn_traffic::tls::Identity;
 use netburn_units::Duration;
@@ -40,9 +41,11 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 use storage::{Reply, Storage};
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, mpsc};
+use tokio::task::JoinSet;
 use tokio::time::{sleep_until, timeout};
 use tokio_rustls::TlsAcceptor;
 
@@ -95,7 +98,7 @@ pub enum ServeError {
 
 /// Event of a controller, for its user interface.
 #[derive(Debug)]
-pub enum News<'a> {
+pub enum ControllerEvent<'a> {
     /// A member registered.
     Joined(&'a MemberStatus),
     /// The member of this name disconnected.
@@ -113,14 +116,12 @@ pub enum News<'a> {
 pub struct Controller {
     lock: StateLock,
     late_results: LateCollector,
-    config: Config,
-    identity: Identity,
+    site: Site,
     listeners: Vec<TcpListener>,
     #[cfg(unix)]
     unix: tokio::net::UnixListener,
     token: Token,
     secret: Token,
-    addresses: Vec<SocketAddr>,
     http_handler: Option<Arc<dyn HttpHandler>>,
 }
 
@@ -209,14 +210,16 @@ impl Controller {
         Ok(Controller {
             lock,
             late_results,
-            config,
-            identity,
+            site: Site {
+                config,
+                identity,
+                addresses,
+            },
             listeners,
             #[cfg(unix)]
             unix,
             token,
             secret,
-            addresses,
             http_handler: None,
         })
     }
@@ -224,19 +227,19 @@ impl Controller {
     /// Listening addresses.
     #[must_use]
     pub fn addresses(&self) -> &[SocketAddr] {
-        &self.addresses
+        &self.site.addresses
     }
 
     /// SHA-256 of the certificate.
     #[must_use]
     pub fn fingerprint(&self) -> [u8; 32] {
-        self.identity.fingerprint()
+        self.site.identity.fingerprint()
     }
 
     /// Join addresses for the network, best first.
     #[must_use]
     pub fn urls(&self) -> Vec<JoinUrl> {
-        urls(&self.config, &self.addresses, &self.identity, self.token.reveal())
+        self.site.urls(self.token.reveal())
     }
 
     /// Token of the dashboard. It is stored like the fleet's token, and members do not receive it.
@@ -262,40 +265,53 @@ impl Controller {
         }
     }
 
-    /// Serves until `stop` completes. Calls `news` for each event.
-    pub async fn run(self, stop: impl Future<Output = ()>, mut news: impl FnMut(News<'_>)) {
+    /// Serves until `stop` completes. Calls `on_event` for each event.
+    pub async fn run(self, stop: impl Future<Output = ()>, on_event: impl FnMut(ControllerEvent<'_>)) {
+        let mut serving = self.start(on_event);
+        let mut stop = std::pin::pin!(stop);
+        loop {
+            serving.execute_outputs();
+            let wake = serving.wake();
+            tokio::select! {
+                event = serving.events.recv() => serving.handle_events(event),
+                reply = serving.driver.storage.reply() => {
+                    serving.handle_reply(reply.expect("the storage thread ends after its queue"));
+                }
+                () = sleep_until(wake.into()) => {}
+                () = &mut stop => break,
+            }
+            serving.run_timers();
+        }
+        serving.end().await;
+    }
+
+    /// Starts the storage thread and the tasks that accept connections.
+    fn start<F: FnMut(ControllerEvent<'_>)>(self, on_event: F) -> Serving<F> {
         let Controller {
             lock,
             late_results,
-            config,
-            identity,
+            site,
             listeners,
             #[cfg(unix)]
             unix,
             token,
             secret,
-            addresses,
             http_handler,
         } = self;
-        let join = |token: &str| urls(&config, &addresses, &identity, token);
         let setup = Setup {
-            fleet: config.fleet.clone(),
+            fleet: site.config.fleet.clone(),
             version: VERSION.to_owned(),
-            urls: join(token.reveal()).iter().map(ToString::to_string).collect(),
+            urls: site.urls(token.reveal()).iter().map(ToString::to_string).collect(),
             token,
             secret,
-            loopback_only: addresses.iter().all(|at| at.ip().is_loopback()),
+            loopback_only: site.addresses.iter().all(|at| at.ip().is_loopback()),
         };
-        let secure = match (&config.certificate, &config.host) {
-            (Some(_), Some(host)) => Some(format!("https://{host}:{}", addresses[0].port())),
-            _ => None,
-        };
-        let (event_sender, mut events) = mpsc::channel(MAX_EVENTS);
+        let (event_sender, events) = mpsc::channel(MAX_EVENTS);
         let (storage_queue, storage_thread) = disk_queue(storage::MAX_WAITING_ROWS);
         let storage = Storage { lock, late_results };
         tokio::task::spawn_blocking(move || storage.run(storage_thread));
         let router = Arc::new(Router {
-            secure,
+            secure: site.secure(),
             http_handler,
             runs: Mutex::default(),
             next: AtomicU64::new(0),
@@ -305,15 +321,15 @@ impl Controller {
             admission_limit: AdmissionLimit::new(),
             storage_slots: storage_queue.slots(),
         });
-        let mut acceptors = tokio::task::JoinSet::new();
+        let mut acceptors = JoinSet::new();
         let pending = PendingConnections::default();
         for listener in listeners {
-            let tls = acceptor(&identity);
+            let tls = acceptor(&site.identity);
             acceptors.spawn(accept_tcp(listener, tls, pending.clone(), Arc::clone(&router)));
         }
         #[cfg(unix)]
         acceptors.spawn(accept_local(unix, pending.clone(), Arc::clone(&router)));
-        let mut driver = HubDriver {
+        let driver = HubDriver {
             hub: Hub::new(setup),
             storage: storage_queue,
             slots: Vec::new(),
@@ -324,104 +340,164 @@ impl Controller {
             router,
             load_monitor: LoadMonitor::default(),
         };
-        let (mut rejections, mut stop) = (RejectionLog::default(), std::pin::pin!(stop));
-        let mut sync = driver.clock.now().after(SYNC_INTERVAL);
-        loop {
-            while let Some(output) = driver.hub.poll_output() {
-                match output {
-                    Output::Rejected(peer, address, rejection) => {
-                        if rejections.handle(driver.clock.now(), address) {
-                            tracing::info!(peer, %rejection, "rejected");
-                            if is_for_operator(&rejection) {
-                                news(News::Rejected(&peer, &rejection.to_string()));
-                            }
-                        }
-                    }
-                    Output::Joined(name) => {
-                        if let Some(member) = driver.hub.member(&name) {
-                            news(News::Joined(&member));
-                        }
-                    }
-                    output => {
-                        if let Output::Gone(name) = &output {
-                            news(News::Left(name));
-                        }
-                        driver.apply(output);
-                    }
-                }
-            }
-            // Those of rejected messages.
-            driver.slots.clear();
-            let wake = driver.hub.poll_timeout().map_or(sync, |(at, _)| at.min(sync));
-            let wake = driver.clock.when(wake).unwrap_or_else(std::time::Instant::now);
-            tokio::select! {
-                event = events.recv() => {
-                    let mut event = event;
-                    for _ in 0..MAX_EVENTS {
-                        let Some(what) = event else { break };
-                        driver.handle(what);
-                        event = events.try_recv().ok();
+        Serving {
+            driver,
+            events,
+            acceptors,
+            site,
+            rejections: RejectionLog::default(),
+            sync: Timer::new(SYNC_INTERVAL),
+            on_event,
+        }
+    }
+}
+
+/// A controller that serves.
+struct Serving<F> {
+    driver: HubDriver,
+    events: mpsc::Receiver<Event>,
+    acceptors: JoinSet<()>,
+    site: Site,
+    rejections: RejectionLog,
+    /// Syncs late results, and reports rejections.
+    sync: Timer,
+    on_event: F,
+}
+
+impl<F: FnMut(ControllerEvent<'_>)> Serving<F> {
+    /// Executes the outputs of the hub.
+    fn execute_outputs(&mut self) {
+        while let Some(output) = self.driver.hub.poll_output() {
+            match output {
+                Output::Rejected(peer, address, rejection) => self.report_rejection(&peer, address, &rejection),
+                Output::Joined(name) => {
+                    if let Some(member) = self.driver.hub.member(&name) {
+                        (self.on_event)(ControllerEvent::Joined(&member));
                     }
                 }
-                reply = driver.storage.reply() => {
-                    match reply.expect("the storage thread ends after its queue") {
-                        // Revocation replaces both tokens, because either may be compromised.
-                        Reply::NewTokens(_, Ok((token, runs))) => {
-                            let urls = join(&token);
-                            let texts = urls.iter().map(ToString::to_string).collect();
-                            driver.hub.handle_token(driver.clock.now(), Token::known(&token), texts);
-                            news(News::Revoked(&urls, Token::known(&runs)));
-                        }
-                        Reply::NewTokens(operator, Err(error)) => {
-                            driver.hub.handle_no_token(operator, error.to_string());
-                        }
-                        reply => driver.handle_reply(reply),
+                output => {
+                    if let Output::Gone(name) = &output {
+                        (self.on_event)(ControllerEvent::Left(name));
                     }
+                    self.driver.apply(output);
                 }
-                () = sleep_until(wake.into()) => {}
-                () = &mut stop => break,
-            }
-            let now = driver.clock.now();
-            if sync <= now {
-                sync = now.after(SYNC_INTERVAL);
-                driver.sync_late_results();
-                while let Some(more) = rejections.poll(now) {
-                    tracing::info!(count = more.count, from = ?more.from, "more rejections");
-                    news(News::MoreRejected(more));
-                }
-            }
-            if driver.hub.poll_timeout().is_some_and(|(at, _)| at <= now) {
-                driver.hub.handle_timeout(now);
             }
         }
-        acceptors.abort_all();
-        driver.disconnect_all(&mut events).await;
-        // Messages are not answered any more, but what was received is stored.
-        driver.storage.finish().await;
+        // Those of rejected messages.
+        self.driver.slots.clear();
+    }
+
+    fn report_rejection(&mut self, peer: &str, address: Option<IpAddr>, rejection: &Rejection) {
+        if self.rejections.handle(self.driver.clock.now(), address) {
+            tracing::info!(peer, %rejection, "rejected");
+            if is_for_operator(rejection) {
+                (self.on_event)(ControllerEvent::Rejected(peer, &rejection.to_string()));
+            }
+        }
+    }
+
+    /// Time of the next timer.
+    fn wake(&self) -> Instant {
+        let hub = self.driver.hub.poll_timeout();
+        let hub = hub.map(|(at, _)| self.driver.clock.when(at).unwrap_or_else(Instant::now));
+        hub.map_or(self.sync.due(), |at| at.min(self.sync.due()))
+    }
+
+    /// Handles this event and those behind it in the queue.
+    fn handle_events(&mut self, mut event: Option<Event>) {
+        for _ in 0..MAX_EVENTS {
+            let Some(what) = event else { break };
+            self.driver.handle(what);
+            event = self.events.try_recv().ok();
+        }
+    }
+
+    fn handle_reply(&mut self, reply: Reply) {
+        match reply {
+            // Revocation replaces both tokens, because either may be compromised.
+            Reply::NewTokens(_, Ok((token, runs))) => {
+                let urls = self.site.urls(&token);
+                let texts = urls.iter().map(ToString::to_string).collect();
+                let now = self.driver.clock.now();
+                self.driver.hub.handle_token(now, Token::known(&token), texts);
+                (self.on_event)(ControllerEvent::Revoked(&urls, Token::known(&runs)));
+            }
+            Reply::NewTokens(operator, Err(error)) => {
+                self.driver.hub.handle_no_token(operator, error.to_string());
+            }
+            reply => self.driver.handle_reply(reply),
+        }
+    }
+
+    /// Does what is due.
+    fn run_timers(&mut self) {
+        let now = self.driver.clock.now();
+        if self.sync.poll(Instant::now()) {
+            self.driver.sync_late_results();
+            while let Some(more) = self.rejections.poll(now) {
+                tracing::info!(count = more.count, from = ?more.from, "more rejections");
+                (self.on_event)(ControllerEvent::MoreRejected(more));
+            }
+        }
+        if self.driver.hub.poll_timeout().is_some_and(|(at, _)| at <= now) {
+            self.driver.hub.handle_timeout(now);
+        }
+    }
+
+    /// Closes all connections. Messages are not answered any more, but what was received is stored.
+    async fn end(mut self) {
+        self.acceptors.abort_all();
+        self.driver.disconnect_all(&mut self.events).await;
+        self.driver.storage.finish().await;
     }
 }
 
 /// Name and version of this program.
 const VERSION: &str = concat!("netburn ", env!("CARGO_PKG_VERSION"));
 
-/// Join addresses, best first.
-fn urls(config: &Config, addresses: &[SocketAddr], identity: &Identity, token: &str) -> Vec<JoinUrl> {
-    let port = addresses.first().map_or(join_url::PORT, SocketAddr::port);
-    let hosts = match &config.host {
-        Some(host) => vec![host.trim_matches(['[', ']']).to_owned()],
-        None => addresses::of_listeners(addresses)
-            .iter()
-            .map(ToString::to_string)
-            .collect(),
-    };
-    let url = |host| JoinUrl {
-        place: join_url::Place::Network {
-            host,
-            port,
-            tls: config.certificate.is_some(),
-        },
-        token: Some(token.to_owned()),
-        fingerprint: config.certificate.is_none().then(|| identity.fingerprint()),
-    };
-    hosts.into_iter().map(url).collect()
+/// Addresses of a controller.
+struct Site {
+    config: Config,
+    identity: Identity,
+    /// Listening addresses.
+    addresses: Vec<SocketAddr>,
+}
+
+impl Site {
+    /// Join addresses, best first.
+    fn urls(&self, token: &str) -> Vec<JoinUrl> {
+        let Site {
+            config,
+            identity,
+            addresses,
+        } = self;
+        let port = addresses.first().map_or(join_url::PORT, SocketAddr::port);
+        let hosts = match &config.host {
+            Some(host) => vec![host.trim_matches(['[', ']']).to_owned()],
+            None => addresses::of_listeners(addresses)
+                .iter()
+                .map(ToString::to_string)
+                .collect(),
+        };
+        let url = |host| JoinUrl {
+            place: join_url::Place::Network {
+                host,
+                port,
+                tls: config.certificate.is_some(),
+            },
+            token: Some(token.to_owned()),
+            fingerprint: config.certificate.is_none().then(|| identity.fingerprint()),
+        };
+        hosts.into_iter().map(url).collect()
+    }
+
+    /// HTTPS origin to which browsers are redirected, if any.
+    fn secure(&self) -> Option<String> {
+        let host = self
+            .config
+            .host
+            .as_ref()
+            .filter(|_| self.config.certificate.is_some())?;
+        Some(format!("https://{host}:{}", self.addresses[0].port()))
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::control::{AcquireRun, ControlReply, ControlRequest, InviteMember, Open, ReleaseRun, RunAcquired};
 use super::machine::{
-    HELLO_TIMEOUT, MAX_PENDING_CONNECTIONS, MAX_PENDING_PER_CLIENT, NEWS_INTERVAL, SILENCE_TIMEOUT, STALE_AFTER,
+    HELLO_TIMEOUT, MAX_PENDING_CONNECTIONS, MAX_PENDING_PER_CLIENT, MEMBERS_INTERVAL, SILENCE_TIMEOUT, STALE_AFTER,
 };
 use super::{ConnectionKind, Hub, Output, PeerInfo, Setup, Wake};
 use crate::late::Part;
@@ -243,7 +243,7 @@ fn a_silent_member_is_disconnected_and_another_stays() {
     let (quiet, loud) = (rig.member("quiet"), rig.member("loud"));
     assert_eq!(
         rig.hub.poll_timeout(),
-        Some((Stamp(0).after(NEWS_INTERVAL), Wake::News))
+        Some((Stamp(0).after(MEMBERS_INTERVAL), Wake::Members))
     );
     for _ in 0..5 {
         rig.pass(Duration::from_secs(5));
@@ -395,7 +395,7 @@ fn an_operator_gets_its_reply_when_the_registration_is_stored() {
     let told = |outputs: &[Output]| outputs.iter().filter(|o| matches!(o, Output::Tell(..))).count();
     assert_eq!(told(&rig.acquire(first, "r1")), 0);
     // Lists of members are sent meanwhile.
-    assert_eq!(told(&rig.pass(NEWS_INTERVAL)), 2);
+    assert_eq!(told(&rig.pass(MEMBERS_INTERVAL)), 2);
     rig.hub.handle_registered(first, "r1".to_owned());
     let run = "r1".to_owned();
     assert_eq!(
@@ -449,10 +449,10 @@ fn a_member_is_in_one_run_at_a_time() {
     };
     assert_eq!(rejection(&rig.acquire(second, "r2")), Some(&busy));
     assert!(rig.outputs().is_empty() && rig.hub.runs().count() == 1);
-    rig.pass(NEWS_INTERVAL);
+    rig.pass(MEMBERS_INTERVAL);
     rig.hub.handle_closed(rig.now, first);
     rig.outputs();
-    let lists = rig.pass(NEWS_INTERVAL);
+    let lists = rig.pass(MEMBERS_INTERVAL);
     let free = |o: &Output| matches!(o, Output::Tell(to, ControlReply::Members(m)) if *to == second && m.members[0].run.is_none());
     assert!(
         lists.iter().any(free),
@@ -592,7 +592,7 @@ fn operators_receive_changes_at_intervals() {
         });
         lists.collect::<Vec<_>>()
     };
-    assert_eq!(lists(&rig.pass(NEWS_INTERVAL)), [100]);
+    assert_eq!(lists(&rig.pass(MEMBERS_INTERVAL)), [100]);
     assert!(lists(&rig.pass(Duration::from_secs(1))).is_empty());
 }
 

@@ -17,9 +17,8 @@ pub(super) struct CurrentRun {
 pub(super) async fn wait_for_run_end(current: &mut Option<CurrentRun>) -> (String, Result<PartEnd, AgentError>) {
     match current {
         Some(CurrentRun { run, task, .. }) => {
-            let handle_run_end = task.await;
-            let handle_run_end = handle_run_end.unwrap_or_else(|error| Err(AgentError::Failed(error)));
-            (run.clone(), handle_run_end)
+            let ended = task.await.unwrap_or_else(|error| Err(AgentError::Failed(error)));
+            (run.clone(), ended)
         }
         None => std::future::pending().await,
     }
@@ -128,11 +127,11 @@ impl<N: FnMut(MemberEvent<'_>)> Member<N> {
     }
 
     /// Handles the end of the current run.
-    pub(super) fn handle_run_end(&mut self, (run, handle_run_end): (String, Result<PartEnd, AgentError>)) {
+    pub(super) fn handle_run_end(&mut self, (run, ended): (String, Result<PartEnd, AgentError>)) {
         self.current = None;
         // The run may have left a spool.
         self.spooled = None;
-        let how = match &handle_run_end {
+        let how = match &ended {
             Ok(PartEnd::Delivered) => "over, its results are delivered".to_owned(),
             Ok(PartEnd::Spooled) => "over, its results are kept until the controller requests them".to_owned(),
             Err(error) => error.to_string(),

@@ -8,7 +8,7 @@ use crate::signals::Signals;
 use crate::terminal::{eprint_message, print_stdout};
 use netburn_dashboard::{Dashboard, Hosts};
 use netburn_fleet_controller::hub::{
-    Config, Controller, News, Origin, RejectionSummary, ServeError, State, StateError,
+    Config, Controller, ControllerEvent, Origin, RejectionSummary, ServeError, State, StateError,
 };
 use netburn_protocol::join_url::{JoinUrl, PORT, Place};
 use netburn_protocol::token::Token;
@@ -39,10 +39,12 @@ pub(crate) fn serve(args: &FleetServeArgs) -> Result<ExitStatus, CliError> {
         } else {
             announced(&name, &controller)
         };
-        let news = |news: News<'_>| match news {
-            News::Joined(member) => eprint_message(&format!("+ {}", text(std::slice::from_ref(member)).trim_end())),
-            News::Left(name) => eprint_message(&format!("- {}", sanitise(name))),
-            News::Revoked(urls, key) => {
+        let on_event = |event: ControllerEvent<'_>| match event {
+            ControllerEvent::Joined(member) => {
+                eprint_message(&format!("+ {}", text(std::slice::from_ref(member)).trim_end()))
+            }
+            ControllerEvent::Left(name) => eprint_message(&format!("- {}", sanitise(name))),
+            ControllerEvent::Revoked(urls, key) => {
                 eprint_message("token and key were revoked, and all members were disconnected; the new addresses are:");
                 let near = JoinUrl {
                     token: urls.first().and_then(|url| url.token.clone()),
@@ -52,10 +54,12 @@ pub(crate) fn serve(args: &FleetServeArgs) -> Result<ExitStatus, CliError> {
                 runs.tell(&key);
                 runs.page.replace_key(key);
             }
-            News::Rejected(who, why) => eprint_message(&format!("{} was rejected: {}", sanitise(who), sanitise(why))),
-            News::MoreRejected(more) => eprint_message(&more_denied(more)),
+            ControllerEvent::Rejected(who, why) => {
+                eprint_message(&format!("{} was rejected: {}", sanitise(who), sanitise(why)))
+            }
+            ControllerEvent::MoreRejected(more) => eprint_message(&more_denied(more)),
         };
-        controller.run(async move { signals.next().await }, news).await;
+        controller.run(async move { signals.next().await }, on_event).await;
         Ok(ExitStatus::Success)
     })
 }

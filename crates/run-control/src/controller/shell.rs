@@ -3,10 +3,12 @@
 use super::coordinator::{Output, RunCoordinator};
 use super::protocol_state::ConnectionId;
 use super::setup::Setup;
+use crate::controller_session::ShutdownSignal;
 use crate::error::ControllerError;
 use crate::launch::Child;
-use crate::progress::{Outcome, Watch};
+use crate::progress::{Outcome, Phase, ProgressObserver};
 use crate::row_queue::RowQueue;
+use crate::timer::Timer;
 use netburn_protocol::clock::Stamp;
 use netburn_protocol::duplex;
 use netburn_protocol::messages::{MAX_TO_CONTROLLER, Malformed, Message, ToAgent, ToController};
@@ -17,6 +19,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Instant;
 #[cfg(unix)]
 use tokio::net::UnixStream;
 use tokio::net::{TcpListener, TcpStream};
@@ -75,22 +78,12 @@ enum Event {
     Closed(String),
 }
 
-/// Result of waiting.
-enum Happened {
-    Event(Option<(ConnectionId, Event)>),
-    Connection(io::Result<(TcpStream, SocketAddr)>),
-    Inherited(Option<InheritedStream>),
-    Stored(io::Result<()>),
-    Stop(bool),
-    Nothing,
-}
-
 /// I/O handles of one run: rows, progress, stop signal, child processes.
 pub struct RunIo<'a> {
     /// Queue of all rows.
     pub rows: RowQueue,
     /// Progress reports.
-    pub watch: &'a mut dyn Watch,
+    pub observer: &'a mut dyn ProgressObserver,
     /// Becomes true to end the run early, with the results so far.
     pub stop: watch::Receiver<bool>,
     /// In the order of the expected agents. `None`: the process ended, or it is not a child.
@@ -144,106 +137,36 @@ impl Controller {
     ///
     /// # Errors
     /// If the run has no result, or a row can't be stored.
-    pub async fn run(mut self, setup: Setup, mut run_io: RunIo<'_>) -> Result<Outcome, ControllerError> {
-        let mut coordinator = RunCoordinator::new(self.clock.now(), setup);
-        let (mut storage_error, mut stopping) = (None, false);
-        let (mut tick, mut sync) = (self.clock.now(), self.clock.now().after(SYNC_INTERVAL));
+    pub async fn run(self, setup: Setup, run_io: RunIo<'_>) -> Result<Outcome, ControllerError> {
+        let mut driver = RunDriver {
+            coordinator: RunCoordinator::new(self.clock.now(), setup),
+            controller: self,
+            observer: run_io.observer,
+            children: run_io.children,
+            stop: ShutdownSignal::from_watch(run_io.stop),
+            storage: Storage {
+                rows: run_io.rows,
+                sync: Timer::new(SYNC_INTERVAL),
+                error: None,
+            },
+            tick: Timer::new(TICK_INTERVAL),
+        };
+        driver.tick.expire(Instant::now());
         loop {
-            if let Err(error) = self.carry_out(&mut coordinator, &mut run_io) {
-                coordinator.handle_storage_error(self.clock.now());
-                storage_error.get_or_insert(error);
-                continue;
+            driver.execute_outputs();
+            if driver.coordinator.is_over() {
+                return driver.end().await;
             }
-            if coordinator.is_over() {
-                break;
+            if !driver.run_timers() {
+                driver.wait_for_event().await;
             }
-            let now = self.clock.now();
-            if sync <= now && !run_io.rows.is_syncing() {
-                sync = now.after(SYNC_INTERVAL);
-                coordinator.handle_sync_started();
-                if storage_error.is_some() {
-                    coordinator.handle_synced();
-                } else if let Err(error) = run_io.rows.request_sync() {
-                    coordinator.handle_storage_error(now);
-                    storage_error = Some(error);
-                }
-                continue;
-            }
-            if tick <= now {
-                tick = now.after(TICK_INTERVAL);
-                reap_children(run_io.children, &mut coordinator, now);
-                if let Some(time) = coordinator.run_time(now) {
-                    run_io.watch.tick(time);
-                }
-                // In this phase agents wait for acknowledgements, so rows are synced at once.
-                if coordinator.is_collecting() {
-                    sync = now;
-                }
-                continue;
-            }
-            let mut wake = coordinator.poll_timeout().map_or(tick, |(at, _)| at.min(tick));
-            if !run_io.rows.is_syncing() {
-                wake = wake.min(sync);
-            }
-            let wake = self.clock.when(wake).unwrap_or_else(std::time::Instant::now);
-            let happened = tokio::select! {
-                event = self.events.recv() => Happened::Event(event),
-                stream = self.listener.accept() => Happened::Connection(stream),
-                stream = first_readable(&mut self.inherited) => Happened::Inherited(stream),
-                result = run_io.rows.result(), if storage_error.is_none() => Happened::Stored(result),
-                sent = run_io.stop.wait_for(|stop| *stop), if !stopping => Happened::Stop(sent.is_ok()),
-                () = sleep_until(wake.into()) => Happened::Nothing,
-            };
-            match happened {
-                Happened::Event(mut event) => {
-                    for _ in 0..MAX_EVENTS {
-                        let Some((id, what)) = event else { break };
-                        self.handle(&mut coordinator, run_io.children, id, what);
-                        event = self.events.try_recv().ok();
-                    }
-                }
-                Happened::Connection(Ok((stream, from))) => {
-                    let id = self.open(Opened::Tcp(stream));
-                    tracing::debug!(%from, connection = id.0, "a connection");
-                    coordinator.handle_connected(self.clock.now(), id);
-                }
-                Happened::Inherited(Some(stream)) => {
-                    let id = self.open(Opened::InheritedStream(stream));
-                    tracing::debug!(connection = id.0, "inherited connection");
-                    coordinator.handle_connected(self.clock.now(), id);
-                }
-                Happened::Inherited(None) => {}
-                // The process has no free descriptors, or the peer closed the connection. Existing
-                // connections have priority.
-                Happened::Connection(Err(error)) => {
-                    tracing::warn!(%error, "accept failed");
-                    tokio::time::sleep(to_std(TICK_INTERVAL)).await;
-                }
-                Happened::Stored(Ok(())) => coordinator.handle_synced(),
-                Happened::Stored(Err(error)) => {
-                    coordinator.handle_storage_error(self.clock.now());
-                    storage_error = Some(error);
-                }
-                Happened::Stop(sent) => {
-                    // All senders of the stop signal were dropped; stop waiting for it.
-                    stopping = true;
-                    if sent {
-                        coordinator.handle_stop(self.clock.now());
-                    }
-                }
-                Happened::Nothing => {}
-            }
-            let now = self.clock.now();
-            if coordinator.poll_timeout().is_some_and(|(at, _)| at <= now) {
-                coordinator.handle_timeout(now);
-            }
-            while self.connections.try_join_next().is_some() {}
         }
-        if storage_error.is_none() {
-            storage_error = run_io.rows.sync().await.err();
-        }
+    }
+
+    /// Closes all connections after their last messages.
+    async fn close(&mut self) {
         self.outgoing.clear();
-        // Sends the last messages. Discards received messages, so that their senders do not block.
+        // Discards received messages, so that their senders do not block.
         let all = async {
             loop {
                 tokio::select! {
@@ -255,38 +178,6 @@ impl Controller {
         if timeout(to_std(CLOSE_TIMEOUT), all).await.is_err() {
             tracing::debug!("some connections did not close in time");
         }
-        match storage_error {
-            Some(error) => Err(ControllerError::Storage(error)),
-            None => coordinator.finish(),
-        }
-    }
-
-    /// Executes the outputs of the coordinator. An error is a row that can't be stored.
-    fn carry_out(&mut self, coordinator: &mut RunCoordinator, run_io: &mut RunIo<'_>) -> io::Result<()> {
-        while let Some(output) = coordinator.poll_output() {
-            match output {
-                Output::Send(id, message) => self.send(id, message),
-                Output::Close(id) => {
-                    self.outgoing.remove(&id);
-                }
-                Output::Row(row) => run_io.rows.put(row)?,
-                Output::Phase(phase, length) => {
-                    tracing::info!(?phase, %length, "phase begins");
-                    run_io.watch.phase(phase, length);
-                    // The run time is known from the baseline on. The forwarder of the packets needs it
-                    // before the first packet.
-                    if let Some(time) = coordinator.run_time(self.clock.now()) {
-                        run_io.watch.tick(time);
-                    }
-                }
-                Output::Warn(text) => {
-                    tracing::warn!("{text}");
-                    run_io.watch.warn(&text);
-                }
-                Output::Rejected(who, rejection) => tracing::warn!(who, %rejection, "message rejected"),
-            }
-        }
-        Ok(())
     }
 
     fn send(&mut self, id: ConnectionId, message: ToAgent) {
@@ -295,25 +186,6 @@ impl Controller {
             // The connection's task ends when its queue closes, and reports that.
             tracing::warn!(connection = id.0, "the queue of a connection is full");
             self.outgoing.remove(&id);
-        }
-    }
-
-    fn handle(
-        &mut self,
-        coordinator: &mut RunCoordinator,
-        children: &mut [Option<Box<dyn Child>>],
-        id: ConnectionId,
-        event: Event,
-    ) {
-        match event {
-            Event::Message(at, message) => coordinator.handle_message(at, id, message),
-            Event::Closed(reason) => {
-                tracing::debug!(connection = id.0, reason, "connection closed");
-                self.outgoing.remove(&id);
-                // The end of a process is a better reason than the end of its connection.
-                reap_children(children, coordinator, self.clock.now());
-                coordinator.handle_closed(self.clock.now(), id, &reason);
-            }
         }
     }
 
@@ -331,6 +203,192 @@ impl Controller {
             let _ = event_sender.send((id, Event::Closed(reason))).await;
         });
         id
+    }
+}
+
+/// A run in progress.
+struct RunDriver<'a> {
+    controller: Controller,
+    coordinator: RunCoordinator,
+    observer: &'a mut dyn ProgressObserver,
+    children: &'a mut [Option<Box<dyn Child>>],
+    stop: ShutdownSignal,
+    storage: Storage,
+    /// Checks the child processes, and reports the run time.
+    tick: Timer,
+}
+
+/// Storage of the rows, until its first error.
+struct Storage {
+    rows: RowQueue,
+    sync: Timer,
+    error: Option<io::Error>,
+}
+
+impl RunDriver<'_> {
+    fn now(&self) -> Stamp {
+        self.controller.clock.now()
+    }
+
+    /// Executes the outputs of the coordinator.
+    fn execute_outputs(&mut self) {
+        while let Some(output) = self.coordinator.poll_output() {
+            match output {
+                Output::Send(id, message) => self.controller.send(id, message),
+                Output::Close(id) => {
+                    self.controller.outgoing.remove(&id);
+                }
+                Output::Row(row) => {
+                    if let Err(error) = self.storage.rows.put(row) {
+                        self.handle_storage_error(error);
+                    }
+                }
+                Output::Phase(phase, length) => {
+                    tracing::info!(?phase, %length, "phase begins");
+                    self.observer.phase(phase, length);
+                    // The run time is known from the baseline on.
+                    if let Some(time) = self.coordinator.run_time(self.now()) {
+                        if phase == Phase::Baseline {
+                            self.observer.started(time);
+                        }
+                        self.observer.tick(time);
+                    }
+                }
+                Output::Warn(text) => {
+                    tracing::warn!("{text}");
+                    self.observer.warn(&text);
+                }
+                Output::Rejected(who, rejection) => tracing::warn!(who, %rejection, "message rejected"),
+            }
+        }
+    }
+
+    /// Does what is due: a sync, or a tick. Returns false if nothing is due.
+    fn run_timers(&mut self) -> bool {
+        let now = Instant::now();
+        if !self.storage.rows.is_syncing() && self.storage.sync.poll(now) {
+            self.sync();
+            return true;
+        }
+        let due = self.tick.poll(now);
+        if due {
+            self.reap_children();
+            if let Some(time) = self.coordinator.run_time(self.now()) {
+                self.observer.tick(time);
+            }
+            // In this phase agents wait for acknowledgements, so rows are synced at once.
+            if self.coordinator.is_collecting() {
+                self.storage.sync.expire(now);
+            }
+        }
+        due
+    }
+
+    fn sync(&mut self) {
+        self.coordinator.handle_sync_started();
+        if self.storage.error.is_some() {
+            self.coordinator.handle_synced();
+        } else if let Err(error) = self.storage.rows.request_sync() {
+            self.handle_storage_error(error);
+        }
+    }
+
+    fn handle_storage_error(&mut self, error: io::Error) {
+        self.coordinator.handle_storage_error(self.now());
+        self.storage.error.get_or_insert(error);
+    }
+
+    /// Waits for the next event or timer, and passes it to the coordinator.
+    async fn wait_for_event(&mut self) {
+        let mut wake = self.tick.due();
+        if !self.storage.rows.is_syncing() {
+            wake = wake.min(self.storage.sync.due());
+        }
+        if let Some((at, _)) = self.coordinator.poll_timeout() {
+            wake = wake.min(self.controller.clock.when(at).unwrap_or_else(Instant::now));
+        }
+        tokio::select! {
+            event = self.controller.events.recv() => self.handle_events(event),
+            accepted = self.controller.listener.accept() => match accepted {
+                Ok((stream, from)) => {
+                    let id = self.open(Opened::Tcp(stream));
+                    tracing::debug!(%from, connection = id.0, "a connection");
+                }
+                // The process has no free descriptors, or the peer closed the connection. Existing
+                // connections have priority.
+                Err(error) => {
+                    tracing::warn!(%error, "accept failed");
+                    tokio::time::sleep(to_std(TICK_INTERVAL)).await;
+                }
+            },
+            stream = first_readable(&mut self.controller.inherited) => if let Some(stream) = stream {
+                let id = self.open(Opened::InheritedStream(stream));
+                tracing::debug!(connection = id.0, "inherited connection");
+            },
+            result = self.storage.rows.result(), if self.storage.error.is_none() => match result {
+                Ok(()) => self.coordinator.handle_synced(),
+                Err(error) => self.handle_storage_error(error),
+            },
+            () = self.stop.requested() => {
+                // It is requested once.
+                self.stop = ShutdownSignal::default();
+                self.coordinator.handle_stop(self.now());
+            }
+            () = sleep_until(wake.into()) => {}
+        }
+        let now = self.now();
+        if self.coordinator.poll_timeout().is_some_and(|(at, _)| at <= now) {
+            self.coordinator.handle_timeout(now);
+        }
+        while self.controller.connections.try_join_next().is_some() {}
+    }
+
+    /// Starts the task of a new connection.
+    fn open(&mut self, stream: Opened) -> ConnectionId {
+        let id = self.controller.open(stream);
+        self.coordinator.handle_connected(self.now(), id);
+        id
+    }
+
+    /// Handles this event and those behind it in the queue.
+    fn handle_events(&mut self, mut event: Option<(ConnectionId, Event)>) {
+        for _ in 0..MAX_EVENTS {
+            let Some((id, what)) = event else { break };
+            match what {
+                Event::Message(at, message) => self.coordinator.handle_message(at, id, message),
+                Event::Closed(reason) => {
+                    tracing::debug!(connection = id.0, reason, "connection closed");
+                    self.controller.outgoing.remove(&id);
+                    // The end of a process is a better reason than the end of its connection.
+                    self.reap_children();
+                    self.coordinator.handle_closed(self.now(), id, &reason);
+                }
+            }
+            event = self.controller.events.try_recv().ok();
+        }
+    }
+
+    /// Reports child processes that ended, and removes them.
+    fn reap_children(&mut self) {
+        let now = self.now();
+        for (index, place) in self.children.iter_mut().enumerate() {
+            if let Some(how) = place.as_mut().and_then(|child| child.ended()) {
+                *place = None;
+                self.coordinator.handle_exit(now, index, &how);
+            }
+        }
+    }
+
+    /// Syncs the rows and sends the last messages.
+    async fn end(mut self) -> Result<Outcome, ControllerError> {
+        if self.storage.error.is_none() {
+            self.storage.error = self.storage.rows.sync().await.err();
+        }
+        self.controller.close().await;
+        match self.storage.error {
+            Some(error) => Err(ControllerError::Storage(error)),
+            None => self.coordinator.finish(),
+        }
     }
 }
 
@@ -385,14 +443,4 @@ async fn run_connection(
         || Some(()),
     )
     .await
-}
-
-/// Reports child processes that ended, and removes them.
-fn reap_children(children: &mut [Option<Box<dyn Child>>], coordinator: &mut RunCoordinator, now: Stamp) {
-    for (index, place) in children.iter_mut().enumerate() {
-        if let Some(how) = place.as_mut().and_then(|child| child.ended()) {
-            *place = None;
-            coordinator.handle_exit(now, index, &how);
-        }
-    }
 }

@@ -99,9 +99,9 @@ impl Drop for Connection {
 /// Receives messages and stamps them at once, independent of other load.
 async fn read_loop(mut receiver: Receiver, clock: OwnClock, tell: mpsc::Sender<Incoming>) {
     loop {
-        let news = receive(&mut receiver).await;
-        let (at, last) = (clock.now(), news.is_err());
-        if tell.send((at, news)).await.is_err() || last {
+        let received = receive(&mut receiver).await;
+        let (at, last) = (clock.now(), received.is_err());
+        if tell.send((at, received)).await.is_err() || last {
             return;
         }
     }

@@ -4,7 +4,7 @@ use super::*;
 
 impl<D: Dial> ControllerSession<D> {
     /// Handles a lost connection: starts to reconnect, if allowed.
-    pub(super) fn handle_connection_lost(&mut self, why: ConnectionError) -> Result<News, AgentError> {
+    pub(super) fn handle_connection_lost(&mut self, why: ConnectionError) -> Result<SessionEvent, AgentError> {
         let Link::Up(_, dial) = std::mem::replace(&mut self.link, Link::Gone) else {
             return Err(AgentError::ControllerLost(why));
         };
@@ -18,7 +18,7 @@ impl<D: Dial> ControllerSession<D> {
             delay: MIN_RETRY_DELAY * 2,
             why,
         };
-        Ok(News::Nothing)
+        Ok(SessionEvent::Nothing)
     }
 
     /// Handles the end of an attempt.
@@ -26,14 +26,14 @@ impl<D: Dial> ControllerSession<D> {
         &mut self,
         dial: D,
         found: Result<(Connection, Welcome), ConnectionError>,
-    ) -> Result<News, AgentError> {
+    ) -> Result<SessionEvent, AgentError> {
         match found {
             Ok((connection, welcome)) => {
                 tracing::info!(welcome.last_sequence, "reconnected to the controller");
                 self.link = Link::Up(Box::new(connection), dial);
                 self.run_unknown = None;
                 self.outbox.rewind(welcome.last_sequence);
-                Ok(News::Reconnected)
+                Ok(SessionEvent::Reconnected)
             }
             // Another attempt would give the same result, unless the controller has not noticed the end of
             // the old connection.
@@ -65,7 +65,7 @@ impl<D: Dial> ControllerSession<D> {
                     }),
                     why: error,
                 };
-                Ok(News::Nothing)
+                Ok(SessionEvent::Nothing)
             }
         }
     }

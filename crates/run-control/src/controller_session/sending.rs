@@ -74,6 +74,15 @@ impl<D: Dial> ControllerSession<D> {
         }
     }
 
+    /// Adds measured rows.
+    pub(super) fn put(&mut self, rows: &[Row], clock: RunClock) {
+        for row in rows {
+            if self.outbox.put(row) {
+                self.seal(clock);
+            }
+        }
+    }
+
     /// Adds an event for each of the agent's stations to the rows.
     pub(crate) fn tell(&mut self, clock: RunClock, kind: EventKind, text: &str) {
         for station in self.stations.clone() {
@@ -88,14 +97,6 @@ impl<D: Dial> ControllerSession<D> {
             if full {
                 self.outbox.seal();
             }
-        }
-    }
-
-    /// Requests at intervals that the spool is synced.
-    pub(super) fn sync(&mut self) {
-        if self.synced.elapsed() >= to_std(SYNC_INTERVAL) {
-            self.synced = Instant::now();
-            self.outbox.request_sync();
         }
     }
 }

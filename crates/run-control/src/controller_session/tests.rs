@@ -6,7 +6,7 @@ use crate::agent::{self, AcceptAll, AgentOptions, PartEnd};
 use crate::controller::{Controller, Expected, RunIo, Setup, Timeouts};
 use crate::error::{AgentError, ConnectionError, ControllerError};
 use crate::join::Join;
-use crate::progress::{Outcome, Watch};
+use crate::progress::{Outcome, ProgressObserver};
 use crate::row_queue::row_queue;
 use crate::server;
 use crate::spool::{self, SpoolFolder, SpoolHeader, Writer};
@@ -62,7 +62,7 @@ impl Memory {
 #[derive(Default)]
 struct Acts(Vec<(Instant, Box<dyn FnOnce()>)>);
 
-impl Watch for Acts {
+impl ProgressObserver for Acts {
     fn tick(&mut self, now: Instant) {
         while self.0.first().is_some_and(|(at, _)| *at <= now) {
             let (_, act) = self.0.remove(0);
@@ -225,7 +225,7 @@ async fn hold(
     });
     let io = RunIo {
         rows,
-        watch: acts,
+        observer: acts,
         stop,
         children: &mut [],
     };

@@ -7,7 +7,7 @@ mod unauthenticated;
 
 use netburn_record::row::BASELINE;
 use netburn_record::{Detail, EventKind, Role, Row, Side, Sink};
-use netburn_run_control::{ControllerError, Phase, Watch, agent_main};
+use netburn_run_control::{ControllerError, Phase, ProgressObserver, agent_main};
 use netburn_units::{Duration, Instant};
 use netburn_workload::Outcome as PartEnd;
 use support::{Memory, Told, four_uses, never, run};
@@ -222,7 +222,7 @@ struct Timing {
     longest: std::time::Duration,
 }
 
-impl Watch for Timing {
+impl ProgressObserver for Timing {
     fn phase(&mut self, phase: Phase, _: Duration) {
         self.phases.push((phase, std::time::Instant::now()));
     }

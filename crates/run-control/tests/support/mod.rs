@@ -1,7 +1,9 @@
 //! Shared by the tests with real traffic: plans, and a sink and a progress receiver that store their input.
 
 use netburn_record::{Detail, EventKind, EventRow, Health, OperationRow, Row, Sink};
-use netburn_run_control::{ControllerError, Launcher, Options, Outcome, Phase, Watch, run_local, with_writer};
+use netburn_run_control::{
+    ControllerError, Launcher, Options, Outcome, Phase, ProgressObserver, run_local, with_writer,
+};
 use netburn_scenario::{Document, Plan};
 use netburn_units::{Duration, Instant};
 use std::io;
@@ -97,7 +99,7 @@ pub(crate) struct Told {
     pub(crate) after: Option<Instant>,
 }
 
-impl Watch for Told {
+impl ProgressObserver for Told {
     fn phase(&mut self, phase: Phase, _: Duration) {
         self.phases.push(phase);
     }
@@ -121,7 +123,7 @@ pub(crate) fn run(
     plan: &Plan,
     launcher: &mut dyn Launcher,
     sink: &mut (dyn Sink + Send),
-    watch: &mut dyn Watch,
+    observer: &mut dyn ProgressObserver,
     stop: watch::Receiver<bool>,
 ) -> Result<Outcome, ControllerError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -134,7 +136,7 @@ pub(crate) fn run(
             Options {
                 launcher,
                 rows,
-                watch,
+                observer,
                 stop,
             },
         ))

@@ -187,6 +187,6 @@ impl Hub {
     }
 
     pub(super) fn changed(&mut self, now: Stamp) {
-        self.news.get_or_insert(now.after(NEWS_INTERVAL));
+        self.members_due.get_or_insert(now.after(MEMBERS_INTERVAL));
     }
 }

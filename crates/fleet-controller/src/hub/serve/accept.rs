@@ -11,24 +11,22 @@ pub(super) async fn accept_tcp(
 ) {
     loop {
         let ticket = router.admission_limit.ticket().await;
-        match listener.accept().await {
-            Ok((stream, peer)) => {
-                let (tls, router) = (tls.clone(), Arc::clone(&router));
-                let stays = Arc::new(AtomicBool::new(false));
-                admit(
-                    &pending,
-                    Some(peer.ip().to_canonical()),
-                    Arc::clone(&stays),
-                    async move {
-                        match open(stream, peer, tls, ticket).await {
-                            Ok(accepted) => http::answer(accepted, router, &stays).await,
-                            Err(error) => tracing::debug!(%peer, %error, "connection failed"),
-                        }
-                    },
-                );
+        let (stream, peer) = match listener.accept().await {
+            Ok(accepted) => accepted,
+            Err(error) => {
+                backoff(&error).await;
+                continue;
             }
-            Err(error) => backoff(&error).await,
-        }
+        };
+        let (tls, router) = (tls.clone(), Arc::clone(&router));
+        let stays = Arc::new(AtomicBool::new(false));
+        let address = Some(peer.ip().to_canonical());
+        admit(&pending, address, Arc::clone(&stays), async move {
+            match open(stream, peer, tls, ticket).await {
+                Ok(accepted) => http::answer(accepted, router, &stays).await,
+                Err(error) => tracing::debug!(%peer, %error, "connection failed"),
+            }
+        });
     }
 }
 

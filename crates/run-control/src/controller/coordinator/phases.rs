@@ -28,115 +28,126 @@ impl RunCoordinator {
     /// Advances by one phase if possible.
     fn advance(&mut self, now: Stamp) -> bool {
         match self.phase {
-            RunPhase::Joining(deadline) => {
-                let late = deadline <= now;
-                let awaited = |p: &AgentSession| matches!(p.state, State::Expected | State::Disconnected(..));
-                if late {
-                    let loss = Loss::new(LossCause::NotJoined, "it did not join in time");
-                    self.mark_lost_where(now, &loss, awaited);
-                }
-                let waiting = self.roster.sessions.iter().any(awaited);
-                if !waiting && self.can_go_on(now) {
-                    self.phase = RunPhase::Preparing(now.after(self.setup.timeouts.ready));
-                    let length = self.clock_sync_timeout();
-                    self.outputs.push_back(super::Output::Phase(Phase::Clocks, length));
-                }
-                !waiting
-            }
-            RunPhase::Preparing(deadline) => {
-                self.assign();
-                if deadline <= now {
-                    self.mark_unready_lost(now);
-                }
-                let ready = self.all_here(|stage| stage >= Stage::Ready);
-                if ready && self.can_go_on(now) {
-                    self.start_clock_sync(now);
-                    self.phase = RunPhase::ClockSync(now.after(self.clock_sync_timeout()));
-                }
-                ready
-            }
-            RunPhase::ClockSync(deadline) => {
-                self.assign();
-                let ready = self.all_here(|stage| stage >= Stage::Ready);
-                let done = (ready && self.clock_sync_complete()) || deadline <= now;
-                if done {
-                    self.mark_unready_lost(now);
-                    let estimates = self.estimates();
-                    for (index, estimate) in estimates.into_iter().enumerate() {
-                        self.roster.sessions[index].before = estimate;
-                    }
-                    let unknown = |p: &AgentSession| p.stage().is_some() && p.before.is_none();
-                    let loss = Loss::new(LossCause::ClockUnknown, "its clock could not be compared");
-                    self.mark_lost_where(now, &loss, unknown);
-                    if self.can_go_on(now) {
-                        self.start(now);
-                    }
-                }
-                done
-            }
-            RunPhase::Running(phase, until) => {
-                if self.agents_done() {
-                    self.phase = RunPhase::Collecting(now);
-                    return true;
-                }
-                if until > now {
-                    return false;
-                }
-                let (next, length) = match phase {
-                    Phase::Baseline => (Phase::Running, self.setup.plan.duration),
-                    Phase::Running => (Phase::Draining, self.setup.plan.drain),
-                    _ => {
-                        self.collect(now, self.setup.timeouts.collect);
-                        return true;
-                    }
-                };
-                self.outputs.push_back(super::Output::Phase(next, length));
-                self.phase = RunPhase::Running(next, until.after(length));
-                true
-            }
-            RunPhase::Collecting(deadline) => {
-                if deadline <= now {
-                    let loss = Loss::new(LossCause::ResultsLate, "its results did not arrive in time");
-                    self.mark_lost_where_stage(now, &loss, |p, stage| p.is_agent() && stage == Stage::Started);
-                }
-                let done = self.agents_done();
-                if done {
-                    let stop = ToAgent::Stop(Stop {
-                        reason: "the run is over".to_owned(),
-                    });
-                    self.send_to_all(&stop, |p, stage| !p.is_agent() && stage == Stage::Started);
-                    self.start_clock_sync(now);
-                    let stopped = self.interrupted || !self.recording;
-                    let left = if stopped {
-                        STOPPED_COLLECT_TIMEOUT
-                    } else {
-                        self.clock_sync_timeout()
-                    };
-                    self.phase = RunPhase::Finishing(now.after(left));
-                }
-                done
-            }
-            RunPhase::Finishing(deadline) => {
-                let served = self.all_here(|stage| stage >= Stage::Done);
-                let done = (served && self.clock_sync_complete()) || deadline <= now;
-                if done {
-                    let loss = Loss::new(LossCause::EndNotReported, "it did not report in time");
-                    self.mark_lost_where_stage(now, &loss, |_, stage| stage == Stage::Started);
-                    let estimates = self.estimates();
-                    for (index, estimate) in estimates.into_iter().enumerate() {
-                        self.roster.sessions[index].after = estimate;
-                    }
-                    self.record_clocks(now);
-                    let unexplained = self.ports.unexplained();
-                    if unexplained > 0 {
-                        tracing::debug!(unexplained, "samples of the server without a known station");
-                    }
-                    self.part(now, "the run is over");
-                }
-                done
-            }
+            RunPhase::Joining(deadline) => self.advance_joining(now, deadline),
+            RunPhase::Preparing(deadline) => self.advance_preparing(now, deadline),
+            RunPhase::ClockSync(deadline) => self.advance_clock_sync(now, deadline),
+            RunPhase::Running(phase, until) => self.advance_running(now, phase, until),
+            RunPhase::Collecting(deadline) => self.advance_collecting(now, deadline),
+            RunPhase::Finishing(deadline) => self.advance_finishing(now, deadline),
             RunPhase::Finished(_) => false,
         }
+    }
+
+    fn advance_joining(&mut self, now: Stamp, deadline: Stamp) -> bool {
+        let awaited = |p: &AgentSession| matches!(p.state, State::Expected | State::Disconnected(..));
+        if deadline <= now {
+            let loss = Loss::new(LossCause::NotJoined, "it did not join in time");
+            self.mark_lost_where(now, &loss, awaited);
+        }
+        let waiting = self.roster.sessions.iter().any(awaited);
+        if !waiting && self.can_go_on(now) {
+            self.phase = RunPhase::Preparing(now.after(self.setup.timeouts.ready));
+            let length = self.clock_sync_timeout();
+            self.outputs.push_back(super::Output::Phase(Phase::Clocks, length));
+        }
+        !waiting
+    }
+
+    fn advance_preparing(&mut self, now: Stamp, deadline: Stamp) -> bool {
+        self.assign();
+        if deadline <= now {
+            self.mark_unready_lost(now);
+        }
+        let ready = self.all_here(|stage| stage >= Stage::Ready);
+        if ready && self.can_go_on(now) {
+            self.start_clock_sync(now);
+            self.phase = RunPhase::ClockSync(now.after(self.clock_sync_timeout()));
+        }
+        ready
+    }
+
+    fn advance_clock_sync(&mut self, now: Stamp, deadline: Stamp) -> bool {
+        self.assign();
+        let ready = self.all_here(|stage| stage >= Stage::Ready);
+        let done = (ready && self.clock_sync_complete()) || deadline <= now;
+        if done {
+            self.mark_unready_lost(now);
+            let estimates = self.estimates();
+            for (session, estimate) in self.roster.sessions.iter_mut().zip(estimates) {
+                session.before = estimate;
+            }
+            let unknown = |p: &AgentSession| p.stage().is_some() && p.before.is_none();
+            let loss = Loss::new(LossCause::ClockUnknown, "its clock could not be compared");
+            self.mark_lost_where(now, &loss, unknown);
+            if self.can_go_on(now) {
+                self.start(now);
+            }
+        }
+        done
+    }
+
+    fn advance_running(&mut self, now: Stamp, phase: Phase, until: Stamp) -> bool {
+        if self.agents_done() {
+            self.phase = RunPhase::Collecting(now);
+            return true;
+        }
+        if until > now {
+            return false;
+        }
+        let (next, length) = match phase {
+            Phase::Baseline => (Phase::Running, self.setup.plan.duration),
+            Phase::Running => (Phase::Draining, self.setup.plan.drain),
+            _ => {
+                self.collect(now, self.setup.timeouts.collect);
+                return true;
+            }
+        };
+        self.outputs.push_back(super::Output::Phase(next, length));
+        self.phase = RunPhase::Running(next, until.after(length));
+        true
+    }
+
+    fn advance_collecting(&mut self, now: Stamp, deadline: Stamp) -> bool {
+        if deadline <= now {
+            let loss = Loss::new(LossCause::ResultsLate, "its results did not arrive in time");
+            self.mark_lost_where_stage(now, &loss, |p, stage| p.is_agent() && stage == Stage::Started);
+        }
+        let done = self.agents_done();
+        if done {
+            let stop = ToAgent::Stop(Stop {
+                reason: "the run is over".to_owned(),
+            });
+            self.send_to_all(&stop, |p, stage| !p.is_agent() && stage == Stage::Started);
+            self.start_clock_sync(now);
+            let stopped = self.interrupted || !self.recording;
+            let left = if stopped {
+                STOPPED_COLLECT_TIMEOUT
+            } else {
+                self.clock_sync_timeout()
+            };
+            self.phase = RunPhase::Finishing(now.after(left));
+        }
+        done
+    }
+
+    fn advance_finishing(&mut self, now: Stamp, deadline: Stamp) -> bool {
+        let served = self.all_here(|stage| stage >= Stage::Done);
+        let done = (served && self.clock_sync_complete()) || deadline <= now;
+        if done {
+            let loss = Loss::new(LossCause::EndNotReported, "it did not report in time");
+            self.mark_lost_where_stage(now, &loss, |_, stage| stage == Stage::Started);
+            let estimates = self.estimates();
+            for (session, estimate) in self.roster.sessions.iter_mut().zip(estimates) {
+                session.after = estimate;
+            }
+            self.record_clocks(now);
+            let unexplained = self.ports.unexplained();
+            if unexplained > 0 {
+                tracing::debug!(unexplained, "samples of the server without a known station");
+            }
+            self.part(now, "the run is over");
+        }
+        done
     }
 
     /// Returns whether a server and an agent are left. Ends the run if not.
