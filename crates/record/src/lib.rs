@@ -85,7 +85,7 @@ pub use lab_health::{LabHealth, Stopped};
 pub use loss::{Loss, LossCause};
 pub use memory::MemoryRecorder;
 pub use netburn_scenario::regular;
-pub use quality_issue::{Disturbance, MAX_DELAY, MISSING_LOAD, QualityIssue};
+pub use quality_issue::{Disturbance, LimitExceeded, MAX_DELAY, MISSING_LOAD, QualityIssue, Quantity};
 pub use recorded_workload::RecordedWorkload;
 pub use recorder::{Recorder, make_folder};
 pub use recover::recover;

@@ -6,10 +6,12 @@
 
 mod disturbance;
 mod document;
+mod quantity;
 mod text;
 mod texts;
 
 pub use disturbance::{Disturbance, MAX_DELAY, MISSING_LOAD};
+pub use quantity::{LimitExceeded, Quantity};
 pub(crate) use texts::IssueText;
 
 use crate::goal_kind::GoalKind;
@@ -20,8 +22,8 @@ use serde_json::{Map, Value};
 
 /// Reason for which results are unreliable, or for which a verdict is inconclusive.
 ///
-/// `who` is the label of an agent or server in messages: `agent laptop`, `the server`. Shares are
-/// from 0 to 1. `limit` is the exceeded limit, in the unit of the value before it.
+/// `who` is the label of an agent or server in messages: `agent laptop`, `the server`. `limit` is the exceeded limit, in
+/// the unit of the value before it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self", tag = "code", rename_all = "snake_case")]
 pub enum QualityIssue {
@@ -64,15 +66,6 @@ pub enum QualityIssue {
         /// Counted by the server, in MB.
         counted_mb: f64,
     },
-    /// Operations started late.
-    StartDelay {
-        /// Agent or server.
-        who: String,
-        /// 99th percentile in µs.
-        p99_us: f64,
-        /// Limit in µs.
-        limit: f64,
-    },
     /// Threads stood still for too long.
     Standstill {
         /// Agent, server or lab.
@@ -86,13 +79,6 @@ pub enum QualityIssue {
         /// Limit of the longest in µs.
         limit: f64,
     },
-    /// Standstills of the lab took too much of the time.
-    StandstillShare {
-        /// Share of the time.
-        share: f64,
-        /// Limit.
-        limit: f64,
-    },
     /// An agent skipped operations because it was too late.
     OperationsSkipped {
         /// Agent or server.
@@ -103,56 +89,6 @@ pub enum QualityIssue {
         due: u64,
         /// Limit of the share.
         limit: f64,
-    },
-    /// The busiest thread used too much of one core.
-    ProcessorBusy {
-        /// Agent, server, or `packet forwarding` (the lab).
-        who: String,
-        /// Share of one core.
-        share: f64,
-        /// Limit.
-        limit: f64,
-    },
-    /// A machine was too busy.
-    MachineBusy {
-        /// The machine: `this machine`, `the machine of agent laptop`.
-        machine: String,
-        /// Busy share.
-        share: f64,
-        /// Limit.
-        limit: f64,
-    },
-    /// The machine was too busy while the lab ran.
-    LabMachineBusy {
-        /// Busy share.
-        share: f64,
-        /// Limit.
-        limit: f64,
-    },
-    /// The server was slow to start its responses.
-    SlowResponses {
-        /// Label of the server.
-        who: String,
-        /// 99th percentile in µs.
-        p99_us: f64,
-        /// Limit in µs.
-        limit: f64,
-    },
-    /// The server rejected or failed requests because of internal errors.
-    RequestsFailed {
-        /// Label of the server.
-        who: String,
-        /// Number of requests.
-        requests: u64,
-    },
-    /// A clock is too uncertain.
-    ClockUncertain {
-        /// Name of the participant.
-        name: String,
-        /// Uncertainty in ns.
-        error_ns: u64,
-        /// Limit in ns.
-        limit: u64,
     },
     /// A clock jumped during the run.
     ClockJumped {
@@ -180,25 +116,6 @@ pub enum QualityIssue {
         /// Cause.
         cause: String,
     },
-    /// The lab delivered packets late.
-    LabDeliveryDelay {
-        /// 99th percentile in µs.
-        p99_us: f64,
-        /// Limit in µs.
-        limit: f64,
-    },
-    /// The lab delivered one packet very late.
-    LabPacketLate {
-        /// Maximum delay in µs.
-        max_us: f64,
-        /// Limit in µs.
-        limit: f64,
-    },
-    /// The machine of the lab was suspended.
-    MachineSuspended {
-        /// Duration in µs.
-        us: f64,
-    },
     /// A signal stopped a program in the lab.
     ProgramStopped {
         /// Name of the program.
@@ -207,23 +124,6 @@ pub enum QualityIssue {
         station: String,
         /// Duration in µs.
         us: f64,
-    },
-    /// The kernel dropped packets before the lab read them.
-    LabPacketsDropped {
-        /// Number of packets.
-        packets: u64,
-    },
-    /// The lab could not deliver frames.
-    LabFramesFailed {
-        /// Number of frames.
-        frames: u64,
-    },
-    /// A hypervisor took the machine's time.
-    HypervisorSteal {
-        /// Share of the machine's time.
-        share: f64,
-        /// Limit.
-        limit: f64,
     },
     /// The run was interrupted.
     RunInterrupted {
@@ -266,6 +166,9 @@ pub enum QualityIssue {
         /// Planned number.
         planned: usize,
     },
+    /// A quantity exceeds its limit. In documents, the code is that of the quantity.
+    #[serde(skip)]
+    LimitExceeded(LimitExceeded),
     /// An issue of one run of a run set.
     OfRun {
         /// Number of the run, from 1.
@@ -299,7 +202,9 @@ impl QualityIssue {
     #[must_use]
     pub fn is_busy_machine(&self) -> bool {
         match self {
-            QualityIssue::MachineBusy { .. } | QualityIssue::LabMachineBusy { .. } => true,
+            QualityIssue::LimitExceeded(exceeded) => {
+                matches!(exceeded.quantity, Quantity::MachineBusy | Quantity::LabMachineBusy)
+            }
             QualityIssue::OfRun { issue, .. } => issue.is_busy_machine(),
             _ => false,
         }

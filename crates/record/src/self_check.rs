@@ -11,7 +11,7 @@ pub use lab::{
 use crate::header::Environment;
 use crate::health::{Clock, Health, Lateness, Role, SelfCheck};
 use crate::lab_health::LabHealth;
-use crate::quality_issue::QualityIssue;
+use crate::quality_issue::{LimitExceeded, QualityIssue, Quantity};
 use netburn_units::Duration;
 use std::collections::BTreeMap;
 
@@ -112,7 +112,8 @@ pub fn self_check(evidence: &Evidence<'_>) -> Checked {
         }
         let machine_busy = health.machine_busy.filter(|_| !one_machine);
         if let Some(share) = machine_busy.filter(|share| at_least(*share, MACHINE_BUSY)) {
-            add_issue(stations, busy(format!("the machine of {}", agent_label(health)), share));
+            let machine = format!("the machine of {}", agent_label(health));
+            add_issue(stations, exceeded(Quantity::MachineBusy, machine, share, MACHINE_BUSY));
         }
     }
     let busiest = evidence
@@ -122,7 +123,8 @@ pub fn self_check(evidence: &Evidence<'_>) -> Checked {
         .max_by(f64::total_cmp);
     let reported_by_lab = evidence.lab.is_some_and(|lab| exceeds(lab.machine_busy, MACHINE_BUSY));
     if let Some(share) = busiest.filter(|share| one_machine && !reported_by_lab && at_least(*share, MACHINE_BUSY)) {
-        add_issue(&all, busy("this machine".to_owned(), share));
+        let machine = "this machine".to_owned();
+        add_issue(&all, exceeded(Quantity::MachineBusy, machine, share, MACHINE_BUSY));
     }
     for reason in evidence.quality_issues {
         add_issue(&all, reason.clone());
@@ -143,11 +145,8 @@ pub fn self_check(evidence: &Evidence<'_>) -> Checked {
     for clock in evidence.clocks {
         // Latency is measured by the stations' own clocks: the server's is in no verdict.
         if clock.error_ns > CLOCK_ERROR_NS && !clock.stations.is_empty() {
-            let issue = QualityIssue::ClockUncertain {
-                name: clock.name.clone(),
-                error_ns: clock.error_ns,
-                limit: CLOCK_ERROR_NS,
-            };
+            let (error, limit) = (clock.error_ns as f64, CLOCK_ERROR_NS as f64);
+            let issue = exceeded(Quantity::ClockUncertain, clock.name.clone(), error, limit);
             add_issue(&clock.stations, issue);
         }
         if let Some(jump_ns) = clock.jump_ns.filter(|_| !clock.stations.is_empty()) {
@@ -177,13 +176,7 @@ pub fn self_check(evidence: &Evidence<'_>) -> Checked {
 fn reasons(health: &Health, standstill: Duration) -> Vec<QualityIssue> {
     let who = || agent_label(health);
     let mut reasons = Vec::new();
-    if exceeds(health.lateness_us_p99, LATENESS_US) {
-        reasons.push(QualityIssue::StartDelay {
-            who: who(),
-            p99_us: health.lateness_us_p99,
-            limit: LATENESS_US,
-        });
-    }
+    reasons.extend(above(Quantity::StartDelay, who(), health.lateness_us_p99, LATENESS_US));
     let limit = standstill.as_nanos() as f64 / 1e3;
     if let Some(longest) = health.standstill_us_max.filter(|longest| exceeds(*longest, limit)) {
         reasons.push(QualityIssue::Standstill {
@@ -203,26 +196,15 @@ fn reasons(health: &Health, standstill: Duration) -> Vec<QualityIssue> {
             limit: MISSED_SENDS,
         });
     }
-    if let Some(share) = health.cpu.filter(|share| at_least(*share, CPU)) {
-        reasons.push(QualityIssue::ProcessorBusy {
-            who: who(),
-            share,
-            limit: CPU,
-        });
+    reasons.extend(
+        health
+            .cpu
+            .and_then(|share| reaching(Quantity::ProcessorBusy, who(), share, CPU)),
+    );
+    if health.role == Role::Server {
+        reasons.extend(above(Quantity::SlowResponses, who(), health.service_us_p99, SERVICE_US));
     }
-    if health.role == Role::Server && exceeds(health.service_us_p99, SERVICE_US) {
-        reasons.push(QualityIssue::SlowResponses {
-            who: who(),
-            p99_us: health.service_us_p99,
-            limit: SERVICE_US,
-        });
-    }
-    if health.rejected > 0 {
-        reasons.push(QualityIssue::RequestsFailed {
-            who: who(),
-            requests: health.rejected,
-        });
-    }
+    reasons.extend(above(Quantity::RequestsFailed, who(), health.rejected as f64, 0.0));
     reasons
 }
 
@@ -235,12 +217,23 @@ fn agent_label(health: &Health) -> String {
     }
 }
 
-fn busy(machine: String, share: f64) -> QualityIssue {
-    QualityIssue::MachineBusy {
-        machine,
-        share,
-        limit: MACHINE_BUSY,
-    }
+/// The issue of a value above its limit, or that is not a number. `who` is empty for quantities of the lab.
+fn above(quantity: Quantity, who: String, value: f64, limit: f64) -> Option<QualityIssue> {
+    exceeds(value, limit).then(|| exceeded(quantity, who, value, limit))
+}
+
+/// The issue of a value that reaches its limit, or that is not a number.
+fn reaching(quantity: Quantity, who: String, value: f64, limit: f64) -> Option<QualityIssue> {
+    at_least(value, limit).then(|| exceeded(quantity, who, value, limit))
+}
+
+fn exceeded(quantity: Quantity, who: String, value: f64, limit: f64) -> QualityIssue {
+    QualityIssue::LimitExceeded(LimitExceeded {
+        quantity,
+        who,
+        value,
+        limit,
+    })
 }
 
 /// Returns true if `value` exceeds `limit` or is not a number.

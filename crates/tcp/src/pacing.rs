@@ -20,7 +20,11 @@ pub(crate) fn rate(cwnd: u32, ssthresh: u32, packets_out: u32, mss: u32, srtt: D
 #[derive(Debug, Clone)]
 pub(crate) struct Pacer {
     enabled: bool,
+    /// Rate at which packets are sent; `None` before it is known.
+    pub(crate) rate: Option<BitRate>,
     next: Instant,
+    /// Time until which a packet waits.
+    waits_until: Option<Instant>,
     /// Segments sent so far: the first ten aren't paced.
     sent: u64,
 }
@@ -29,7 +33,9 @@ impl Pacer {
     pub(crate) fn new(enabled: bool, now: Instant) -> Self {
         Self {
             enabled,
+            rate: None,
             next: now,
+            waits_until: None,
             sent: 0,
         }
     }
@@ -38,19 +44,36 @@ impl Pacer {
         self.enabled
     }
 
-    /// Time at which a blocked packet may be sent.
-    pub(crate) fn blocked_until(&self, now: Instant) -> Option<Instant> {
-        (self.enabled && self.next > now).then_some(self.next)
+    /// Returns true if no packet may be sent yet. Then one waits, and the timer is armed.
+    pub(crate) fn blocks(&mut self, now: Instant) -> bool {
+        let blocked = self.enabled && self.next > now;
+        if blocked {
+            self.waits_until = Some(self.next);
+        }
+        blocked
     }
 
-    /// A packet was sent: the next waits for its duration at `rate`, minus up to half of that for
+    /// Time of the timer, if a packet waits for it.
+    pub(crate) const fn poll_timeout(&self) -> Option<Instant> {
+        self.waits_until
+    }
+
+    /// No packet waits any more.
+    pub(crate) fn disarm(&mut self) {
+        self.waits_until = None;
+    }
+
+    /// A packet was sent: the next waits for its duration at the rate, minus up to half of that for
     /// unused time. Headers don't count.
-    pub(crate) fn on_sent(&mut self, now: Instant, content: u64, segments: u32, rate: Option<BitRate>) {
+    pub(crate) fn on_sent(&mut self, now: Instant, content: u64, segments: u32) {
         self.sent += u64::from(segments);
         if !self.enabled || self.sent <= 10 {
             return;
         }
-        let Some(nanos) = rate.and_then(|rate| content.saturating_mul(8_000_000_000).checked_div(rate.as_bps())) else {
+        let Some(nanos) = self
+            .rate
+            .and_then(|rate| content.saturating_mul(8_000_000_000).checked_div(rate.as_bps()))
+        else {
             return;
         };
         let span = Duration::from_nanos(nanos);
@@ -75,23 +98,24 @@ mod tests {
 
     #[test]
     fn packets_keep_their_distance() {
-        let rate = Some(BitRate::from_mbps(12));
+        let blocked_until = |pacer: &mut Pacer, now| pacer.blocks(now).then(|| pacer.poll_timeout()).flatten();
         let mut pacer = Pacer::new(true, Instant::ZERO);
-        pacer.on_sent(Instant::ZERO, 15_000, 10, rate);
-        assert_eq!(pacer.blocked_until(Instant::ZERO), None);
+        pacer.rate = Some(BitRate::from_mbps(12));
+        pacer.on_sent(Instant::ZERO, 15_000, 10);
+        assert_eq!(blocked_until(&mut pacer, Instant::ZERO), None);
         // 1500 bytes at 12 Mbit/s take 1 ms.
-        pacer.on_sent(Instant::ZERO, 1_500, 1, rate);
-        assert_eq!(pacer.blocked_until(Instant::ZERO), Some(Instant::from_millis(1)));
+        pacer.on_sent(Instant::ZERO, 1_500, 1);
+        assert_eq!(blocked_until(&mut pacer, Instant::ZERO), Some(Instant::from_millis(1)));
         // 300 µs late: the next is due at 1.3 + 0.7 ms.
-        pacer.on_sent(Instant::from_micros(1_300), 1_500, 1, rate);
+        pacer.on_sent(Instant::from_micros(1_300), 1_500, 1);
         assert_eq!(
-            pacer.blocked_until(Instant::from_micros(1_300)),
+            blocked_until(&mut pacer, Instant::from_micros(1_300)),
             Some(Instant::from_millis(2))
         );
         // A long idle time counts as half a packet.
-        pacer.on_sent(Instant::from_secs(5), 1_500, 1, rate);
+        pacer.on_sent(Instant::from_secs(5), 1_500, 1);
         assert_eq!(
-            pacer.blocked_until(Instant::from_secs(5)),
+            blocked_until(&mut pacer, Instant::from_secs(5)),
             Some(Instant::from_secs(5) + Duration::from_micros(500))
         );
     }

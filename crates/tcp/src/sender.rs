@@ -2,6 +2,8 @@
 //!
 //! | file | what | source |
 //! |---|---|---|
+//! | `sequence` | send sequence variables | RFC 9293 §3.3.1 |
+//! | `usage` | use of the congestion window | RFC 7661, `tcp_cwnd_validate` |
 //! | `scoreboard` | sent data and their state | RFC 2018, `tcp_sacktag_write_queue` |
 //! | `rack` | loss detection | RFC 8985 |
 //! | `rtt` | round-trip time and timeout | RFC 6298, `tcp_rtt_estimator` |
@@ -20,85 +22,62 @@ mod recovery;
 mod recovery_state;
 mod rtt;
 mod scoreboard;
+mod sequence;
 mod timers;
 mod transmit;
 mod undo;
+mod usage;
 
 use crate::config::{EndpointConfig, Gso};
 use crate::congestion::{Congestion, Established, RateEstimator, RateSample, State};
 use crate::gso;
 use crate::info::{Info, Limit};
 use crate::pacing::{self, Pacer};
-use crate::segment::Range;
 use crate::tsq::SmallQueue;
 use buffer::SendBuffer;
 use netburn_units::{BitRate, ByteSize, Duration, Instant};
 use rack::{Rack, Times};
-use recovery_state::Recovery;
+use recovery_state::{Ecn, Recovery};
 use rtt::RttEstimator;
 use scoreboard::Scoreboard;
+use sequence::SendSequence;
 pub(crate) use timers::SenderTimer;
 pub(crate) use transmit::Outgoing;
+use usage::WindowUsage;
 
 /// Sending half of an endpoint.
 #[derive(Debug, Clone)]
 pub(crate) struct Sender {
-    mss: u32,
-    gso: Gso,
-    initial_window: u32,
-    slow_start_after_idle: bool,
     established: bool,
-
-    /// Content written by the application, and true after its end.
-    written: u64,
-    finished: bool,
-    /// Oldest unacknowledged offset (`snd_una`), and next offset to send (`snd_nxt`).
-    una: u64,
-    next: u64,
-    /// Last segment that updated the window, the window, and its end.
-    window_seq: u64,
-    window: u64,
-    window_end: u64,
-
+    gso: Gso,
+    snd: SendSequence,
     board: Scoreboard,
-    /// SACK blocks of the last segment, which are marked already.
-    last_sacks: [Range; 3],
     congestion: Congestion,
     rate: RateEstimator,
     last_sample: RateSample,
     rtt: RttEstimator,
     rack: Rack,
     recovery: Recovery,
+    ecn: Ecn,
     queue: SmallQueue,
     pacer: Pacer,
-    pacing_rate: Option<BitRate>,
     buffer: SendBuffer,
-
-    /// True if the last flight filled the window; its maximum in flight, and its end
-    /// (`tcp_cwnd_validate`).
-    window_limited: bool,
-    max_packets_out: u32,
-    usage_end: u64,
-    used: u32,
-    used_since: Instant,
-    sent_since_check: bool,
-
+    usage: WindowUsage,
     timer: Option<(Instant, SenderTimer)>,
     /// Consecutive timeouts.
     timeouts: u32,
-    /// Time until which the pacing timer blocks a packet.
-    paced_until: Option<Instant>,
     /// True after a local rejection of a packet: the sender waits for the next segment or timer.
     held: bool,
-    last_sent: Option<Instant>,
     limit: Limit,
-    /// Segments sent, and retransmitted.
-    segments_sent: u64,
-    retransmits: u64,
+    sent: Sent,
+}
 
-    ecn: bool,
-    /// True if the next new segment carries CWR.
-    cwr: bool,
+/// Numbers of segments sent so far.
+#[derive(Debug, Clone, Default)]
+struct Sent {
+    segments: u64,
+    /// Those among them that were sent before.
+    retransmits: u64,
 }
 
 impl Sender {
@@ -106,57 +85,35 @@ impl Sender {
     pub(crate) fn new(config: &EndpointConfig, congestion: Congestion, now: Instant) -> Self {
         let paced = config.paced || congestion.has_own_reduction();
         Self {
-            mss: config.mss,
-            gso: config.gso,
-            initial_window: config.initial_window,
-            slow_start_after_idle: config.slow_start_after_idle,
             established: false,
-            written: 0,
-            finished: false,
-            una: 0,
-            next: 0,
-            window_seq: 0,
-            window: 0,
-            window_end: 0,
+            gso: config.gso,
+            snd: SendSequence::default(),
             board: Scoreboard::new(config.mss),
-            last_sacks: [Range::default(); 3],
             congestion,
             rate: RateEstimator::new(now),
             last_sample: RateSample::default(),
             rtt: RttEstimator::new(),
             rack: Rack::new(),
             recovery: Recovery::new(),
+            ecn: Ecn::default(),
             queue: SmallQueue::new(config.tsq, paced),
             pacer: Pacer::new(paced, now),
-            pacing_rate: None,
             buffer: SendBuffer::new(config),
-            window_limited: false,
-            max_packets_out: 0,
-            usage_end: 0,
-            used: 0,
-            used_since: now,
-            sent_since_check: false,
+            usage: WindowUsage::new(config, now),
             timer: None,
             timeouts: 0,
-            paced_until: None,
             held: false,
-            last_sent: None,
             limit: Limit::Application,
-            segments_sent: 0,
-            retransmits: 0,
-            ecn: false,
-            cwr: false,
+            sent: Sent::default(),
         }
     }
 
     /// Starts after the handshake with its negotiated parameters, the peer's window, and the
     /// round-trip time if it could be measured.
     pub(crate) fn establish(&mut self, now: Instant, negotiated: &NegotiatedParams) {
-        self.mss = negotiated.mss;
         self.board.set_mss(negotiated.mss);
-        self.ecn = negotiated.ecn;
-        self.window = negotiated.window;
-        self.window_end = negotiated.window;
+        self.ecn.negotiated = negotiated.ecn;
+        self.snd.open_window(negotiated.window);
         if let Some(rtt) = negotiated.rtt {
             self.rtt.sample(rtt, 0, 0);
             self.rtt.sample_min(now, rtt);
@@ -173,33 +130,31 @@ impl Sender {
         });
         self.rate = RateEstimator::new(now);
         self.pacer = Pacer::new(self.pacer.is_enabled(), now);
-        self.used_since = now;
+        self.usage.restart(now);
         self.buffer
-            .expand(self.mss, self.congestion.cwnd(), self.rack.reordering);
+            .expand(self.board.mss(), self.congestion.cwnd(), self.rack.reordering);
         self.update_pacing_rate();
         self.established = true;
     }
 
     /// Accepts what the buffer has room for of `bytes`; returns its size.
     pub(crate) fn write(&mut self, bytes: u64) -> u64 {
-        if self.finished {
+        if self.snd.finished {
             return 0;
         }
-        let taken = self
-            .buffer
-            .take(bytes, self.written - self.una.min(self.written), self.mss);
+        let taken = self.buffer.take(bytes, self.snd.buffered(), self.board.mss());
         if taken > 0 {
             self.check_app_limited();
         }
-        self.written += taken;
+        self.snd.written += taken;
         taken
     }
 
     /// Ends the data of the application.
     pub(crate) fn finish(&mut self) {
-        if !self.finished {
-            self.finished = true;
-            self.board.set_fin(self.written);
+        if !self.snd.finished {
+            self.snd.finished = true;
+            self.board.set_fin(self.snd.written);
         }
     }
 
@@ -216,14 +171,14 @@ impl Sender {
     pub(crate) fn handle_refused(&mut self, now: Instant, seq: u64, end: u64) {
         self.enter_cwr(now);
         let original = self.board.last().is_some_and(|last| !last.marks.any());
-        if original && end == self.next && seq >= self.una && seq < end {
+        if original && end == self.snd.next && seq >= self.snd.una && seq < end {
             self.board.unsend(seq);
-            self.next = self
+            self.snd.next = self
                 .board
                 .last()
-                .map_or(self.una, |last| last.end)
+                .map_or(self.snd.una, |last| last.end)
                 .min(seq)
-                .max(self.una);
+                .max(self.snd.una);
         }
         self.held = true;
         if self.board.is_empty() {
@@ -238,27 +193,27 @@ impl Sender {
 
     /// Returns true if the application may write again.
     pub(crate) fn poll_writable(&mut self) -> bool {
-        self.buffer.poll_writable(self.written - self.una.min(self.written))
+        self.buffer.poll_writable(self.snd.buffered())
     }
 
     /// Bytes of content that the application has written and that were never sent (`tcp_notsent`).
     pub(crate) fn unsent(&self) -> u64 {
-        self.written.saturating_sub(self.next)
+        self.snd.unsent()
     }
 
     /// Returns true if all data are sent and acknowledged, including the FIN.
     pub(crate) fn is_done(&self) -> bool {
-        self.finished && self.una > self.written
+        self.snd.finished && self.snd.una > self.snd.written
     }
 
     /// Acknowledged bytes of content.
     pub(crate) fn acknowledged(&self) -> u64 {
-        self.una.min(self.written)
+        self.snd.acknowledged()
     }
 
     /// Next offset to send.
     pub(crate) fn next(&self) -> u64 {
-        self.next
+        self.snd.next
     }
 
     pub(crate) fn rto(&self) -> Duration {
@@ -272,8 +227,8 @@ impl Sender {
     /// Snapshot; the receiving half adds its buffer and its received bytes.
     pub(crate) fn info(&self, receive_buffer: u64, received: u64) -> Info {
         let sample = &self.last_sample;
-        let delivered = ByteSize::from_bytes(u64::from(sample.delivered) * u64::from(self.mss));
-        let one = gso::truesize(&self.gso, self.mss, 1);
+        let delivered = ByteSize::from_bytes(u64::from(sample.delivered) * u64::from(self.board.mss()));
+        let one = gso::truesize(&self.gso, self.board.mss(), 1);
         Info {
             state: self.recovery.state,
             cwnd: self.congestion.cwnd(),
@@ -283,24 +238,19 @@ impl Sender {
             min_rtt: self.rtt.min(),
             rto: self.rtt.rto(),
             in_flight: self.board.in_flight(),
-            segments_sent: self.segments_sent,
-            retransmits: self.retransmits,
-            pacing_rate: self.pacing_rate,
+            segments_sent: self.sent.segments,
+            retransmits: self.sent.retransmits,
+            pacing_rate: self.pacer.rate,
             delivery_rate: sample.interval.and_then(|interval| BitRate::mean(delivered, interval)),
             limit: self.limit,
             host_queue: ByteSize::from_bytes(self.queue.queued()),
-            host_queue_limit: self.queue.limit(one, self.pacing_rate, 0).map(ByteSize::from_bytes),
+            host_queue_limit: self.queue.limit(one, self.pacer.rate, 0).map(ByteSize::from_bytes),
             send_buffer: ByteSize::from_bytes(self.buffer.size()),
             receive_buffer: ByteSize::from_bytes(receive_buffer),
-            peer_window: ByteSize::from_bytes(self.window_end.saturating_sub(self.una)),
+            peer_window: ByteSize::from_bytes(self.snd.window_end.saturating_sub(self.snd.una)),
             acknowledged: self.acknowledged(),
             received,
         }
-    }
-
-    /// Offset after the last byte to send.
-    fn end(&self) -> u64 {
-        self.written + u64::from(self.finished)
     }
 
     fn times(&self) -> Times {
@@ -313,10 +263,16 @@ impl Sender {
 
     /// `tcp_update_pacing_rate`; BBR has its own.
     fn update_pacing_rate(&mut self) {
-        self.pacing_rate = self.congestion.pacing_rate().or_else(|| {
+        self.pacer.rate = self.congestion.pacing_rate().or_else(|| {
             let (cwnd, ssthresh) = (self.congestion.cwnd(), self.congestion.ssthresh());
             let srtt = self.rtt.srtt()?;
-            Some(pacing::rate(cwnd, ssthresh, self.board.packets_out, self.mss, srtt))
+            Some(pacing::rate(
+                cwnd,
+                ssthresh,
+                self.board.packets_out,
+                self.board.mss(),
+                srtt,
+            ))
         });
     }
 
@@ -324,7 +280,7 @@ impl Sender {
     /// (`tcp_rate_check_app_limited`).
     fn check_app_limited(&mut self) {
         let in_flight = self.board.in_flight();
-        if self.written.saturating_sub(self.next) < u64::from(self.mss)
+        if self.snd.unsent() < u64::from(self.board.mss())
             && self.queue.queued() < 2_304
             && in_flight < self.congestion.cwnd()
             && self.board.lost_out <= self.board.retrans_out

@@ -1,6 +1,6 @@
 //! Effect of an issue on results: a goal that was met in spite of a delay is met.
 
-use super::QualityIssue;
+use super::{LimitExceeded, QualityIssue, Quantity};
 use netburn_units::Duration;
 
 /// Possible effect of a disturbance of the test machine on results.
@@ -27,35 +27,38 @@ impl QualityIssue {
     #[must_use]
     pub fn disturbance(&self, load: Duration) -> Disturbance {
         let longest = MAX_DELAY.as_nanos() as f64 / 1e3;
+        // While a thread stands still it offers no load. TCP senders wait for a packet that the lab holds.
+        let longest_held = longest.min(load.as_nanos() as f64 / 1e3 * MISSING_LOAD);
         let delayed = match self {
-            // Latency counts from the due time, so a late start is a part of it.
-            QualityIssue::StartDelay { p99_us, .. } | QualityIssue::SlowResponses { p99_us, .. } => *p99_us <= longest,
-            // While a thread stands still it offers no load. TCP senders wait for a packet that the lab holds.
-            QualityIssue::Standstill { longest_us: held_us, .. } | QualityIssue::LabPacketLate { max_us: held_us, .. } => {
-                *held_us <= longest.min(load.as_nanos() as f64 / 1e3 * MISSING_LOAD)
-            }
+            QualityIssue::LimitExceeded(LimitExceeded { quantity, value, .. }) => match quantity {
+                // Latency counts from the due time, so a late start is a part of it.
+                Quantity::StartDelay | Quantity::SlowResponses => *value <= longest,
+                Quantity::LabPacketLate => *value <= longest_held,
+                // A thread or a machine without processor time may have offered less load for the whole run. Failed
+                // requests, lost packets and many late packets make TCP senders slower. Times of a wrong clock are wrong.
+                Quantity::StandstillShare
+                | Quantity::ProcessorBusy
+                | Quantity::MachineBusy
+                | Quantity::LabMachineBusy
+                | Quantity::HypervisorSteal
+                | Quantity::MachineSuspended
+                | Quantity::RequestsFailed
+                | Quantity::LabDeliveryDelay
+                | Quantity::LabPacketsDropped
+                | Quantity::LabFramesFailed
+                | Quantity::ClockUncertain => false,
+            },
+            QualityIssue::Standstill { longest_us, .. } => *longest_us <= longest_held,
             QualityIssue::OfRun { issue, .. } => return issue.disturbance(load),
-            // A skipped operation or a lost participant is missing load. A program, a thread or a machine without
-            // processor time may have offered less load for the whole run.
+            // A skipped operation or a lost participant is missing load. A stopped program may have offered less load for
+            // the whole run.
             QualityIssue::OperationsSkipped { .. }
             | QualityIssue::AgentLost { .. }
             | QualityIssue::ServerLost { .. }
-            | QualityIssue::StandstillShare { .. }
-            | QualityIssue::ProcessorBusy { .. }
-            | QualityIssue::MachineBusy { .. }
-            | QualityIssue::LabMachineBusy { .. }
-            | QualityIssue::HypervisorSteal { .. }
-            | QualityIssue::MachineSuspended { .. }
             | QualityIssue::ProgramStopped { .. }
             | QualityIssue::InterfaceDown { .. }
             | QualityIssue::LabStopped { .. }
-            // Failed requests, lost packets and many late packets make TCP senders slower.
-            | QualityIssue::RequestsFailed { .. }
-            | QualityIssue::LabDeliveryDelay { .. }
-            | QualityIssue::LabPacketsDropped { .. }
-            | QualityIssue::LabFramesFailed { .. }
             // Times or counts are wrong.
-            | QualityIssue::ClockUncertain { .. }
             | QualityIssue::ClockJumped { .. }
             | QualityIssue::BytesUnconfirmed { .. }
             // Results or reports are missing.
@@ -93,6 +96,15 @@ mod tests {
         }
     }
 
+    fn exceeded(quantity: Quantity, value: f64, limit: f64) -> QualityIssue {
+        QualityIssue::LimitExceeded(LimitExceeded {
+            quantity,
+            who: "agent laptop".into(),
+            value,
+            limit,
+        })
+    }
+
     /// 0.1 % of 60 s are 60 ms. 0.1 % of 300 s are 300 ms, but 200 ms is the limit.
     #[test]
     fn a_short_standstill_only_delays() {
@@ -114,16 +126,11 @@ mod tests {
     #[test]
     fn late_starts_delay_and_missing_load_does_not() {
         let load = Duration::from_secs(60);
-        let (who, limit) = ("agent laptop".to_owned(), 10_000.0);
-        let late = |p99_us| QualityIssue::StartDelay {
-            who: who.clone(),
-            p99_us,
-            limit,
-        };
+        let late = |p99_us| exceeded(Quantity::StartDelay, p99_us, 10_000.0);
         assert_eq!(late(12_000.0).disturbance(load), Disturbance::Delay);
         assert_eq!(late(250_000.0).disturbance(load), Disturbance::Unknown);
         let skipped = QualityIssue::OperationsSkipped {
-            who,
+            who: "agent laptop".into(),
             skipped: 2,
             due: 1000,
             limit: 0.001,
@@ -137,15 +144,9 @@ mod tests {
     #[test]
     fn many_late_packets_are_missing_load() {
         let load = Duration::from_secs(60);
-        let one = QualityIssue::LabPacketLate {
-            max_us: 16_000.0,
-            limit: 15_000.0,
-        };
+        let one = exceeded(Quantity::LabPacketLate, 16_000.0, 15_000.0);
         assert_eq!(one.disturbance(load), Disturbance::Delay);
-        let many = QualityIssue::LabDeliveryDelay {
-            p99_us: 16_000.0,
-            limit: 500.0,
-        };
+        let many = exceeded(Quantity::LabDeliveryDelay, 16_000.0, 500.0);
         assert_eq!(many.disturbance(load), Disturbance::Unknown);
     }
 }

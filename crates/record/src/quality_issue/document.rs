@@ -1,6 +1,6 @@
 //! Issues in documents: code, fields and sentence. Issues of newer versions are kept as they are.
 
-use super::QualityIssue;
+use super::{LimitExceeded, QualityIssue};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -11,6 +11,7 @@ impl QualityIssue {
     pub fn code(&self) -> String {
         match self {
             QualityIssue::Unknown { code, .. } => code.clone(),
+            QualityIssue::LimitExceeded(exceeded) => exceeded.quantity.code().to_owned(),
             known => match known.fields().remove("code") {
                 Some(Value::String(code)) => code,
                 _ => unreachable!("the code is the tag of the enum"),
@@ -20,6 +21,9 @@ impl QualityIssue {
 
     /// Code and fields of a known issue.
     fn fields(&self) -> Map<String, Value> {
+        if let QualityIssue::LimitExceeded(exceeded) = self {
+            return exceeded.fields();
+        }
         match QualityIssue::serialize(self, serde_json::value::Serializer) {
             Ok(Value::Object(fields)) => fields,
             _ => unreachable!("an issue is an object of plain fields"),
@@ -41,6 +45,9 @@ impl Serialize for QualityIssue {
 impl<'de> Deserialize<'de> for QualityIssue {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let document = Map::<String, Value>::deserialize(from)?;
+        if let Some(exceeded) = LimitExceeded::from_document(&document) {
+            return Ok(QualityIssue::LimitExceeded(exceeded));
+        }
         if let Ok(known) = QualityIssue::deserialize(Value::Object(document.clone())) {
             return Ok(known);
         }
@@ -55,6 +62,7 @@ impl<'de> Deserialize<'de> for QualityIssue {
 mod tests {
     use super::*;
     use crate::loss::{Loss, LossCause};
+    use crate::quality_issue::Quantity;
     use crate::rejected_rows::{Rejected, Rejection};
     use serde_json::json;
 
@@ -128,10 +136,12 @@ mod tests {
         );
         assert_eq!(serde_json::to_value(&issue).unwrap(), document);
         // A share that is not a number is null in JSON.
-        let busy = QualityIssue::LabMachineBusy {
-            share: f64::NAN,
+        let busy = QualityIssue::LimitExceeded(LimitExceeded {
+            quantity: Quantity::LabMachineBusy,
+            who: String::new(),
+            value: f64::NAN,
             limit: 0.5,
-        };
+        });
         let read: QualityIssue = serde_json::from_str(&serde_json::to_string(&busy).unwrap()).unwrap();
         assert_eq!((read.code(), read.to_string()), (busy.code(), busy.to_string()));
         assert!(serde_json::from_str::<QualityIssue>("{}").is_err());

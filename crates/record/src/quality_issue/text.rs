@@ -1,9 +1,10 @@
 //! Sentences of issues, for people.
 
 use super::QualityIssue;
+use super::quantity::{format_pair, ms, percent, span_us};
 use crate::goal_kind::GoalKind;
 use crate::loss::LossCause;
-use netburn_units::{Duration, format_decimal};
+use netburn_units::Duration;
 use std::fmt;
 
 impl fmt::Display for QualityIssue {
@@ -37,12 +38,6 @@ impl fmt::Display for QualityIssue {
                      its bytes are excluded from the total"
                 )
             }
-            QualityIssue::StartDelay { who, p99_us, limit } => write!(
-                f,
-                "{who} was {} behind schedule at p99; the limit is {}",
-                ms(p99_us / 1e3),
-                ms(limit / 1e3)
-            ),
             QualityIssue::Standstill {
                 who,
                 count,
@@ -51,21 +46,14 @@ impl fmt::Display for QualityIssue {
                 limit,
             } => {
                 let (longest, limit) = format_pair(*longest_us, *limit, span_us);
-                match count {
-                    0 | 1 => write!(f, "{who} had a standstill of {longest}; the limit is {limit}"),
-                    many => write!(
-                        f,
-                        "{who} had {many} standstills, the longest of {longest}, {} in total; the limit is {limit}",
-                        span_us(*total_us, 2)
-                    ),
-                }
-            }
-            QualityIssue::StandstillShare { share, limit } => {
-                let (share, limit) = format_pair(*share, *limit, percent);
-                write!(
-                    f,
-                    "standstills of the lab took {share} of the time; the limit is {limit}"
-                )
+                let stood = match count {
+                    0 | 1 => format!("a standstill of {longest}"),
+                    many => {
+                        let total = span_us(*total_us, 2);
+                        format!("{many} standstills, the longest of {longest}, {total} in total")
+                    }
+                };
+                write!(f, "{who} had {stood}; the limit is {limit}")
             }
             QualityIssue::OperationsSkipped {
                 who,
@@ -77,37 +65,6 @@ impl fmt::Display for QualityIssue {
                 "{who} skipped {skipped} of {due} operations because it was too late ({}); the limit is {}",
                 percent(*skipped as f64 / *due as f64, 2),
                 percent(*limit, 2)
-            ),
-            QualityIssue::ProcessorBusy { who, share, limit } => {
-                let (share, limit) = format_pair(*share, *limit, percent);
-                write!(f, "{who} used {share} of one core; the limit is {limit}")
-            }
-            QualityIssue::MachineBusy { machine, share, limit } => {
-                let (share, limit) = format_pair(*share, *limit, percent);
-                write!(f, "{machine} was {share} busy; the limit is {limit}")
-            }
-            QualityIssue::LabMachineBusy { share, limit } => {
-                let (share, limit) = format_pair(*share, *limit, percent);
-                write!(
-                    f,
-                    "the machine was {share} busy while the lab ran; the limit is {limit}"
-                )
-            }
-            QualityIssue::SlowResponses { who, p99_us, limit } => write!(
-                f,
-                "{who} took {} to start its responses at p99; the limit is {}",
-                ms(p99_us / 1e3),
-                ms(limit / 1e3)
-            ),
-            QualityIssue::RequestsFailed { who, requests } => write!(
-                f,
-                "{who} rejected or failed {requests} requests because of internal errors; the limit is 0"
-            ),
-            QualityIssue::ClockUncertain { name, error_ns, limit } => write!(
-                f,
-                "the clock of {name} is uncertain by {}; the limit is {}",
-                ms(*error_ns as f64 / 1e6),
-                ms(*limit as f64 / 1e6)
             ),
             // A monotonic clock stops while its machine sleeps.
             QualityIssue::ClockJumped { name, jump_ns } => {
@@ -135,36 +92,11 @@ impl fmt::Display for QualityIssue {
                 None => f.write_str("the loopback interface was taken down during the run"),
             },
             QualityIssue::LabStopped { cause } => write!(f, "the lab stopped carrying packets: {cause}"),
-            QualityIssue::LabDeliveryDelay { p99_us, limit } => {
-                let (late, limit) = format_pair(*p99_us, *limit, span_us);
-                write!(f, "the lab delivered packets {late} late at p99; the limit is {limit}")
-            }
-            QualityIssue::LabPacketLate { max_us, limit } => {
-                let (late, limit) = format_pair(*max_us, *limit, span_us);
-                write!(f, "the lab delivered a packet {late} late; the limit is {limit}")
-            }
-            QualityIssue::MachineSuspended { us } => {
-                write!(f, "the machine was suspended for {}; the limit is 0", span_us(*us, 2))
-            }
             QualityIssue::ProgramStopped { program, station, us } => write!(
                 f,
                 "a signal stopped {program} at {station} for {}; the limit is 0",
                 span_us(*us, 2)
             ),
-            QualityIssue::LabPacketsDropped { packets } => write!(
-                f,
-                "the kernel dropped {packets} packets before the lab could read them; the limit is 0"
-            ),
-            QualityIssue::LabFramesFailed { frames } => {
-                write!(f, "the lab could not deliver {frames} frames; the limit is 0")
-            }
-            QualityIssue::HypervisorSteal { share, limit } => {
-                let (share, limit) = format_pair(*share, *limit, percent);
-                write!(
-                    f,
-                    "the hypervisor took {share} of the machine's time; the limit is {limit}"
-                )
-            }
             QualityIssue::RunInterrupted { after_ns, planned_ns } => {
                 write!(f, "the run was interrupted {}", reached(*after_ns, *planned_ns))
             }
@@ -178,23 +110,30 @@ impl fmt::Display for QualityIssue {
                 kind,
                 goal_text,
                 ..
-            } => {
-                let cause = match kind {
-                    GoalKind::Latency => "no counted operation was due in the evaluated time",
-                    GoalKind::Rate | GoalKind::Quality | GoalKind::Loss | GoalKind::Rpm => {
-                        "the evaluated time has no complete window"
-                    }
-                    GoalKind::Frames | GoalKind::NoFreeze => "no frame was due in the evaluated time",
-                    GoalKind::NoGap => "no packet was due in the evaluated time",
-                    GoalKind::NoStall => "playback did not start in the evaluated time",
-                };
-                write!(f, "{workload} has no samples for `{goal_text}`: {cause}")
-            }
+            } => write!(
+                f,
+                "{workload} has no samples for `{goal_text}`: {}",
+                without_samples(*kind)
+            ),
             QualityIssue::WorkloadExcluded { workload, cause } => write!(f, "{workload} has no operations: {cause}"),
             QualityIssue::RunsMissing { made, planned } => write!(f, "only {made} of {planned} runs were made"),
+            QualityIssue::LimitExceeded(exceeded) => f.write_str(&exceeded.sentence()),
             QualityIssue::OfRun { run, issue } => write!(f, "run {run}: {issue}"),
             QualityIssue::Unknown { text, .. } => f.write_str(text),
         }
+    }
+}
+
+/// Reason for which a goal has no samples.
+fn without_samples(kind: GoalKind) -> &'static str {
+    match kind {
+        GoalKind::Latency => "no counted operation was due in the evaluated time",
+        GoalKind::Rate | GoalKind::Quality | GoalKind::Loss | GoalKind::Rpm => {
+            "the evaluated time has no complete window"
+        }
+        GoalKind::Frames | GoalKind::NoFreeze => "no frame was due in the evaluated time",
+        GoalKind::NoGap => "no packet was due in the evaluated time",
+        GoalKind::NoStall => "playback did not start in the evaluated time",
     }
 }
 
@@ -205,32 +144,5 @@ fn reached(after_ns: u64, planned_ns: u64) -> String {
         "before the load began".to_owned()
     } else {
         format!("after {after} of {}", Duration::from_nanos(planned_ns))
-    }
-}
-
-/// A value and the exceeded limit, with enough decimals to distinguish them.
-fn format_pair(value: f64, limit: f64, write: fn(f64, usize) -> String) -> (String, String) {
-    let both = |decimals| (write(value, decimals), write(limit, decimals));
-    (2..6)
-        .map(both)
-        .find(|(value, limit)| value != limit)
-        .unwrap_or_else(|| both(6))
-}
-
-fn ms(value: f64) -> String {
-    format!("{} ms", format_decimal(value, 2))
-}
-
-fn percent(share: f64, decimals: usize) -> String {
-    format!("{} %", format_decimal(share * 100.0, decimals))
-}
-
-/// A time given in µs: in seconds from one second on, otherwise in milliseconds.
-fn span_us(us: f64, decimals: usize) -> String {
-    // Values that round to one second count as one second.
-    if us >= 1e6 - 5.0 {
-        format!("{} s", format_decimal(us / 1e6, decimals))
-    } else {
-        format!("{} ms", format_decimal(us / 1e3, decimals))
     }
 }

@@ -1,6 +1,6 @@
 //! The texts in an issue, which can contain names.
 
-use super::QualityIssue;
+use super::{QualityIssue, Quantity};
 use serde_json::Value;
 
 /// Kind of a text in an issue.
@@ -47,16 +47,13 @@ impl QualityIssue {
             | QualityIssue::LabStopped { cause: text }
             | QualityIssue::RunFailed { cause: text, .. }
             | QualityIssue::RowsRejected { sender: text, .. }
-            | QualityIssue::StartDelay { who: text, .. }
             | QualityIssue::Standstill { who: text, .. }
-            | QualityIssue::OperationsSkipped { who: text, .. }
-            | QualityIssue::ProcessorBusy { who: text, .. }
-            | QualityIssue::MachineBusy { machine: text, .. }
-            | QualityIssue::SlowResponses { who: text, .. }
-            | QualityIssue::RequestsFailed { who: text, .. } => edit(Sentence, text),
-            QualityIssue::ClockUncertain { name, .. } | QualityIssue::ClockJumped { name, .. } => {
-                edit(Participant, name);
-            }
+            | QualityIssue::OperationsSkipped { who: text, .. } => edit(Sentence, text),
+            QualityIssue::ClockJumped { name, .. } => edit(Participant, name),
+            QualityIssue::LimitExceeded(exceeded) => match exceeded.quantity {
+                Quantity::ClockUncertain => edit(Participant, &mut exceeded.who),
+                _ => edit(Sentence, &mut exceeded.who),
+            },
             QualityIssue::BytesUnconfirmed { station, .. } => edit(Station, station),
             QualityIssue::NoAgentReport { stations } => {
                 stations.iter_mut().for_each(|station| edit(Station, station));
@@ -72,16 +69,8 @@ impl QualityIssue {
                     }
                 }
             }
-            QualityIssue::StandstillShare { .. }
-            | QualityIssue::LabMachineBusy { .. }
-            | QualityIssue::NoHealthReports
+            QualityIssue::NoHealthReports
             | QualityIssue::NoServerReport
-            | QualityIssue::LabDeliveryDelay { .. }
-            | QualityIssue::LabPacketLate { .. }
-            | QualityIssue::MachineSuspended { .. }
-            | QualityIssue::LabPacketsDropped { .. }
-            | QualityIssue::LabFramesFailed { .. }
-            | QualityIssue::HypervisorSteal { .. }
             | QualityIssue::RunInterrupted { .. }
             | QualityIssue::RunsMissing { .. } => {}
         }

@@ -1,8 +1,8 @@
 //! Limits of the lab's health report.
 
-use super::{CPU, MACHINE_BUSY, at_least, exceeds};
+use super::{CPU, MACHINE_BUSY, above, exceeded, exceeds, reaching};
 use crate::lab_health::LabHealth;
-use crate::quality_issue::QualityIssue;
+use crate::quality_issue::{QualityIssue, Quantity};
 use netburn_scenario::Plan;
 use netburn_units::Duration;
 
@@ -48,12 +48,13 @@ pub fn standstill_limit(plan: &Plan) -> Duration {
 #[must_use]
 pub fn lab_reasons(health: &LabHealth, limit: Duration) -> Vec<QualityIssue> {
     let mut reasons = Vec::new();
-    if exceeds(health.lateness_us_p99, LAB_LATENESS_US) {
-        reasons.push(QualityIssue::LabDeliveryDelay {
-            p99_us: health.lateness_us_p99,
-            limit: LAB_LATENESS_US,
-        });
-    }
+    let lab = String::new;
+    reasons.extend(above(
+        Quantity::LabDeliveryDelay,
+        lab(),
+        health.lateness_us_p99,
+        LAB_LATENESS_US,
+    ));
     let limit_us = limit.as_nanos() as f64 / 1e3;
     if exceeds(health.standstill_us_max, limit_us) {
         reasons.push(QualityIssue::Standstill {
@@ -63,24 +64,16 @@ pub fn lab_reasons(health: &LabHealth, limit: Duration) -> Vec<QualityIssue> {
             total_us: health.standstill_us_total,
             limit: limit_us,
         });
-    } else if exceeds(health.lateness_us_max, limit_us) {
-        reasons.push(QualityIssue::LabPacketLate {
-            max_us: health.lateness_us_max,
-            limit: limit_us,
-        });
+    } else {
+        reasons.extend(above(Quantity::LabPacketLate, lab(), health.lateness_us_max, limit_us));
     }
-    let share = health.standstill_us_total / health.span_us.max(1.0);
     // In a lab that ran for 0.1 s, a standstill of 1 ms is 1 %.
-    if exceeds(share, STANDSTILL_SHARE) && health.standstill_us_total > limit_us {
-        reasons.push(QualityIssue::StandstillShare {
-            share,
-            limit: STANDSTILL_SHARE,
-        });
+    if health.standstill_us_total > limit_us {
+        let share = health.standstill_us_total / health.span_us.max(1.0);
+        reasons.extend(above(Quantity::StandstillShare, lab(), share, STANDSTILL_SHARE));
     }
     if exceeds(health.suspended_us, SUSPENDED_US) {
-        reasons.push(QualityIssue::MachineSuspended {
-            us: health.suspended_us,
-        });
+        reasons.push(exceeded(Quantity::MachineSuspended, lab(), health.suspended_us, 0.0));
     }
     for stopped in &health.stopped {
         reasons.push(QualityIssue::ProgramStopped {
@@ -89,35 +82,21 @@ pub fn lab_reasons(health: &LabHealth, limit: Duration) -> Vec<QualityIssue> {
             us: stopped.us,
         });
     }
-    if health.ring_drops > 0 {
-        reasons.push(QualityIssue::LabPacketsDropped {
-            packets: health.ring_drops,
-        });
-    }
-    if health.write_errors > 0 {
-        reasons.push(QualityIssue::LabFramesFailed {
-            frames: health.write_errors,
-        });
-    }
-    if exceeds(health.steal, STEAL) {
-        reasons.push(QualityIssue::HypervisorSteal {
-            share: health.steal,
-            limit: STEAL,
-        });
-    }
-    if at_least(health.machine_busy, MACHINE_BUSY) {
-        reasons.push(QualityIssue::LabMachineBusy {
-            share: health.machine_busy,
-            limit: MACHINE_BUSY,
-        });
-    }
-    if at_least(health.cpu, CPU) {
-        reasons.push(QualityIssue::ProcessorBusy {
-            who: "packet forwarding".to_owned(),
-            share: health.cpu,
-            limit: CPU,
-        });
-    }
+    reasons.extend(above(Quantity::LabPacketsDropped, lab(), health.ring_drops as f64, 0.0));
+    reasons.extend(above(Quantity::LabFramesFailed, lab(), health.write_errors as f64, 0.0));
+    reasons.extend(above(Quantity::HypervisorSteal, lab(), health.steal, STEAL));
+    reasons.extend(reaching(
+        Quantity::LabMachineBusy,
+        lab(),
+        health.machine_busy,
+        MACHINE_BUSY,
+    ));
+    reasons.extend(reaching(
+        Quantity::ProcessorBusy,
+        "packet forwarding".to_owned(),
+        health.cpu,
+        CPU,
+    ));
     reasons
 }
 

@@ -56,7 +56,7 @@ impl Sender {
     /// Processes the acknowledgement of `segment`.
     pub(crate) fn handle_ack(&mut self, now: Instant, segment: &Segment) {
         let ack = segment.ack;
-        if ack > self.next {
+        if ack > self.snd.next {
             // It acknowledges data that were not sent (RFC 9293 §3.10.7.4).
             return;
         }
@@ -64,16 +64,16 @@ impl Sender {
         let prior_delivered = self.rate.delivered();
         let had_packets = !self.board.is_empty();
         let mut result = AckResult {
-            prior_una: self.una,
-            prior_highest: self.board.highest_sacked(self.una),
+            prior_una: self.snd.una,
+            prior_highest: self.board.highest_sacked(self.snd.una),
             echo: segment.echo,
-            ece: self.ecn && segment.flags.contains(Flags::ECE),
+            ece: self.ecn.negotiated && segment.flags.contains(Flags::ECE),
             carries_data: segment.is_data(),
-            advanced: ack > self.una,
+            advanced: ack > self.snd.una,
             ..AckResult::default()
         };
-        if ack >= self.una {
-            self.move_window(segment, &mut result);
+        if ack >= self.snd.una {
+            result.window_moved = self.snd.update_window(segment);
         }
         if !segment.sack.is_empty() {
             self.take_sacks(now, segment, &mut result);
@@ -84,14 +84,15 @@ impl Sender {
             self.take_cumulative(now, ack, &mut result);
         }
         if let Some(lowest) = result.reordered {
-            let highest = self.board.highest_sacked(self.una);
-            self.rack.on_reordering(highest.saturating_sub(lowest), self.mss);
+            let highest = self.board.highest_sacked(self.snd.una);
+            self.rack
+                .on_reordering(highest.saturating_sub(lowest), self.board.mss());
         }
         if !had_packets {
             if result.duplicate {
                 self.handle_dubious_ack(now, &mut result);
             }
-            if self.next < self.end() {
+            if self.snd.next < self.snd.end() {
                 self.probe_answered();
             }
             // The probed data are acknowledged already; this may show that the probe was
@@ -132,11 +133,11 @@ impl Sender {
             min_rtt: self.rtt.min(),
             maybe_delayed: result.maybe_delayed,
             ece: result.ece,
-            window_limited: self.is_window_limited(),
+            window_limited: self.usage.is_limited(&self.congestion),
             may_raise: result.advanced || (self.rack.reordering > super::rack::DUP_THRESHOLD && result.sacked),
-            next: self.next,
-            acked_to: self.una,
-            pacing_rate: self.pacing_rate,
+            next: self.snd.next,
+            acked_to: self.snd.una,
+            pacing_rate: self.pacer.rate,
             rate: sample,
             state: self.recovery.state,
         };
@@ -153,22 +154,12 @@ impl Sender {
             let windows = if self.congestion.has_own_reduction() { 3 } else { 2 };
             self.buffer.set_windows(windows);
             self.buffer
-                .expand(self.mss, self.congestion.cwnd(), self.rack.reordering);
+                .expand(self.board.mss(), self.congestion.cwnd(), self.rack.reordering);
         }
     }
 
     fn rack_needs_widening(&self, result: &AckResult, delivered: u32) -> bool {
         result.duplicate || delivered > 0 && self.recovery.state != State::Open
-    }
-
-    /// `tcp_ack_update_window`.
-    fn move_window(&mut self, segment: &Segment, result: &mut AckResult) {
-        if result.advanced || (segment.seq, segment.window) > (self.window_seq, self.window) {
-            result.window_moved = segment.window != self.window;
-            self.window_seq = segment.seq;
-            self.window = segment.window;
-            self.window_end = self.window_end.max(segment.ack.saturating_add(segment.window));
-        }
     }
 
     /// `tcp_sacktag_write_queue`.
@@ -179,11 +170,11 @@ impl Sender {
             result.duplicate = true;
             self.rack.on_duplicate();
             let block = blocks[0];
-            let segments = u32::try_from(block.length().div_ceil(u64::from(self.mss))).unwrap_or(u32::MAX);
+            let segments = u32::try_from(block.length().div_ceil(u64::from(self.board.mss()))).unwrap_or(u32::MAX);
             self.recovery.on_duplicate(segments, block.end);
         }
         let min_rtt = self.rtt.min();
-        let (high, next) = (self.recovery.high, self.next);
+        let (high, next) = (self.recovery.high, self.snd.next);
         let Self { board, rate, rack, .. } = self;
         let mut on = |record: &super::scoreboard::Record| {
             rack.on_delivered(now, record, min_rtt);
@@ -196,7 +187,7 @@ impl Sender {
                 result.sacked_times = Some(result.sacked_times.map_or((at, at), |(first, _)| (first, at)));
             }
         };
-        let cumulative = segment.ack.max(self.una);
+        let cumulative = segment.ack.max(self.snd.una);
         for (index, block) in blocks.iter().enumerate() {
             let block = Range {
                 start: block.start.max(cumulative),
@@ -205,12 +196,11 @@ impl Sender {
             if index == 0 && first_is_duplicate || block.start >= block.end {
                 continue;
             }
-            // Ranges of the last segment are marked already (`recv_sack_cache`).
-            let known = self
-                .last_sacks
-                .iter()
-                .find(|known| known.start < block.end && block.start < known.end);
-            match known {
+            let mut marked = board.last_sacks.iter();
+            match marked
+                .find(|known| known.start < block.end && block.start < known.end)
+                .copied()
+            {
                 Some(known) => {
                     let (before, after) = (known.start, known.end);
                     if block.start < before {
@@ -223,9 +213,9 @@ impl Sender {
                 None => board.sack(block, &mut on),
             }
         }
-        self.last_sacks = Default::default();
+        board.last_sacks = Default::default();
         let skip = usize::from(first_is_duplicate);
-        for (known, block) in self.last_sacks.iter_mut().zip(blocks.iter().skip(skip)) {
+        for (known, block) in board.last_sacks.iter_mut().zip(blocks.iter().skip(skip)) {
             *known = Range {
                 start: block.start,
                 end: block.end.min(next).max(block.start),
@@ -254,7 +244,7 @@ impl Sender {
                 result.original_delivered |= record.end <= high;
             }
         });
-        self.una = ack;
+        self.snd.una = ack;
     }
 
     /// Round-trip time of an acknowledgement (`tcp_ack_update_rtt`): of originals; otherwise, with
@@ -285,14 +275,14 @@ impl Sender {
         // (`FLAG_ACK_MAYBE_DELAYED`).
         result.maybe_delayed = result.fully_acked == 1
             && !result.sacked
-            && self.una - result.prior_una < u64::from(self.mss)
+            && self.snd.una - result.prior_una < u64::from(self.board.mss())
             && self.rate.delivered() == prior_delivered + 1;
         if let Some(latest) = latest
             && !(result.maybe_delayed && self.rtt.min().is_some_and(|shortest| latest > shortest))
         {
             self.rtt.sample_min(now, latest);
         }
-        self.rtt.sample(sequence, self.una, self.next);
+        self.rtt.sample(sequence, self.snd.una, self.snd.next);
         latest
     }
 
@@ -310,16 +300,10 @@ impl Sender {
     /// needed (`tcp_ack_probe`).
     fn probe_answered(&mut self) {
         self.timeouts = 0;
-        if self.window_end > self.next {
+        if self.snd.window_room() > 0 {
             self.rtt.clear_backoff();
             self.timer = None;
         }
-    }
-
-    /// `tcp_is_cwnd_limited`.
-    fn is_window_limited(&self) -> bool {
-        self.window_limited
-            || self.congestion.in_slow_start() && self.congestion.cwnd() < self.max_packets_out.saturating_mul(2)
     }
 }
 

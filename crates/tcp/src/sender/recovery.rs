@@ -18,9 +18,9 @@ impl Sender {
         }
         if self.recovery.state == State::Open {
             self.recovery.retransmitted_at = None;
-        } else if self.una >= self.recovery.high {
+        } else if self.snd.una >= self.recovery.high {
             match self.recovery.state {
-                State::Cwr if self.una != self.recovery.high => {
+                State::Cwr if self.snd.una != self.recovery.high => {
                     self.end_reduction(now);
                     self.recovery.state = State::Open;
                 }
@@ -73,7 +73,6 @@ impl Sender {
         if self.board.first().is_some_and(|first| first.marks.has(Marks::SACKED)) {
             // The receiver discarded selectively acknowledged data (RFC 2018 §8).
             self.board.forget_sacks();
-            self.last_sacks = Default::default();
         }
         let times = self.times();
         for index in 0..self.board.len() {
@@ -91,7 +90,7 @@ impl Sender {
             self.board.mark_lost(0);
         }
         let new_episode = self.recovery.state <= State::Disorder
-            || self.recovery.high <= self.una
+            || self.recovery.high <= self.snd.una
             || self.recovery.state == State::Loss && self.timeouts == 0;
         let disordered = self.recovery.state <= State::Disorder;
         self.rack.on_timeout(disordered, self.board.sacked_out);
@@ -100,13 +99,11 @@ impl Sender {
             self.begin_undo();
         }
         self.recovery.state = State::Loss;
-        self.recovery.high = self.next;
+        self.recovery.high = self.snd.next;
         self.recovery.frto = fresh || self.timeouts > 0;
         self.recovery.new_data_first = false;
         self.recovery.tail_probe = None;
-        if self.ecn {
-            self.cwr = true;
-        }
+        self.ecn.on_reduction();
         self.update_pacing_rate();
     }
 
@@ -181,16 +178,14 @@ impl Sender {
 
     /// `tcp_init_cwnd_reduction`.
     fn begin_reduction(&mut self, now: Instant) {
-        self.recovery.high = self.next;
+        self.recovery.high = self.snd.next;
         self.recovery.tail_probe = None;
         self.recovery.prr = Prr {
             prior_cwnd: self.congestion.cwnd(),
             ..Prr::default()
         };
         self.congestion.on_congestion(now, self.board.in_flight());
-        if self.ecn {
-            self.cwr = true;
-        }
+        self.ecn.on_reduction();
     }
 
     pub(super) fn end_reduction(&mut self, now: Instant) {
@@ -199,7 +194,7 @@ impl Sender {
 
     /// `tcp_process_loss` with F-RTO (RFC 5682 §3.1).
     fn process_loss(&mut self, now: Instant, result: &mut AckResult) {
-        let recovered = self.una >= self.recovery.high;
+        let recovered = self.snd.una >= self.recovery.high;
         if result.advanced && self.try_undo_loss(now, result, false) {
             return;
         }
@@ -208,15 +203,15 @@ impl Sender {
             if result.original_delivered && self.try_undo_loss(now, result, true) {
                 return;
             }
-            if self.next > self.recovery.high {
+            if self.snd.next > self.recovery.high {
                 if result.sacked || result.is_duplicate_ack() {
                     // Step 3.a: the loss was real.
                     self.recovery.frto = false;
                 }
             } else if result.advanced && !recovered {
-                self.recovery.high = self.next;
+                self.recovery.high = self.snd.next;
                 // Step 2.b: new data will decide.
-                if self.next < self.end() && self.window_end > self.next {
+                if self.snd.next < self.snd.end() && self.snd.window_room() > 0 {
                     self.recovery.new_data_first = true;
                     return;
                 }
@@ -261,7 +256,7 @@ impl Sender {
         };
         if self.recovery.state != state {
             self.recovery.state = state;
-            self.recovery.high = self.next;
+            self.recovery.high = self.snd.next;
         }
     }
 

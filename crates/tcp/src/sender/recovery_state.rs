@@ -24,6 +24,21 @@ pub(crate) struct Recovery {
     pub(crate) probe: Option<Probe>,
 }
 
+/// Explicit congestion notification (RFC 3168): the peer repeats ECE until it receives CWR.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Ecn {
+    pub(crate) negotiated: bool,
+    /// True if the next new segment carries CWR.
+    pub(super) sends_cwr: bool,
+}
+
+impl Ecn {
+    /// The window is reduced, which the next new segment tells the peer.
+    pub(super) fn on_reduction(&mut self) {
+        self.sends_cwr |= self.negotiated;
+    }
+}
+
 /// Proportional rate reduction (RFC 6937).
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Prr {

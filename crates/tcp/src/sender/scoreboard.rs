@@ -71,11 +71,18 @@ pub(crate) struct Scoreboard {
     retransmissions: VecDeque<(u64, u64)>,
     /// Number of transmissions so far.
     transmissions: u64,
+    /// SACK blocks of the last segment, which are marked already (`recv_sack_cache`).
+    pub(super) last_sacks: [Range; 3],
 }
 
 impl Scoreboard {
     pub(crate) fn new(mss: u32) -> Self {
         Self { mss, ..Self::default() }
+    }
+
+    /// Maximum segment size in bytes.
+    pub(crate) fn mss(&self) -> u32 {
+        self.mss
     }
 
     pub(crate) fn set_mss(&mut self, mss: u32) {
@@ -298,6 +305,7 @@ impl Scoreboard {
 
     /// Clears all SACK marks, because the receiver discarded the data.
     pub(crate) fn forget_sacks(&mut self) {
+        self.last_sacks = Default::default();
         for record in &mut self.records {
             record.marks.clear(Marks::SACKED);
         }

@@ -25,7 +25,7 @@ impl Sender {
     /// Next expiry, and its timer; the pacing timer is `None`.
     pub(crate) fn poll_timeout(&self) -> Option<(Instant, Option<SenderTimer>)> {
         let timer = self.timer.map(|(at, timer)| (at, Some(timer)));
-        match (timer, self.paced_until) {
+        match (timer, self.pacer.poll_timeout()) {
             (Some(timer), Some(paced)) if paced < timer.0 => Some((paced, None)),
             (None, Some(paced)) => Some((paced, None)),
             (timer, _) => timer,
@@ -34,8 +34,8 @@ impl Sender {
 
     /// Processes a due timer. Returns false if the connection fails.
     pub(crate) fn handle_timeout(&mut self, now: Instant) -> bool {
-        if self.paced_until.is_some_and(|at| at <= now) {
-            self.paced_until = None;
+        if self.pacer.poll_timeout().is_some_and(|at| at <= now) {
+            self.pacer.disarm();
         }
         let Some((at, timer)) = self.timer else { return true };
         if at > now {
@@ -145,14 +145,14 @@ impl Sender {
 
     /// `tcp_probe_timer`: the peer's window is closed, or a packet was rejected locally.
     fn on_persist_timeout(&mut self, now: Instant) -> bool {
-        if !self.board.is_empty() || self.next >= self.end() {
+        if !self.board.is_empty() || self.snd.next >= self.snd.end() {
             return true;
         }
         if self.timeouts >= MAX_TIMEOUTS {
             return false;
         }
-        let wanted = (self.end() - self.next).min(u64::from(self.mss));
-        if self.window_end.saturating_sub(self.next) < wanted {
+        let wanted = (self.snd.end() - self.snd.next).min(u64::from(self.board.mss()));
+        if self.snd.window_room() < wanted {
             self.recovery.probe = Some(Probe::Window);
         }
         self.timeouts += 1;

@@ -30,21 +30,21 @@ impl Sender {
         if !self.established || self.held {
             return None;
         }
-        if self.next == self.end() && self.recovery.probe.is_none() && self.board.lost_out == 0 {
+        if self.snd.next == self.snd.end() && self.recovery.probe.is_none() && self.board.lost_out == 0 {
             self.limit = Limit::Application;
             self.settle(now, false);
             return None;
         }
-        self.paced_until = None;
+        self.pacer.disarm();
         let outgoing = self
             .poll_probe(now)
             .or_else(|| self.poll_retransmission(now))
             .or_else(|| self.poll_new(now, false));
         if outgoing.is_none()
             && self.board.is_empty()
-            && self.next < self.end()
+            && self.snd.next < self.snd.end()
             && self.timer.is_none()
-            && self.paced_until.is_none()
+            && self.pacer.poll_timeout().is_none()
         {
             // Nothing is in flight whose acknowledgement could wake the sender.
             self.set_timer(now + self.rtt.rto(), SenderTimer::Persist);
@@ -64,7 +64,7 @@ impl Sender {
                 let outgoing = self.poll_new(now, true).or_else(|| self.retransmit_tail(now));
                 if let Some(outgoing) = &outgoing {
                     self.recovery.tail_probe = Some(TailProbe {
-                        end: self.next,
+                        end: self.snd.next,
                         retransmission: outgoing.retransmission,
                     });
                     self.timer = None;
@@ -73,13 +73,13 @@ impl Sender {
                 outgoing
             }
             Probe::Window => {
-                let room = self.window_end.saturating_sub(self.next).min(u64::from(self.mss));
-                if room > 0 && self.next < self.end() {
-                    let end = (self.next + room).min(self.end());
+                let room = self.snd.window_room().min(u64::from(self.board.mss()));
+                if room > 0 && self.snd.next < self.snd.end() {
+                    let end = (self.snd.next + room).min(self.snd.end());
                     return Some(self.send(now, end));
                 }
                 Some(Outgoing {
-                    start: self.next,
+                    start: self.snd.next,
                     length: 0,
                     fin: false,
                     segments: 1,
@@ -103,15 +103,14 @@ impl Sender {
             self.limit = Limit::CongestionWindow;
             return None;
         }
-        if let Some(at) = self.pacer.blocked_until(now) {
-            self.paced_until = Some(at);
+        if self.pacer.blocks(now) {
             self.limit = Limit::Pacing;
             return None;
         }
         let record = *self.board.get(index);
         let segments = room.min(self.burst()).min(record.segments);
-        let truesize = gso::truesize(&self.gso, segments * self.mss, segments);
-        if self.queue.holds(record.host_mark) || self.queue.throttles(truesize, self.pacing_rate, 1, self.board.len()) {
+        let truesize = gso::truesize(&self.gso, segments * self.board.mss(), segments);
+        if self.queue.holds(record.host_mark) || self.queue.throttles(truesize, self.pacer.rate, 1, self.board.len()) {
             self.limit = Limit::SmallQueue;
             return None;
         }
@@ -124,7 +123,7 @@ impl Sender {
             return None;
         }
         if last.segments > 1 {
-            let at = last.start + u64::from(last.segments - 1) * u64::from(self.mss);
+            let at = last.start + u64::from(last.segments - 1) * u64::from(self.board.mss());
             if last.start < at && at < last.end {
                 self.board.split(self.board.len() - 1, at);
             }
@@ -135,8 +134,9 @@ impl Sender {
     /// `__tcp_retransmit_skb`, for at most `segments` of a record.
     fn retransmit(&mut self, now: Instant, index: usize, segments: u32) -> Outgoing {
         let whole = *self.board.get(index);
-        let cut = whole.start + u64::from(segments) * u64::from(self.mss);
-        if cut < whole.end && self.board.content_of(whole.start, whole.end) > u64::from(segments) * u64::from(self.mss)
+        let cut = whole.start + u64::from(segments) * u64::from(self.board.mss());
+        if cut < whole.end
+            && self.board.content_of(whole.start, whole.end) > u64::from(segments) * u64::from(self.board.mss())
         {
             self.board.split(index, cut);
         }
@@ -147,7 +147,7 @@ impl Sender {
         self.board.mark_retransmitted(index, snapshot, self.queue.mark());
         self.recovery
             .on_retransmitted(record.segments, now.as_nanos().div_euclid(1_000_000));
-        self.retransmits += u64::from(record.segments);
+        self.sent.retransmits += u64::from(record.segments);
         self.account(now, &outgoing);
         if index == 0 && !matches!(self.timer, Some((_, SenderTimer::Reordering))) {
             self.set_timer(now + self.rtt.rto(), SenderTimer::Retransmission);
@@ -170,12 +170,11 @@ impl Sender {
 
     /// Sends new data. Returns `None` if there are none, and an error if something prevents it.
     fn try_new(&mut self, now: Instant, probe: bool) -> Result<Option<Outgoing>, Limit> {
-        let available = self.end() - self.next;
+        let available = self.snd.end() - self.snd.next;
         if available == 0 {
             return Ok(None);
         }
-        if let Some(at) = self.pacer.blocked_until(now) {
-            self.paced_until = Some(at);
+        if self.pacer.blocks(now) {
             return Err(Limit::Pacing);
         }
         if self.board.is_empty() {
@@ -187,14 +186,14 @@ impl Sender {
             0 => return Err(Limit::CongestionWindow),
             room => room.min((cwnd / 2).max(1)),
         };
-        let mss = u64::from(self.mss);
-        let content = self.written - self.next;
-        let window = self.window_end.saturating_sub(self.next);
+        let mss = u64::from(self.board.mss());
+        let content = self.snd.written - self.snd.next;
+        let window = self.snd.window_room();
         if window < available.min(mss) {
             return Err(Limit::ReceiveWindow);
         }
         let burst = self.burst();
-        if content < mss && !self.finished && self.buffer.is_refused() {
+        if content < mss && !self.snd.finished && self.buffer.is_refused() {
             // The application has more data: it waits for room.
             return Err(Limit::SendBuffer);
         }
@@ -209,11 +208,11 @@ impl Sender {
         if length < content && length > mss {
             length -= length % mss;
         }
-        let fin = self.finished && length == content && window > length;
-        let end = self.next + length + u64::from(fin);
-        let segments = self.board.segments_of(self.next, end);
+        let fin = self.snd.finished && length == content && window > length;
+        let end = self.snd.next + length + u64::from(fin);
+        let segments = self.board.segments_of(self.snd.next, end);
         let truesize = gso::truesize(&self.gso, length as u32, segments);
-        if self.queue.throttles(truesize, self.pacing_rate, 0, self.board.len()) {
+        if self.queue.throttles(truesize, self.pacer.rate, 0, self.board.len()) {
             return Err(Limit::SmallQueue);
         }
         Ok(Some(self.send(now, end)))
@@ -223,14 +222,14 @@ impl Sender {
     fn send(&mut self, now: Instant, end: u64) -> Outgoing {
         let in_flight = self.board.in_flight();
         self.congestion.on_sent(now, in_flight, self.rate.is_app_limited());
-        let segments = self.board.segments_of(self.next, end);
-        let mut outgoing = self.outgoing(self.next, end, segments, false);
-        outgoing.cwr = std::mem::take(&mut self.cwr);
+        let segments = self.board.segments_of(self.snd.next, end);
+        let mut outgoing = self.outgoing(self.snd.next, end, segments, false);
+        outgoing.cwr = std::mem::take(&mut self.ecn.sends_cwr);
         let snapshot = self.rate.on_sent(now, !self.board.is_empty());
         self.queue.charge(outgoing.truesize);
         let first = self.board.is_empty();
         self.board.push(Record {
-            start: self.next,
+            start: self.snd.next,
             end,
             segments,
             marks: Marks::default(),
@@ -238,8 +237,8 @@ impl Sender {
             snapshot,
             tx_seq: 0,
         });
-        self.next = end;
-        self.sent_since_check = true;
+        self.snd.next = end;
+        self.usage.on_new_data();
         self.account(now, &outgoing);
         if first
             || matches!(
@@ -271,13 +270,12 @@ impl Sender {
     }
 
     fn account(&mut self, now: Instant, outgoing: &Outgoing) {
-        self.pacer
-            .on_sent(now, u64::from(outgoing.length), outgoing.segments, self.pacing_rate);
-        self.segments_sent += u64::from(outgoing.segments);
+        self.pacer.on_sent(now, u64::from(outgoing.length), outgoing.segments);
+        self.sent.segments += u64::from(outgoing.segments);
         if self.recovery.state.is_reducing() {
             self.recovery.prr.out += outgoing.segments;
         }
-        self.last_sent = Some(now);
+        self.usage.on_sent(now);
     }
 
     /// Maximum number of segments in one burst.
@@ -285,8 +283,8 @@ impl Sender {
         let minimum = self.congestion.min_burst();
         gso::burst_segments(
             &self.gso,
-            self.mss,
-            self.pacing_rate,
+            self.board.mss(),
+            self.pacer.rate,
             self.queue.shift(),
             self.rtt.min(),
             minimum,
@@ -301,10 +299,7 @@ impl Sender {
             return None;
         }
         let recent = Duration::from_millis(1);
-        if self
-            .last_sent
-            .is_none_or(|at| now.checked_since(at).is_none_or(|idle| idle > recent))
-        {
+        if self.usage.idle(now).is_none_or(|idle| idle > recent) {
             return None;
         }
         let wanted = burst.min(available);
@@ -312,7 +307,10 @@ impl Sender {
         if limit >= burst || limit >= wanted {
             return None;
         }
-        let whole = self.window.min(u64::from(self.congestion.cwnd()) * u64::from(self.mss));
+        let whole = self
+            .snd
+            .window
+            .min(u64::from(self.congestion.cwnd()) * u64::from(self.board.mss()));
         if limit >= whole / 3 {
             return None;
         }
@@ -322,7 +320,7 @@ impl Sender {
         if now.checked_since(first.snapshot.sent_at).is_none_or(|age| age < half) {
             return None;
         }
-        if self.finished && available <= burst {
+        if self.snd.finished && available <= burst {
             return None;
         }
         Some(if room < window {
@@ -334,14 +332,12 @@ impl Sender {
 
     /// `tcp_slow_start_after_idle_check`.
     fn restart_after_idle(&mut self, now: Instant) {
-        let Some(idle) = self.last_sent.and_then(|at| now.checked_since(at)) else {
-            return;
-        };
         let rto = self.rtt.rto();
-        if self.slow_start_after_idle && idle > rto && !self.congestion.has_own_reduction() {
+        if let Some(idle) = self.usage.restarts_after(now, rto)
+            && !self.congestion.has_own_reduction()
+        {
             self.congestion.on_restart(now, idle, rto);
-            self.used_since = now;
-            self.used = 0;
+            self.usage.restart(now);
             self.update_pacing_rate();
         }
     }
@@ -349,29 +345,19 @@ impl Sender {
     /// End of a round of transmissions; `limited`: the window ended it (`tcp_cwnd_validate`).
     fn settle(&mut self, now: Instant, limited: bool) {
         let limited = limited || self.board.in_flight() >= self.congestion.cwnd();
-        if !std::mem::take(&mut self.sent_since_check) && !limited {
-            return;
-        }
         let out = self.board.packets_out;
-        if self.una >= self.usage_end || limited || !self.window_limited && out > self.max_packets_out {
-            self.window_limited = limited;
-            self.max_packets_out = out;
-            self.usage_end = self.next;
-        }
-        let slow = self.congestion.in_slow_start() && self.congestion.cwnd() < self.max_packets_out.saturating_mul(2);
-        if self.window_limited || slow {
-            self.used = 0;
-            self.used_since = now;
+        if !self.usage.end_round(&self.snd, out, limited) {
             return;
         }
-        self.used = self.used.max(out);
-        let idle = now.checked_since(self.used_since).unwrap_or_default();
-        if self.slow_start_after_idle && idle >= self.rtt.rto() && !self.congestion.has_own_reduction() {
+        if self.usage.is_limited(&self.congestion) {
+            self.usage.restart(now);
+        } else if let Some(used) = self.usage.note_unfilled(now, out, self.rtt.rto())
+            && !self.congestion.has_own_reduction()
+        {
             if self.recovery.state == State::Open && !self.buffer.is_refused() {
-                self.congestion.on_underused(self.used.max(self.initial_window));
+                self.congestion.on_underused(used);
             }
-            self.used = 0;
-            self.used_since = now;
+            self.usage.restart(now);
         }
     }
 }

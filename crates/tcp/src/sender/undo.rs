@@ -48,7 +48,7 @@ impl Sender {
     pub(super) fn begin_undo(&mut self) {
         let out = self.board.retrans_out;
         self.recovery.undo = Some(Undo {
-            from: self.una,
+            from: self.snd.una,
             outstanding: (out > 0).then_some(out),
             window: true,
         });
@@ -84,9 +84,9 @@ impl Sender {
         if self.recovery.undo.is_none() || !self.recovery.answers_original(result.echo) {
             return false;
         }
-        let highest = self.board.highest_sacked(self.una);
+        let highest = self.board.highest_sacked(self.snd.una);
         if highest > result.prior_una {
-            self.rack.on_reordering(highest - result.prior_una, self.mss);
+            self.rack.on_reordering(highest - result.prior_una, self.board.mss());
         }
         if self.board.retrans_out > 0 {
             // Wait for the retransmission in flight.

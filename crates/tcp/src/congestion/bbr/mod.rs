@@ -56,19 +56,12 @@ pub(super) struct Bbr {
     mss: u32,
     mode: Mode,
     bandwidth: WindowedMax,
-    min_rtt: Option<Duration>,
-    min_rtt_at: Instant,
-    probe_rtt_until: Option<Instant>,
-    probe_rtt_round_done: bool,
-    round: u64,
-    round_starts: bool,
-    /// The round ends when a segment sent after this many deliveries is acknowledged.
-    round_ends: u64,
+    min_rtt: MinRtt,
+    probe_rtt: ProbeRtt,
+    round: Round,
     cycle: usize,
     cycle_began: Instant,
-    full_bandwidth: Bandwidth,
-    full_rounds: u32,
-    full: bool,
+    pipe: FullPipe,
     pacing_gain: u64,
     cwnd_gain: u64,
     pacing_rate: BitRate,
@@ -80,6 +73,40 @@ pub(super) struct Bbr {
     aggregation: Option<Aggregation>,
 }
 
+/// Minimum round-trip time, and when it was measured.
+#[derive(Debug, Clone, Default)]
+struct MinRtt {
+    value: Option<Duration>,
+    at: Instant,
+}
+
+/// The drain of the path that measures the minimum round-trip time.
+#[derive(Debug, Clone, Default)]
+struct ProbeRtt {
+    /// Its earliest end; `None` until the path is drained.
+    until: Option<Instant>,
+    round_done: bool,
+}
+
+/// Rounds of the connection: a round ends when a segment sent in it is acknowledged.
+#[derive(Debug, Clone, Default)]
+struct Round {
+    count: u64,
+    /// True if this acknowledgement starts one.
+    starts: bool,
+    /// It ends when a segment sent after this many deliveries is acknowledged.
+    ends: u64,
+}
+
+/// Detection of a full pipe: the bandwidth has not grown for some rounds.
+#[derive(Debug, Clone, Default)]
+struct FullPipe {
+    bandwidth: Bandwidth,
+    /// Rounds without growth.
+    rounds: u32,
+    reached: bool,
+}
+
 impl Bbr {
     pub(super) fn new(random: Stream) -> Self {
         Self {
@@ -87,18 +114,12 @@ impl Bbr {
             mss: 1_448,
             mode: Mode::Startup,
             bandwidth: WindowedMax::default(),
-            min_rtt: None,
-            min_rtt_at: Instant::ZERO,
-            probe_rtt_until: None,
-            probe_rtt_round_done: false,
-            round: 0,
-            round_starts: false,
-            round_ends: 0,
+            min_rtt: MinRtt::default(),
+            probe_rtt: ProbeRtt::default(),
+            round: Round::default(),
             cycle: 0,
             cycle_began: Instant::ZERO,
-            full_bandwidth: Bandwidth::default(),
-            full_rounds: 0,
-            full: false,
+            pipe: FullPipe::default(),
             pacing_gain: STARTUP_GAIN,
             cwnd_gain: STARTUP_GAIN,
             pacing_rate: BitRate::from_bps(0),
@@ -118,8 +139,8 @@ impl Bbr {
 
     pub(super) fn on_established(&mut self, established: &Established, window: &Window) {
         self.mss = established.mss.max(1);
-        self.min_rtt = established.srtt;
-        self.min_rtt_at = established.now;
+        self.min_rtt.value = established.srtt;
+        self.min_rtt.at = established.now;
         self.cycle_began = established.now;
         if let Some(aggregation) = &mut self.aggregation {
             aggregation.restart(established.now);
@@ -147,13 +168,13 @@ impl Bbr {
 
     pub(super) fn on_rto(&mut self) {
         self.prior_state = State::Loss;
-        self.full_bandwidth = Bandwidth::default();
-        self.round_starts = true;
+        self.pipe.bandwidth = Bandwidth::default();
+        self.round.starts = true;
     }
 
     pub(super) fn on_undo(&mut self) {
-        self.full_bandwidth = Bandwidth::default();
-        self.full_rounds = 0;
+        self.pipe.bandwidth = Bandwidth::default();
+        self.pipe.rounds = 0;
     }
 
     /// Data are sent after an idle period: the rate need not grow again (`bbr_cwnd_event`).
@@ -184,19 +205,19 @@ impl Bbr {
     /// Counts rounds and tracks the maximum delivery rate (`bbr_update_bw`). An application-limited
     /// rate counts only if it is larger.
     fn update_bandwidth(&mut self, ack: &Ack) {
-        self.round_starts = false;
+        self.round.starts = false;
         let (Some(interval), Some(prior)) = (ack.rate.interval, ack.rate.prior_delivered) else {
             return;
         };
-        if prior >= self.round_ends {
-            self.round_ends = ack.rate.total_delivered;
-            self.round += 1;
-            self.round_starts = true;
+        if prior >= self.round.ends {
+            self.round.ends = ack.rate.total_delivered;
+            self.round.count += 1;
+            self.round.starts = true;
             self.conserving = false;
         }
         let sample = Bandwidth::new(ack.rate.delivered, interval);
         if !ack.rate.app_limited || sample >= self.bandwidth() {
-            self.bandwidth.update(BANDWIDTH_ROUNDS, self.round, sample.0);
+            self.bandwidth.update(BANDWIDTH_ROUNDS, self.round.count, sample.0);
         }
     }
 
@@ -206,7 +227,7 @@ impl Bbr {
             && ack.acked > 0
             && ack.rate.interval.is_some()
         {
-            aggregation.on_ack(ack.now, ack.acked, self.round_starts, bandwidth, cwnd);
+            aggregation.on_ack(ack.now, ack.acked, self.round.starts, bandwidth, cwnd);
         }
     }
 
@@ -218,7 +239,7 @@ impl Bbr {
             return;
         }
         let elapsed = ack.now.checked_since(self.cycle_began).unwrap_or_default();
-        let whole = self.min_rtt.is_some_and(|rtt| elapsed > rtt);
+        let whole = self.min_rtt.value.is_some_and(|rtt| elapsed > rtt);
         let gain = self.pacing_gain;
         let due = match gain.cmp(&UNIT) {
             Ordering::Equal => whole,
@@ -240,21 +261,21 @@ impl Bbr {
 
     /// Detects a full pipe (`bbr_check_full_bw_reached`).
     fn update_full(&mut self, ack: &Ack) {
-        if self.full || !self.round_starts || ack.rate.app_limited {
+        if self.pipe.reached || !self.round.starts || ack.rate.app_limited {
             return;
         }
         let bandwidth = self.bandwidth();
-        if bandwidth >= self.full_bandwidth.times(FULL_GROWTH) {
-            self.full_bandwidth = bandwidth;
-            self.full_rounds = 0;
+        if bandwidth >= self.pipe.bandwidth.times(FULL_GROWTH) {
+            self.pipe.bandwidth = bandwidth;
+            self.pipe.rounds = 0;
             return;
         }
-        self.full_rounds += 1;
-        self.full = self.full_rounds >= FULL_ROUNDS;
+        self.pipe.rounds += 1;
+        self.pipe.reached = self.pipe.rounds >= FULL_ROUNDS;
     }
 
     fn update_drain(&mut self, window: &mut Window, ack: &Ack) {
-        if self.mode == Mode::Startup && self.full {
+        if self.mode == Mode::Startup && self.pipe.reached {
             self.mode = Mode::Drain;
             window.set_ssthresh(narrow(self.target(UNIT)));
         }
@@ -272,28 +293,28 @@ impl Bbr {
     /// Tracks the minimum round-trip time. If none as short was measured for ten seconds, drains
     /// the path for 200 ms and a round to measure it (`bbr_update_min_rtt`).
     fn update_min_rtt(&mut self, window: &mut Window, ack: &Ack) {
-        let expired = ack.now > self.min_rtt_at + MIN_RTT_WINDOW;
+        let expired = ack.now > self.min_rtt.at + MIN_RTT_WINDOW;
         if let Some(rtt) = ack.rtt
-            && (self.min_rtt.is_none_or(|least| rtt < least) || (expired && !ack.maybe_delayed))
+            && (self.min_rtt.value.is_none_or(|least| rtt < least) || (expired && !ack.maybe_delayed))
         {
-            self.min_rtt = Some(rtt);
-            self.min_rtt_at = ack.now;
+            self.min_rtt.value = Some(rtt);
+            self.min_rtt.at = ack.now;
         }
         if expired && !self.idle_restart && self.mode != Mode::ProbeRtt {
             self.save_cwnd(window.cwnd());
             self.mode = Mode::ProbeRtt;
-            self.probe_rtt_until = None;
+            self.probe_rtt.until = None;
         }
         if self.mode == Mode::ProbeRtt {
-            if self.probe_rtt_until.is_some() {
-                self.probe_rtt_round_done |= self.round_starts;
-                if self.probe_rtt_round_done {
+            if self.probe_rtt.until.is_some() {
+                self.probe_rtt.round_done |= self.round.starts;
+                if self.probe_rtt.round_done {
                     self.end_probe_rtt(window, ack.now);
                 }
             } else if ack.in_flight <= MIN_CWND {
-                self.probe_rtt_until = Some(ack.now + PROBE_RTT_TIME);
-                self.probe_rtt_round_done = false;
-                self.round_ends = ack.rate.total_delivered;
+                self.probe_rtt.until = Some(ack.now + PROBE_RTT_TIME);
+                self.probe_rtt.round_done = false;
+                self.round.ends = ack.rate.total_delivered;
             }
         }
         if ack.acked > 0 {
@@ -303,12 +324,12 @@ impl Bbr {
 
     /// Restores the window at the end of ProbeRTT (`bbr_check_probe_rtt_done`).
     fn end_probe_rtt(&mut self, window: &mut Window, now: Instant) {
-        if self.probe_rtt_until.is_none_or(|until| now <= until) {
+        if self.probe_rtt.until.is_none_or(|until| now <= until) {
             return;
         }
-        self.min_rtt_at = now;
+        self.min_rtt.at = now;
         window.set_cwnd(window.cwnd().max(self.prior_cwnd));
-        if self.full {
+        if self.pipe.reached {
             self.begin_probe_bandwidth(now);
         } else {
             self.mode = Mode::Startup;
@@ -335,7 +356,7 @@ impl Bbr {
 
     fn set_pacing(&mut self, gain: u64) {
         let rate = self.bandwidth().pacing(self.mss, gain);
-        if self.full || rate > self.pacing_rate {
+        if self.pipe.reached || rate > self.pacing_rate {
             self.pacing_rate = rate;
         }
     }
@@ -412,7 +433,7 @@ mod tests {
                 ..Ack::default()
             };
             self.bbr.on_ack(&mut self.window, &ack);
-            self.bbr.full
+            self.bbr.pipe.reached
         }
 
         /// Pacing rate relative to that of 100 segments per round.

@@ -39,13 +39,13 @@ impl Bbr {
         let bandwidth = self.bandwidth();
         let mut target = self.product(self.cwnd_gain);
         if let Some(aggregation) = &self.aggregation
-            && self.full
+            && self.pipe.reached
         {
             target += aggregation.excess(bandwidth);
         }
         let target = narrow(self.with_bursts(target));
         let grown = cwnd.saturating_add(ack.acked);
-        let cwnd = if self.full {
+        let cwnd = if self.pipe.reached {
             grown.min(target)
         } else if cwnd < target || ack.rate.total_delivered < FIRST_CWND {
             grown
@@ -61,7 +61,7 @@ impl Bbr {
         let mut cwnd = cwnd.saturating_sub(ack.lost).max(1);
         if ack.state == State::Recovery && self.prior_state != State::Recovery {
             self.conserving = true;
-            self.round_ends = ack.rate.total_delivered;
+            self.round.ends = ack.rate.total_delivered;
             cwnd = ack.in_flight.saturating_add(ack.acked);
         } else if self.prior_state >= State::Recovery && ack.state < State::Recovery {
             cwnd = cwnd.max(self.prior_cwnd);
@@ -83,6 +83,7 @@ impl Bbr {
     /// time (`bbr_bdp`).
     fn product(&self, gain: u64) -> u64 {
         self.min_rtt
+            .value
             .map_or(FIRST_CWND, |rtt| self.bandwidth().product(rtt, gain))
     }
 
