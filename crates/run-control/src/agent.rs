@@ -111,17 +111,11 @@ pub async fn run<D: Dial, T: AgentPolicy>(
         // Store the remaining rows of the workloads on disk.
         session.store_remaining(&mut rows).await;
     }
-    let end = match load.end().await {
-        Ok((report, busy)) => LateResultsEnd {
-            health: Some(part.health(&join.name, &report, busy)),
-            ..ended(&run, stopped)
-        },
-        Err(error) => ended(&run, Some(error.to_string())),
-    };
     let end = LateResultsEnd {
         stop_requested_at: session.stop_requested_at.map(Instant::as_nanos),
-        ..end
+        ..ended(&run, stopped)
     };
+    let end = load.end(&part, &join.name, end).await;
     session.record_end(&end).await;
     match attended {
         Ok(()) => finish(session, end).await,

@@ -71,10 +71,10 @@ impl LateCollector {
                     let answers = self.offer(&key.0, &[waiting]);
                     // A repeated lack of space is not reported again; other errors are.
                     let again = self.deferred.contains_key(&key);
-                    let news = answers
+                    let answers = answers
                         .into_iter()
                         .filter(|answer| !(again && matches!(answer, ToMember::Rejected(_))));
-                    acked.extend(news.map(|answer| (key.0.clone(), answer)));
+                    acked.extend(answers.map(|answer| (key.0.clone(), answer)));
                 }
             }
         }

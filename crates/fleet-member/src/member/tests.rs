@@ -68,9 +68,8 @@ fn a_slow_disk_delays_the_connection_but_no_heartbeat() {
             let next = next.expect("a heartbeat in time").unwrap();
             assert!(matches!(next, Ok(FromMember::Heartbeat)), "{next:?}");
         };
-        let mut joined = false;
         tokio::select! {
-            _ = member.run_connection(&mut joined, std::future::pending::<()>(), &mut late) => {
+            _ = member.stay_connected(std::future::pending::<()>(), &mut late) => {
                 panic!("the connection ended")
             }
             () = controller => {}

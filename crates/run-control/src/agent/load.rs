@@ -56,16 +56,24 @@ impl RunningLoad {
         self.stopper.stop();
     }
 
-    /// Waits for the end. Returns the report of the load, and the [busy share](machine_busy) of the machine.
-    pub(super) async fn end(self) -> io::Result<(DriveReport, Option<f64>)> {
+    /// Waits for the end. Adds the health of the agent of this `name`, or the error, to `end`.
+    pub(super) async fn end(self, part: &Part, name: &str, end: LateResultsEnd) -> LateResultsEnd {
         if let Some(baseline) = self.baseline
             && let Ok(Err(error)) = baseline.await
         {
             tracing::warn!(%error, "idle latency could not be measured");
         }
-        let report = self.driving.await.map_err(io::Error::other)??;
-        let busy = self.cpu.ok().and_then(|cpu| machine_busy(&cpu, self.zero));
-        Ok((report, busy))
+        match self.driving.await.map_err(io::Error::other).flatten() {
+            Ok(report) => {
+                let busy = self.cpu.ok().and_then(|cpu| machine_busy(&cpu, self.zero));
+                let health = Some(part.health(name, &report, busy));
+                LateResultsEnd { health, ..end }
+            }
+            Err(error) => LateResultsEnd {
+                error: Some(error.to_string()),
+                ..end
+            },
+        }
     }
 }
 
