@@ -18,7 +18,10 @@ pub trait RunEnvironment: Sync {
     ///
     /// # Errors
     /// [`Unsupported`] with the reason.
-    fn check(&self, plan: &Plan) -> Result<(), Unsupported>;
+    fn check(&self, plan: &Plan) -> Result<(), Unsupported> {
+        plan.check_for(self.kind())?;
+        Ok(())
+    }
 
     /// Acquires what one run needs: a lab, or members of a fleet. Without it there is nothing to record.
     ///

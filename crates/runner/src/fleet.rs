@@ -3,7 +3,7 @@
 use crate::agents::{RecordingSink, run_agents, wait};
 use crate::control::{Event, RunControl};
 use crate::environment::{PreparedRun, RunEnvironment};
-use crate::error::{RunError, Unsupported};
+use crate::error::RunError;
 use netburn_fleet_controller::fleet_run::{self, Participants, Waiting, run_fleet, wait_for_members};
 use netburn_fleet_controller::hub::State;
 use netburn_record::{RunStatus, Sink};
@@ -45,11 +45,6 @@ impl Fleet {
 impl RunEnvironment for Fleet {
     fn kind(&self) -> Environment {
         Environment::Fleet
-    }
-
-    fn check(&self, plan: &Plan) -> Result<(), Unsupported> {
-        plan.check_for(Environment::Fleet)?;
-        Ok(())
     }
 
     /// Chooses the members, and waits for those that are missing.

@@ -5,7 +5,7 @@ mod launcher;
 use crate::agents::{ModelledNetwork, RecordingSink, run_agents};
 use crate::control::{Event, RunControl};
 use crate::environment::{PreparedRun, RunEnvironment};
-use crate::error::{RunError, Unsupported};
+use crate::error::RunError;
 use crate::open_lab::{OpenLab, open_lab};
 use launcher::LabLauncher;
 use netburn_platform::Monotonic;
@@ -47,11 +47,6 @@ impl Lab {
 impl RunEnvironment for Lab {
     fn kind(&self) -> Environment {
         Environment::Lab
-    }
-
-    fn check(&self, plan: &Plan) -> Result<(), Unsupported> {
-        plan.check_for(Environment::Lab)?;
-        Ok(())
     }
 
     fn prepare<'a>(&'a self, plan: &'a Plan, control: &RunControl<'_>) -> Result<Box<dyn PreparedRun + 'a>, RunError> {

@@ -3,7 +3,7 @@
 use crate::agents::{RecordingSink, run_agents};
 use crate::control::RunControl;
 use crate::environment::{PreparedRun, RunEnvironment};
-use crate::error::{RunError, Unsupported};
+use crate::error::RunError;
 use netburn_record::{RunStatus, Sink};
 use netburn_run_control::{ThisMachine, run_local};
 use netburn_scenario::{Environment, Plan};
@@ -28,11 +28,6 @@ impl Local {
 impl RunEnvironment for Local {
     fn kind(&self) -> Environment {
         Environment::Local
-    }
-
-    fn check(&self, plan: &Plan) -> Result<(), Unsupported> {
-        plan.check_for(Environment::Local)?;
-        Ok(())
     }
 
     fn prepare<'a>(&'a self, plan: &'a Plan, _: &RunControl<'_>) -> Result<Box<dyn PreparedRun + 'a>, RunError> {

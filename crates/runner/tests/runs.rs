@@ -2,8 +2,8 @@
 
 use netburn_record::{EventKind, EventRow, Row, Run, RunStatus, Sink};
 use netburn_runner::{
-    Cancel, Event, PreparedRun, Recorded, RunControl, RunEnvironment, RunError, Simulation, Unsupported, interleave,
-    record, repeat, simulate_summary,
+    Cancel, Event, PreparedRun, Recorded, RunControl, RunEnvironment, RunError, Simulation, interleave, record, repeat,
+    simulate_summary,
 };
 use netburn_scenario::{Document, Environment, Plan};
 use netburn_units::{Duration, Instant, Seed};
@@ -47,11 +47,6 @@ impl Scripted {
 impl RunEnvironment for Scripted {
     fn kind(&self) -> Environment {
         Environment::Local
-    }
-
-    fn check(&self, plan: &Plan) -> Result<(), Unsupported> {
-        plan.check_for(Environment::Local)?;
-        Ok(())
     }
 
     fn prepare<'a>(&'a self, plan: &'a Plan, _: &RunControl<'_>) -> Result<Box<dyn PreparedRun + 'a>, RunError> {

@@ -2,7 +2,7 @@
 
 use crate::control::RunControl;
 use crate::environment::{PreparedRun, RunEnvironment};
-use crate::error::{RunError, Unsupported};
+use crate::error::RunError;
 use crate::open_lab::{LabError, OpenLab};
 use netburn_scenario::{Environment, Plan};
 use std::path::Path;
@@ -28,11 +28,6 @@ impl Lab {
 impl RunEnvironment for Lab {
     fn kind(&self) -> Environment {
         Environment::Lab
-    }
-
-    fn check(&self, plan: &Plan) -> Result<(), Unsupported> {
-        plan.check_for(Environment::Lab)?;
-        Ok(())
     }
 
     fn prepare<'a>(&'a self, _: &'a Plan, _: &RunControl<'_>) -> Result<Box<dyn PreparedRun + 'a>, RunError> {

@@ -57,13 +57,19 @@ impl World {
                 let joins = self.connections[slot].as_ref().is_none_or(|of| {
                     match to.place(of.station, self.clients[of.client].peer) {
                         Place::Server => true,
-                        Place::Station(station) => self.gro[usize::from(station)],
+                        Place::Station(station) => self.hosts.gro[usize::from(station)],
                     }
                 });
-                let last = self.received.back_mut().filter(|_| joins && self.may_merge);
+                let last = self
+                    .received
+                    .queue
+                    .back_mut()
+                    .filter(|_| joins && self.received.may_merge);
                 if !last.is_some_and(|last| last.try_merge(whose, &segment.segment)) {
-                    self.received.push_back(MergedSegment::new(whose, &segment.segment));
-                    self.may_merge = true;
+                    self.received
+                        .queue
+                        .push_back(MergedSegment::new(whose, &segment.segment));
+                    self.received.may_merge = true;
                 }
             }
             Payload::Probe { client, id, echoed } => match (self.probe_target(client), echoed) {
@@ -133,14 +139,14 @@ impl World {
     /// segments of an instant, and SACK blocks beyond its maximum would be lost. The applications run
     /// after that: a socket wakes its process, which runs after the receive path.
     fn deliver_segments(&mut self) {
-        self.may_merge = false;
-        if self.received.is_empty() || std::mem::replace(&mut self.is_delivering, true) {
+        self.received.may_merge = false;
+        if self.received.queue.is_empty() || std::mem::replace(&mut self.received.is_delivering, true) {
             return;
         }
-        while let Some(segment) = self.received.pop_front() {
+        while let Some(segment) = self.received.queue.pop_front() {
             self.handle_segment(&segment);
         }
-        self.is_delivering = false;
+        self.received.is_delivering = false;
     }
 
     fn handle_segment(&mut self, joined: &MergedSegment) {

@@ -63,26 +63,37 @@ pub(crate) struct World {
     /// Ready endpoints, which may have something to send or an event; each occurs once.
     ready: Vec<(usize, End)>,
     is_ready: Vec<[bool; 2]>,
-    /// Received segments, and true while they are passed on.
-    received: VecDeque<MergedSegment>,
-    is_delivering: bool,
-    /// True if the last segment in `received` may be merged with the next one (generic receive
-    /// offload).
-    may_merge: bool,
-    /// By station: true if its host uses GRO.
-    gro: Vec<bool>,
+    received: ReceivedSegments,
     completions: Completions,
     rx_coalescing: RxCoalescing,
-    /// By station: configuration of its endpoints; and the server's.
-    stations: Vec<EndpointConfig>,
-    server: EndpointConfig,
-    tls: bool,
-    framing: Framing,
+    hosts: Hosts,
     rows: Vec<Row>,
     observer: Observer,
     counters: Counters,
     /// Captured events, if capture is enabled.
     captured: Option<Vec<CaptureEvent>>,
+}
+
+/// Segments that have arrived at a host.
+#[derive(Debug, Default)]
+struct ReceivedSegments {
+    queue: VecDeque<MergedSegment>,
+    /// True while they are passed on.
+    is_delivering: bool,
+    /// True if the last one may be merged with the next one (generic receive offload).
+    may_merge: bool,
+}
+
+/// What the plan configures at the hosts.
+#[derive(Debug)]
+struct Hosts {
+    /// By station: configuration of its endpoints; and the server's.
+    stations: Vec<EndpointConfig>,
+    server: EndpointConfig,
+    /// By station: true if its host uses GRO.
+    gro: Vec<bool>,
+    tls: bool,
+    framing: Framing,
 }
 
 /// Counters of a run.
@@ -105,7 +116,6 @@ impl World {
         for (index, client) in clients.iter().enumerate() {
             clients_due.set(index, client.recorded.machine().poll_timeout().map(|(at, _)| at));
         }
-        let stations = plan.stations.iter().map(clients::station_endpoint).collect::<Vec<_>>();
         let observer = Observer::new(&network, Instant::ZERO - plan.baseline);
         let rx_coalescing = RxCoalescing::new(plan, &network);
         Ok(World {
@@ -121,16 +131,16 @@ impl World {
             endpoints_due: Deadlines::new(0),
             ready: Vec::new(),
             is_ready: Vec::new(),
-            received: VecDeque::new(),
-            is_delivering: false,
-            may_merge: false,
-            gro: plan.stations.iter().map(|station| station.gro).collect(),
+            received: ReceivedSegments::default(),
             completions: Completions::new(plan),
             rx_coalescing,
-            stations,
-            server: clients::server_endpoint(plan),
-            tls: plan.server.tls,
-            framing: Framing::new(plan.server.http),
+            hosts: Hosts {
+                stations: plan.stations.iter().map(clients::station_endpoint).collect(),
+                server: clients::server_endpoint(plan),
+                gro: plan.stations.iter().map(|station| station.gro).collect(),
+                tls: plan.server.tls,
+                framing: Framing::new(plan.server.http),
+            },
             rows: Vec::new(),
             observer,
             counters: Counters::default(),

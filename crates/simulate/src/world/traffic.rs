@@ -42,7 +42,7 @@ impl World {
             Wanted::New => None,
             // HTTP/2: the requests of a workload share one persistent connection. Each stream of a bulk transfer, and each
             // load connection, has its own.
-            Wanted::Kept(_) if self.framing.most > 1 && !self.kind(client).has_own_connections => Some(0),
+            Wanted::Kept(_) if self.hosts.framing.most > 1 && !self.kind(client).has_own_connections => Some(0),
             Wanted::Kept(number) => Some(number),
         };
         let open = kept.and_then(|number| self.clients[client].kept.get(&number).copied());
@@ -73,17 +73,17 @@ impl World {
             congestion: own.unwrap_or(&config.congestion).clone(),
             ..config.clone()
         };
-        let client_config = random(&self.stations[usize::from(station)]);
+        let client_config = random(&self.hosts.stations[usize::from(station)]);
         let server_config = match self.clients[client].peer {
-            Place::Server => random(&self.server),
-            Place::Station(peer) => random(&self.stations[usize::from(peer)]),
+            Place::Server => random(&self.hosts.server),
+            Place::Station(peer) => random(&self.hosts.stations[usize::from(peer)]),
         };
         // Connections with load have self probes, which wait behind what is buffered.
         let has_probes = kept.is_some() && self.kind(client).has_self_probes;
         let framing = if has_probes {
-            self.framing.with_frames(LOAD_FRAME.into())
+            self.hosts.framing.with_frames(LOAD_FRAME.into())
         } else {
-            self.framing
+            self.hosts.framing
         };
         let unsent = has_probes.then(UnsentLimit::default);
         let modelled = "the plan was checked: every congestion control in it is modelled";
@@ -226,7 +226,7 @@ impl World {
                 machine.handle_tcp_connected(self.now, exchange.id);
             }
         }
-        if self.tls {
+        if self.hosts.tls {
             connection.stage = Stage::Securing;
             self.write(slot, End::Client, CONNECTION, CLIENT_HELLO);
         } else {
@@ -245,7 +245,7 @@ impl World {
         if waiting.is_empty() {
             return;
         }
-        if self.framing.most > 1 {
+        if self.hosts.framing.most > 1 {
             self.write(slot, End::Client, CONNECTION, PREFACE);
         }
         for id in waiting {
@@ -272,7 +272,7 @@ impl World {
             }
             let response = connection.exchange(key).and_then(|exchange| exchange.handle_up(bytes));
             let Some(bytes) = response else { continue };
-            if key == 0 && self.framing.most > 1 {
+            if key == 0 && self.hosts.framing.most > 1 {
                 self.write(slot, End::Server, CONNECTION, SERVER_PREFACE);
             }
             self.write(slot, End::Server, key, bytes);
@@ -381,7 +381,7 @@ impl World {
                 connection.host(end).lane.discard(key);
             }
         }
-        if self.framing.most > 1 && connection.kept.is_some() && connection.stage == Stage::Open {
+        if self.hosts.framing.most > 1 && connection.kept.is_some() && connection.stage == Stage::Open {
             self.send_requests(slot);
             return;
         }

@@ -84,15 +84,6 @@ impl Url {
         let resolved = url::Url::parse(&self.to_string()).and_then(|base| base.join(location));
         Url::new(resolved, location)
     }
-
-    /// Returns the host without the brackets of an IPv6 address, for name resolution.
-    #[must_use]
-    pub fn bare_host(&self) -> &str {
-        self.host
-            .strip_prefix('[')
-            .and_then(|h| h.strip_suffix(']'))
-            .unwrap_or(&self.host)
-    }
 }
 
 impl fmt::Display for Url {

@@ -135,18 +135,8 @@ pub(crate) async fn serve(context: ConnectionContext, io: impl AsyncRead + Async
                         connection.set_target_window_size(WIDE_CONNECTION_WINDOW);
                     }
                 }
-                let stream = Stream {
-                    down: context.down.clone(),
-                    up: context.up.clone(),
-                    context: Rc::clone(&context),
-                    activity: Rc::clone(&activity),
-                    station: None,
-                    reports: None,
-                    blocked: Rc::clone(&blocked),
-                    limits_unsent: resource.is_some() || is_limited,
-                };
-                activity.streams.set(activity.streams.get() + 1);
-                stream.moved();
+                let limits_unsent = resource.is_some() || is_limited;
+                let stream = Stream::begin(&context, &activity, &blocked, limits_unsent);
                 tokio::task::spawn_local(stream.serve(request, respond));
             }
         }
@@ -164,6 +154,26 @@ impl Drop for Stream {
 }
 
 impl Stream {
+    fn begin(
+        context: &Rc<ConnectionContext>,
+        activity: &Rc<Activity>,
+        blocked: &Rc<Cell<bool>>,
+        limits_unsent: bool,
+    ) -> Self {
+        activity.streams.set(activity.streams.get() + 1);
+        activity.last.set(clock());
+        Stream {
+            down: context.down.clone(),
+            up: context.up.clone(),
+            context: Rc::clone(context),
+            activity: Rc::clone(activity),
+            station: None,
+            reports: None,
+            blocked: Rc::clone(blocked),
+            limits_unsent,
+        }
+    }
+
     fn moved(&self) {
         self.activity.last.set(clock());
     }
