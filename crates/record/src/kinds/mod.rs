@@ -33,30 +33,27 @@ use std::fmt::Debug;
 use streams::{Streams, StreamsSummary};
 use voice::{Voice, VoiceSummary};
 
-/// Counts the rows of a workload in one run.
-pub(crate) trait ResultCounter: Debug + Sized {
-    /// Results at the end of the run, before they are summarised.
-    type Evidence: ResultEvidence;
+/// Counts the rows of a workload for results that only some kinds have. The counts of several runs can be added.
+///
+/// **Call order:** for each run [`new`](Self::new), any number of rows, [`finish`](Self::finish). Then
+/// [`add`](Self::add) the other runs, and [`summarise`](Self::summarise).
+pub(crate) trait KindCounter: Debug + Clone + Sized {
+    /// Part of the summary.
+    type Summary;
 
     /// Counter of a workload; `None` if its kind does not have these results. `tls`: connections to the server use TLS.
     fn new(config: &Config, tls: bool) -> Option<Self>;
 
     /// Counts an operation of the evaluated time. `load` is the bulk load of the network when it was due.
-    fn operation(&mut self, config: &Config, counted: &Counted<'_>, load: Option<LoadDirection>);
+    fn operation(&mut self, _config: &Config, _counted: &Counted<'_>, _load: Option<LoadDirection>) {}
 
     /// Counts a stall or the startup of the player.
     fn event(&mut self, _row: &EventRow) {}
 
     /// Ends the run. Replaces the tallies of those goals that these results decide.
-    fn finish(self, of: &End<'_>, goals: &mut [Tally]) -> Self::Evidence;
-}
+    fn finish(&mut self, _of: &End<'_>, _goals: &mut [Tally]) {}
 
-/// Results before they are summarised. Those of several runs can be added.
-pub(crate) trait ResultEvidence: Debug + Clone {
-    /// Part of the summary.
-    type Summary;
-
-    /// Adds those of another run.
+    /// Adds the counts of another run.
     fn add(&mut self, other: Self);
 
     /// Part of the summary.
@@ -96,15 +93,9 @@ macro_rules! results {
         }
 
         /// Counters of one workload.
-        #[derive(Debug)]
+        #[derive(Debug, Clone, Default)]
         pub(crate) struct KindCounters {
             $($name: Option<$counter>,)+
-        }
-
-        /// Results of one workload before they are summarised.
-        #[derive(Debug, Clone, Default)]
-        pub(crate) struct KindEvidence {
-            $($name: Option<<$counter as ResultCounter>::Evidence>,)+
         }
 
         impl KindCounters {
@@ -126,23 +117,21 @@ macro_rules! results {
                 })+
             }
 
-            pub(crate) fn finish(self, of: &End<'_>, goals: &mut [Tally]) -> KindEvidence {
-                KindEvidence {
-                    $($name: self.$name.map(|counter| counter.finish(of, goals)),)+
-                }
+            pub(crate) fn finish(&mut self, of: &End<'_>, goals: &mut [Tally]) {
+                $(if let Some(counter) = &mut self.$name {
+                    counter.finish(of, goals);
+                })+
             }
-        }
 
-        impl KindEvidence {
-            pub(crate) fn add(&mut self, other: KindEvidence) {
-                $(if let (Some(one), Some(other)) = (&mut self.$name, other.$name) {
-                    one.add(other);
+            pub(crate) fn add(&mut self, other: KindCounters) {
+                $(if let (Some(counter), Some(other)) = (&mut self.$name, other.$name) {
+                    counter.add(other);
                 })+
             }
 
             pub(crate) fn summarise(self, of: &Shared<'_>) -> KindResults {
                 KindResults {
-                    $($name: self.$name.map(|evidence| evidence.summarise(of)),)+
+                    $($name: self.$name.map(|counter| counter.summarise(of)),)+
                 }
             }
         }

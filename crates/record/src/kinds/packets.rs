@@ -6,7 +6,7 @@ use netburn_workload::verdict::judge;
 use netburn_workload::{Direction, Goal, Operation, Tally};
 
 /// Packets of both directions in the evaluated time, with their numbers and their bytes.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Packets {
     up: Vec<(u64, Packet, u64)>,
     down: Vec<(u64, Packet, u64)>,

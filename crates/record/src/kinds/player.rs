@@ -1,7 +1,6 @@
 //! Results of a video player, for `stream` and `dash`.
 
-use super::{End, ResultCounter, ResultEvidence, Shared};
-use crate::aggregate::{Counted, LoadDirection};
+use super::{End, KindCounter, Shared};
 use crate::quantity::{Metric, Unit, count};
 use crate::row::{EventKind, EventRow};
 use netburn_stats::metric_change::{Better, Tolerance};
@@ -49,16 +48,11 @@ pub(super) static METRICS: &[Metric<PlayerSummary>] = &[
     ),
 ];
 
-/// Events of a player.
-#[derive(Debug, Default)]
-pub(crate) struct Player {
-    stalls: Vec<Stall>,
-    startup: Vec<u64>,
-}
-
-/// Events of the players of one workload.
+/// Events of the players of a workload.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct PlayerEvidence {
+pub(crate) struct Player {
+    /// Stalls of one run.
+    stalls: Vec<Stall>,
     /// Stalls, against the observed time.
     observed: Tally,
     /// The longest stall in the observed time.
@@ -67,14 +61,12 @@ pub(crate) struct PlayerEvidence {
     startup: Vec<u64>,
 }
 
-impl ResultCounter for Player {
-    type Evidence = PlayerEvidence;
+impl KindCounter for Player {
+    type Summary = PlayerSummary;
 
     fn new(config: &Config, _tls: bool) -> Option<Self> {
         config.playback().map(|_| Player::default())
     }
-
-    fn operation(&mut self, _config: &Config, _counted: &Counted<'_>, _load: Option<LoadDirection>) {}
 
     fn event(&mut self, row: &EventRow) {
         match row.kind {
@@ -87,29 +79,19 @@ impl ResultCounter for Player {
         }
     }
 
-    fn finish(self, of: &End<'_>, goals: &mut [Tally]) -> PlayerEvidence {
-        let mut evidence = PlayerEvidence {
-            startup: self.startup,
-            ..PlayerEvidence::default()
-        };
+    fn finish(&mut self, of: &End<'_>, goals: &mut [Tally]) {
+        let stalls = std::mem::take(&mut self.stalls);
         for part in of.judged {
-            evidence
-                .observed
-                .add(&Tally::from_stalls(&self.stalls, part.from, part.to));
-            let lengths = self.stalls.iter().map(|stall| stall.within(part.from, part.to));
-            evidence.longest_stall = lengths.fold(evidence.longest_stall, Duration::max);
+            self.observed.add(&Tally::from_stalls(&stalls, part.from, part.to));
+            let lengths = stalls.iter().map(|stall| stall.within(part.from, part.to));
+            self.longest_stall = lengths.fold(self.longest_stall, Duration::max);
         }
         for (goal, tally) in of.config.goals.iter().zip(goals) {
             if *goal == Goal::NoStall {
-                *tally = evidence.observed;
+                *tally = self.observed;
             }
         }
-        evidence
     }
-}
-
-impl ResultEvidence for PlayerEvidence {
-    type Summary = PlayerSummary;
 
     fn add(&mut self, other: Self) {
         self.observed.add(&other.observed);

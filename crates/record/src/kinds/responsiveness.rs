@@ -1,6 +1,6 @@
 //! Round trips per minute, for `responsiveness`.
 
-use super::{End, ResultCounter, ResultEvidence, Shared};
+use super::{End, KindCounter, Shared};
 use crate::aggregate::{Counted, EvaluatedTime, LoadDirection};
 use crate::latency_ms::LatencyMs;
 use crate::quantity::{Metric, Unit, count};
@@ -158,8 +158,8 @@ impl ProbeCounts {
     }
 }
 
-impl ResultCounter for Probes {
-    type Evidence = Probes;
+impl KindCounter for Probes {
+    type Summary = ResponsivenessSummary;
 
     fn new(config: &Config, tls: bool) -> Option<Self> {
         config.responsiveness().map(|settings| Probes {
@@ -199,7 +199,7 @@ impl ResultCounter for Probes {
         });
     }
 
-    fn finish(mut self, of: &End<'_>, goals: &mut [Tally]) -> Probes {
+    fn finish(&mut self, of: &End<'_>, goals: &mut [Tally]) {
         self.probes.sort_by_key(|probe| probe.due);
         for (goal, tally) in of.config.goals.iter().zip(goals) {
             *tally = Tally::default();
@@ -214,12 +214,7 @@ impl ResultCounter for Probes {
             (!probes.is_empty()).then(|| (part.from, self.scoring.draft(probes, estimator)))
         });
         self.periods = scored.collect();
-        self
     }
-}
-
-impl ResultEvidence for Probes {
-    type Summary = ResponsivenessSummary;
 
     fn add(&mut self, other: Self) {
         self.probes.extend(other.probes);

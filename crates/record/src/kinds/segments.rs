@@ -1,6 +1,6 @@
 //! Bit rates of the segments of adaptive streaming, for `dash`.
 
-use super::{End, ResultCounter, ResultEvidence, Shared};
+use super::{End, KindCounter, Shared};
 use crate::aggregate::{Counted, LoadDirection};
 use crate::quantity::{Metric, Unit, count};
 use netburn_stats::metric_change::{Better, Tolerance};
@@ -65,8 +65,8 @@ pub(crate) struct Segments {
     highest: Option<BitRate>,
 }
 
-impl ResultCounter for Segments {
-    type Evidence = Segments;
+impl KindCounter for Segments {
+    type Summary = SegmentsSummary;
 
     fn new(config: &Config, _tls: bool) -> Option<Self> {
         config.dash().map(|dash| Segments {
@@ -86,32 +86,13 @@ impl ResultCounter for Segments {
         self.last = Some(rate);
     }
 
-    fn finish(self, of: &End<'_>, goals: &mut [Tally]) -> Segments {
+    fn finish(&mut self, of: &End<'_>, goals: &mut [Tally]) {
         for (goal, tally) in of.config.goals.iter().zip(goals) {
             if let Goal::Rate { at_least, .. } = goal {
                 *tally = self.tally(*at_least, of.operations);
             }
         }
-        self
     }
-}
-
-impl Segments {
-    /// Counts the segments with at least this bit rate. `samples` is the number of all segments that were due, complete
-    /// or not.
-    fn tally(&self, at_least: BitRate, samples: u64) -> Tally {
-        let worst = self.by_rate.keys().next();
-        Tally {
-            samples,
-            met: self.by_rate.range(at_least..).map(|(_, count)| count).sum(),
-            worst: worst.map(|lowest| at_least.as_bps() as f64 / lowest.as_bps().max(1) as f64),
-            ..Tally::default()
-        }
-    }
-}
-
-impl ResultEvidence for Segments {
-    type Summary = SegmentsSummary;
 
     fn add(&mut self, other: Self) {
         for (rate, count) in other.by_rate {
@@ -139,6 +120,20 @@ impl ResultEvidence for Segments {
             highest_mbps: self.highest.map_or(0.0, BitRate::as_mbps_f64),
             at_highest_share: (complete > 0).then(|| at_highest as f64 / complete as f64),
             switches: self.switches,
+        }
+    }
+}
+
+impl Segments {
+    /// Counts the segments with at least this bit rate. `samples` is the number of all segments that were due, complete
+    /// or not.
+    fn tally(&self, at_least: BitRate, samples: u64) -> Tally {
+        let worst = self.by_rate.keys().next();
+        Tally {
+            samples,
+            met: self.by_rate.range(at_least..).map(|(_, count)| count).sum(),
+            worst: worst.map(|lowest| at_least.as_bps() as f64 / lowest.as_bps().max(1) as f64),
+            ..Tally::default()
         }
     }
 }

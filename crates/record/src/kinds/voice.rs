@@ -2,7 +2,7 @@
 
 use super::delivery::DeliverySummary;
 use super::packets::{Packets, worse};
-use super::{End, ResultCounter, ResultEvidence, Shared};
+use super::{End, KindCounter, Shared};
 use crate::aggregate::{Counted, LoadDirection};
 use crate::quantity::{Metric, Unit};
 use netburn_quality::{Codec, LossRuns, Packet, StreamQuality, mos};
@@ -103,13 +103,11 @@ macro_rules! both_directions {
 
 pub(super) static METRICS: &[Metric<VoiceSummary>] = both_directions!(up "up", down "down");
 
-/// Packets of a call.
-#[derive(Debug, Default)]
-pub(crate) struct Voice(Packets);
-
 /// Both directions of the calls of a workload.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct VoiceEvidence {
+pub(crate) struct Voice {
+    /// Packets of one run.
+    packets: Packets,
     up: VoiceStreamEvidence,
     down: VoiceStreamEvidence,
 }
@@ -130,18 +128,18 @@ impl VoiceStreamEvidence {
     }
 }
 
-impl ResultCounter for Voice {
-    type Evidence = VoiceEvidence;
+impl KindCounter for Voice {
+    type Summary = VoiceSummary;
 
     fn new(config: &Config, _tls: bool) -> Option<Self> {
         (config.rating() == Some(Rating::Voice)).then(Voice::default)
     }
 
     fn operation(&mut self, _config: &Config, counted: &Counted<'_>, _load: Option<LoadDirection>) {
-        self.0.put(counted.operation, counted.latency);
+        self.packets.put(counted.operation, counted.latency);
     }
 
-    fn finish(self, of: &End<'_>, goals: &mut [Tally]) -> VoiceEvidence {
+    fn finish(&mut self, of: &End<'_>, goals: &mut [Tally]) {
         let packetisation = of.config.interval().unwrap_or_default();
         let stream = |packets: Vec<(u64, Packet)>| {
             let packets: Vec<Packet> = packets.into_iter().map(|(_, packet)| packet).collect();
@@ -161,17 +159,13 @@ impl ResultCounter for Voice {
             };
             (evidence, tallies)
         };
-        let [(up, up_tallies), (down, down_tallies)] = self.0.sorted().map(stream);
+        let [(up, up_tallies), (down, down_tallies)] = std::mem::take(&mut self.packets).sorted().map(stream);
         let of_goals = goals.iter_mut().zip(&of.config.goals);
         for ((tally, goal), (up, down)) in of_goals.zip(up_tallies.into_iter().zip(down_tallies)) {
             *tally = worse(*goal, up, down);
         }
-        VoiceEvidence { up, down }
+        (self.up, self.down) = (up, down);
     }
-}
-
-impl ResultEvidence for VoiceEvidence {
-    type Summary = VoiceSummary;
 
     fn add(&mut self, other: Self) {
         self.up.add(other.up);

@@ -4,7 +4,7 @@ use super::wifi::WifiEvidence;
 use crate::DscpArrivals;
 use crate::aggregate::Counts;
 use crate::health::{Clock, Health};
-use crate::kinds::KindEvidence;
+use crate::kinds::KindCounters;
 use crate::kinds::grades::Variation;
 use crate::kinds::probe::SplitEvidence;
 use crate::lab_health::LabHealth;
@@ -86,7 +86,7 @@ pub(crate) struct WorkloadEvidence {
     /// interval).
     pub(crate) moved: u128,
     /// Results that only some kinds have.
-    pub(crate) results: KindEvidence,
+    pub(crate) results: KindCounters,
     /// DSCP with which packets arrived, at most one for each direction.
     pub(crate) dscp: Vec<DscpArrivals>,
 }

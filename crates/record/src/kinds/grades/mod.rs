@@ -7,9 +7,9 @@ pub(crate) use context::{GradeContext, LoadedRoundTrips, Moved, Variation};
 
 pub(super) use context::qoo_score;
 
-use super::{End, ResultCounter, ResultEvidence, Shared};
+use super::{KindCounter, Shared};
 use crate::aggregate::{Counted, LoadDirection};
-use netburn_workload::{Config, ProbeTarget, Tally};
+use netburn_workload::{Config, ProbeTarget};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -129,8 +129,8 @@ impl fmt::Display for Missing {
     }
 }
 
-impl ResultCounter for LoadedRoundTrips {
-    type Evidence = LoadedRoundTrips;
+impl KindCounter for LoadedRoundTrips {
+    type Summary = Grades;
 
     fn new(config: &Config, _tls: bool) -> Option<Self> {
         (config.target() == Some(ProbeTarget::Server)).then(LoadedRoundTrips::default)
@@ -141,14 +141,6 @@ impl ResultCounter for LoadedRoundTrips {
             self.put(load, latency.as_nanos());
         }
     }
-
-    fn finish(self, _of: &End<'_>, _goals: &mut [Tally]) -> Self {
-        self
-    }
-}
-
-impl ResultEvidence for LoadedRoundTrips {
-    type Summary = Grades;
 
     fn add(&mut self, other: Self) {
         self.extend(other);

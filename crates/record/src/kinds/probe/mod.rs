@@ -11,7 +11,7 @@ pub(crate) use answers::SplitCounter;
 pub(crate) use one_way::Clocks;
 pub(crate) use split::SplitEvidence;
 
-use super::{End, ResultCounter, ResultEvidence, Shared};
+use super::{End, KindCounter, Shared};
 use crate::aggregate::{Counted, LoadDirection};
 use crate::latency_ms::LatencyMs;
 use crate::quantity::{Metric, Unit};
@@ -50,19 +50,13 @@ pub(super) static METRICS: &[Metric<ProbeSummary>] =
             ),
     ];
 
-/// Answers of a probe.
-#[derive(Debug, Default)]
-pub(crate) struct Answers {
-    /// The highest sequence number that was answered.
-    highest: Option<u64>,
-    reordered: u64,
-    /// Departure and arrival by the station's clock, in between by the server's.
-    one_way: Vec<OneWay>,
-}
-
-/// Answers of the probes of one workload.
+/// Answers of the probes of a workload.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct ProbeEvidence {
+pub(crate) struct Answers {
+    /// The highest sequence number that was answered in one run.
+    highest: Option<u64>,
+    /// Times of one run.
+    one_way: Vec<OneWay>,
     /// Answers that arrived after one sent later.
     reordered: u64,
     /// One-way delays in ns above the minimum.
@@ -70,8 +64,8 @@ pub(crate) struct ProbeEvidence {
     down: Vec<u64>,
 }
 
-impl ResultCounter for Answers {
-    type Evidence = ProbeEvidence;
+impl KindCounter for Answers {
+    type Summary = ProbeSummary;
 
     fn new(config: &Config, _tls: bool) -> Option<Self> {
         config.target().map(|_| Answers::default())
@@ -89,19 +83,12 @@ impl ResultCounter for Answers {
         self.one_way.extend(one_way(operation));
     }
 
-    fn finish(self, of: &End<'_>, _goals: &mut [Tally]) -> ProbeEvidence {
-        let delays = self.one_way.iter().filter_map(|one| of.clocks.delays(one));
-        let (mut up, mut down): (Vec<i64>, Vec<i64>) = delays.unzip();
-        ProbeEvidence {
-            reordered: self.reordered,
-            up: above_least(&mut up),
-            down: above_least(&mut down),
-        }
+    fn finish(&mut self, of: &End<'_>, _goals: &mut [Tally]) {
+        let times = std::mem::take(&mut self.one_way);
+        let delays = times.iter().filter_map(|one| of.clocks.delays(one));
+        let (up, down): (Vec<i64>, Vec<i64>) = delays.unzip();
+        (self.up, self.down) = (above_least(&up), above_least(&down));
     }
-}
-
-impl ResultEvidence for ProbeEvidence {
-    type Summary = ProbeSummary;
 
     fn add(&mut self, other: Self) {
         self.reordered += other.reordered;

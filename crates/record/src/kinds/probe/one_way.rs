@@ -51,10 +51,7 @@ impl<'a> Clocks<'a> {
 
 /// Delays above the minimum. The offset of two clocks without relative drift is unknown, but delay
 /// above the minimum is queueing.
-pub(super) fn above_least(delays: &mut Vec<i64>) -> Vec<u64> {
+pub(super) fn above_least(delays: &[i64]) -> Vec<u64> {
     let least = delays.iter().min().copied().unwrap_or(0);
-    std::mem::take(delays)
-        .into_iter()
-        .map(|delay| delay.abs_diff(least))
-        .collect()
+    delays.iter().map(|delay| delay.abs_diff(least)).collect()
 }

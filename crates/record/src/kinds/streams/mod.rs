@@ -10,7 +10,7 @@ pub(super) use metrics::{BOTH, DOWN, UP};
 use super::delivery::DeliverySummary;
 use super::grades::qoo_score;
 use super::packets::{Packets, worse};
-use super::{End, ResultCounter, ResultEvidence, Shared};
+use super::{End, KindCounter, Shared};
 use crate::aggregate::{Counted, EvaluatedTime, LoadDirection};
 use crate::latency_ms::LatencyMs;
 use netburn_quality::grade::qoo::GAMES;
@@ -91,7 +91,9 @@ pub struct GapSummary {
 
 /// Streams of a workload.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct StreamsEvidence {
+pub(crate) struct Streams {
+    /// Packets of one run.
+    packets: Packets,
     up: Option<StreamEvidence>,
     down: Option<StreamEvidence>,
     /// Round trips of the packets up, for kinds that have them.
@@ -141,12 +143,8 @@ impl FrameEvidence {
     }
 }
 
-/// Packets of both directions.
-#[derive(Debug, Default)]
-pub(crate) struct Streams(Packets);
-
-impl ResultCounter for Streams {
-    type Evidence = StreamsEvidence;
+impl KindCounter for Streams {
+    type Summary = StreamsSummary;
 
     fn new(config: &Config, _tls: bool) -> Option<Self> {
         let has_streams = config.kind().is_one_way() && config.rating() != Some(Rating::Voice);
@@ -154,13 +152,13 @@ impl ResultCounter for Streams {
     }
 
     fn operation(&mut self, _config: &Config, counted: &Counted<'_>, _load: Option<LoadDirection>) {
-        self.0.put(counted.operation, counted.latency);
+        self.packets.put(counted.operation, counted.latency);
     }
 
-    fn finish(self, of: &End<'_>, goals: &mut [Tally]) -> StreamsEvidence {
+    fn finish(&mut self, of: &End<'_>, goals: &mut [Tally]) {
         let config = of.config;
         let streams = config.packet_streams();
-        let [up, down] = self.0.with_bytes();
+        let [up, down] = std::mem::take(&mut self.packets).with_bytes();
         let answers = streams.down.filter(|_| config.kind().has_round_trips);
         let trips = answers.map(|answers| trips_of(&numbered(&up), &numbered(&down), answers));
         let directions = [
@@ -183,17 +181,9 @@ impl ResultCounter for Streams {
                 }
             };
         }
-        let [up, down] = directions.map(|stream| stream.map(evidence));
-        StreamsEvidence {
-            up,
-            down,
-            round_trips: trips,
-        }
+        [self.up, self.down] = directions.map(|stream| stream.map(evidence));
+        self.round_trips = trips;
     }
-}
-
-impl ResultEvidence for StreamsEvidence {
-    type Summary = StreamsSummary;
 
     fn add(&mut self, other: Self) {
         for (one, other) in [(&mut self.up, other.up), (&mut self.down, other.down)] {

@@ -20,8 +20,6 @@ pub(super) struct WorkloadCounter {
     first_due: Option<Instant>,
     /// Bytes by 100 ms since the run began, if a goal needs them.
     bins: Option<Vec<u64>>,
-    /// Counters of results that only some kinds have.
-    results: KindCounters,
     evidence: WorkloadEvidence,
 }
 
@@ -37,9 +35,9 @@ impl WorkloadCounter {
                 .iter()
                 .any(|goal| matches!(goal, Goal::Rate { .. }))
                 .then(Vec::new),
-            results: KindCounters::new(config, tls),
             evidence: WorkloadEvidence {
                 goals: vec![Tally::default(); config.goals.len()],
+                results: KindCounters::new(config, tls),
                 ..WorkloadEvidence::default()
             },
             config: config.clone(),
@@ -65,7 +63,7 @@ impl WorkloadCounter {
     pub(super) fn operation(&mut self, counted: &Counted<'_>, load: Option<LoadDirection>) {
         let operation = counted.operation;
         let latency = counted.latency.map(Duration::as_nanos);
-        self.results.operation(&self.config, counted, load);
+        self.evidence.results.operation(&self.config, counted, load);
         if self.config.is_load(operation.sequence) {
             if operation.has_failed() {
                 self.evidence.counts.put(operation.outcome, false);
@@ -98,7 +96,7 @@ impl WorkloadCounter {
 
     /// Records a stall or the startup of the player.
     pub(super) fn event(&mut self, row: &EventRow) {
-        self.results.event(row);
+        self.evidence.results.event(row);
     }
 
     /// Records the DSCP with which packets arrived. Packets with another DSCP than the workload's are not its packets.
@@ -195,7 +193,7 @@ impl WorkloadCounter {
             clocks,
             operations: evidence.counts.all(),
         };
-        evidence.results = self.results.finish(&end, &mut evidence.goals);
+        evidence.results.finish(&end, &mut evidence.goals);
         evidence
     }
 }
