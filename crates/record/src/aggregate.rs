@@ -5,7 +5,7 @@
 //! - [`ByteSum`] and [`AirSum`]: sums of rows.
 //! - [`Buckets`] – the whole run, divided into equal parts. [`Bucketed`]: a value for each part. [`Recent`]: values of the
 //!   last n seconds.
-//! - [`LiveCounts`] – counts of an active run.
+//! - [`LiveRun`] – state of an active run.
 
 mod bulk_load;
 mod counting;
@@ -17,6 +17,6 @@ mod windows;
 pub use bulk_load::{BulkLoads, LoadDirection};
 pub use counting::{Counted, Counting};
 pub use evaluated::EvaluatedTime;
-pub use live::{LiveCounts, LiveStation, LiveWorkload};
+pub use live::{LiveEvent, LiveRun, LiveSecond, LiveStation, LiveWorkload};
 pub use sums::{AirSum, ByteSum};
 pub use windows::{Bucketed, Buckets, Recent};
