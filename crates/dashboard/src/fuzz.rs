@@ -1,6 +1,7 @@
 //! Properties that hold for any input.
 
-use crate::live::{HISTORY_SECONDS, Live, MAX_EVENTS};
+use crate::live::{HISTORY_SECONDS, Live};
+use netburn_record::aggregate::LiveRun;
 use netburn_record::{AirRow, Environment, EventKind, EventRow, Header, IntervalRow, OperationRow, Row};
 use netburn_scenario::{Plan, Station, StationWorkload};
 use netburn_units::{Duration, Instant};
@@ -30,7 +31,7 @@ fn check(live: &Live) {
             }
         }
     }
-    assert!(snapshot["events"].as_array().expect("an array").len() <= MAX_EVENTS);
+    assert!(snapshot["events"].as_array().expect("an array").len() <= LiveRun::MAX_EVENTS);
 }
 
 fn header() -> Header {

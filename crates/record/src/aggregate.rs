@@ -6,7 +6,7 @@
 //! - [`Buckets`] – the whole run, divided into equal parts. [`Bucketed`]: a value for each part. [`Recent`]: values of the
 //!   last n seconds.
 //! - `Counts` – operations by outcome.
-//! - [`LiveCounts`] – counts of an active run.
+//! - [`LiveRun`] – state of an active run.
 
 mod bulk_load;
 mod counting;
@@ -19,7 +19,7 @@ mod windows;
 pub use bulk_load::{BulkLoads, LoadDirection};
 pub use counting::{Counted, Counting};
 pub use evaluated::EvaluatedTime;
-pub use live::{LiveCounts, LiveStation, LiveWorkload};
 pub(crate) use outcomes::Counts;
+pub use live::{LiveEvent, LiveRun, LiveSecond, LiveStation, LiveWorkload};
 pub use sums::{AirSum, ByteSum};
 pub use windows::{Bucketed, Buckets, Recent};

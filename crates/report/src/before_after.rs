@@ -2,17 +2,14 @@
 //!
 //! The values are those of one run each. No statistics decide between them.
 
-use crate::html::{badge, cell_text, escaped};
-use crate::sanitise::sanitise;
+use crate::html;
 use crate::style::Tone;
-use crate::table::{Cell, left, render, right};
-use crate::text::verdict;
+use crate::table::{Cell, Table, numbers, words};
 use netburn_analysis::format::{mbps, span};
 use netburn_record::summary::{GoalSummary, StationSummary, WorkloadSummary};
 use netburn_record::{GoalKind, Summary};
 use netburn_workload::{Config, Goal, Kind, ProbeTarget, Verdict};
 use std::cmp::Reverse;
-use std::fmt::Write as _;
 
 /// A quantity of a station in both runs.
 #[derive(Debug, Clone, PartialEq)]
@@ -151,66 +148,45 @@ fn plain(text: String) -> Value {
     Value::Text(text, Verdict::None)
 }
 
-/// Lines of a table of at most `width` columns, with ANSI colours if `colour`.
+/// The rows as a table.
 #[must_use]
-pub fn lines(rows: &[Row], width: usize, colour: bool) -> Vec<String> {
-    let columns = [left("STATION"), left("QUANTITY"), right("BEFORE"), right("AFTER")];
-    let cells: Vec<Vec<Cell>> = with_station_once(rows)
-        .map(|(station, row)| {
-            let [before, after] = row.values.each_ref().map(cell);
-            vec![sanitise(station).into(), sanitise(&row.quantity).into(), before, after]
-        })
-        .collect();
-    render(&columns, &cells, 2, width, colour)
-}
-
-/// The rows, each with the name of its station if the row above is of another one.
-fn with_station_once(rows: &[Row]) -> impl Iterator<Item = (&str, &Row)> {
-    rows.iter().enumerate().map(|(place, row)| {
-        let above = place.checked_sub(1).map(|above| &rows[above].station);
-        let name = if above == Some(&row.station) { "" } else { &row.station };
-        (name, row)
-    })
+pub fn table(rows: &[Row]) -> Table {
+    let rows = rows.iter().map(|row| {
+        let [before, after] = row.values.each_ref().map(cell);
+        vec![row.station.as_str().into(), row.quantity.as_str().into(), before, after]
+    });
+    Table {
+        caption: "One run before the change and one after it",
+        columns: vec![
+            words("Station").once(),
+            words("Quantity"),
+            numbers("Before"),
+            numbers("After"),
+        ],
+        keys: 2,
+        rows: rows.collect(),
+    }
 }
 
 fn cell(value: &Value) -> Cell {
     match value {
-        Value::Verdict(of, provisional) => verdict(*of, *provisional),
+        Value::Verdict(of, provisional) => Cell::verdict(*of, *provisional),
         Value::Text(text, Verdict::None) => Cell::new(text, Tone::Plain),
-        Value::Text(text, of) => Cell::new(text, verdict(*of, false).tone),
+        Value::Text(text, of) => Cell::new(text, Cell::verdict(*of, false).tone),
     }
 }
 
 /// The same table for a page.
 #[must_use]
 pub fn markup(rows: &[Row]) -> String {
-    let mut out = String::from(
-        "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"One run before the change and one after it\" style=\"margin-bottom: 1.2rem\"><table style=\"font-size: 1rem\"><caption>One run before the change and one after it</caption>\
-         <thead><tr><th scope=\"col\">Station</th><th scope=\"col\">Quantity</th><th scope=\"col\">Before</th>\
-         <th scope=\"col\">After</th></tr></thead><tbody>\n",
-    );
-    for (station, row) in with_station_once(rows) {
-        let _ = write!(
-            out,
-            "<tr><th scope=\"row\">{}</th><td>{}</td>",
-            escaped(station),
-            escaped(&row.quantity)
-        );
-        for value in &row.values {
-            let _ = match value {
-                Value::Verdict(of, provisional) => write!(out, "<td>{}</td>", badge(*of, *provisional)),
-                Value::Text(text, _) => write!(out, "<td>{}</td>", cell_text(text)),
-            };
-        }
-        out.push_str("</tr>\n");
-    }
-    out.push_str("</tbody></table>\n");
     let provisional = |value: &Value| matches!(value, Value::Verdict(_, true));
-    if rows.iter().any(|row| row.values.iter().any(provisional)) {
-        out.push_str("<p class=\"note\">* provisional: a verdict from few samples.</p>\n");
-    }
-    out.push_str("</div>\n");
-    out
+    let any = rows.iter().any(|row| row.values.iter().any(provisional));
+    let note = if any {
+        "<p class=\"note\">* provisional: a verdict from few samples.</p>\n"
+    } else {
+        ""
+    };
+    format!("{}\n{note}", html::table(&table(rows)))
 }
 
 #[cfg(test)]
@@ -254,7 +230,7 @@ mod tests {
     fn the_table_begins_with_the_station_that_fails() {
         let rows = rows(&summary("fail", 2, 4_670.0, 312.0), &summary("pass", 9, 270.0, 12.0));
         assert_eq!(
-            lines(&rows, 90, false),
+            table(&rows).lines(90, false),
             [
                 "STATION  QUANTITY                           BEFORE        AFTER",
                 "laptop   verdict                             fail*        pass*",
@@ -270,7 +246,7 @@ mod tests {
     #[test]
     fn a_verdict_and_its_goal_have_a_colour_and_other_values_none() {
         let rows = rows(&summary("fail", 2, 4_670.0, 312.0), &summary("pass", 9, 270.0, 12.0));
-        let lines = lines(&rows, 90, true);
+        let lines = table(&rows).lines(90, true);
         for (line, coloured) in lines[1..].iter().zip([true, true, false, false, false, false]) {
             assert_eq!(
                 line.contains("\x1b[1;31m") && line.contains("\x1b[32m"),
@@ -323,7 +299,12 @@ mod tests {
         let mut before = summary("fail", 2, 4_670.0, 312.0);
         before.stations[1].name = "<b>\u{1b}[2J".to_owned();
         let rows = rows(&before, &before);
-        assert!(lines(&rows, 90, false).iter().all(|line| !line.contains('\u{1b}')));
+        assert!(
+            table(&rows)
+                .lines(90, false)
+                .iter()
+                .all(|line| !line.contains('\u{1b}'))
+        );
         let page = markup(&rows);
         assert!(page.contains("&lt;b&gt;") && !page.contains('\u{1b}'), "{page}");
     }

@@ -18,11 +18,13 @@ mod runs;
 mod scenario;
 
 pub use crate::chart::svg::escaped;
-pub(crate) use head::{badge, with_code};
+pub(crate) use head::with_code;
 pub use runs::MAX_PAGES;
 
-use crate::chart::{At, Chart, Theme, json, svg, table};
+use crate::chart::{self, At, Chart, Theme, json, svg};
 use crate::charts::{NEVER, charts, sign};
+use crate::style::Tone;
+use crate::table::{Badge, Cell, Table};
 use netburn_analysis::view::{MarkKind, View};
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -111,7 +113,7 @@ pub fn document(title: &str, body: &str, charts: &[Chart]) -> String {
 /// A chart on a page: SVG, description, note and table.
 #[must_use]
 pub fn figure(chart: &Chart) -> String {
-    let table = table(chart);
+    let table = chart::table(chart);
     let mut out = format!(
         "<figure class=\"chart\" id=\"{id}\" data-chart=\"{id}\">\n<figcaption><h3>{}</h3><p>{}</p></figcaption>\n\
          <div class=\"static\">{}</div>\n",
@@ -135,36 +137,93 @@ pub fn figure(chart: &Chart) -> String {
     out
 }
 
-/// A table under its caption; the first cell of each row is its heading. A wide table scrolls, with the keyboard too: its
-/// region can have the focus.
+/// A table of texts under its caption; the first cell of each row is its heading.
 #[must_use]
 pub fn cells(caption: &str, head: &[String], rows: &[Vec<String>]) -> String {
+    let row = |cells: &Vec<String>| -> String {
+        cells
+            .iter()
+            .enumerate()
+            .map(|(place, text)| td(place, &cell_text(text)))
+            .collect()
+    };
+    framed(caption, head.iter().map(String::as_str), rows.iter().map(row))
+}
+
+/// A table; the first cell of each row is its heading. A column without a value is omitted.
+#[must_use]
+pub fn table(of: &Table) -> String {
+    let is_filled = |column: &usize| *column < of.keys || of.rows.iter().any(|row| row[*column] != Cell::default());
+    let shown: Vec<usize> = (0..of.columns.len()).filter(is_filled).collect();
+    let head = shown.iter().map(|column| of.columns[*column].heading.as_ref());
+    let row =
+        |cells: &Vec<Cell>| -> String { shown.iter().map(|column| td(*column, &cell(&cells[*column]))).collect() };
+    framed(of.caption, head, of.rows.iter().map(row))
+}
+
+/// A table with a note below it, below a heading; empty without rows.
+pub(crate) fn titled(of: &Table, note: &str) -> String {
+    if of.rows.is_empty() {
+        return String::new();
+    }
+    format!("<h3>{}</h3>\n{}{}", escaped(of.caption), table(of), noted(note))
+}
+
+/// A note below a table.
+pub(crate) fn noted(note: &str) -> String {
+    format!("\n<p class=\"note\">{}</p>\n", escaped(note))
+}
+
+/// Head and rows in a region with a name. A wide table scrolls, with the keyboard too: its region can have the focus.
+fn framed<'a>(caption: &str, head: impl Iterator<Item = &'a str>, rows: impl Iterator<Item = String>) -> String {
     let mut out = format!(
         "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{caption}\"><table><caption>{caption}</caption><thead><tr>",
         caption = escaped(caption)
     );
-    for cell in head {
-        let _ = write!(out, "<th scope=\"col\">{}</th>", escaped(cell));
+    for heading in head {
+        let _ = write!(out, "<th scope=\"col\">{}</th>", escaped(heading));
     }
     out.push_str("</tr></thead><tbody>\n");
     for row in rows {
-        out.push_str("<tr>");
-        for (place, cell) in row.iter().enumerate() {
-            let cell = cell_text(cell);
-            let _ = match place {
-                0 => write!(out, "<th scope=\"row\">{cell}</th>"),
-                _ => write!(out, "<td>{cell}</td>"),
-            };
-        }
-        out.push_str("</tr>\n");
+        let _ = writeln!(out, "<tr>{row}</tr>");
     }
     out.push_str("</tbody></table></div>");
     out
 }
 
-/// The heading of a table.
-fn words(head: &[&str]) -> Vec<String> {
-    head.iter().map(|word| (*word).to_owned()).collect()
+fn td(column: usize, markup: &str) -> String {
+    match column {
+        0 => format!("<th scope=\"row\">{markup}</th>"),
+        _ => format!("<td>{markup}</td>"),
+    }
+}
+
+/// A cell as markup: its badge or its text, with its link, and its note.
+fn cell(of: &Cell) -> String {
+    if let Some(picture) = &of.picture {
+        return picture.clone();
+    }
+    let mut out = match (&of.badge, of.tone) {
+        (Some(badge), _) => self::badge(badge),
+        (None, Tone::Heading) => format!("<strong>{}</strong>", cell_text(&of.text)),
+        (None, _) => cell_text(&of.text),
+    };
+    if let Some(link) = &of.link {
+        out = format!("<a href=\"{}\">{out}</a>", escaped(link));
+    }
+    if !of.note.is_empty() {
+        let _ = write!(out, " <span class=\"quiet\">{}</span>", cell_text(&of.note));
+    }
+    out
+}
+
+/// A sign with its words. A provisional verdict has an asterisk.
+pub(crate) fn badge(of: &Badge) -> String {
+    let mark = if of.is_provisional { "*" } else { "" };
+    format!(
+        "<strong class=\"badge {}\"><span aria-hidden=\"true\">{}</span> {}{mark}</strong>",
+        of.class, of.sign, of.words
+    )
 }
 
 /// Units that stay with their number.
@@ -232,6 +291,8 @@ fn meanings(marks: &[At]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::table::{numbers, words};
+    use netburn_workload::Verdict;
 
     #[test]
     fn embedded_json_cannot_end_the_script() {
@@ -247,6 +308,36 @@ mod tests {
         let table = cells("A \"b\"", &["head".to_owned()], &[]);
         let region = "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"A &quot;b&quot;\"><table>";
         assert!(table.starts_with(region), "{table}");
+    }
+
+    /// A verdict is a badge, a link surrounds its text, a note follows, and the page names the station of each row.
+    #[test]
+    fn each_part_of_a_cell_has_its_markup() {
+        let linked = Cell {
+            link: Some("run-1/\"x\"".to_owned()),
+            note: "<1 ms".to_owned(),
+            ..Cell::new("5 ms", Tone::Heading)
+        };
+        let row = |cell: Cell| vec![Cell::from("<tv>"), cell, Cell::default()];
+        let of = Table {
+            caption: "Runs",
+            columns: vec![words("station").once(), numbers("value"), words("empty")],
+            keys: 1,
+            rows: vec![row(Cell::verdict(Verdict::Fail, true)), row(linked)],
+        };
+        let page = table(&of);
+        for markup in [
+            "<th scope=\"col\">station</th><th scope=\"col\">value</th></tr>",
+            "<th scope=\"row\">&lt;tv&gt;</th><td><strong class=\"badge fail\"><span aria-hidden=\"true\">✗</span> fail*</strong></td></tr>",
+            "<td><a href=\"run-1/&quot;x&quot;\"><strong>5\u{a0}ms</strong></a> <span class=\"quiet\">&lt;1\u{a0}ms</span></td></tr>",
+        ] {
+            assert!(page.contains(markup), "{markup} in {page}");
+        }
+        assert_eq!(page.matches("&lt;tv&gt;").count(), 2);
+        assert_eq!(
+            of.lines(80, false),
+            ["STATION  VALUE", "<tv>     fail*", "          5 ms"]
+        );
     }
 
     /// The space between a number and a unit of the SI or of a rate becomes U+00A0. Other spaces stay.

@@ -32,6 +32,7 @@ pub mod runs;
 pub mod sanitise;
 pub mod style;
 pub mod table;
+mod tables;
 pub mod text;
 
 pub use live::Live;

@@ -2,38 +2,27 @@
 
 use crate::environment;
 use crate::sanitise::sanitise;
+use crate::table::{Align, Badge, Cell, Table, numbers, right, words};
 use crate::text::why;
 use netburn_analysis::explain::Explanation;
 use netburn_analysis::format::{mbps, percent, short, span};
 use netburn_record::Summary;
-use netburn_record::summary::verdict_name;
-use netburn_workload::Verdict;
 
 /// The verdicts with their reasons, the latencies and the likely causes.
 #[must_use]
 pub fn markdown(summary: &Summary, explanation: &Explanation) -> String {
     let title = escaped(summary.title.as_deref().unwrap_or(&summary.scenario));
     let mut lines = vec![
-        format!("## {}: {title}", verdict(summary.verdict, summary.provisional)),
+        format!(
+            "## {}: {title}",
+            badge(&Badge::of_verdict(summary.verdict, summary.provisional))
+        ),
         String::new(),
         escaped(environment::sentence(summary.environment)),
         String::new(),
-        "| station | verdict | reason |".to_owned(),
-        "|---|---|---|".to_owned(),
     ];
     let known = &summary.self_check.reasons;
-    for station in &summary.stations {
-        let reasons: Vec<String> = why::plain(station, known)
-            .iter()
-            .map(|reason| escaped(reason))
-            .collect();
-        lines.push(format!(
-            "| {} | {} | {} |",
-            escaped(&station.name),
-            verdict(station.verdict, station.provisional),
-            reasons.join("<br>")
-        ));
-    }
+    lines.extend(table(&stations(summary)));
     let reasons = summary.reasons.iter().chain(known).map(ToString::to_string);
     let mut reasons: Vec<String> = reasons.map(|reason| format!("- {}", escaped(&reason))).collect();
     reasons.dedup();
@@ -56,12 +45,50 @@ fn section(lines: &mut Vec<String>, heading: &str, content: Vec<String>) {
     }
 }
 
-fn verdict(of: Verdict, provisional: bool) -> String {
-    let name = match of {
-        Verdict::None => return "no goals".to_owned(),
-        other => verdict_name(other),
-    };
-    format!("**{name}**{}", if provisional { " (provisional)" } else { "" })
+/// A table. Lines of a cell stay lines.
+fn table(of: &Table) -> Vec<String> {
+    let row = |cells: Vec<String>| format!("| {} |", cells.join(" | "));
+    let columns = of.columns.iter();
+    let rule = columns.clone().map(|column| match column.align {
+        Align::Left => "---|",
+        Align::Right => "---:|",
+    });
+    let head = columns.map(|column| escaped(&column.heading));
+    let mut lines = vec![row(head.collect()), format!("|{}", rule.collect::<String>())];
+    lines.extend(of.rows.iter().map(|cells| row(cells.iter().map(cell).collect())));
+    lines
+}
+
+fn cell(of: &Cell) -> String {
+    match &of.badge {
+        Some(badge) => self::badge(badge),
+        None => of.text.lines().map(escaped).collect::<Vec<_>>().join("<br>"),
+    }
+}
+
+fn badge(of: &Badge) -> String {
+    match (of.class, of.is_provisional) {
+        ("none", _) => of.words.to_owned(),
+        (_, true) => format!("**{}** (provisional)", of.words),
+        (_, false) => format!("**{}**", of.words),
+    }
+}
+
+/// The stations with their verdicts and reasons.
+fn stations(summary: &Summary) -> Table {
+    let rows = summary.stations.iter().map(|station| {
+        vec![
+            station.name.as_str().into(),
+            Cell::verdict(station.verdict, station.provisional),
+            why::plain(station, &summary.self_check.reasons).join("\n").into(),
+        ]
+    });
+    Table {
+        caption: "Stations",
+        columns: vec![words("station"), words("verdict"), words("reason")],
+        keys: 1,
+        rows: rows.collect(),
+    }
 }
 
 fn causes(explanation: &Explanation) -> Vec<String> {
@@ -78,29 +105,38 @@ fn causes(explanation: &Explanation) -> Vec<String> {
 }
 
 fn latencies(summary: &Summary) -> Vec<String> {
-    let mut lines = vec![
-        "| station | workload | p50 | p95 | goals met | Mbit/s |".to_owned(),
-        "|---|---|---:|---:|---:|---:|".to_owned(),
-    ];
-    for station in &summary.stations {
-        for workload in &station.workloads {
-            let latency = |ms: Option<f64>| ms.map_or_else(|| "–".to_owned(), span);
-            let met: Vec<String> = workload.goals.iter().filter_map(|goal| goal.met).map(percent).collect();
-            lines.push(format!(
-                "| {} | {} | {} | {} | {} | {} |",
-                escaped(&station.name),
-                escaped(&workload.name),
-                latency(workload.latency_ms.p50),
-                latency(workload.latency_ms.p95),
-                if met.is_empty() {
-                    "–".to_owned()
-                } else {
-                    met.join(", ")
-                },
-                mbps(workload.throughput_mbps),
-            ));
-        }
-    }
+    let workloads = summary.stations.iter().flat_map(|station| {
+        let workloads = station.workloads.iter();
+        workloads.map(move |workload| (station, workload))
+    });
+    let latency = |ms: Option<f64>| Cell::from(ms.map_or_else(|| "–".to_owned(), span));
+    let rows = workloads.map(|(station, workload)| {
+        let met: Vec<String> = workload.goals.iter().filter_map(|goal| goal.met).map(percent).collect();
+        vec![
+            station.name.as_str().into(),
+            workload.name.as_str().into(),
+            latency(workload.latency_ms.p50),
+            latency(workload.latency_ms.p95),
+            match met.is_empty() {
+                true => Cell::unknown(),
+                false => met.join(", ").into(),
+            },
+            mbps(workload.throughput_mbps).into(),
+        ]
+    });
+    let mut lines = table(&Table {
+        caption: "Latency and throughput",
+        columns: vec![
+            words("station"),
+            words("workload"),
+            right("p50"),
+            right("p95"),
+            numbers("goals met"),
+            right("Mbit/s"),
+        ],
+        keys: 2,
+        rows: rows.collect(),
+    });
     let facts = format!(
         "{} s, seed {}, {} Mbit/s in all",
         short(summary.duration_s),
@@ -139,6 +175,28 @@ mod tests {
         assert_eq!(escaped("a|b <img> @all #1"), "a\\|b &lt;img&gt; &#64;all &#35;1");
         assert_eq!(escaped("`a`[x](y)"), "\\`a\\`\\[x\\](y)");
         assert_eq!(escaped("$x$"), "&#36;x&#36;");
+    }
+
+    #[test]
+    fn a_table_has_a_rule_and_bold_verdicts() {
+        let of = Table {
+            caption: "Stations",
+            columns: vec![words("station"), numbers("goals met"), words("reason")],
+            keys: 1,
+            rows: vec![vec![
+                "a|b".into(),
+                Cell::verdict(netburn_workload::Verdict::Fail, true),
+                "one\ntwo".into(),
+            ]],
+        };
+        assert_eq!(
+            table(&of),
+            [
+                "| station | goals met | reason |",
+                "|---|---:|---|",
+                "| a\\|b | **fail** (provisional) | one<br>two |"
+            ]
+        );
     }
 
     proptest! {

@@ -2,7 +2,6 @@
 
 use crate::sanitise::sanitise;
 use crate::table::{Cell, left, render};
-use crate::text::verdict;
 use netburn_record::runs::{RunEntry, State};
 use netburn_record::{Environment, UnixTime};
 
@@ -15,7 +14,7 @@ pub fn text(listed: &[RunEntry], width: usize, colour: bool) -> String {
             vec![
                 sanitise(&run.path.display().to_string()).into(),
                 match &run.state {
-                    State::Finished(of) => verdict(*of, false),
+                    State::Finished(of) => Cell::verdict(*of, false),
                     State::Live => "running".to_owned().into(),
                     State::Unfinished => "unfinished".to_owned().into(),
                     State::Unreadable(_) => "unreadable".to_owned().into(),

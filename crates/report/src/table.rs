@@ -1,7 +1,12 @@
-//! Tables with aligned columns, split into several tables when the terminal is too narrow.
+//! Tables. A [`Table`] is built once, and rendered for a terminal here, for a page in `html`, and as Markdown in
+//! `markdown`. On a terminal that is too narrow it becomes several tables.
 
-use crate::sanitise::width;
+use crate::sanitise::{sanitise, width};
 use crate::style::{Tone, paint};
+use netburn_record::summary::verdict_name;
+use netburn_stats::metric_change::Judgement;
+use netburn_workload::Verdict;
+use std::borrow::Cow;
 
 /// Alignment of a column's cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,65 +18,198 @@ pub enum Align {
 }
 
 /// Heading and alignment of a column.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Column<'a> {
     /// The heading.
-    pub heading: &'a str,
+    pub heading: Cow<'a, str>,
     /// Alignment of the column's cells.
     pub align: Align,
     /// Begins a further table if one table would be too wide.
     pub apart: bool,
+    /// A heading in words has capitals on a terminal. Units and foreign names never have.
+    is_words: bool,
+    /// A terminal omits a value that the row above has too.
+    is_once: bool,
 }
 
 impl Column<'_> {
     /// This column as the first of a further table, if one table would be too wide.
     #[must_use]
-    pub const fn apart(self) -> Self {
-        Column { apart: true, ..self }
+    pub const fn apart(mut self) -> Self {
+        self.apart = true;
+        self
+    }
+
+    /// This column with values that a terminal does not repeat in consecutive rows.
+    #[must_use]
+    pub const fn once(mut self) -> Self {
+        self.is_once = true;
+        self
+    }
+
+    /// This column with the name of a side, a variant or the like as its heading.
+    #[must_use]
+    pub fn named(mut self, name: String) -> Self {
+        self.heading = Cow::Owned(name);
+        self
+    }
+
+    const fn in_words(mut self) -> Self {
+        self.is_words = true;
+        self
     }
 }
 
-/// A cell: text without control characters, and its tone.
+/// A sign with words on a page, so that a result does not depend on colour alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Badge {
+    /// The sign.
+    pub sign: &'static str,
+    /// Its class in the style sheet.
+    pub class: &'static str,
+    /// The words.
+    pub words: &'static str,
+    /// Few samples decided about it.
+    pub is_provisional: bool,
+}
+
+impl Badge {
+    /// A verdict.
+    #[must_use]
+    pub fn of_verdict(verdict: Verdict, is_provisional: bool) -> Self {
+        let (sign, class) = match verdict {
+            Verdict::Pass => ("✓", "pass"),
+            Verdict::Marginal => ("~", "marginal"),
+            Verdict::Fail => ("✗", "fail"),
+            Verdict::Inconclusive => ("?", "inconclusive"),
+            Verdict::None => ("–", "none"),
+        };
+        Badge {
+            sign,
+            class,
+            words: verdict_or_no_goals(verdict),
+            is_provisional,
+        }
+    }
+
+    /// A judgement.
+    #[must_use]
+    pub const fn of_judgement(of: Judgement) -> Self {
+        let (sign, class) = match of {
+            Judgement::Better => ("✓", "pass"),
+            Judgement::Worse => ("✗", "fail"),
+            Judgement::Same => ("=", "none"),
+            Judgement::CantTell => ("?", "inconclusive"),
+        };
+        Badge {
+            sign,
+            class,
+            words: of.name(),
+            is_provisional: false,
+        }
+    }
+}
+
+/// Name of a verdict: `pass`, or `no goals`.
+#[must_use]
+pub fn verdict_or_no_goals(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::None => "no goals",
+        other => verdict_name(other),
+    }
+}
+
+/// A cell: its text, and what a page shows beside it or in its place.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cell {
-    /// Text.
+    /// Text. It may be foreign: each renderer escapes it.
     pub text: String,
     /// Tone.
     pub tone: Tone,
+    /// A page shows this in place of the text.
+    pub badge: Option<Badge>,
+    /// A page links the text or the badge to this address.
+    pub link: Option<String>,
+    /// Further text on a page.
+    pub note: String,
+    /// Markup of a picture, which only a page shows.
+    pub picture: Option<String>,
 }
 
 /// A column of words.
 #[must_use]
 pub const fn left(heading: &str) -> Column<'_> {
     Column {
-        heading,
+        heading: Cow::Borrowed(heading),
         align: Align::Left,
         apart: false,
+        is_words: false,
+        is_once: false,
     }
 }
 
 /// A column of numbers.
 #[must_use]
 pub const fn right(heading: &str) -> Column<'_> {
-    Column {
-        heading,
-        align: Align::Right,
-        apart: false,
-    }
+    let mut column = left(heading);
+    column.align = Align::Right;
+    column
+}
+
+/// A column of words below a heading in words.
+#[must_use]
+pub const fn words(heading: &str) -> Column<'_> {
+    left(heading).in_words()
+}
+
+/// A column of numbers below a heading in words.
+#[must_use]
+pub const fn numbers(heading: &str) -> Column<'_> {
+    right(heading).in_words()
 }
 
 impl Cell {
-    /// An empty cell.
-    pub const EMPTY: Cell = Cell {
-        text: String::new(),
-        tone: Tone::Plain,
-    };
-
     /// A cell with text and tone.
     pub fn new(text: impl Into<String>, tone: Tone) -> Self {
         Cell {
             text: text.into(),
             tone,
+            ..Cell::default()
+        }
+    }
+
+    /// A value that is unknown.
+    #[must_use]
+    pub fn unknown() -> Self {
+        Cell::new("–", Tone::Quiet)
+    }
+
+    /// A verdict.
+    #[must_use]
+    pub fn verdict(of: Verdict, provisional: bool) -> Self {
+        let tone = match of {
+            Verdict::None => Tone::Quiet,
+            Verdict::Pass => Tone::Good,
+            Verdict::Marginal | Verdict::Inconclusive => Tone::Unreliable,
+            Verdict::Fail => Tone::Bad,
+        };
+        let name = match of {
+            Verdict::None => "–",
+            other => verdict_name(other),
+        };
+        let mark = if provisional { "*" } else { "" };
+        Cell {
+            badge: Some(Badge::of_verdict(of, provisional)),
+            ..Cell::new(format!("{name}{mark}"), tone)
+        }
+    }
+
+    /// A judgement.
+    #[must_use]
+    pub fn judgement(of: Judgement) -> Self {
+        Cell {
+            badge: Some(Badge::of_judgement(of)),
+            ..Cell::new(of.name(), of.into())
         }
     }
 }
@@ -82,16 +220,75 @@ impl<T: Into<String>> From<T> for Cell {
     }
 }
 
+/// A table, for a terminal, a page or Markdown.
+#[derive(Debug, Clone)]
+pub struct Table {
+    /// Name.
+    pub caption: &'static str,
+    /// Columns.
+    pub columns: Vec<Column<'static>>,
+    /// Number of columns at the beginning that name a row.
+    pub keys: usize,
+    /// Rows, each as long as the columns.
+    pub rows: Vec<Vec<Cell>>,
+}
+
+impl Table {
+    /// A table with a row for each item, and for each column its heading and its value of an item. The first column
+    /// names the row.
+    pub fn for_items<T>(
+        caption: &'static str,
+        items: impl IntoIterator<Item = T>,
+        columns: &[(&'static str, fn(&T) -> String)],
+    ) -> Self {
+        let row = |item: T| columns.iter().map(|(_, value)| value(&item).into()).collect();
+        Table {
+            caption,
+            columns: columns.iter().map(|(heading, _)| words(heading)).collect(),
+            keys: 1,
+            rows: items.into_iter().map(row).collect(),
+        }
+    }
+
+    /// Lines of at most `width` columns, as [`render`] splits them, with ANSI colours if `colour`. The lines have no
+    /// control characters of foreign texts.
+    #[must_use]
+    pub fn lines(&self, width: usize, colour: bool) -> Vec<String> {
+        let is_repeated = |row: usize, column: usize| {
+            let above = row.checked_sub(1).map(|above| &self.rows[above][column].text);
+            self.columns[column].is_once && above == Some(&self.rows[row][column].text)
+        };
+        let rows = self.rows.iter().enumerate().map(|(row, cells)| {
+            let cells = cells
+                .iter()
+                .enumerate()
+                .map(|(column, cell)| match is_repeated(row, column) {
+                    true => Cell::default(),
+                    false => Cell::new(sanitise(&cell.text), cell.tone),
+                });
+            cells.collect()
+        });
+        render(&self.columns, &rows.collect::<Vec<_>>(), self.keys, width, colour)
+    }
+}
+
 /// Lines of a table of `rows` (each as long as `columns`), with two spaces between columns. If that
 /// is wider than `limit`, the columns after the first `keys` are moved to further tables, at
 /// [`Column::apart`] or where necessary. Each further table has the first `keys` again. Columns
 /// that are empty in every row are omitted, and so are rows of a further table without values.
 #[must_use]
 pub fn render(columns: &[Column<'_>], rows: &[Vec<Cell>], keys: usize, limit: usize, colour: bool) -> Vec<String> {
+    let headings: Vec<Cell> = columns
+        .iter()
+        .map(|column| match column.is_words {
+            true => Cell::new(column.heading.to_uppercase(), Tone::Quiet),
+            false => Cell::new(sanitise(&column.heading), Tone::Quiet),
+        })
+        .collect();
     let widths: Vec<usize> = (0..columns.len())
         .map(|i| {
             let cells = rows.iter().map(|r| width(&r[i].text)).max().unwrap_or(0);
-            cells.max(width(columns[i].heading))
+            cells.max(width(&headings[i].text))
         })
         .collect();
     let mut lines = Vec::new();
@@ -102,7 +299,6 @@ pub fn render(columns: &[Column<'_>], rows: &[Vec<Cell>], keys: usize, limit: us
         if !lines.is_empty() {
             lines.push(String::new());
         }
-        let headings: Vec<Cell> = columns.iter().map(|c| Cell::new(c.heading, Tone::Quiet)).collect();
         lines.push(line(columns, &widths, &shown, &headings, colour));
         let first = lines.len() == 1;
         for row in rows {
@@ -199,10 +395,12 @@ mod tests {
 
     #[test]
     fn a_table_splits_at_a_marked_column() {
-        let columns = [COLUMNS[0], COLUMNS[1].apart(), COLUMNS[2], COLUMNS[3]];
+        let [station, verdict, ms, n] = COLUMNS;
+        let columns = [station, verdict.apart(), ms, n];
         // All four take 7 + 2 + 7 + 2 + 4 + 2 + 1 = 25.
         assert_eq!(render(&columns, &rows(), 1, 25, false).len(), 3);
-        let columns = [COLUMNS[0], COLUMNS[1], COLUMNS[2].apart(), COLUMNS[3]];
+        let [station, verdict, ms, n] = COLUMNS;
+        let columns = [station, verdict, ms.apart(), n];
         assert_eq!(render(&columns, &rows(), 1, 24, false)[4], "STATION    ms  n");
     }
 

@@ -3,12 +3,10 @@
 pub(crate) mod delivery;
 pub(crate) mod dscp;
 pub(crate) mod grades;
-mod intervals;
 pub(crate) mod responsiveness;
 pub(crate) mod result;
 mod rows;
 pub(crate) mod segments;
-pub(crate) mod split;
 pub(crate) mod streams;
 pub(crate) mod video;
 pub(crate) mod voice;
@@ -18,10 +16,11 @@ pub(crate) mod wifi;
 use crate::environment;
 use crate::sanitise::{sanitise, wrap};
 use crate::style::{Tone, paint};
-use crate::table::{Cell, left, render, right};
+use crate::table::Cell;
+use crate::tables;
 use netburn_analysis::format::{self, mbps};
 use netburn_record::Summary;
-use netburn_record::summary::verdict_name;
+use netburn_record::metrics::Quantity;
 use netburn_workload::Verdict;
 use netburn_workload::verdict::OPERATIONS_NEEDED;
 
@@ -30,6 +29,9 @@ const MIN_WIDTH: usize = 40;
 
 /// Maximum number of reasons of the self-check that are listed.
 const MAX_REASONS: usize = 10;
+
+/// Maximum number of intervals that are listed.
+const MAX_INTERVALS: usize = 40;
 
 /// `summary` as lines of at most `width` columns (paths and single words may be longer), with ANSI
 /// colours if `colour`. The first line is about the environment; then follow verdicts, reasons and
@@ -42,10 +44,11 @@ pub fn text(summary: &Summary, width: usize, colour: bool) -> String {
     lines.extend(headline(summary, width, colour));
     lines.push(String::new());
     lines.extend(rows::table(summary, width, colour));
-    let split = split::lines(summary, width, colour);
-    if !split.is_empty() {
+    let split = tables::split(summary);
+    if !split.rows.is_empty() {
         lines.push(String::new());
-        lines.extend(split);
+        lines.extend(split.lines(width, colour));
+        lines.extend(wrap(tables::SPLIT_NOTE, width, "  "));
     }
     for part in [
         run_reasons(summary, colour),
@@ -79,28 +82,12 @@ pub fn grades(summary: &Summary, width: usize) -> String {
     if text.is_empty() { text } else { format!("\n{text}") }
 }
 
-/// A verdict as a cell: name and tone.
-pub fn verdict(of: Verdict, provisional: bool) -> Cell {
-    let tone = match of {
-        Verdict::None => Tone::Quiet,
-        Verdict::Pass => Tone::Good,
-        Verdict::Marginal | Verdict::Inconclusive => Tone::Unreliable,
-        Verdict::Fail => Tone::Bad,
-    };
-    let name = match of {
-        Verdict::None => "–",
-        other => verdict_name(other),
-    };
-    let mark = if provisional { "*" } else { "" };
-    Cell::new(format!("{name}{mark}"), tone)
-}
-
 fn headline(summary: &Summary, width: usize, colour: bool) -> Vec<String> {
     let name = sanitise(summary.title.as_deref().unwrap_or(&summary.scenario));
     let verdict = match summary.verdict {
         Verdict::None => Cell::new("no goals", Tone::Quiet),
         other => {
-            let cell = verdict(other, summary.provisional);
+            let cell = Cell::verdict(other, summary.provisional);
             Cell::new(cell.text.to_uppercase(), cell.tone)
         }
     };
@@ -222,31 +209,19 @@ fn provisional(summary: &Summary) -> Vec<String> {
 fn run_tables(summary: &Summary, width: usize, colour: bool) -> Vec<String> {
     let mut lines = Vec::new();
     if !summary.repeats.is_empty() {
-        let rows: Vec<Vec<Cell>> = summary
-            .repeats
-            .iter()
-            .enumerate()
-            .map(|(i, run)| {
-                vec![
-                    (i + 1).to_string().into(),
-                    verdict(run.verdict, run.provisional),
-                    mbps(run.totals.throughput_mbps).into(),
-                    run.seed.to_string().into(),
-                    sanitise(&run.run).into(),
-                ]
-            })
-            .collect();
-        let columns = [
-            right("RUN"),
-            left("VERDICT"),
-            right("Mbit/s"),
-            right("SEED"),
-            left("FOLDER"),
-        ];
         lines.push(String::new());
-        lines.extend(render(&columns, &rows, 1, width, colour));
+        lines.extend(tables::runs(summary).lines(width, colour));
     }
-    lines.extend(intervals::lines(summary, width, colour));
+    let is_shown = |of: &Quantity| of.comparison.is_some() || of.path.starts_with("latency_ms.");
+    let intervals = tables::intervals(summary, MAX_INTERVALS, is_shown);
+    if !intervals.rows.is_empty() {
+        lines.push(String::new());
+        lines.extend(intervals.lines(width, colour));
+        match summary.intervals.len() - intervals.rows.len() {
+            0 => {}
+            more => lines.push(format!("… and {more} more with --format json")),
+        }
+    }
     lines
 }
 

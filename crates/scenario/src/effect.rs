@@ -26,3 +26,25 @@ impl fmt::Display for Ineffective {
         write!(f, " {verb} no effect: {}", self.reason.text())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::reason::Reason;
+    use crate::{Document, Environment};
+
+    /// A workload `responsiveness` receives the answers of its probes, but it also sends with `load_up`.
+    #[test]
+    fn congestion_control_has_an_effect_on_load_from_the_station() {
+        for (load_up, has_effect) in [(4, true), (0, false)] {
+            let text = format!(
+                "[station.a]\ncc = \"bbr\"\nworkload = \"rpm\"\n[workload.rpm]\nkind = \"responsiveness\"\nload_up = {load_up}\n\
+                 [server]\nhttp = \"2\"\n"
+            );
+            let document = Document::from_toml("t.toml", &text).unwrap();
+            let (plan, _) = document.resolve_for(Environment::Simulate).unwrap();
+            let ineffective = plan.ineffective_on(Environment::Simulate);
+            let only_receives = ineffective.iter().any(|keys| keys.reason == Reason::OnlyReceives);
+            assert_eq!(!only_receives, has_effect, "load_up = {load_up}: {ineffective:?}");
+        }
+    }
+}

@@ -1,15 +1,16 @@
 //! Snapshots of a run in progress.
 
-use super::{Event, HISTORY_SECONDS, Live, SECOND, Station, TENTH, Workload};
-use netburn_record::aggregate::LiveWorkload;
+use super::Live;
+use netburn_record::aggregate::{LiveSecond, LiveStation, LiveWorkload};
+use netburn_scenario::StationWorkload;
 use netburn_units::{Duration, Instant};
 use serde::Serialize;
-use std::collections::VecDeque;
 
+/// Length of the history in a snapshot, in seconds.
+pub const HISTORY_SECONDS: i64 = 60;
+const SECOND: i64 = 1_000_000_000;
 /// Maximum number of workloads with a history in a snapshot; further workloads have current values only.
 const MAX_HISTORIES: usize = 256;
-/// Delay until the interval rows of a tenth of a second have arrived in a batch, in tenths of a second.
-const BATCH_DELAY: i64 = 5;
 
 /// Snapshot of a run. Times are in s and ms, rates in Mbit/s (10⁶ bit/s).
 #[derive(Debug, Clone, Serialize)]
@@ -26,7 +27,15 @@ pub struct Snapshot<'a> {
     rows: u64,
     mbps: f64,
     stations: Vec<StationSnapshot<'a>>,
-    events: &'a VecDeque<Event>,
+    events: Vec<EventSnapshot<'a>>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct EventSnapshot<'a> {
+    at_s: f64,
+    station: Option<&'a str>,
+    kind: &'static str,
+    text: &'a str,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -62,33 +71,34 @@ impl Live {
     /// Current state of the run.
     #[must_use]
     pub fn snapshot(&self) -> Snapshot<'_> {
-        let newest = self.newest.map_or(i64::MIN / 2, Instant::as_nanos);
-        let now_tenth = newest.div_euclid(TENTH);
-        let airtime = |station: &Station| -> u64 {
-            let last = station.airtime.range(now_tenth - 10, i64::MAX).copied();
-            last.fold(0, u64::saturating_add)
+        let (plan, newest) = (&self.header.plan, self.run.newest);
+        let now = newest.unwrap_or(Instant::from_nanos(i64::MIN / 2));
+        let airtime = |station: &LiveStation| -> u64 {
+            let last_second = now.checked_sub(Duration::from_secs(1)).unwrap_or(now);
+            let last = station.airtime.range(station.airtime.number(last_second), i64::MAX);
+            last.copied().fold(0, u64::saturating_add)
         };
-        let total_airtime: u64 = self.stations.iter().map(airtime).fold(0, u64::saturating_add);
+        let total_airtime: u64 = self.run.stations.iter().map(airtime).fold(0, u64::saturating_add);
         let mut left = MAX_HISTORIES;
-        let stations: Vec<_> = self
+        let stations: Vec<_> = plan
             .stations
             .iter()
-            .zip(&self.counts.stations)
-            .map(|(station, counts)| {
-                let workloads: Vec<_> = station
+            .zip(&self.run.stations)
+            .map(|(planned, station)| {
+                let workloads: Vec<_> = planned
                     .workloads
                     .iter()
-                    .zip(&counts.workloads)
-                    .map(|(one, counts)| {
+                    .zip(&station.workloads)
+                    .map(|(planned, workload)| {
                         let with_history = left > 0;
                         left = left.saturating_sub(1);
-                        one.snapshot(counts, newest, with_history)
+                        WorkloadSnapshot::new(planned, workload, now, with_history)
                     })
                     .collect();
                 StationSnapshot {
-                    name: &station.name,
-                    lost: counts.lost,
-                    idle_ms: counts.idle.map(Duration::as_millis_f64),
+                    name: &planned.name,
+                    lost: station.lost,
+                    idle_ms: station.idle.map(Duration::as_millis_f64),
                     signal_dbm: station.signal_dbm,
                     ssid: station.ssid.as_deref(),
                     airtime_share: (total_airtime > 0).then(|| airtime(station) as f64 / total_airtime as f64),
@@ -97,25 +107,31 @@ impl Live {
                 }
             })
             .collect();
+        let events = self.run.events.iter().map(|event| EventSnapshot {
+            at_s: event.at.as_nanos() as f64 / 1e9,
+            station: event.station.map(|number| plan.stations[number].name.as_str()),
+            kind: event.kind.name(),
+            text: &event.text,
+        });
         Snapshot {
-            scenario: &self.scenario,
-            title: self.title.as_deref(),
-            question: self.question.as_deref(),
-            environment: self.environment,
-            seed: self.seed,
-            duration_s: self.duration.as_secs_f64(),
-            at_s: self.newest.map(|at| at.as_nanos() as f64 / 1e9),
+            scenario: &plan.name,
+            title: plan.title.as_deref(),
+            question: plan.question.as_deref(),
+            environment: self.header.environment.name(),
+            seed: self.header.seed.0,
+            duration_s: plan.duration.as_secs_f64(),
+            at_s: newest.map(|at| at.as_nanos() as f64 / 1e9),
             phase: self.phase(),
             rows: self.rows,
             mbps: stations.iter().map(|station| station.mbps).sum(),
             stations,
-            events: &self.events,
+            events: events.collect(),
         }
     }
 
     fn phase(&self) -> &'static str {
-        let end = i64::try_from(self.duration.as_nanos()).unwrap_or(i64::MAX);
-        match self.newest.map(Instant::as_nanos) {
+        let end = i64::try_from(self.header.plan.duration.as_nanos()).unwrap_or(i64::MAX);
+        match self.run.newest.map(Instant::as_nanos) {
             None => "waiting for the first rows",
             Some(at) if at < 0 => "measuring idle latency",
             Some(at) if at < end => "running",
@@ -124,45 +140,35 @@ impl Live {
     }
 }
 
-impl Workload {
-    /// Mean rate in Mbit/s over the last second with complete data.
-    fn rate(&self, newest: i64) -> f64 {
-        let received = self.tenths.newest().map_or(i64::MIN, |tenth| tenth + 1);
-        let end = received.max(newest.div_euclid(TENTH) - BATCH_DELAY);
-        let bytes = self.tenths.range(end.saturating_sub(10), end).copied();
-        mbps(bytes.fold(0, u64::saturating_add))
-    }
-
-    fn snapshot(&self, counts: &LiveWorkload, newest: i64, with_history: bool) -> WorkloadSnapshot<'_> {
-        let last = newest.div_euclid(SECOND);
+impl<'a> WorkloadSnapshot<'a> {
+    fn new(planned: &'a StationWorkload, of: &LiveWorkload, now: Instant, with_history: bool) -> Self {
+        let last = now.as_nanos().div_euclid(SECOND);
         // The history begins with the load. It excludes the current second, which is incomplete.
         let seconds = (last - HISTORY_SECONDS).max(0)..last;
         let history = || {
             seconds
                 .clone()
                 .filter(|_| with_history)
-                .map(|number| self.seconds.get(number))
+                .map(|number| of.seconds.get(number))
         };
+        let mbps = |second: &LiveSecond| rounded(second.bytes as f64 * 8.0 / 1e6);
+        let worst = |second: &LiveSecond| second.worst.map(Duration::as_millis_f64);
         WorkloadSnapshot {
-            name: &self.name,
-            kind: self.kind,
-            mbps: self.rate(newest),
-            latency_ms: counts.latency.map(Duration::as_millis_f64),
-            limit_ms: counts.limit.map(Duration::as_millis_f64),
-            operations: counts.operations,
-            goal_misses: counts.goal_misses,
-            stalls: counts.stalls,
-            history_mbps: history()
-                .map(|second| second.map_or(0.0, |second| mbps(second.bytes)))
-                .collect(),
-            history_ms: history()
-                .map(|second| second.and_then(|second| second.worst).map(Duration::as_millis_f64))
-                .collect(),
+            name: &planned.name,
+            kind: planned.config.kind().name,
+            mbps: rounded(of.mbps(now)),
+            latency_ms: of.latency.map(Duration::as_millis_f64),
+            limit_ms: of.limit.map(Duration::as_millis_f64),
+            operations: of.operations,
+            goal_misses: of.goal_misses,
+            stalls: of.stalls,
+            history_mbps: history().map(|second| second.map_or(0.0, mbps)).collect(),
+            history_ms: history().map(|second| second.and_then(worst)).collect(),
         }
     }
 }
 
-/// Rate of `bytes` in one second, in Mbit/s, rounded to three decimals.
-fn mbps(bytes: u64) -> f64 {
-    (bytes as f64 * 8.0 / 1e3).round() / 1e3
+/// A rate in Mbit/s with three decimals.
+fn rounded(mbps: f64) -> f64 {
+    (mbps * 1e3).round() / 1e3
 }

@@ -2,10 +2,11 @@ use super::*;
 use netburn_analysis::View;
 use netburn_record::row::BASELINE;
 use netburn_record::summary::Summariser;
-use netburn_record::{Environment, Recorder, RunStatus, Sink as _};
+use netburn_record::{AirRow, Environment, EventKind, EventRow, IntervalRow, OperationRow};
+use netburn_record::{Recorder, RunStatus, Sink as _};
 use netburn_report::live::{Model, Phase};
 use netburn_scenario::{Plan, Station as PlanStation, StationWorkload};
-use netburn_units::Seed;
+use netburn_units::{Duration, Instant, Seed};
 use netburn_workload::{Config, Failure, Operation, Outcome};
 use serde_json::{Value, json};
 
@@ -263,7 +264,7 @@ fn the_size_of_a_snapshot_is_bounded() {
             .len() as i64,
         HISTORY_SECONDS
     );
-    assert_eq!(snapshot["events"].as_array().unwrap().len(), MAX_EVENTS);
+    assert_eq!(snapshot["events"].as_array().unwrap().len(), LiveRun::MAX_EVENTS);
     assert!(snapshot.to_string().len() < 20_000);
 }
 

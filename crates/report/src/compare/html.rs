@@ -10,12 +10,14 @@ pub use before_after::{BeforeAfter, Change, before_after};
 pub use matrix::matrix;
 pub use ranking::ranking;
 
-use super::format::{counts, effect, interval, metric_name, metric_value, probability, share, signed};
+use super::format::counts;
 use super::overlay::{Variant, overlays};
-use super::text::{heading, method, premises, remarks, verdict_change};
+use super::tables;
+use super::text::{method, premises, remarks, verdict_change};
 use crate::chart::Chart;
 use crate::environment::sentence;
-use crate::html::{cell_text, document, escaped, figure, section, with_code};
+use crate::html::{badge, document, escaped, figure, noted, section, table, with_code};
+use crate::table::{Badge, Cell, words};
 use netburn_analysis::View;
 use netburn_analysis::compare::{Comparison, MetricComparison, Side};
 use netburn_record::Environment;
@@ -25,9 +27,6 @@ use std::fmt::Write as _;
 
 /// A difference beyond this share is drawn as an arrow.
 const FAR: f64 = 0.5;
-
-/// Style of text cells, which may wrap, while numbers do not.
-const WRAPS: &str = "white-space: normal; min-width: 5rem";
 
 /// The comparison as a page with charts of both sides: a view for each folder of `these` and of
 /// the baseline.
@@ -76,75 +75,42 @@ fn verdict(comparison: &Comparison) -> String {
 /// Badge of the whole comparison; a mixed result has a neutral one.
 fn headline_badge(comparison: &Comparison) -> String {
     let headline = comparison.headline();
-    if headline == comparison.judgement().name() {
-        badge(comparison.judgement(), headline)
-    } else {
-        labelled("~", "marginal", headline)
-    }
+    badge(&match comparison.judgement() {
+        judgement if judgement.name() == headline => Badge::of_judgement(judgement),
+        _ => Badge {
+            sign: "~",
+            class: "marginal",
+            words: headline,
+            is_provisional: false,
+        },
+    })
 }
 
 /// The table of metrics, with a picture of each difference, and the basis of the judgements.
 fn metric_table(comparison: &Comparison) -> String {
     let mut out = String::new();
     if !comparison.metrics.is_empty() {
-        out.push_str(
-            "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Compared metrics\"><table style=\"white-space: nowrap\"><caption>Compared metrics</caption><thead><tr>",
-        );
-        let columns = [
-            "Station".to_owned(),
-            "Metric".to_owned(),
-            "Result".to_owned(),
-            heading(&comparison.against.name),
-            heading(&comparison.these.name),
-            "Difference".to_owned(),
-            "−50 % … 0 … +50 %".to_owned(),
-            "Interval".to_owned(),
-            "p".to_owned(),
-            "Effect size".to_owned(),
-        ];
-        for column in columns {
-            let _ = write!(out, "<th scope=\"col\">{}</th>", escaped(&column));
+        let mut metrics = tables::metrics(comparison);
+        let pictures = comparison.metrics.iter().map(|metric| Cell {
+            picture: Some(picture(metric)),
+            ..Cell::default()
+        });
+        arrange(&mut metrics.columns, words("−50 % … 0 … +50 %"));
+        for (row, picture) in metrics.rows.iter_mut().zip(pictures) {
+            arrange(row, picture);
         }
-        out.push_str("</tr></thead><tbody>\n");
-        for metric in &comparison.metrics {
-            metric_row(comparison, metric, &mut out);
-        }
-        out.push_str("</tbody></table></div>\n");
+        out.push_str(&table(&metrics));
     }
-    for line in remarks(comparison)
-        .into_iter()
-        .chain([method(comparison)])
-        .filter(|line| !line.is_empty())
-    {
-        let _ = writeln!(out, "<p class=\"note\">{}</p>", escaped(&line));
-    }
+    let lines = remarks(comparison).into_iter().chain([method(comparison)]);
+    out.extend(lines.filter(|line| !line.is_empty()).map(|line| noted(&line)));
     out
 }
 
-fn metric_row(comparison: &Comparison, metric: &MetricComparison, out: &mut String) {
-    let (contrast, unit) = (metric.contrast(), metric.key.unit());
-    let station = metric.key.station.as_deref().unwrap_or("(all)");
-    let _ = write!(out, "<tr><th scope=\"row\">{}</th>", escaped(station));
-    let _ = write!(
-        out,
-        "<td style=\"{WRAPS}\">{}</td><td>{}</td>",
-        escaped(&metric_name(&metric.key, comparison.keys())),
-        badge(metric.answer.judgement, metric.answer.judgement.name())
-    );
-    let texts = [
-        metric_value(contrast.medians[0], &metric.key),
-        metric_value(contrast.medians[1], &metric.key),
-        format!("{}{}", signed(contrast.difference, unit), share(metric.share(), unit)),
-    ];
-    for text in texts {
-        let _ = write!(out, "<td>{}</td>", cell_text(&text));
-    }
-    let _ = write!(out, "<td>{}</td>", picture(metric));
-    for text in [interval(contrast.interval, unit), probability(metric.answer.corrected)] {
-        let _ = write!(out, "<td>{}</td>", cell_text(&text));
-    }
-    let _ = write!(out, "<td style=\"{WRAPS}\">{}</td>", escaped(&effect(metric)));
-    out.push_str("</tr>\n");
+/// Moves the result to the names of the metric, and adds the picture after the difference.
+fn arrange<T>(row: &mut Vec<T>, picture: T) {
+    row.insert(tables::RESULT, picture);
+    let result = row.remove(tables::RESULT + 1);
+    row.insert(2, result);
 }
 
 /// The top of a page: its title, and the environment. The header element stays open.
@@ -190,24 +156,6 @@ fn curves(charts: &[Chart], views: &[&[View]]) -> String {
     }
     out.extend(charts.iter().map(figure));
     section("curves", "Charts", &out)
-}
-
-/// A judgement with a sign, so that it does not depend on colour alone.
-fn badge(of: Judgement, words: &str) -> String {
-    let (sign, class) = match of {
-        Judgement::Better => ("✓", "pass"),
-        Judgement::Worse => ("✗", "fail"),
-        Judgement::Same => ("=", "none"),
-        Judgement::CantTell => ("?", "inconclusive"),
-    };
-    labelled(sign, class, words)
-}
-
-fn labelled(sign: &str, class: &str, words: &str) -> String {
-    format!(
-        "<strong class=\"badge {class}\"><span aria-hidden=\"true\">{sign}</span> {}</strong>",
-        escaped(words)
-    )
 }
 
 /// Difference and interval as a share of the baseline, with zero in the middle. Values beyond the

@@ -7,6 +7,7 @@ mod format;
 pub mod html;
 pub mod json;
 mod overlay;
+mod tables;
 pub mod text;
 
 pub use format::{metric_name, metric_value};

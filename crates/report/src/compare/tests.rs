@@ -1,6 +1,6 @@
 //! Comparisons of summaries made by hand.
 
-use super::{html, json as to_json, text};
+use super::{html, json as to_json, tables, text};
 use netburn_analysis::compare::{Comparison, Matrix, Options, Ranking, Side, name};
 use netburn_record::Summary;
 use netburn_stats::metric_change::Judgement;
@@ -284,7 +284,7 @@ fn a_matrix_has_its_worst_row_first() {
     );
     assert_eq!(first.cells[0].as_ref().unwrap().judgement, Judgement::Better);
     assert_eq!(first.cells[1].as_ref().unwrap().judgement, Judgement::Worse);
-    let detail = text::detail(&matrix, first.cells[1].as_ref().unwrap()).unwrap();
+    let detail = tables::detail(&matrix, first.cells[1].as_ref().unwrap()).unwrap();
     assert!(detail.starts_with("browsing p95 ms (+200 %)"), "{detail}");
     let calm = matrix.rows.iter().find(|row| row.scenario == "calm").unwrap();
     assert!(calm.cells[1].is_none());

@@ -3,24 +3,20 @@
 mod matrix;
 mod ranking;
 
-pub(super) use matrix::detail;
 pub use matrix::matrix;
 pub use ranking::ranking;
 pub(super) use ranking::{legend, warnings};
 
-use super::format::{counts, effect, interval, metric_name, metric_value, probability, runs, share, signed};
+use super::format::{counts, runs};
+use super::tables;
 use crate::environment::sentence;
 use crate::sanitise::{sanitise, truncate, wrap};
 use crate::style::{Tone, paint};
-use crate::table::{Cell, left, render, right};
-use netburn_analysis::compare::{ChangedKey, Comparison, MetricComparison, Pairing, Side};
+use netburn_analysis::compare::{ChangedKey, Comparison, Pairing, Side};
 use netburn_record::summary::verdict_name;
 use netburn_stats::contrast::{LEVEL, Test};
 use netburn_stats::metric_change::MIN_RUNS;
 use netburn_workload::Verdict;
-
-/// The widest name of a side in a heading.
-const NAME: usize = 18;
 
 /// Maximum number of keys of the scenario that are listed.
 const DIFFERING: usize = 12;
@@ -52,7 +48,7 @@ pub fn comparison_lines(comparison: &Comparison, width: usize, colour: bool) -> 
     }
     if !comparison.metrics.is_empty() {
         lines.push(String::new());
-        lines.extend(metric_table(comparison, width, colour));
+        lines.extend(tables::metrics(comparison).lines(width, colour));
     }
     lines.push(String::new());
     for line in remarks(comparison) {
@@ -201,53 +197,6 @@ pub(super) fn premises(comparison: &Comparison) -> Vec<String> {
     lines
 }
 
-fn metric_table(comparison: &Comparison, width: usize, colour: bool) -> Vec<String> {
-    let (against, these) = (heading(&comparison.against.name), heading(&comparison.these.name));
-    let columns = [
-        left("STATION"),
-        left("METRIC"),
-        right(&against),
-        right(&these),
-        right("DIFFERENCE"),
-        left("RESULT"),
-        right("INTERVAL").apart(),
-        right("p"),
-        left("EFFECT SIZE"),
-    ];
-    let mut before: Option<&Option<String>> = None;
-    let mut rows = Vec::new();
-    for metric in &comparison.metrics {
-        let station = if before == Some(&metric.key.station) {
-            String::new()
-        } else {
-            metric
-                .key
-                .station
-                .as_ref()
-                .map_or_else(|| "(all)".to_owned(), |name| sanitise(name))
-        };
-        before = Some(&metric.key.station);
-        rows.push(metric_cells(comparison, station, metric));
-    }
-    render(&columns, &rows, 2, width, colour)
-}
-
-fn metric_cells(comparison: &Comparison, station: String, metric: &MetricComparison) -> Vec<Cell> {
-    let (contrast, unit) = (metric.contrast(), metric.key.unit());
-    let judgement = metric.answer.judgement;
-    vec![
-        station.into(),
-        sanitise(&metric_name(&metric.key, comparison.keys())).into(),
-        metric_value(contrast.medians[0], &metric.key).into(),
-        metric_value(contrast.medians[1], &metric.key).into(),
-        format!("{}{}", signed(contrast.difference, unit), share(metric.share(), unit)).into(),
-        Cell::new(judgement.name(), judgement.into()),
-        interval(contrast.interval, unit).into(),
-        probability(metric.answer.corrected).into(),
-        effect(metric).into(),
-    ]
-}
-
 /// Missing data, and the number of runs that would help.
 pub(super) fn remarks(comparison: &Comparison) -> Vec<String> {
     if comparison.metrics.is_empty() {
@@ -343,9 +292,4 @@ fn changed(changed_keys: &ChangedKey) -> String {
         (None, Some(value)) => format!("{key} (none) → {}", shown(value)),
         (None, None) => key,
     }
-}
-
-/// A name as a column's heading.
-pub(super) fn heading(name: &str) -> String {
-    truncate(&sanitise(name), NAME)
 }

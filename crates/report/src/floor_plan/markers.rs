@@ -4,8 +4,8 @@ use super::Drawing;
 use super::canvas::{Canvas, FONT};
 use super::labels::{Area, Labels, short_name, text_width};
 use super::scale::Panel;
-use netburn_analysis::floor_plan::PlacedStation;
-use netburn_analysis::view::Mark;
+use netburn_analysis::floor_plan::{PlacedAp, PlacedStation};
+use netburn_analysis::view::{Mark, Misses};
 use netburn_medium::geometry::Position;
 use netburn_record::LinkChange;
 use netburn_units::{Duration, Instant};
@@ -92,18 +92,13 @@ pub(super) fn has(drawing: &Drawing<'_>, sign: Sign) -> bool {
 
 /// Draws everything on a floor that has a position.
 pub(super) fn draw(canvas: &mut Canvas, drawing: &Drawing<'_>, floor: i16, panel: &Panel) {
-    let plan = drawing.plan;
     let mut labels = Labels::new(panel.edges());
-    let walls = plan
-        .floors
-        .iter()
-        .filter(|other| other.number == floor)
-        .flat_map(|other| &other.walls);
-    for wall in walls {
+    let floors = drawing.plan.floors.iter().filter(|other| other.number == floor);
+    for wall in floors.flat_map(|other| &other.walls) {
         labels.occupy_line(panel.point(wall.from), panel.point(wall.to));
     }
     let mut times = Vec::new();
-    for station in &plan.stations {
+    for station in &drawing.plan.stations {
         path(
             canvas,
             station,
@@ -113,72 +108,91 @@ pub(super) fn draw(canvas: &mut Canvas, drawing: &Drawing<'_>, floor: i16, panel
             (&mut times, &mut labels),
         );
     }
-    let here = |at: &Position| at.floor == floor;
-    for seen in drawing.misses.iter().filter(|seen| here(&seen.position)) {
-        let description = format!(
-            "{} of {} operations missed their latency goal",
-            seen.missed, seen.operations
-        );
-        missed(canvas, panel.point(seen.position), &description);
-    }
-    let mut events: Vec<Event<'_>> = events(drawing).filter(|event| here(&event.position)).collect();
-    events.sort_by_key(|event| event.sign);
-    let aps: Vec<_> = plan.aps.iter().filter(|ap| here(&ap.position)).collect();
-    for ap in &aps {
-        let point = panel.point(ap.position);
-        let description = format!("Access point {} at {}", ap.name, ap.position);
-        access_point(canvas, point, &description);
-        labels.occupy(Area::around(point, HALF));
-    }
-    let stations: Vec<_> = places(drawing).filter(|place| here(&place.position)).collect();
-    for place in &stations {
-        let point = panel.point(place.position);
-        let description = format!("Station {} at {}", place.label, place.position);
-        station(canvas, point, place.hue, &description);
-        labels.occupy(Area::around(point, 6.0));
-    }
-    for event in &events {
-        let point = panel.point(event.position);
-        self::event(canvas, point, event.sign, &description(drawing, event.mark));
-        labels.occupy(Area::around(point, event.sign.radius()));
-    }
+    let on_floor = OnFloor::new(drawing, floor);
+    on_floor.draw_signs(canvas, drawing, panel, &mut labels);
     for time in &times {
         labels.occupy(Area::around(time.0, 4.0));
     }
+    on_floor.draw_labels(canvas, panel, &mut labels);
     let ink = canvas.theme().ink();
-    for ap in aps {
-        label(
-            canvas,
-            &mut labels,
-            panel.point(ap.position),
-            HALF + 3.0,
-            ink,
-            &short_name(&ap.name),
-        );
-    }
-    for place in stations {
-        let hue = canvas.theme().hue(place.hue);
-        label(
-            canvas,
-            &mut labels,
-            panel.point(place.position),
-            8.0,
-            &hue,
-            &place.label,
-        );
-    }
-    let labelled = events.iter().filter_map(|event| Some((event, event.sign.label()?)));
-    for (event, name) in labelled.take(MAX_LABELS) {
-        let gap = match event.sign {
-            Sign::Roam => format!(", gap {:.0} ms", event.mark.length_s * 1_000.0),
-            _ => String::new(),
-        };
-        let text = format!("{name} at {:.1} s{gap}", event.mark.at_s);
-        let colour = event.sign.colour(canvas);
-        label(canvas, &mut labels, panel.point(event.position), 10.0, &colour, &text);
-    }
     for (point, text) in times {
         label(canvas, &mut labels, point, 6.0, ink, &text);
+    }
+}
+
+/// Everything with a position on a floor.
+struct OnFloor<'a> {
+    misses: Vec<&'a Misses>,
+    aps: Vec<&'a PlacedAp>,
+    stations: Vec<Place>,
+    /// In the order of their signs.
+    events: Vec<Event<'a>>,
+}
+
+impl<'a> OnFloor<'a> {
+    fn new(drawing: &'a Drawing<'a>, floor: i16) -> Self {
+        let here = |at: &Position| at.floor == floor;
+        let mut events: Vec<Event<'_>> = events(drawing).filter(|event| here(&event.position)).collect();
+        events.sort_by_key(|event| event.sign);
+        OnFloor {
+            misses: drawing.misses.iter().filter(|seen| here(&seen.position)).collect(),
+            aps: drawing.plan.aps.iter().filter(|ap| here(&ap.position)).collect(),
+            stations: places(drawing).filter(|place| here(&place.position)).collect(),
+            events,
+        }
+    }
+
+    /// Draws the signs, and occupies their areas so that no label covers them.
+    fn draw_signs(&self, canvas: &mut Canvas, drawing: &Drawing<'_>, panel: &Panel, labels: &mut Labels) {
+        for seen in &self.misses {
+            let description = format!(
+                "{} of {} operations missed their latency goal",
+                seen.missed, seen.operations
+            );
+            missed(canvas, panel.point(seen.position), &description);
+        }
+        for ap in &self.aps {
+            let point = panel.point(ap.position);
+            let description = format!("Access point {} at {}", ap.name, ap.position);
+            access_point(canvas, point, &description);
+            labels.occupy(Area::around(point, HALF));
+        }
+        for place in &self.stations {
+            let point = panel.point(place.position);
+            let description = format!("Station {} at {}", place.label, place.position);
+            station(canvas, point, place.hue, &description);
+            labels.occupy(Area::around(point, 6.0));
+        }
+        for event in &self.events {
+            let point = panel.point(event.position);
+            self::event(canvas, point, event.sign, &description(drawing, event.mark));
+            labels.occupy(Area::around(point, event.sign.radius()));
+        }
+    }
+
+    fn draw_labels(&self, canvas: &mut Canvas, panel: &Panel, labels: &mut Labels) {
+        let ink = canvas.theme().ink();
+        for ap in &self.aps {
+            let point = panel.point(ap.position);
+            label(canvas, labels, point, HALF + 3.0, ink, &short_name(&ap.name));
+        }
+        for place in &self.stations {
+            let hue = canvas.theme().hue(place.hue);
+            label(canvas, labels, panel.point(place.position), 8.0, &hue, &place.label);
+        }
+        let labelled = self
+            .events
+            .iter()
+            .filter_map(|event| Some((event, event.sign.label()?)));
+        for (event, name) in labelled.take(MAX_LABELS) {
+            let gap = match event.sign {
+                Sign::Roam => format!(", gap {:.0} ms", event.mark.length_s * 1_000.0),
+                _ => String::new(),
+            };
+            let text = format!("{name} at {:.1} s{gap}", event.mark.at_s);
+            let colour = event.sign.colour(canvas);
+            label(canvas, labels, panel.point(event.position), 10.0, &colour, &text);
+        }
     }
 }
 

@@ -1,68 +1,60 @@
 //! Tables of metrics, Wi-Fi links, the self-check and the machines.
 
-use super::{cells, escaped, kinds, words};
-use crate::text::{dscp, self_check_advice, split, wifi};
+use super::kinds::{self, known, time};
+use super::{cells, escaped, noted, table};
+use crate::table::Table;
+use crate::tables;
+use crate::text::{dscp, self_check_advice, wifi};
 use netburn_analysis::format::{mbps, percent, short, span, span_us};
 use netburn_analysis::view::View;
 use netburn_record::summary::verdict_name;
-use netburn_record::{Role, RunStatus};
+use netburn_record::{Clock, Health, Role, RunStatus};
 use std::fmt::Write as _;
 
 /// Every workload's values and goals.
 pub(super) fn metrics(view: &View) -> String {
-    let maybe = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), span);
-    let mut rows = Vec::new();
-    let mut goals = Vec::new();
-    for station in &view.summary.stations {
-        for workload in &station.workloads {
-            let latency = &workload.latency_ms;
-            rows.push(vec![
-                format!("{}, {}", station.name, workload.name),
-                mbps(workload.throughput_mbps),
-                workload.operations.to_string(),
-                workload.goal_misses.to_string(),
-                workload.failures.to_string(),
-                workload.unfinished.to_string(),
-                maybe(latency.min),
-                maybe(latency.p50),
-                maybe(latency.p75),
-                maybe(latency.p90),
-                maybe(latency.p95),
-                maybe(latency.p99),
-                maybe(latency.max),
-            ]);
-            for goal in &workload.goals {
-                goals.push(vec![
-                    format!("{}, {}", station.name, workload.name),
-                    goal.goal.clone(),
-                    verdict_name(goal.verdict).to_owned(),
-                    goal.met.map_or_else(|| "–".to_owned(), percent),
-                    goal.samples.to_string(),
-                    goal.excess.map_or_else(|| "–".to_owned(), short),
-                ]);
-            }
-        }
-    }
-    let head = [
-        "workload",
-        "Mbit/s",
-        "operations",
-        "goal misses",
-        "failed",
-        "unfinished",
-        "min",
-        "p50",
-        "p75",
-        "p90",
-        "p95",
-        "p99",
-        "max",
-    ];
-    let mut out = cells("Latency of the operations", &words(&head), &rows);
+    let stations = &view.summary.stations;
+    let workloads = || {
+        stations
+            .iter()
+            .flat_map(|station| station.workloads.iter().map(move |of| (station, of)))
+    };
+    let latencies = Table::for_items(
+        "Latency of the operations",
+        workloads(),
+        &[
+            ("workload", |(station, of)| format!("{}, {}", station.name, of.name)),
+            ("Mbit/s", |(_, of)| mbps(of.throughput_mbps)),
+            ("operations", |(_, of)| of.operations.to_string()),
+            ("goal misses", |(_, of)| of.goal_misses.to_string()),
+            ("failed", |(_, of)| of.failures.to_string()),
+            ("unfinished", |(_, of)| of.unfinished.to_string()),
+            ("min", |(_, of)| time(of.latency_ms.min)),
+            ("p50", |(_, of)| time(of.latency_ms.p50)),
+            ("p75", |(_, of)| time(of.latency_ms.p75)),
+            ("p90", |(_, of)| time(of.latency_ms.p90)),
+            ("p95", |(_, of)| time(of.latency_ms.p95)),
+            ("p99", |(_, of)| time(of.latency_ms.p99)),
+            ("max", |(_, of)| time(of.latency_ms.max)),
+        ],
+    );
+    let goals = workloads().flat_map(|(station, of)| of.goals.iter().map(move |goal| (station, of, goal)));
+    let goals = Table::for_items(
+        "Goals",
+        goals,
+        &[
+            ("workload", |(station, of, _)| format!("{}, {}", station.name, of.name)),
+            ("goal", |(.., goal)| goal.goal.clone()),
+            ("verdict", |(.., goal)| verdict_name(goal.verdict).to_owned()),
+            ("met", |(.., goal)| known(goal.met, percent)),
+            ("samples", |(.., goal)| goal.samples.to_string()),
+            ("worst ÷ goal", |(.., goal)| known(goal.excess, short)),
+        ],
+    );
+    let mut out = table(&latencies);
     out.push_str("<p class=\"note\">A percentile is shown only if there are enough operations for it. Operations that never finished rank above all others.</p>\n");
-    if !goals.is_empty() {
-        let head = ["workload", "goal", "verdict", "met", "samples", "worst ÷ goal"];
-        let _ = write!(out, "<h3>Goals</h3>\n{}\n", cells("Goals", &words(&head), &goals));
+    if !goals.rows.is_empty() {
+        let _ = write!(out, "<h3>Goals</h3>\n{}\n", table(&goals));
     }
     out.push_str(&kinds::all(view));
     out
@@ -70,27 +62,11 @@ pub(super) fn metrics(view: &View) -> String {
 
 /// Delays of Wi-Fi, internet line and server.
 pub(super) fn split(view: &View) -> String {
-    let parts = split::parts(&view.summary);
-    if parts.is_empty() {
+    let split = tables::split(&view.summary);
+    if split.rows.is_empty() {
         return String::new();
     }
-    let rows: Vec<Vec<String>> = parts
-        .iter()
-        .map(|part| {
-            let name = format!("{}, {}", part.station, part.name);
-            std::iter::once(name).chain(part.values()).collect()
-        })
-        .collect();
-    let head = [
-        "part of the path",
-        "idle",
-        "median",
-        "p95",
-        "added, median",
-        "added, p95",
-    ];
-    let table = cells("Delay of Wi-Fi, line and server", &words(&head), &rows);
-    format!("{table}<p class=\"note\">{}</p>\n", escaped(split::NOTE))
+    table(&split) + &noted(tables::SPLIT_NOTE)
 }
 
 /// Packets whose DSCP the path changed.
@@ -152,62 +128,62 @@ pub(super) fn self_check(view: &View) -> String {
         );
     }
     if !view.health.is_empty() {
-        let head = [
-            "agent or server",
-            "lateness, p99",
-            "lateness, max",
-            "standstill, max",
-            "missed sends",
-            "busiest thread",
-            "machine busy",
-            "service time, p99",
-            "rejected",
-        ];
-        let rows = view.health.iter().map(|health| {
-            let server = health.role == Role::Server;
-            vec![
-                health.name.clone(),
-                span_us(health.lateness_us_p99),
-                span_us(health.lateness_us_max),
-                health.standstill_us_max.map_or_else(String::new, span_us),
-                health.missed_sends.to_string(),
-                health.cpu.map_or_else(String::new, percent),
-                health.machine_busy.map_or_else(String::new, percent),
-                if server {
-                    span_us(health.service_us_p99)
-                } else {
-                    String::new()
-                },
-                if server {
-                    health.rejected.to_string()
-                } else {
-                    String::new()
-                },
-            ]
-        });
-        out.push_str(&cells("Health reports", &words(&head), &rows.collect::<Vec<_>>()));
+        out.push_str(&table(&health(&view.health)));
         out.push('\n');
     }
     if !view.clocks.is_empty() {
-        let head = ["clock of", "offset to the controller", "uncertainty", "drift"];
-        let rows = view.clocks.iter().map(|clock| {
-            let drift = match (clock.jump_ns, clock.drift_ppm, clock.drift_error_ppm) {
+        out.push_str(&table(&clocks(&view.clocks)));
+        out.push('\n');
+    }
+    out
+}
+
+/// Health reports of agents and servers.
+fn health(reports: &[Health]) -> Table {
+    fn of_server(health: &Health, value: String) -> String {
+        match health.role {
+            Role::Server => value,
+            _ => String::new(),
+        }
+    }
+    Table::for_items(
+        "Health reports",
+        reports,
+        &[
+            ("agent or server", |of| of.name.clone()),
+            ("lateness, p99", |of| span_us(of.lateness_us_p99)),
+            ("lateness, max", |of| span_us(of.lateness_us_max)),
+            ("standstill, max", |of| {
+                of.standstill_us_max.map_or_else(String::new, span_us)
+            }),
+            ("missed sends", |of| of.missed_sends.to_string()),
+            ("busiest thread", |of| of.cpu.map_or_else(String::new, percent)),
+            ("machine busy", |of| of.machine_busy.map_or_else(String::new, percent)),
+            ("service time, p99", |of| of_server(of, span_us(of.service_us_p99))),
+            ("rejected", |of| of_server(of, of.rejected.to_string())),
+        ],
+    )
+}
+
+/// Clocks of the machines, compared with that of the controller.
+fn clocks(clocks: &[Clock]) -> Table {
+    Table::for_items(
+        "Clocks",
+        clocks,
+        &[
+            ("clock of", |of| of.name.clone()),
+            ("offset to the controller", |of| {
+                format!("{} ms", short(of.offset_ns as f64 / 1e6))
+            }),
+            ("uncertainty", |of| span(of.error_ns as f64 / 1e6)),
+            ("drift", |of| match (of.jump_ns, of.drift_ppm, of.drift_error_ppm) {
                 (Some(jump), ..) => format!("jumped by {}", span(jump as f64 / 1e6)),
                 (None, Some(ppm), _) => format!("{} ppm", short(ppm)),
                 (None, None, Some(error)) => format!("none above {} ppm", short(error)),
                 (None, None, None) => "unknown".to_owned(),
-            };
-            vec![
-                clock.name.clone(),
-                format!("{} ms", short(clock.offset_ns as f64 / 1e6)),
-                span(clock.error_ns as f64 / 1e6),
-                drift,
-            ]
-        });
-        out.push_str(&cells("Clocks", &words(&head), &rows.collect::<Vec<_>>()));
-        out.push('\n');
-    }
-    out
+            }),
+        ],
+    )
 }
 
 /// The machine, the version, and how the run ended.
@@ -240,7 +216,7 @@ pub(super) fn environment(view: &View) -> String {
         fact("memory", format!("{} GB", short(host.memory_bytes as f64 / 1e9)));
     }
     fact("seed", view.summary.seed.to_string());
-    let mut out = cells("Environment", &words(&["property", "value"]), &rows);
+    let mut out = cells("Environment", &["property", "value"].map(str::to_owned), &rows);
     if !view.summary.environment.is_real() {
         out.push_str("<p class=\"note\">A simulation's results do not depend on the machine or the time.</p>");
     }

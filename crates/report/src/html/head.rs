@@ -1,20 +1,20 @@
 //! Head of a page: question, environment, verdict and reasons, station by station.
 
-use super::escaped;
+use super::{badge, escaped};
 use crate::environment;
+use crate::table::{Badge, verdict_or_no_goals};
 use crate::text::{meaning_of_provisional, result, why};
 use netburn_analysis::format;
 use netburn_analysis::view::View;
 use netburn_record::Summary;
-use netburn_record::summary::{StationSummary, verdict_name};
-use netburn_workload::Verdict;
+use netburn_record::summary::StationSummary;
 use std::fmt::Write as _;
 
 /// Title of the page.
 pub(super) fn title(view: &View) -> String {
     let summary = &view.summary;
     let name = summary.title.as_deref().unwrap_or(&summary.scenario);
-    format!("{name}: {}", word(summary.verdict))
+    format!("{name}: {}", verdict_or_no_goals(summary.verdict))
 }
 
 /// The head. `action`: markup of what to do, before the stations.
@@ -35,7 +35,7 @@ pub(super) fn head(view: &View, action: &str) -> String {
     let _ = writeln!(
         out,
         "<p class=\"verdict\">{} <span class=\"why\">{}</span></p>",
-        badge(summary.verdict, summary.provisional),
+        badge(&Badge::of_verdict(summary.verdict, summary.provisional)),
         escaped(&result::sentence(summary))
     );
     let _ = writeln!(out, "<p class=\"facts\">{}</p>", escaped(&facts(view)));
@@ -65,29 +65,6 @@ pub(super) fn head(view: &View, action: &str) -> String {
     out
 }
 
-/// A verdict with a sign, so that it does not depend on colour alone.
-pub(crate) fn badge(verdict: Verdict, provisional: bool) -> String {
-    let (sign, class) = match verdict {
-        Verdict::Pass => ("✓", "pass"),
-        Verdict::Marginal => ("~", "marginal"),
-        Verdict::Fail => ("✗", "fail"),
-        Verdict::Inconclusive => ("?", "inconclusive"),
-        Verdict::None => ("–", "none"),
-    };
-    let mark = if provisional { "*" } else { "" };
-    format!(
-        "<strong class=\"badge {class}\"><span aria-hidden=\"true\">{sign}</span> {}{mark}</strong>",
-        word(verdict)
-    )
-}
-
-fn word(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::None => "no goals",
-        other => verdict_name(other),
-    }
-}
-
 fn facts(view: &View) -> String {
     let summary = &view.summary;
     let (runs, stations) = (format::runs_of(summary), format::stations(summary));
@@ -109,7 +86,7 @@ fn card(station: &StationSummary, summary: &Summary) -> String {
     let mut out = format!(
         "<li class=\"card\"><h3>{}</h3>{}",
         escaped(&station.name),
-        badge(station.verdict, station.provisional)
+        badge(&Badge::of_verdict(station.verdict, station.provisional))
     );
     let sentences = why::plain(station, &summary.self_check.reasons);
     for sentence in &sentences {

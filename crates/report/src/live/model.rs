@@ -4,20 +4,10 @@ use crate::sanitise::{sanitise, truncate};
 use crate::style::{Tone, paint};
 use crate::table::{Cell, Column, left, render, right};
 use netburn_analysis::format;
-use netburn_record::aggregate::{LiveCounts, LiveStation, LiveWorkload, Recent};
-use netburn_record::{IntervalRow, Row};
+use netburn_record::Row;
+use netburn_record::aggregate::{LiveRun, LiveStation, LiveWorkload};
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
-use netburn_workload::config::BIN;
-
-/// Averaging window, or one period of a workload with a longer interval.
-const WINDOW: Duration = Duration::from_secs(1);
-/// Maximum length of the window.
-const MAX_WINDOW: Duration = Duration::from_secs(30);
-
-/// Maximum delay of intervals, which arrive in batches. An interval may still arrive for this time
-/// after its end.
-const ON_ITS_WAY: Duration = Duration::from_millis(500);
 
 /// Phase of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -59,7 +49,7 @@ pub struct Model {
     scenario: String,
     ends: Instant,
     phase: Phase,
-    counts: LiveCounts,
+    run: LiveRun,
     workloads: Vec<WorkloadRow>,
 }
 
@@ -71,9 +61,6 @@ struct WorkloadRow {
     label: [String; 2],
     starts: Instant,
     stops: Instant,
-    window: Duration,
-    /// Bytes of the last intervals.
-    bytes: Recent<u64>,
 }
 
 impl Model {
@@ -88,17 +75,12 @@ impl Model {
                     .config
                     .windows(Instant::ZERO + station.start, Instant::ZERO + stop);
                 let last = active.last_window();
-                let window = workload.config.interval().unwrap_or(WINDOW).clamp(WINDOW, MAX_WINDOW);
-                // Twice the window is always enough, for any order of the rows.
-                let kept = 2 * (window.as_nanos() / BIN.as_nanos()) as u32;
                 workloads.push(WorkloadRow {
                     station: u16::try_from(s).unwrap_or(u16::MAX),
                     workload: u16::try_from(w).unwrap_or(u16::MAX),
                     label: [sanitise(&station.name), sanitise(&workload.name)],
                     starts: active.next().map_or(Instant::ZERO + station.start, |first| first.from),
                     stops: last.map_or(Instant::ZERO + stop, |last| last.to),
-                    window,
-                    bytes: Recent::new(BIN, kept),
                 });
             }
         }
@@ -106,7 +88,7 @@ impl Model {
             scenario: sanitise(&plan.name),
             ends: Instant::ZERO + plan.duration,
             phase: Phase::Joining,
-            counts: LiveCounts::new(plan),
+            run: LiveRun::new(plan),
             workloads,
         }
     }
@@ -118,10 +100,7 @@ impl Model {
 
     /// Adds a row. Rows of unknown stations are ignored.
     pub fn put(&mut self, row: &Row) {
-        self.counts.put(row);
-        if let Row::Interval(row) = row {
-            self.interval(row);
-        }
+        self.run.put(row);
     }
 
     /// The view at `now` as a table of at most `columns` by `rows`.
@@ -182,7 +161,7 @@ impl Model {
                 "  {} {}: {} Mbit/s{}, {} done, {} missed{lost}",
                 u.label[0],
                 u.label[1],
-                mbps(u.rate(now)),
+                mbps(counts.mbps(now)),
                 latency.unwrap_or_default(),
                 counts.operations,
                 counts.goal_misses,
@@ -213,40 +192,13 @@ impl Model {
         format!("{}: {}{left}", self.scenario, self.status(now))
     }
 
-    fn interval(&mut self, row: &IntervalRow) {
-        let Some(u) = self.find(row.station, row.workload) else {
-            return;
-        };
-        if let Some(bytes) = u.bytes.bucket(row.at) {
-            *bytes = bytes.saturating_add(row.bytes());
-        }
-    }
-
     fn counts_of(&self, row: &WorkloadRow) -> (&LiveStation, &LiveWorkload) {
-        let station = &self.counts.stations[usize::from(row.station)];
+        let station = &self.run.stations[usize::from(row.station)];
         (station, &station.workloads[usize::from(row.workload)])
-    }
-
-    fn find(&mut self, station: u16, workload: u16) -> Option<&mut WorkloadRow> {
-        self.workloads
-            .binary_search_by_key(&(station, workload), |u| (u.station, u.workload))
-            .ok()
-            .map(|i| &mut self.workloads[i])
     }
 }
 
 impl WorkloadRow {
-    /// Mean rate in Mbit/s over the last second with data, or the last period of a workload with a
-    /// longer one.
-    fn rate(&self, now: Instant) -> f64 {
-        let heard = self.bytes.end();
-        let expected = now.checked_sub(ON_ITS_WAY);
-        let Some(end) = heard.max(expected) else { return 0.0 };
-        let begin = end.checked_sub(self.window).unwrap_or(end);
-        let bytes = self.bytes.between(begin, end).copied().fold(0, u64::saturating_add);
-        bytes as f64 * 8.0 / 1e6 / self.window.as_secs_f64()
-    }
-
     fn cells(
         &self,
         (counted_station, counts): (&LiveStation, &LiveWorkload),
@@ -277,7 +229,7 @@ impl WorkloadRow {
         vec![
             Cell::from(station),
             Cell::from(self.label[1].clone()),
-            Cell::from(mbps(self.rate(now))),
+            Cell::from(mbps(counts.mbps(now))),
             Cell::new(
                 latency.map_or_else(|| "–".to_owned(), millis),
                 if over { Tone::Bad } else { Tone::Plain },

@@ -1,6 +1,6 @@
 use super::*;
 use netburn_record::row::BASELINE;
-use netburn_record::{EventKind, EventRow, Loss, LossCause, OperationRow, QualityIssue};
+use netburn_record::{EventKind, EventRow, IntervalRow, Loss, LossCause, OperationRow, QualityIssue};
 use netburn_scenario::{Station, StationWorkload};
 use netburn_workload::{Config, Operation, Outcome};
 use proptest::prelude::*;

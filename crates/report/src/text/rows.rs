@@ -1,9 +1,8 @@
 //! The table of stations.
 
-use super::verdict;
 use crate::sanitise::sanitise;
 use crate::style::Tone;
-use crate::table::{Cell, Column, left, render, right};
+use crate::table::{Cell, Column, numbers, render, right, words};
 use netburn_analysis::format::{mbps, met_percent, ms, percent};
 use netburn_record::Summary;
 use netburn_record::summary::{GoalSummary, LatencyMs, StationSummary, WorkloadSummary};
@@ -12,13 +11,13 @@ use netburn_units::Probability;
 use netburn_workload::Verdict;
 
 const COLUMNS: [Column; 12] = [
-    left("STATION"),
-    left("VERDICT"),
-    left("WORKLOAD"),
-    right("MET"),
-    left("GOAL"),
+    words("station"),
+    words("verdict"),
+    words("workload"),
+    numbers("met"),
+    words("goal"),
     right("Mbit/s"),
-    right("AIRTIME"),
+    numbers("airtime"),
     right("IDLE ms").apart(),
     right("p50 ms"),
     right("p95 ms"),
@@ -53,15 +52,14 @@ pub(super) fn table(summary: &Summary, width: usize, colour: bool) -> Vec<String
 }
 
 fn row(station: Option<&StationSummary>, workload: Option<&WorkloadSummary>, goal: Option<&GoalSummary>) -> Vec<Cell> {
-    let dash = || Cell::new("–", Tone::Quiet);
     let mut cells = vec![
         station.map_or_else(Cell::default, |s| sanitise(&s.name).into()),
-        station.map_or_else(Cell::default, |s| verdict(s.verdict, s.provisional)),
+        station.map_or_else(Cell::default, |s| Cell::verdict(s.verdict, s.provisional)),
         workload.map_or_else(Cell::default, |w| sanitise(&w.name).into()),
     ];
     cells.extend(match goal {
         Some(goal) => [met(goal), sanitise(&goal.goal).into()],
-        None => [dash(), Cell::new("none", Tone::Quiet)],
+        None => [Cell::unknown(), Cell::new("none", Tone::Quiet)],
     });
     cells.push(workload.map_or_else(Cell::default, |w| mbps(w.throughput_mbps).into()));
     // The column is omitted if no row has airtime.
@@ -71,7 +69,7 @@ fn row(station: Option<&StationSummary>, workload: Option<&WorkloadSummary>, goa
             .map_or_else(Cell::default, |share| percent(share).into()),
     );
     cells.push(match station {
-        Some(station) => station.idle_latency_ms.map_or_else(dash, |v| ms(v).into()),
+        Some(station) => station.idle_latency_ms.map_or_else(Cell::unknown, |v| ms(v).into()),
         None => Cell::default(),
     });
     match workload.map(|w| &w.latency_ms) {
@@ -81,17 +79,17 @@ fn row(station: Option<&StationSummary>, workload: Option<&WorkloadSummary>, goa
             at(l.p99, P99, l),
             match (l.unbounded, l.max) {
                 (0, Some(max)) => ms(max).into(),
-                (0, None) => dash(),
+                (0, None) => Cell::unknown(),
                 (n, _) => Cell::new(format!("never ({n})"), Tone::Bad),
             },
         ]),
-        None => cells.extend([const { Cell::EMPTY }; 4]),
+        None => cells.extend(std::iter::repeat_n(Cell::default(), 4)),
     }
     cells
 }
 
 fn met(goal: &GoalSummary) -> Cell {
-    let tone = verdict(goal.verdict, false).tone;
+    let tone = Cell::verdict(goal.verdict, false).tone;
     let tone = if goal.verdict == Verdict::Pass {
         Tone::Plain
     } else {
@@ -99,7 +97,7 @@ fn met(goal: &GoalSummary) -> Cell {
     };
     match goal.met {
         Some(share) => Cell::new(met_percent(share), tone),
-        None => Cell::new("–", Tone::Quiet),
+        None => Cell::unknown(),
     }
 }
 
@@ -111,6 +109,6 @@ fn at(value: Option<f64>, level: Probability, of: &LatencyMs) -> Cell {
         None if of.unbounded > 0 && supported(level, of.count) => {
             Cell::new(format!("never ({})", of.unbounded), Tone::Bad)
         }
-        None => Cell::new("–", Tone::Quiet),
+        None => Cell::unknown(),
     }
 }

@@ -192,90 +192,11 @@ fn goal_sentence(workload: &WorkloadSummary, goal: &GoalSummary) -> String {
         return format!("{name} has no samples for `{text}`");
     };
     match goal.kind {
-        GoalKind::Latency
-            if workload
-                .streams
-                .as_ref()
-                .is_some_and(|streams| streams.round_trip_ms.is_some()) =>
-        {
-            format!(
-                "{} of {} round trips of {name} met `{text}`{}{}",
-                met_percent(met),
-                goal.samples,
-                required(goal, met),
-                worst_packet(goal)
-            )
-        }
-        GoalKind::Frames => format!(
-            "{} of {} frames of {name} were on time{}",
-            met_percent(met),
-            goal.samples,
-            required(goal, met)
-        ),
-        GoalKind::NoGap => match gaps(workload) {
-            Some(gaps) => format!(
-                "{name} has {} of 100 ms or more in its worse direction ({} of the time), longest {}",
-                counted(gaps.count, "gap"),
-                fine_percent(gaps.share),
-                span(gaps.longest_ms)
-            ),
+        GoalKind::NoGap | GoalKind::NoFreeze | GoalKind::NoStall => match interruptions(workload, goal.kind) {
+            Some(interruptions) => format!("{name} {interruptions}"),
             None => format!("{name} did not meet `{text}`"),
         },
-        GoalKind::NoFreeze => match frozen(workload) {
-            Some(video) => format!(
-                "{name} has {} in its worse direction ({} of the time), longest {}",
-                counted(video.freezes, "freeze"),
-                fine_percent(video.frozen_share.unwrap_or(0.0)),
-                span(video.longest_freeze_ms)
-            ),
-            None => format!("{name} did not meet `{text}`"),
-        },
-        GoalKind::Latency if workload.streams.is_some() => format!(
-            "{} of {} {} of {name} met `{text}` in its worse direction{}{}",
-            met_percent(met),
-            goal.samples,
-            if frozen(workload).is_some() {
-                "frames"
-            } else {
-                "packets"
-            },
-            required(goal, met),
-            worst_packet(goal)
-        ),
-        GoalKind::Rpm => format!(
-            "{} of {} windows of {name} met `{text}`{}{}",
-            met_percent(met),
-            goal.samples,
-            required(goal, met),
-            lowest_rpm(goal)
-        ),
-        GoalKind::Loss => format!(
-            "{} of {} windows of {name} met `{text}` in its worse direction{}{}",
-            met_percent(met),
-            goal.samples,
-            required(goal, met),
-            worst_packet(goal)
-        ),
-        GoalKind::Latency => format!(
-            "{} of {} {name} operations met `{text}`{}{}",
-            met_percent(met),
-            goal.samples,
-            required(goal, met),
-            worst_operation(workload, goal)
-        ),
-        GoalKind::Rate if workload.segments.is_some() => {
-            let lowest = match goal.excess {
-                Some(excess) if excess > 1.0 => format!("; the lowest has {} of it", met_percent(1.0 / excess)),
-                _ => String::new(),
-            };
-            format!(
-                "{} of {} segments of {name} met `{text}`{}{lowest}",
-                met_percent(met),
-                goal.samples,
-                required(goal, met)
-            )
-        }
-        GoalKind::Rate => {
+        GoalKind::Rate if workload.segments.is_none() => {
             let slowest = match goal.excess {
                 Some(excess) if excess > 0.0 => format!("the slowest reached {} of it", met_percent(1.0 / excess)),
                 _ => "one window had no data".to_owned(),
@@ -286,30 +207,86 @@ fn goal_sentence(workload: &WorkloadSummary, goal: &GoalSummary) -> String {
                 required(goal, met)
             )
         }
-        GoalKind::Quality => {
-            let worst = match goal.excess {
-                Some(excess) if excess > 1.0 => {
-                    format!("; the worst is {} points below it", short((excess - 1.0) * 10.0))
-                }
-                _ => String::new(),
-            };
+        _ => {
+            let Samples { what, met_what, worst } = samples(workload, goal);
             format!(
-                "{} of {} windows of {name} met `{text}` in its worse direction{}{worst}",
+                "{} of {} {what} {met_what}{}{worst}",
                 met_percent(met),
                 goal.samples,
                 required(goal, met)
             )
         }
-        GoalKind::NoStall => match &workload.player {
-            Some(player) if player.stalls > 0 => format!(
-                "{name} stalled {}, {} in total ({} of the time), longest {}",
+    }
+}
+
+/// Parts of a sentence about the share of the samples that met a goal.
+struct Samples {
+    /// The samples: `frames of call`.
+    what: String,
+    /// Verb and object of those that met the goal.
+    met_what: String,
+    /// The worst sample after a semicolon, if it missed the goal.
+    worst: String,
+}
+
+fn samples(workload: &WorkloadSummary, goal: &GoalSummary) -> Samples {
+    let name = sanitise(&workload.name);
+    let limit = format!("met `{}`", sanitise(&goal.goal));
+    let worse_direction = format!("{limit} in its worse direction");
+    let streams = workload.streams.as_ref();
+    let is_of_round_trips = streams.is_some_and(|streams| streams.round_trip_ms.is_some());
+    let (what, met_what, worst) = match goal.kind {
+        GoalKind::Frames => ("frames", "were on time".to_owned(), String::new()),
+        GoalKind::Rpm => ("windows", limit, lowest(goal, "reached")),
+        GoalKind::Loss => ("windows", worse_direction, worst_packet(goal)),
+        GoalKind::Quality => ("windows", worse_direction, worst_quality(goal)),
+        GoalKind::Rate => ("segments", limit, lowest(goal, "has")),
+        _ if is_of_round_trips => ("round trips", limit, worst_packet(goal)),
+        _ if frozen(workload).is_some() => ("frames", worse_direction, worst_packet(goal)),
+        _ if streams.is_some() => ("packets", worse_direction, worst_packet(goal)),
+        _ => {
+            return Samples {
+                what: format!("{name} operations"),
+                met_what: limit,
+                worst: worst_operation(workload, goal),
+            };
+        }
+    };
+    Samples {
+        what: format!("{what} of {name}"),
+        met_what,
+        worst,
+    }
+}
+
+/// Gaps, freezes or stalls: their number, their share of the time, and the longest.
+fn interruptions(workload: &WorkloadSummary, kind: GoalKind) -> Option<String> {
+    match kind {
+        GoalKind::NoGap => gaps(workload).map(|gaps| {
+            format!(
+                "has {} of 100 ms or more in its worse direction ({} of the time), longest {}",
+                counted(gaps.count, "gap"),
+                fine_percent(gaps.share),
+                span(gaps.longest_ms)
+            )
+        }),
+        GoalKind::NoFreeze => frozen(workload).map(|video| {
+            format!(
+                "has {} in its worse direction ({} of the time), longest {}",
+                counted(video.freezes, "freeze"),
+                fine_percent(video.frozen_share.unwrap_or(0.0)),
+                span(video.longest_freeze_ms)
+            )
+        }),
+        _ => workload.player.filter(|player| player.stalls > 0).map(|player| {
+            format!(
+                "stalled {}, {} in total ({} of the time), longest {}",
                 times(player.stalls),
                 span(player.stalled_ms),
                 fine_percent(player.stalled_share),
                 span(player.longest_stall_ms)
-            ),
-            _ => format!("{name} did not meet `{text}`"),
-        },
+            )
+        }),
     }
 }
 
@@ -330,10 +307,18 @@ fn gaps(workload: &WorkloadSummary) -> Option<GapSummary> {
     gaps.max_by(|one, other| one.share.total_cmp(&other.share))
 }
 
-/// The window with the lowest score, if it does not meet the goal.
-fn lowest_rpm(goal: &GoalSummary) -> String {
+/// The lowest score or bit rate, if it does not meet the goal.
+fn lowest(goal: &GoalSummary, verb: &str) -> String {
     match goal.excess {
-        Some(excess) if excess > 1.0 => format!("; the lowest reached {} of it", met_percent(1.0 / excess)),
+        Some(excess) if excess > 1.0 => format!("; the lowest {verb} {} of it", met_percent(1.0 / excess)),
+        _ => String::new(),
+    }
+}
+
+/// The window with the lowest quality, if it does not meet the goal.
+fn worst_quality(goal: &GoalSummary) -> String {
+    match goal.excess {
+        Some(excess) if excess > 1.0 => format!("; the worst is {} points below it", short((excess - 1.0) * 10.0)),
         _ => String::new(),
     }
 }

@@ -10,7 +10,7 @@ use crate::reason::Reason;
 use crate::sections::{ApSection, LinkSection, ServerSection, StationSection};
 use netburn_medium::config::{HardwareQueue, LinkQuality};
 use netburn_medium::queue::{Properties, QueueKind};
-use netburn_workload::Direction;
+use netburn_workload::{Config, Direction};
 
 /// Keys grouped by reason, in the order of the first key.
 #[derive(Default)]
@@ -144,7 +144,8 @@ impl Station {
     fn without_effect(&self, environment: Environment, found: &mut KeysByReason) {
         let key = |key: &str| format!("station.{}.{key}", self.name);
         let mut configs = self.workloads.iter().map(|workload| &workload.config);
-        let receives = !self.workloads.is_empty() && configs.all(|config| config.direction() == Direction::Down);
+        let only_receives = |config: &Config| config.direction() == Direction::Down && !config.loads(Direction::Up);
+        let receives = !self.workloads.is_empty() && configs.all(only_receives);
         found.add(self.cc.is_some() && receives, Reason::OnlyReceives, || key("cc"));
         let (keys, set) = (StationSection::keys(), SetKeys::for_station(self));
         let section = format!("station.{}", self.name);

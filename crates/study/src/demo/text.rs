@@ -5,12 +5,11 @@ use netburn_analysis::explain::{Explanation, Kind};
 use netburn_analysis::format::span;
 use netburn_record::summary::{GoalSummary, StationSummary, WorkloadSummary};
 use netburn_record::{GoalKind, Summary};
-use netburn_report::before_after::{call_goal_ms, lines, rows, samples_met, stalls};
+use netburn_report::before_after::{call_goal_ms, rows, samples_met, stalls, table};
 use netburn_report::environment::sentence;
 use netburn_report::sanitise::{sanitise, wrap};
 use netburn_report::style::{Tone, paint};
 use netburn_report::table::{Cell, left, render, right};
-use netburn_report::text::verdict;
 use netburn_stats::metric_change::Judgement;
 use netburn_workload::{Kind as WorkloadKind, Verdict};
 use std::cmp::Reverse;
@@ -45,7 +44,7 @@ pub fn problem(before: &Summary, explanation: &Explanation, style: Style) -> Str
     for station in failing {
         let name = paint(
             &sanitise(&station.name),
-            verdict(station.verdict, false).tone,
+            Cell::verdict(station.verdict, false).tone,
             style.colour,
         );
         for (workload, goal) in missed(station) {
@@ -84,7 +83,7 @@ pub fn changes(answers: &Answers, best: Option<&Answer>, style: Style) -> String
         let is_best = best.is_some_and(|best| best.what_if == answer.what_if);
         let mark = if is_best { " (best)" } else { "" };
         vec![
-            verdict(answer.verdict, false),
+            Cell::verdict(answer.verdict, false),
             answer.comparison.count(Judgement::Better).to_string().into(),
             answer.comparison.count(Judgement::Worse).to_string().into(),
             format!("{}{mark}", sanitise(&answer.what_if.label)).into(),
@@ -115,7 +114,7 @@ pub fn result(before: &Summary, after: &Summary, applied: &Answer, explanation: 
         set.collect::<Vec<_>>().join(" "),
         after.environment.name()
     ));
-    part.table(lines(&rows(before, after), style.width - INDENT.len(), style.colour));
+    part.table(table(&rows(before, after)).lines(style.width - INDENT.len(), style.colour));
     if before.provisional || after.provisional {
         part.paragraph("* provisional: a verdict from few samples.");
     }

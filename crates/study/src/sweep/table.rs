@@ -89,7 +89,7 @@ fn metric(column: &Column, of: &SweepCell<'_>, place: usize) -> Cell {
     // The sort is stable: equal counts keep the order of the runs.
     counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     match counts[..] {
-        [] => Cell::EMPTY,
+        [] => Cell::default(),
         [(verdict, _)] => cell(column, &MetricValue::Text(verdict)),
         _ => {
             let counts: Vec<String> = counts
@@ -124,7 +124,7 @@ fn heading(column: &Column) -> Option<String> {
 
 fn cell(column: &Column, metric: &MetricValue) -> Cell {
     match metric {
-        MetricValue::None => Cell::EMPTY,
+        MetricValue::None => Cell::default(),
         MetricValue::Text("none") => "–".into(),
         MetricValue::Text(text) => Cell::new(*text, tone(text)),
         MetricValue::Number(value) => match column.unit {

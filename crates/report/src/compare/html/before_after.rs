@@ -5,6 +5,7 @@ use crate::before_after::{call_goal_ms, markup, rows};
 use crate::chart::{Chart, Level, Unit};
 use crate::compare::overlay::{Variant, latency_over_time, overlays};
 use crate::html::{badge, document, escaped, figure, section, with_code};
+use crate::table::Badge;
 use netburn_analysis::View;
 use netburn_analysis::compare::Comparison;
 use netburn_analysis::explain::Cause;
@@ -146,7 +147,7 @@ fn changes(page: &BeforeAfter<'_>) -> String {
         let _ = writeln!(
             out,
             "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}{applied}</td><td style=\"overflow-wrap: anywhere\">{}</td></tr>",
-            badge(change.verdict, false),
+            badge(&Badge::of_verdict(change.verdict, false)),
             change.comparison.count(Judgement::Better),
             change.comparison.count(Judgement::Worse),
             escaped(change.label),

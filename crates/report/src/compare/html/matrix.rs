@@ -1,9 +1,10 @@
 //! The page of a matrix.
 
-use super::{badge, head, metric_table, verdict};
+use super::{head, metric_table, verdict};
 use crate::compare::format::counts;
-use crate::compare::text::{detail, premises};
-use crate::html::{document, escaped, section};
+use crate::compare::tables;
+use crate::compare::text::premises;
+use crate::html::{document, escaped, section, table};
 use netburn_analysis::compare::Matrix;
 use std::fmt::Write as _;
 
@@ -27,7 +28,7 @@ pub fn matrix(matrix: &Matrix) -> String {
     body.push_str(&section(
         "matrix",
         "Scenarios and variants, worst first",
-        &matrix_table(matrix),
+        &table(&tables::matrix(matrix)),
     ));
     for (number, comparison) in matrix.comparisons.iter().enumerate() {
         let (scenario, variant) = place(matrix, number);
@@ -50,41 +51,4 @@ fn place(matrix: &Matrix, comparison: usize) -> (&str, &str) {
         Some((row.scenario.as_str(), matrix.variants[cell.variant].as_str()))
     });
     found.unwrap_or(("", ""))
-}
-
-fn matrix_table(matrix: &Matrix) -> String {
-    let mut out = String::from(
-        "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Scenarios, worst first\"><table><caption>Scenarios, worst first</caption><thead><tr><th scope=\"col\">Scenario</th><th scope=\"col\">Station</th>",
-    );
-    for variant in &matrix.variants {
-        let _ = write!(out, "<th scope=\"col\">{}</th>", escaped(variant));
-    }
-    out.push_str("</tr></thead><tbody>\n");
-    for row in &matrix.rows {
-        let station = row.station.as_deref().unwrap_or("(all)");
-        let _ = write!(
-            out,
-            "<tr><th scope=\"row\">{}</th><td>{}</td>",
-            escaped(&row.scenario),
-            escaped(station)
-        );
-        for cell in &row.cells {
-            let _ = match cell {
-                Some(cell) => {
-                    let detail = detail(matrix, cell).unwrap_or_default();
-                    write!(
-                        out,
-                        "<td><a href=\"#part-c-{}\">{}</a> {}</td>",
-                        cell.comparison + 1,
-                        badge(cell.judgement, cell.judgement.name()),
-                        escaped(&detail)
-                    )
-                }
-                None => write!(out, "<td>–</td>"),
-            };
-        }
-        out.push_str("</tr>\n");
-    }
-    out.push_str("</tbody></table></div>\n");
-    out
 }

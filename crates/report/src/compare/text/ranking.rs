@@ -1,12 +1,10 @@
 //! A ranking for a terminal.
 
-use super::heading;
-use crate::compare::format::{metric_name, metric_value};
+use crate::compare::tables;
 use crate::environment::sentence;
-use crate::sanitise::{sanitise, wrap};
+use crate::sanitise::wrap;
 use crate::style::{Tone, paint};
-use crate::table::{Cell, left, render, right};
-use netburn_analysis::compare::{Ranked, Ranking, Side};
+use netburn_analysis::compare::{Ranking, Side};
 use netburn_stats::metric_change::MIN_RUNS;
 
 /// Warnings about the ranking, one message each.
@@ -52,10 +50,10 @@ pub fn ranking(ranking: &Ranking, width: usize, colour: bool) -> String {
     );
     lines.push(paint(&title, Tone::Heading, colour));
     lines.push(String::new());
-    lines.extend(overall(ranking, width, colour));
+    lines.extend(tables::standings(ranking).lines(width, colour));
     if !ranking.metrics.is_empty() {
         lines.push(String::new());
-        lines.extend(each_metric(ranking, width, colour));
+        lines.extend(tables::ranked(ranking).lines(width, colour));
     }
     lines.push(String::new());
     for warning in warnings(ranking) {
@@ -74,76 +72,4 @@ pub(in crate::compare) fn legend(ranking: &Ranking) -> String {
         "Medians of runs. * marks the best variant and those that cannot be distinguished from it ({} pairs, rank test with Holm's correction, 5 %). Intervals: 95 %, {} bootstrap resamples of runs, seed {}.",
         ranking.judged_with, ranking.options.draws, ranking.options.seed.0
     )
-}
-
-fn overall(ranking: &Ranking, width: usize, colour: bool) -> Vec<String> {
-    let rows: Vec<Vec<Cell>> = ranking
-        .standings
-        .iter()
-        .map(|standing| {
-            let side = &ranking.sides[standing.side];
-            vec![
-                sanitise(&standing.name).into(),
-                side.runs.len().to_string().into(),
-                side.environment().map_or("–", |environment| environment.name()).into(),
-                format!("{:.2}", standing.mean_rank).into(),
-                standing
-                    .interval
-                    .map_or_else(String::new, |i| format!("{:.2} to {:.2}", i.low, i.high))
-                    .into(),
-                format!("{} of {}", standing.best_in, ranking.metrics.len()).into(),
-            ]
-        })
-        .collect();
-    let columns = [
-        left("VARIANT"),
-        right("RUNS"),
-        left("ON"),
-        right("MEAN RANK"),
-        right("95 % INTERVAL"),
-        right("BEST OR TIED"),
-    ];
-    render(&columns, &rows, 1, width, colour)
-}
-
-fn each_metric(ranking: &Ranking, width: usize, colour: bool) -> Vec<String> {
-    let headings: Vec<String> = ranking
-        .standings
-        .iter()
-        .map(|standing| heading(&standing.name))
-        .collect();
-    let mut columns = vec![left("STATION"), left("METRIC")];
-    columns.extend(headings.iter().map(|name| right(name)));
-    let mut before = None;
-    let rows: Vec<Vec<Cell>> = ranking
-        .metrics
-        .iter()
-        .map(|ranked| {
-            let station = if before.replace(&ranked.key.station) == Some(&ranked.key.station) {
-                String::new()
-            } else {
-                ranked
-                    .key
-                    .station
-                    .as_ref()
-                    .map_or_else(|| "(all)".to_owned(), |name| sanitise(name))
-            };
-            let mut cells = vec![
-                station.into(),
-                sanitise(&metric_name(&ranked.key, ranking.keys())).into(),
-            ];
-            cells.extend(ranking.standings.iter().map(|standing| cell(ranked, standing.side)));
-            cells
-        })
-        .collect();
-    render(&columns, &rows, 2, width, colour)
-}
-
-fn cell(ranked: &Ranked, side: usize) -> Cell {
-    let mark = if ranked.is_best(side) { "*" } else { "" };
-    let shown = format!("{}{mark}", metric_value(ranked.medians[side], &ranked.key));
-    match ranked.against_best[side] {
-        None => Cell::new(shown, Tone::Heading),
-        Some(judgement) => Cell::new(shown, judgement.into()),
-    }
 }
