@@ -187,8 +187,12 @@ class Station {
 }
 
 if (typeof WorkerGlobalScope !== "undefined") {
+  const received = fetch("/station/page.wasm").then((response) => response.arrayBuffer());
+  const compiled = received.then((bytes) => WebAssembly.compile(bytes));
   let station = null;
-  globalThis.onmessage = ({ data }) => {
+  // Messages are handled in order, from when the module is compiled.
+  globalThis.onmessage = async ({ data }) => {
+    globalThis.module = await compiled;
     if (data.join) {
       station = new Station(data.join, (message) => globalThis.postMessage(message), globalThis);
     } else {

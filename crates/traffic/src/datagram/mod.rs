@@ -6,19 +6,15 @@
 //!
 //! - [`wire`] – encoding of datagrams.
 //! - [`echo`] – the server.
-//! - [`prober`] – the client.
+//! - [`Prober`] – the client.
 //! - [`call`] – streams in both directions.
-//! - [`arrivals`] – the DSCP with which packets arrived at both ends.
 
-pub mod arrivals;
 pub mod call;
 pub mod echo;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
-pub mod prober;
-pub mod wire;
+#[cfg(test)]
+mod prober_tests;
 
-pub use arrivals::{Arrivals, DscpCounts};
 pub use echo::{Counters, Echo, EchoLimits};
-pub use prober::{Event, Prober, Wake};
-pub use wire::{MAX_SIZE, MIN_SIZE};
+pub use netburn_driver::datagram::{Arrivals, Event, MAX_SIZE, MIN_SIZE, Prober, wire};

@@ -3,14 +3,13 @@
 use super::Shared;
 use super::probe::{connected_socket, random};
 use crate::client::{Meter, Target};
-use crate::datagram::call::{CallClient, CallEvent, CallPlan};
+use crate::datagram::call::{CallClient, CallEvent, CallPlan, EarlyPackets};
 use crate::datagram::{Arrivals, MAX_SIZE};
-use crate::drive::scheduler::Arrival;
+use netburn_driver::Arrival;
 use netburn_platform::datagram::receive;
 use netburn_units::{Duration, Instant};
 use netburn_workload::{Direction, RequestId};
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::io;
 use std::rc::Rc;
 use tokio::io::Interest;
@@ -22,8 +21,7 @@ pub(in crate::drive) struct CallSocket {
     socket: UdpSocket,
     plan: CallPlan,
     client: RefCell<CallClient>,
-    /// Packets of the server that arrived before their operation was due, because the clocks' offset is not exact.
-    early: RefCell<BTreeMap<u32, Arrival>>,
+    early: RefCell<EarlyPackets>,
     meter: Rc<Meter>,
     /// The client's timeout became earlier.
     changed: Notify,
@@ -59,7 +57,7 @@ pub(super) fn send(shared: &Rc<Shared>, index: usize, id: RequestId, direction: 
         }
         (Direction::Up, None) => shared.scheduler.borrow_mut().handle_unsent(),
         (Direction::Down, Some(call_socket)) => {
-            let early = call_socket.early.borrow_mut().remove(&number);
+            let early = call_socket.early.borrow_mut().take(number);
             if let Some(at) = early {
                 let shared = Rc::clone(shared);
                 tokio::task::spawn_local(async move { arrived(&shared, index, id, direction, at) });
@@ -85,24 +83,10 @@ async fn listen(shared: Rc<Shared>, index: usize, call_socket: Rc<CallSocket>) {
             std::iter::from_fn(|| client.poll_event()).collect()
         };
         for event in events {
-            let (number, direction, at, size) = match event {
-                CallEvent::Up { number, at } => (number, Direction::Up, at, None),
-                CallEvent::Down { number, at } => (number, Direction::Down, at, None),
-                CallEvent::Frame {
-                    direction,
-                    number,
-                    at,
-                    size,
-                } => (number, direction, at, Some(size)),
-            };
-            let at = Arrival { at, size };
-            if direction == Direction::Down && !call_socket.is_due(shared.clock.now(), number) {
-                call_socket.early.borrow_mut().entry(number).or_insert(at);
-                continue;
+            let ended = call_socket.early.borrow_mut().handle_event(shared.clock.now(), event);
+            if let Some((id, direction, at)) = ended {
+                arrived(&shared, index, id, direction, at);
             }
-            let operation = 2 * u64::from(number) + u64::from(direction == Direction::Down);
-            let id = RequestId { operation, object: 0 };
-            arrived(&shared, index, id, direction, at);
         }
     }
 }
@@ -113,7 +97,7 @@ impl CallSocket {
             socket: connected_socket(target, plan.dscp)?,
             plan,
             client: RefCell::new(CallClient::new(now, random()?, random()?, plan)),
-            early: RefCell::default(),
+            early: RefCell::new(EarlyPackets::new(plan)),
             meter,
             changed: Notify::new(),
         })
@@ -136,15 +120,6 @@ impl CallSocket {
     /// Returns the packets by the DSCP with which they arrived.
     pub(super) fn arrivals(&self) -> Arrivals {
         self.client.borrow().arrivals().clone()
-    }
-
-    /// Returns whether the operation of a packet of the server has begun.
-    fn is_due(&self, now: Instant, number: u32) -> bool {
-        let Some((first, stream)) = self.plan.down else {
-            return false;
-        };
-        let since = now.checked_since(first).unwrap_or_default();
-        stream.offset(number.into()).is_some_and(|offset| since > offset)
     }
 
     /// Waits for one event and processes it.
