@@ -192,7 +192,12 @@ if (typeof WorkerGlobalScope !== "undefined") {
   let station = null;
   // Messages are handled in order, from when the module is compiled.
   globalThis.onmessage = async ({ data }) => {
-    globalThis.module = await compiled;
+    try {
+      globalThis.module = await compiled;
+    } catch {
+      const line = "this browser is too old for the page, or a file of the page is missing";
+      return globalThis.postMessage({ show: { state: "rejected", line } });
+    }
     if (data.join) {
       station = new Station(data.join, (message) => globalThis.postMessage(message), globalThis);
     } else {
