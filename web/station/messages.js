@@ -7,34 +7,14 @@ export const PROTOCOL = 1;
 /** The maximum length of a sent string, in bytes. */
 const MAX_TEXT = 4096;
 
-/**
- * Decodes a message. The plan's seed becomes a string, because it may exceed the exact range of a number. Names that
- * consist of digits get the prefix `=` (see `keyFor`): JavaScript would enumerate them before all others, and stations are
- * numbered in the plan's order.
- */
-export function decode(text) {
-  // JSON escapes quotes inside a string. A string between two quotes before a colon is therefore a key.
-  return JSON.parse(text.replace(/"seed":\s*(\d+)/g, '"seed":"$1"').replace(/"(\d+)":/g, '"=$1":'));
-}
-
 /** Decodes a message from an untrusted sender. Returns `{}` if the text is not a JSON object. */
 export function decodeOrEmpty(text) {
   try {
-    const message = decode(text);
+    const message = JSON.parse(text);
     return message !== null && typeof message === "object" ? message : {};
   } catch {
     return {};
   }
-}
-
-/** The key that `decode` uses for `name`. */
-export function keyFor(name) {
-  return /^\d+$/.test(name) ? `=${name}` : name;
-}
-
-/** The name that belongs to a key of a decoded message. */
-export function nameFromKey(key) {
-  return key.replace(/^=/, "");
 }
 
 export function register({ name, token, version, system, pending }) {

@@ -49,6 +49,7 @@ export class PersistentStore {
     const messages = [...this.entries]
       .filter(([key]) => key.startsWith(prefix))
       .map(([key, text]) => ({ sequence: Number(key.slice(prefix.length)), batch: JSON.parse(text) }))
+      .map((message) => ({ ...message, rows: Object.values(message.batch).reduce((sum, rows) => sum + rows.length, 0) }))
       .sort((a, b) => a.sequence - b.sequence);
     const results = this.entries.get(`results.${run}`);
     return { state: JSON.parse(state), messages, results: results ? JSON.parse(results) : null };

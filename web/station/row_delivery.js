@@ -51,8 +51,6 @@ export const rowDelivery = {
     }
     this.flushing = true;
     try {
-      this.baseline?.flush();
-      this.driver.flush();
       const added = this.takeBatches();
       if (added.length > 0 || this.flushes === 0 || this.stage === "delivering") {
         await this.persist(added);
@@ -71,9 +69,10 @@ export const rowDelivery = {
 
   /** Moves the rows measured since the last call into numbered messages. Returns these messages. */
   takeBatches() {
-    const added = this.batches.take().map((batch) => {
+    const { batches = [] } = this.core.handle(this.now(), { type: "flush" });
+    const added = batches.map((counted) => {
       this.sequence += 1;
-      return { sequence: this.sequence, batch };
+      return { sequence: this.sequence, ...counted };
     });
     this.messages.push(...added);
     return added;
@@ -90,7 +89,7 @@ export const rowDelivery = {
     }
     entries[`run.${this.options.run}`] = JSON.stringify(this.save());
     if (this.flushes % RESULTS_EVERY === 0 || this.stage === "delivering") {
-      entries[`results.${this.options.run}`] = JSON.stringify(this.results.map((result) => result.save()));
+      entries[`results.${this.options.run}`] = JSON.stringify(this.core.handle(this.now(), { type: "results" }).saved);
     }
     return this.context.store.put(entries);
   },
@@ -106,7 +105,7 @@ export const rowDelivery = {
         this.socket.send(messages.rows(sequence, batch));
       }
     }
-    if (this.stage === "delivering" && this.messages.length === 0 && this.batches.pending === 0) {
+    if (this.stage === "delivering" && this.messages.length === 0) {
       this.stage = "done";
       this.socket.send(messages.health(this.report));
       this.socket.send(messages.done());

@@ -1,15 +1,9 @@
 // This station's session of one run: the protocol over `/run/RUN`, from `hello` to `bye`.
 
-import { Driver } from "./driver.js";
-import * as health from "./health.js";
-import { Datagrams } from "./datagrams.js";
-import { notes, obstacle } from "./limitations.js";
+import { Core, Measurement, random64 } from "./core.js";
 import * as messages from "./messages.js";
 import { candidates, findServer } from "./origins.js";
-import { BASELINE, idleWorkload, isDatagram, readAssignment, workloadIndex } from "./plan.js";
-import { Result } from "./result.js";
 import { rowDelivery } from "./row_delivery.js";
-import { Batches, count, event } from "./rows.js";
 import { ReconnectingSocket } from "./socket.js";
 
 /** Intervals at which rows are stored and sent, and progress is reported (ms). */
@@ -43,13 +37,12 @@ export class RunSession {
     this.notes = [];
     /** The data channel `{channel, close()}` if the assignment needs one, else `{error}` with the reason. */
     this.channel = { error: null };
-    this.driver = null;
-    this.baseline = null;
-    this.results = [];
+    /** The agent's code, and its measurement after the start. */
+    this.core = new Core(context.browser.module);
+    this.measurement = null;
     this.zero = null;
     /** The time of the controller's `stop`, in the run's time. */
     this.stopRequestedAt = null;
-    this.batches = new Batches();
     this.messages = [];
     /** Sequence numbers: the last message made, sent on this connection, and written to the store. */
     this.sequence = 0;
@@ -89,7 +82,7 @@ export class RunSession {
 
   /** The number of unacknowledged rows. */
   get pending() {
-    return this.messages.reduce((sum, { batch }) => sum + count(batch), this.batches.pending);
+    return this.messages.reduce((sum, { rows }) => sum + rows, 0);
   }
 
   /** True while the baseline or the load runs. */
@@ -134,7 +127,7 @@ export class RunSession {
     const handle = {
       welcome: () => this.welcome(message),
       rejected: () => this.rejected(message.reason),
-      assign: () => this.assign(message),
+      assign: () => this.assign(text, message.target),
       start: () => this.start(message.at),
       ack: () => this.acknowledged(message.sequence),
       stop: () => this.stop(message.reason),
@@ -169,24 +162,29 @@ export class RunSession {
     }
   }
 
-  async assign(message) {
+  async assign(text, target) {
     if (this.stage !== "joining" && this.stage !== "ready") {
       return;
     }
-    try {
-      this.assignment = readAssignment(message);
-      this.candidates = candidates(message.target, this.context.browser.location?.hostname);
-    } catch (error) {
-      return this.fail(`invalid assignment: ${error.message ?? error}`);
+    const { assignment, error } = this.core.handle(0, { type: "assign", text });
+    if (error) {
+      return this.fail(error);
     }
-    const unreachable = await this.findServer(message.target);
-    if (unreachable === null) {
+    Object.assign(this, { assignment, text });
+    this.candidates = candidates(target, this.context.browser.location?.hostname);
+    const unreachable = await this.findServer(target);
+    if (unreachable === null && assignment.needs_channel) {
       await this.openChannel();
     }
-    this.notes = notes(this.assignment, this.options.resolution, this.channel.error, this.origins.length);
+    this.notes = this.prepare().notes ?? [];
     this.stage = "ready";
     this.socket.send(messages.ready(unreachable, this.notes));
     this.context.changed();
+  }
+
+  prepare() {
+    const limits = { channel_error: this.channel.error, ports: this.origins.length, resolution: this.options.resolution };
+    return this.core.handle(0, { type: "ready", ...limits });
   }
 
   /** Finds the origins of the server. Returns the reason why it cannot be used, or `null`. */
@@ -203,12 +201,7 @@ export class RunSession {
     return error;
   }
 
-  /** Opens a data channel if a workload needs one. */
   async openChannel() {
-    const workloads = this.assignment.stations.flatMap(({ workloads }) => workloads);
-    if (!workloads.some(({ config }) => isDatagram(config) && !obstacle(config, null))) {
-      return;
-    }
     this.channel.close?.();
     const tokens = [this.options.token, this.options.fleetToken];
     this.channel = await this.context.openChannel(this.origins[0], tokens);
@@ -224,85 +217,27 @@ export class RunSession {
     this.zero = at;
     this.began = this.clock.now();
     this.stage = "running";
-    this.createDriver();
+    this.measure();
     const until = -Math.min(BASELINE_GAP, Math.floor(this.assignment.baseline / 4));
     if (this.assignment.baseline > 0 && this.now() < until) {
-      this.measureIdle(until);
+      this.measurement.handle({ type: "idle", until });
     }
-    for (const { number } of this.assignment.stations) {
-      for (const workload of this.workloads(number)) {
-        const reason = obstacle(workload.config, this.channel.error ?? null);
-        if (reason) {
-          this.put("events", event(number, workload.number, this.now(), 0, "warning", `skipped: ${reason}`));
-        }
-      }
-    }
-    this.driver.run();
   }
 
-  workloads(number) {
-    return this.assignment.stations.find((station) => station.number === number).workloads;
-  }
-
-  /** Creates the driver of the load. */
-  createDriver() {
-    const loads = this.assignment.stations.flatMap(({ number, start, end, settle, workloads }) =>
-      workloads
-        .filter(({ config }) => !obstacle(config, this.channel.error ?? null))
-        .map((workload) => {
-          const place = { station: number, workload: workload.number, name: workload.name };
-          return { ...place, config: workload.config, start, end, settle, index: workloadIndex(number, workload.number) };
-        }),
-    );
-    // Each workload over HTTP has the connections of its own port, if the server has enough of them.
-    loads.filter(({ config }) => !isDatagram(config)).forEach((load, number) => {
-      load.lane = number % this.origins.length;
-    });
-    const { channel } = this.channel;
-    const datagrams = channel ? new Datagrams(channel, this.context.browser) : null;
-    this.driver = new Driver(loads, { ...this.driverOptions(), datagrams, settled: () => this.settled() });
-    this.results = this.driver.machines.map(({ load, workload }) => {
-      const first = workload.schedule.next ?? load.start;
-      return new Result({ ...load, warm: this.assignment.warmup, first }, load.config);
-    });
-  }
-
-  /** Measures idle latency until `until`. */
-  measureIdle(until) {
-    const start = this.now();
-    const loads = this.assignment.stations.map(({ number }) => {
-      const text = "idle latency is measured with one-byte HTTP requests";
-      this.put("events", event(number, BASELINE, start, 0, "warning", text));
-      const index = workloadIndex(number, BASELINE);
-      const place = { station: number, workload: BASELINE, config: idleWorkload(), index };
-      return { ...place, start, end: until, settle: until };
-    });
-    this.baseline = new Driver(loads, this.driverOptions());
-    this.baseline.run();
-  }
-
-  driverOptions() {
-    const { browser } = this.context;
-    return {
-      seed: BigInt(this.assignment.seed),
-      clock: this.clock,
-      zero: this.zero,
-      transfers: this.context.transfers(this.origins),
-      put: (kind, row) => this.put(kind, row),
-      timers: browser,
-    };
-  }
-
-  put(kind, row) {
-    this.batches.push(kind, row);
-    this.results.forEach((result) => result.matches(row) && result.add(kind, row));
+  /** Starts the measurement, or continues it after a reload from `saved`. */
+  measure(saved = {}) {
+    const { browser, clock } = this.context;
+    const { channel = null } = this.channel;
+    const transfers = this.context.transfers(this.origins);
+    const settled = () => this.settled();
+    this.measurement = new Measurement(this.core, { clock, zero: this.zero, transfers, channel, settled, browser });
+    const random = random64(2 * this.assignment.workloads);
+    this.measurement.handle({ type: "start", channel: channel !== null, random, ...saved });
   }
 
   /** A warning for all stations of this session, with its start `from` on the page's clock. */
   warn(from, length, text) {
-    for (const { number } of this.assignment.stations) {
-      this.put("events", event(number, null, from - this.zero, length, "warning", text));
-    }
+    this.core.handle(this.now(), { type: "warn", from: from - this.zero, length: Math.max(0, length), text });
   }
 
   /** No operation is in progress any more. */
@@ -310,9 +245,7 @@ export class RunSession {
     const hidden = this.hiddenSince !== null;
     this.handleHidden(false);
     this.hiddenSince = hidden ? this.clock.now() : null;
-    const { lateness, counts } = this.driver;
-    const names = this.assignment.stations.map(({ name }) => name);
-    this.report = health.report(this.options.name, names, { lateness, ...counts });
+    this.report = this.core.handle(this.now(), { type: "health", name: this.options.name }).health;
     this.stage = "delivering";
     this.deliveringSince = this.clock.now();
     this.flush();
@@ -323,8 +256,7 @@ export class RunSession {
     if (this.stage === "running") {
       this.reason = reason;
       this.stopRequestedAt ??= this.now();
-      this.baseline?.stop();
-      this.driver.stop();
+      this.measurement.handle({ type: "stop" });
     } else if (this.stage === "joining" || this.stage === "ready") {
       this.socket.send(messages.done());
       this.stage = "closing";
@@ -372,7 +304,8 @@ export class RunSession {
   /** Ends the session without a receiver for its results. They stay on this device until the controller requests them. */
   giveUp(outcome, reason) {
     if (this.stage === "running") {
-      this.driver.stop();
+      this.measurement.handle({ type: "stop" });
+      this.takeBatches();
     }
     const hasRows = this.sequence > 0 || this.pending > 0;
     this.end(hasRows ? "late" : outcome, reason);
@@ -388,8 +321,7 @@ export class RunSession {
     if (this.stage === "running") {
       this.report = null;
     }
-    this.baseline?.abandon();
-    this.driver?.abandon();
+    this.measurement?.abandon();
     this.channel.close?.();
     this.socket.close();
     if (outcome === "late") {
@@ -402,33 +334,34 @@ export class RunSession {
 
   /** The state as plain data, without the rows that are stored under `rows.…`. */
   save() {
-    const { stage, assignment, origins, zero, began, stopRequestedAt, sequence, report, outcome, reason } = this;
+    const { stage, text, origins, zero, began, stopRequestedAt, sequence, report, outcome, reason } = this;
     const { run, name, token } = this.options;
     const channelError = this.channel.error ?? null;
     const at = this.clock.now();
-    const driver = stage === "running" ? this.driver.save() : null;
+    const measured = stage === "running" ? this.measurement.handle({ type: "save" }).saved : null;
     const identity = { run, name, token };
-    const progress = { stage, assignment, origins, zero, began, stopRequestedAt, at, sequence, channelError };
-    return { ...identity, ...progress, report, outcome, reason, driver };
+    const progress = { stage, text, origins, zero, began, stopRequestedAt, at, sequence, channelError };
+    return { ...identity, ...progress, report, outcome, reason, measured };
   }
 
   /** Continues from `saved`, which is `{state, messages, results}`. */
   restore({ state, messages, results }) {
-    const { stage, assignment, origins, zero, began, stopRequestedAt = null, sequence, report, reason } = state;
-    Object.assign(this, { stage, assignment, origins, zero, began, stopRequestedAt, sequence, report, reason, messages });
+    const { stage, text, origins, zero, began, stopRequestedAt = null, sequence, report, reason } = state;
+    Object.assign(this, { stage, text, origins, zero, began, stopRequestedAt, sequence, report, reason, messages });
+    this.assignment = this.core.handle(0, { type: "assign", text }).assignment;
     // The data channel ended with the page.
     this.channel = { error: state.channelError ?? null };
     this.known = true;
     this.persisted = sequence;
     this.flushes = 1;
     this.stored = messages.reduce((sum, { batch }) => sum + JSON.stringify(batch).length, 0);
-    this.createDriver();
-    results?.forEach((result, at) => this.results[at]?.restore(result));
+    this.prepare();
     if (stage === "running") {
-      const text = "the page was reloaded: operations that were due meanwhile were not started";
-      this.warn(state.at, this.clock.now() - state.at, text);
-      this.driver.restore(state.driver);
-      this.driver.run();
+      const note = "the page was reloaded: operations that were due meanwhile were not started";
+      this.warn(state.at, this.clock.now() - state.at, note);
+      this.measure({ saved: state.measured, results });
+    } else if (stage === "delivering") {
+      this.core.handle(this.now(), { type: "start", channel: false, random: [], results, over: true });
     }
     this.deliveringSince = stage === "delivering" ? this.clock.now() : null;
   }

@@ -187,8 +187,17 @@ class Station {
 }
 
 if (typeof WorkerGlobalScope !== "undefined") {
+  const received = fetch("/station/page.wasm").then((response) => response.arrayBuffer());
+  const compiled = received.then((bytes) => WebAssembly.compile(bytes));
   let station = null;
-  globalThis.onmessage = ({ data }) => {
+  // Messages are handled in order, from when the module is compiled.
+  globalThis.onmessage = async ({ data }) => {
+    try {
+      globalThis.module = await compiled;
+    } catch {
+      const line = "this browser is too old for the page, or a file of the page is missing";
+      return globalThis.postMessage({ show: { state: "rejected", line } });
+    }
     if (data.join) {
       station = new Station(data.join, (message) => globalThis.postMessage(message), globalThis);
     } else {

@@ -1,56 +1,24 @@
 // Transfers of objects over HTTP with the browser's APIs.
 
-import { Connections } from "./connections.js";
 import { UploadContent } from "./upload_content.js";
-
-/** The Fetch priority of each traffic class. It orders a browser's requests and does not set a DSCP. */
-const PRIORITY = { background: "low", "best-effort": "auto", video: "high", voice: "high" };
 
 /**
  * Transfers objects between this page and the server at `origins` (such as `http://192.168.1.5:4480`), which differ in the
- * port. Each request has an `observer` with the methods `bytes(count)`, `connected(at)`, `waited(nanos)`, `finished()` and
- * `failed(outcome)`. `waited` is the time for which requests of other workloads had all connections to the port. Times are
- * those of `clock`.
+ * port. Each request has an `observer` with the methods `bytes(count)`, `connected(at)`, `finished()` and `failed(failure)`.
+ * Times are those of `clock`.
  */
 export class Transfers {
   constructor(origins, clock, browser = globalThis) {
-    this.origins = origins;
-    this.connections = origins.map(() => new Connections());
-    this.clock = clock;
-    this.browser = browser;
+    Object.assign(this, { origins, clock, browser });
     this.content = new UploadContent();
     this.count = 0;
   }
 
-  /**
-   * Starts the transfer `{station, owner, lane, direction, size, priority, dscp, cc, slot}` of the workload `owner`, at the
-   * origin of number `lane`. Returns a function that aborts it.
-   */
+  /** Starts the transfer `{lane, up, path, size, priority}` at the origin of number `lane`. Returns a function that aborts it. */
   begin(request, observer) {
     this.count += 1;
-    const { lane, owner } = request;
-    const release = this.connections[lane].request(owner, () => this.clock.now(), observer.waited);
-    const after = (report) => (value) => (release(), report(value));
-    const { finished, failed } = observer;
-    const end = this.start(this.origins[lane], request, { ...observer, finished: after(finished), failed: after(failed) });
-    return () => (release(), end());
-  }
-
-  start(origin, request, observer) {
-    const { dscp } = request;
-    // A request asks the server to use this DSCP in its response.
-    const parameters = [
-      ...(dscp ? [`dscp=${dscp}`] : []),
-      ...(request.cc ? [`cc=${request.cc}`] : []),
-      ...(request.slot === null ? ["close"] : []),
-    ];
-    // The server counts bytes by station, so that its counts can be compared with those of this page.
-    parameters.push(`station=${request.station}`);
-    if (request.direction === "up") {
-      // A browser caches the result of a CORS preflight by URL. The URL of uploads is therefore constant.
-      return this.send(request, `${origin}/sink?${parameters.join("&")}`, observer);
-    }
-    return this.fetch(request, `${origin}/bytes/${request.size}?${[`n=${this.count}`, ...parameters].join("&")}`, observer);
+    const url = this.origins[request.lane] + request.path;
+    return request.up ? this.send(request, url, observer) : this.fetch(request, url, observer);
   }
 
   fetch(request, url, observer) {
@@ -67,7 +35,7 @@ export class Transfers {
         credentials: "omit",
         redirect: "error",
         referrerPolicy: "no-referrer",
-        priority: PRIORITY[priority] ?? "auto",
+        priority,
         signal,
       });
       responded = true;
@@ -95,7 +63,7 @@ export class Transfers {
       observer.finished();
     } catch (error) {
       if (!signal.aborted) {
-        observer.failed(error instanceof InvalidResponse ? "failed_answer" : responded ? "failed_connection" : "failed_dial");
+        observer.failed(error instanceof InvalidResponse ? "answer" : responded ? "connection" : "dial");
       }
     }
   }
@@ -122,7 +90,7 @@ export class Transfers {
     request.upload.onprogress = (event) => progress(event.loaded);
     request.onload = () => {
       if (request.status !== 200) {
-        return end(() => observer.failed("failed_answer"));
+        return end(() => observer.failed("answer"));
       }
       progress(size);
       end(() => {
@@ -131,7 +99,7 @@ export class Transfers {
       });
     };
     // A browser does not report the cause. If bytes were sent, there was a connection.
-    request.onerror = () => end(() => observer.failed(sent > 0 ? "failed_connection" : "failed_dial"));
+    request.onerror = () => end(() => observer.failed(sent > 0 ? "connection" : "dial"));
     request.send(this.content.blob(size));
     return () => {
       over = true;

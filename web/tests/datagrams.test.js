@@ -2,10 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ClockOffset } from "../station/clock_offset.js";
 import { checkAnswer } from "../station/data_channel.js";
-import * as wire from "../station/datagram_wire.js";
-import { offset, packetsWithin } from "../station/packet_stream.js";
 import { PeerConnections, answerSdp, certificateOf } from "../station/peer_connection.js";
 import { FakeBrowser, FakeFleet } from "./fake_browser.js";
 
@@ -107,92 +104,6 @@ test("a full channel drops datagrams, and they count as missed by the page", asy
   assert.ok(await browser.until(() => Boolean(fleet.done), 40000));
   // A packet every 20 ms for 1 s.
   assert.ok(fleet.health.missed_sends >= 49 && fleet.health.missed_sends <= 60, `${fleet.health.missed_sends}`);
-});
-
-test("the datagrams of a video call have the documented format", () => {
-  const hexOf = (array) => Array.from(array, (byte) => byte.toString(16).padStart(2, "0")).join("");
-  const packet = { transport: 258, frame: 3, index: 1, count: 2, size: 48 };
-  const media = wire.media(7n, packet);
-  assert.equal(
-    hexOf(media),
-    `4e42524e01090000${"00".repeat(7)}07${"00000003"}${"00".repeat(8)}${"00".repeat(6)}0102${"0001"}${"0002"}${"00".repeat(8)}`,
-  );
-  assert.deepEqual(wire.read(media), { kind: "media", call: 7n, due: 0, packet });
-  const feedback = { stamp: 1e9, from: 5, ages: [2000, null] };
-  const bytes = wire.feedback(7n, feedback);
-  assert.equal(
-    hexOf(bytes),
-    `4e42524e010a0000${"00".repeat(7)}07${"00".repeat(7)}05${"000000003b9aca00"}${"00000002"}${"ffffffff"}`,
-  );
-  assert.deepEqual(wire.read(bytes), { kind: "feedback", call: 7n, feedback });
-  // Not a multiple of 4, and more than 300 ages.
-  assert.equal(wire.read(bytes.slice(0, 39)), null);
-  assert.equal(wire.read(wire.feedback(7n, { ...feedback, ages: Array(301).fill(null) })), null);
-  assert.equal(wire.read(media.slice(0, 39)), null);
-  // Numbers that are not exact.
-  assert.equal(wire.read(wire.media(7n, { ...packet, transport: Number.MAX_SAFE_INTEGER })), null);
-  assert.equal(wire.read(wire.feedback(7n, { ...feedback, from: Number.MAX_SAFE_INTEGER })), null);
-  const request = { call: 7n, anchor: 0, until: 1, from: 0, dscp: 0, stamp: 0, video: { minRate: 1, startRate: 2, timeout: 3 } };
-  const stream = { interval: 1e7, burst: 3, spacing: 0, size: 1100 };
-  const encoded = wire.request(new Uint8Array(16), { ...request, stream }, 1);
-  assert.equal(encoded.length, 84);
-  assert.equal(encoded[55], 1);
-  assert.equal(hexOf(encoded.slice(72)), "000000010000000200000003");
-});
-
-test("the format of datagrams is that of the server", () => {
-  const bytes = (text) => Uint8Array.from(text.match(/../g), (pair) => Number.parseInt(pair, 16));
-  const hexOf = (array) => Array.from(array, (byte) => byte.toString(16).padStart(2, "0")).join("");
-  const [cookie, header] = [bytes("03".repeat(16)), (kind) => `4e42524e010${kind}0000`];
-  assert.equal(hexOf(wire.hello(0x0102030405060708n)), `${header(1)}0102030405060708${"00".repeat(48)}`);
-  const probe = wire.probe(cookie, 77n, 64, 48);
-  assert.equal(hexOf(probe), `${header(3)}${"03".repeat(16)}000000000000004d30${"00".repeat(31)}`);
-  const request = { call: 7n, anchor: -5, until: 100, from: 40, dscp: 48, stamp: 77 };
-  const stream = { interval: 2e7, burst: 5, spacing: 300000, size: 172 };
-  // Cookie, call, anchor, interval (20 ms = 0x1312d00), until, from, size, DSCP, stamp, spacing (300 µs = 0x493e0), burst.
-  const expected = [
-    header(5), "03".repeat(16), "0000000000000007", "fffffffffffffffb", "01312d00", "00000064", "00000028", "00ac", "30", "00",
-    "000000000000004d", "000493e0", "0005", "0000", "00000000",
-  ];
-  assert.equal(hexOf(wire.request(cookie, { ...request, stream }, 1)), expected.join(""));
-  assert.equal(hexOf(wire.up(7n, 5, 32)), `${header(7)}000000000000000700000005${"00".repeat(12)}`);
-  assert.equal(wire.up(7n, 5, 9999).length, 1400);
-  const down = wire.read(bytes(`${header(8)}000000000000000700000006fffffffffffffff8${"00".repeat(4)}`));
-  assert.deepEqual(down, { kind: "down", call: 7n, number: 6, due: -8 });
-  const times = "0000000000000009000000000000000a";
-  const report = `${header(6)}${times}0000000000000007${"00".repeat(16)}0000002800000000000000000000004d${"00".repeat(8)}`;
-  assert.deepEqual(wire.read(bytes(`${report}ffffffff000005dc`)), {
-    kind: "report", call: 7n, stamp: 77, received: 9, sent: 10, from: 40, ages: 2, arrivals: [{ number: 41, age: 1500000 }],
-  });
-  for (const wrong of ["", "00".repeat(64), `${header(8)}00`, report.slice(0, -2), `4e42524e0208${"00".repeat(58)}`, "00".repeat(1401)]) {
-    assert.equal(wire.read(bytes(wrong || "00").slice(wrong ? 0 : 1)), null, wrong);
-  }
-});
-
-test("packets within a time", () => {
-  const stream = { interval: 100, burst: 3, spacing: 10, size: 100 };
-  assert.deepEqual([0, 1, 2, 3, 7].map((number) => offset(stream, number)), [0, 10, 20, 100, 210]);
-  // Due at 0, 10, 20, 100, …; the number counts those before the time.
-  assert.deepEqual([0, 1, 10, 11, 21, 99, 100, 101].map((span) => packetsWithin(stream, span)), [0, 1, 1, 2, 3, 3, 3, 4]);
-});
-
-test("the exchange with the smallest bound of the error determines the offset", () => {
-  const clocks = new ClockOffset();
-  const put = (...times) => {
-    const [sent, farReceived, farSent, received] = times.map((millis) => millis * 1e6);
-    clocks.put({ sent, farReceived, farSent, received });
-  };
-  assert.equal(clocks.toServer(0), null);
-  // 1 s ahead, 10 ms in each direction. Then 10 ms and 50 ms, which would be 20 ms less.
-  put(0, 1010, 1015, 25);
-  put(100, 1110, 1110, 160);
-  assert.equal(clocks.toServer(5e6), 1005e6);
-  assert.equal(clocks.toPage(1005e6), 5e6);
-  // After 10,000 s the first exchange has a bound of 10 + 500 ms.
-  put(1e7, 1e7 + 1010, 1e7 + 1010, 1e7 + 60);
-  assert.equal(clocks.toServer(0), 980e6);
-  put(10, 0, 0, 5);
-  assert.equal(clocks.toServer(0), 980e6, "an impossible exchange is ignored");
 });
 
 const ANSWER = { ufrag: "U".repeat(48), password: "p".repeat(43), certificate: "0a".repeat(32), port: 4480 };

@@ -1,7 +1,7 @@
 // A fake browser in virtual time: timers, sockets and HTTP; and a fake fleet with one run.
 
 import { createHash } from "node:crypto";
-import { appendFileSync } from "node:fs";
+import { appendFileSync, readFileSync } from "node:fs";
 import { expectedResponse } from "../station/consent.js";
 import { proofOfOffer } from "../station/data_channel.js";
 import { Station } from "../station/station.js";
@@ -9,6 +9,8 @@ import { FakeChannel } from "./fake_channel.js";
 
 /** If set, all messages of the stations are also appended to this file. */
 const { NETBURN_MESSAGES } = process.env;
+
+const MODULE = new WebAssembly.Module(readFileSync(new URL("../station/page.wasm", import.meta.url)));
 
 export const TOKEN = "fleet-token-0123456789";
 export const RUN_TOKEN = "run-token-0123456789";
@@ -40,6 +42,7 @@ export class FakeBrowser {
     const loadedAt = this.time;
     const browser = {
       unloaded: false,
+      module: MODULE,
       location: { protocol: "http:", hash },
       performance: {
         timeOrigin: this.origin + loadedAt,

@@ -20,7 +20,10 @@ pub const MODULE: &str = "text/javascript; charset=utf-8";
 /// Media type of a drawing.
 pub const SVG: &str = "image/svg+xml";
 
-/// An array of [`File`]s, one per line: media type ([`HTML`], [`CSS`], [`MODULE`], [`SVG`]), URL path, and
+/// Media type of a WebAssembly module.
+pub const WASM: &str = "application/wasm";
+
+/// An array of [`File`]s, one per line: media type ([`HTML`], [`CSS`], [`MODULE`], [`SVG`], [`WASM`]), URL path, and
 /// name below `web/`.
 #[macro_export]
 macro_rules! embedded {

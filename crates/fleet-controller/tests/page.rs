@@ -1,16 +1,13 @@
-//! The station page's modules, in node: their own tests, their messages against the schema, and their state
-//! machine against the agents'.
+//! The station page's modules, in node: their own tests, their messages against the schema, and the compiled module
+//! against its sources.
 
 use netburn_protocol::messages::standing::FromMember;
 use netburn_protocol::messages::{Message, ToController};
 use netburn_scenario::{Document, Environment};
-use netburn_units::{BitRate, ByteSize, Duration, Instant, Stream};
-use netburn_workload::kinds::video_call::video::{VideoConfig, VideoEnd, VideoTransmit};
-use netburn_workload::{
-    Action, Adaptation, Connection, Direction, Failure, Outcome, PacketStream, RequestId, Wake, Workload,
-};
+use netburn_station_page::Page;
+use netburn_traffic::datagram::{Echo, EchoLimits};
+use netburn_units::{Instant, Stream};
 use serde_json::{Value, json};
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -86,50 +83,173 @@ fn plain(value: Value) -> Value {
     }
 }
 
+/// The repository contains the module, so that a build needs no WebAssembly target.
 #[test]
-fn a_workload_in_a_browser_equals_an_agents() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("cases");
-    let mut random = netburn_units::Seed(20).stream("cases", 0);
-    let mut text = String::new();
-    for _ in 0..300 {
-        writeln!(text, "{}", case(&mut random)).unwrap();
-    }
-    std::fs::write(&path, text).unwrap();
-    let said = node(&["web/tests/against_rust.js", path.to_str().unwrap()], &[]);
-    assert_eq!(said.trim(), "300 cases");
+fn the_stored_module_is_not_older_than_its_sources() {
+    let check = build_station_page().arg("--check").output().unwrap();
+    assert!(check.status.success(), "{}", String::from_utf8_lossy(&check.stderr));
 }
 
-/// One workload with random settings, its inputs, and its outputs.
+/// A module behaves as the same code in this process: the stored one, and a new one where the target is installed.
+#[test]
+fn the_module_behaves_as_its_sources() {
+    let folder = tempfile::tempdir().unwrap();
+    let cases = folder.path().join("cases");
+    let mut random = netburn_units::Seed(20).stream("cases", 0);
+    let text: String = (0..120).map(|_| format!("{}\n", case(&mut random))).collect();
+    std::fs::write(&cases, text).unwrap();
+    let behaves = |module: &Path| {
+        let arguments = ["web/tests/replay.js", module.to_str().unwrap(), cases.to_str().unwrap()];
+        assert_eq!(node(&arguments, &[]).trim(), "120 cases");
+    };
+    behaves(&root().join("web/station/page.wasm"));
+    if !has_target() {
+        netburn_test_support::skip("the target wasm32-unknown-unknown is not installed: scripts/install-test-needs");
+        return;
+    }
+    let rebuilt = folder.path().join("page.wasm");
+    let build = build_station_page().arg("--output").arg(&rebuilt).output().unwrap();
+    assert!(build.status.success(), "{}", String::from_utf8_lossy(&build.stderr));
+    behaves(&rebuilt);
+}
+
+/// The script, with the toolchain that built this test.
+fn build_station_page() -> Command {
+    let mut command = Command::new(root().join("scripts/build-station-page"));
+    command.env("CARGO", env!("CARGO")).env("RUSTC", rustc());
+    command
+}
+
+fn rustc() -> PathBuf {
+    Path::new(env!("CARGO")).with_file_name("rustc")
+}
+
+fn has_target() -> bool {
+    let print = ["--print", "target-libdir", "--target", "wasm32-unknown-unknown"];
+    let output = Command::new(rustc()).args(print).output();
+    output.is_ok_and(|output| Path::new(String::from_utf8_lossy(&output.stdout).trim()).exists())
+}
+
+/// Events of a page, and the replies of the same code outside a browser.
+struct Recording {
+    page: Page,
+    steps: Vec<Value>,
+    requests: Vec<u64>,
+    datagrams: Vec<Vec<u8>>,
+    echo: Echo,
+    timeout: Option<i64>,
+}
+
+impl Recording {
+    fn handle(&mut self, now: i64, event: Value) {
+        let reply = match event["datagram"].as_str() {
+            Some(digits) => self.page.handle_datagram(now, &unhex(digits)),
+            None => self.page.handle_text(now, &event.to_string()),
+        };
+        let reply: Value = serde_json::from_str(&reply).unwrap();
+        let sent: Vec<Vec<u8>> = std::iter::from_fn(|| self.page.poll_transmit()).collect();
+        let digits: Vec<String> = sent.iter().map(|bytes| hex(bytes)).collect();
+        for command in reply["commands"].as_array().unwrap() {
+            let request = command["request"].as_u64().unwrap();
+            match command["do"] == "begin" {
+                true => self.requests.push(request),
+                false => self.requests.retain(|other| *other != request),
+            }
+        }
+        self.timeout = reply["timeout"].as_i64();
+        self.steps.push(json!([now, event, reply, digits]));
+        let from = "192.0.2.1:9".parse().unwrap();
+        for mut bytes in sent {
+            let length = self
+                .echo
+                .handle_datagram(Instant::from_nanos(now), from, |_| true, &mut bytes);
+            self.datagrams.extend(length.map(|_| bytes));
+        }
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn unhex(digits: &str) -> Vec<u8> {
+    let pairs = (0..digits.len()).step_by(2);
+    pairs
+        .map(|at| u8::from_str_radix(&digits[at..at + 2], 16).unwrap())
+        .collect()
+}
+
+/// One workload with random settings, its events, and the replies.
 fn case(random: &mut Stream) -> Value {
     let text = scenario(random);
     let document = Document::from_toml("case.toml", &text).unwrap();
     let (plan, _) = document
         .resolve_for(Environment::Local)
         .unwrap_or_else(|e| panic!("{e:?}: {text}"));
-    let station = &plan.stations[0];
-    let start = Instant::ZERO + station.start;
-    let end = (Instant::ZERO + station.end(plan.duration)).max(start);
-    let config = station.workloads[0].config.clone();
-    let index = random.below(1 << 32);
-    let mut machine = Workload::new(config, start, end, end + plan.drain, plan.seed, index);
-    let (mut steps, mut said) = (Vec::new(), Vec::new());
-    let mut under_way: Vec<RequestId> = Vec::new();
-    let mut now = Instant::from_millis(-100);
-    for _ in 0..150 {
-        let (step, id) = input(random, &mut machine, &mut now, &under_way);
-        if let Some(id) = id {
-            under_way.retain(|other| *other != id);
-        }
-        steps.push(step);
-        said.push(heard(&mut machine, &mut under_way));
-        if machine.is_settled() {
-            break;
+    let target = json!({ "address": "192.0.2.1:4480", "datagram_port": 4480 });
+    let assign = json!({ "type": "assign", "plan": plan.to_json(), "stations": [0], "target": target });
+    let mut recording = Recording {
+        page: Page::new(),
+        steps: Vec::new(),
+        requests: Vec::new(),
+        datagrams: Vec::new(),
+        echo: Echo::new(&[7; 32], EchoLimits::default()),
+        timeout: None,
+    };
+    let mut now = -1_200_000_000;
+    recording.handle(now, json!({ "type": "assign", "text": assign.to_string() }));
+    recording.handle(now, json!({ "type": "ready", "ports": 2, "resolution": 5000 }));
+    let numbers = [format!("{:x}", random.next_u64()), format!("{:x}", random.next_u64())];
+    recording.handle(now, json!({ "type": "start", "channel": true, "random": numbers }));
+    recording.handle(now, json!({ "type": "idle", "until": -200_000_000 }));
+    for _ in 0..250 {
+        now += random.below(15_000_000) as i64;
+        let event = event(random, &mut recording, &mut now);
+        recording.handle(now, event);
+    }
+    recording.handle(now, json!({ "type": "save" }));
+    recording.handle(now, json!({ "type": "stop" }));
+    for event in ["flush", "results", "abandon"] {
+        recording.handle(now, json!({ "type": event }));
+    }
+    recording.handle(now, json!({ "type": "view", "live": false }));
+    recording.handle(now, json!({ "type": "health", "name": "one" }));
+    Value::Array(recording.steps)
+}
+
+/// The next event. A timeout is usually in time, sometimes early or late.
+fn event(random: &mut Stream, recording: &mut Recording, now: &mut i64) -> Value {
+    let choice = random.below(20);
+    if let (Some(bytes), 0..=9) = (recording.datagrams.pop(), choice) {
+        return json!({ "datagram": hex(&bytes) });
+    }
+    if !recording.requests.is_empty() && choice < 15 {
+        let at = random.below(recording.requests.len() as u64) as usize;
+        let request = recording.requests[at];
+        return match choice {
+            0..=8 => json!({ "type": "bytes", "request": request, "bytes": 1 + random.below(1_500_000) }),
+            9..=10 => json!({ "type": "connected", "request": request, "at": *now - 5_000_000 }),
+            11..=13 => {
+                recording.requests.remove(at);
+                json!({ "type": "finished", "request": request })
+            }
+            _ => {
+                recording.requests.remove(at);
+                json!({ "type": "failed", "request": request, "failure": "connection" })
+            }
+        };
+    }
+    match choice {
+        17 => json!({ "type": "view", "live": true }),
+        18 => json!({ "type": "flush" }),
+        _ => {
+            if let Some(timeout) = recording.timeout {
+                let late = [0, 0, 0, random.below(300_000_000)][random.below(4) as usize];
+                *now = (*now).max(timeout) + late as i64;
+            }
+            json!({ "type": "timeout" })
         }
     }
-    let target = json!({ "address": "192.0.2.1:4480", "datagram_port": 4480 });
-    let assign = json!({ "plan": plan.to_json(), "stations": [0], "target": target });
-    json!({ "assign": assign, "index": index, "steps": steps, "said": said })
 }
 
 fn scenario(random: &mut Stream) -> String {
@@ -261,329 +381,4 @@ fn dash(random: &mut Stream) -> String {
         random.below(1500),
         1 + random.below(3000),
     )
-}
-
-/// An input of the machine: its kind, and the request that it ends.
-fn input(
-    random: &mut Stream,
-    machine: &mut Workload,
-    now: &mut Instant,
-    under_way: &[RequestId],
-) -> (Value, Option<RequestId>) {
-    let some = (!under_way.is_empty()).then(|| under_way[random.below(under_way.len() as u64) as usize]);
-    let choice = random.below(20);
-    *now += Duration::from_nanos(random.below(15_000_000));
-    if let (Some(id), 0..=14) = (some, choice) {
-        let mut step = json!({ "now": now.as_nanos(), "operation": id.operation, "object": id.object });
-        if machine.config().kind().is_datagram() && choice < 12 {
-            // The arrival of a packet can be known late.
-            let at = *now - Duration::from_nanos(random.below(30_000_000));
-            if machine.config().video().is_some() {
-                let size = 1 + random.below(20_000);
-                machine.handle_frame(*now, id, at, ByteSize::from_bytes(size));
-                (step["do"], step["at"], step["size"]) = ("arrival".into(), at.as_nanos().into(), size.into());
-            } else if machine.config().kind().is_one_way() {
-                machine.handle_arrival(*now, id, at);
-                (step["do"], step["at"]) = ("arrival".into(), at.as_nanos().into());
-            } else {
-                machine.handle_reply(*now, id, None);
-                step["do"] = "reply".into();
-            }
-            return (step, Some(id));
-        }
-        let what = match choice {
-            0..=7 => {
-                let bytes = 1 + random.below(1_500_000);
-                machine.handle_bytes(*now, id, bytes);
-                step["bytes"] = bytes.into();
-                "bytes"
-            }
-            8..=13 => {
-                machine.handle_finished(*now, id);
-                "finished"
-            }
-            _ => {
-                machine.handle_failed(*now, id, Failure::Connection);
-                step["how"] = "failed_connection".into();
-                "failed"
-            }
-        };
-        step["do"] = what.into();
-        return (step, (what != "bytes").then_some(id));
-    }
-    if choice == 19 && random.below(40) == 0 {
-        machine.handle_stop(*now);
-        return (json!({ "do": "stop", "now": now.as_nanos() }), None);
-    }
-    if let Some((at, _)) = machine.poll_timeout() {
-        // Usually in time, sometimes early or late.
-        *now = (*now).max(at) + Duration::from_nanos([0, 0, 0, random.below(300_000_000)][random.below(4) as usize]);
-    }
-    machine.handle_timeout(*now);
-    (json!({ "do": "timeout", "now": now.as_nanos() }), None)
-}
-
-fn heard(machine: &mut Workload, under_way: &mut Vec<RequestId>) -> Value {
-    let mut actions = Vec::new();
-    while let Some(action) = machine.poll_action() {
-        actions.push(match action {
-            Action::Begin(request) => {
-                under_way.push(request.id);
-                let slot = match request.connection {
-                    Connection::New => None,
-                    Connection::Kept(slot) => Some(slot),
-                };
-                let RequestId { operation, object } = request.id;
-                json!([
-                    "begin",
-                    operation,
-                    object,
-                    request.due.as_nanos(),
-                    slot,
-                    request.size.as_bytes()
-                ])
-            }
-            Action::Cancel(id) => {
-                under_way.retain(|other| *other != id);
-                json!(["cancel", id.operation, id.object])
-            }
-            Action::Send { id, due, size } => {
-                under_way.push(id);
-                json!(["send", id.operation, id.object, due.as_nanos(), null, size.as_bytes()])
-            }
-            Action::SendOneWay {
-                id,
-                due,
-                size,
-                direction,
-            } => {
-                under_way.push(id);
-                let direction = match direction {
-                    Direction::Up => "up",
-                    Direction::Down => "down",
-                };
-                json!([
-                    "send-one-way",
-                    id.operation,
-                    id.object,
-                    due.as_nanos(),
-                    direction,
-                    size.as_bytes()
-                ])
-            }
-        });
-    }
-    let mut operations = Vec::new();
-    while let Some(o) = machine.poll_operation() {
-        let at = |instant: Option<Instant>| instant.map(Instant::as_nanos);
-        operations.push(json!([
-            o.sequence,
-            o.due.as_nanos(),
-            at(o.started),
-            at(o.first_byte),
-            at(o.finished),
-            o.bytes,
-            outcome(o.outcome),
-        ]));
-    }
-    let mut stalls = Vec::new();
-    while let Some(stall) = machine.poll_stall() {
-        stalls.push(json!([stall.began.as_nanos(), stall.length.as_nanos()]));
-    }
-    let timeout = machine
-        .poll_timeout()
-        .map(|(at, why)| json!([at.as_nanos(), wake(why)]));
-    json!({ "actions": actions, "operations": operations, "stalls": stalls, "timeout": timeout })
-}
-
-fn outcome(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::Finished => "finished",
-        Outcome::Failed(_) => "failed_connection",
-        Outcome::TimedOut => "timed_out",
-        Outcome::NotStarted => "not_started",
-        Outcome::Unfinished => "unfinished",
-        Outcome::Cut => "cut",
-    }
-}
-
-fn wake(why: Wake) -> &'static str {
-    match why {
-        Wake::Due => "due",
-        Wake::Timeout => "time-out",
-        Wake::Stall => "stall",
-        Wake::Stage => "stage",
-        Wake::Pause => "pause",
-        Wake::End => "end",
-        Wake::Settle => "settle",
-    }
-}
-
-/// Two ends of a video call over a path with a delay, a rate and losses that change. Each input and output of one end is a step.
-#[test]
-fn a_video_call_in_a_browser_equals_an_agents() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("calls");
-    let mut random = netburn_units::Seed(22).stream("calls", 0);
-    let text: String = (0..20).map(|_| format!("{}\n", call(&mut random))).collect();
-    std::fs::write(&path, text).unwrap();
-    let output = node(&["web/tests/video_against_rust.js", path.to_str().unwrap()], &[]);
-    assert_eq!(output.trim(), "20 calls");
-}
-
-/// Delay, loss and rate of a path between two ends, in both directions.
-#[derive(Clone, Copy)]
-struct Conditions {
-    /// From the transmission to the arrival, without jitter.
-    delay: Duration,
-    /// Percentage of datagrams that are lost.
-    loss: u64,
-    /// Time to transmit one datagram.
-    gap: Duration,
-}
-
-/// The datagrams in one direction of a path.
-#[derive(Default)]
-struct Flight {
-    /// The previous transmission ends at this time.
-    free: Instant,
-    /// Times of arrival, and datagrams.
-    datagrams: Vec<(Instant, VideoTransmit)>,
-}
-
-impl Flight {
-    fn send(&mut self, conditions: Conditions, random: &mut Stream, now: Instant, datagram: VideoTransmit) {
-        self.free = self.free.max(now) + conditions.gap;
-        if random.below(100) >= conditions.loss {
-            let jitter = Duration::from_micros(random.below(3000));
-            self.datagrams.push((self.free + conditions.delay + jitter, datagram));
-        }
-    }
-
-    /// Removes the datagrams that arrived, in the order of their transmission.
-    fn arrivals(&mut self, now: Instant) -> impl Iterator<Item = VideoTransmit> + use<> {
-        let (due, later): (Vec<_>, Vec<_>) = std::mem::take(&mut self.datagrams)
-            .into_iter()
-            .partition(|(at, _)| *at <= now);
-        self.datagrams = later;
-        due.into_iter().map(|(_, datagram)| datagram)
-    }
-}
-
-fn call(random: &mut Stream) -> Value {
-    let interval = Duration::from_millis(20 + random.below(40));
-    let stream = PacketStream {
-        interval,
-        burst: 1 + random.below(12) as u32,
-        spacing: Duration::ZERO,
-        size: ByteSize::from_bytes(1100),
-    };
-    let config = VideoConfig {
-        stream,
-        adaptation: Adaptation {
-            min_rate: BitRate::from_bps(50_000),
-            start_rate: BitRate::from_bps(50_000 + random.below(200_000)),
-        },
-        timeout: Duration::from_millis(300 + random.below(1700)),
-    };
-    let mut ends = [VideoEnd::new(config), VideoEnd::new(config)];
-    let mut to = [Flight::default(), Flight::default()];
-    let (mut steps, mut expected) = (Vec::new(), Vec::new());
-    let (mut now, mut frame) = (Instant::ZERO, 0);
-    let mut conditions = Conditions {
-        delay: Duration::from_millis(20),
-        loss: 0,
-        gap: Duration::from_micros(1000),
-    };
-    while now < Instant::from_millis(8000) {
-        // In one of 40 steps the page is up to 15 ms late.
-        let late = if random.below(40) == 0 { random.below(15_000) } else { 0 };
-        now += Duration::from_micros(500 + late);
-        if random.below(2000) == 0 {
-            conditions = Conditions {
-                delay: Duration::from_millis(1 + random.below(150)),
-                loss: random.below(25),
-                gap: Duration::from_micros(200 + random.below(8000)),
-            };
-        }
-        for number in 0..2 {
-            if now >= Instant::ZERO + interval * u64::from(frame) && number == 0 {
-                for end in &mut ends {
-                    end.send_frame(now, frame);
-                }
-                steps.push(json!({ "do": "frame", "now": now.as_nanos(), "number": frame }));
-                expected.push(outputs(&mut ends[0], &mut to[1], conditions, random, now));
-                outputs(&mut ends[1], &mut to[0], conditions, random, now);
-                frame += 1;
-            }
-            let end = &mut ends[number];
-            for datagram in to[number].arrivals(now) {
-                match &datagram {
-                    VideoTransmit::Media(packet) => end.handle_media(now, packet),
-                    VideoTransmit::Feedback(feedback) => end.handle_feedback(now, feedback),
-                }
-                let output = outputs(end, &mut to[1 - number], conditions, random, now);
-                if number == 0 {
-                    steps.push(json!({ "do": "datagram", "now": now.as_nanos(), "datagram": sent(&datagram) }));
-                    expected.push(output);
-                }
-            }
-            if end.poll_timeout().is_some_and(|(at, _)| at <= now) {
-                end.handle_timeout(now);
-                let output = outputs(end, &mut to[1 - number], conditions, random, now);
-                if number == 0 {
-                    steps.push(json!({ "do": "timeout", "now": now.as_nanos() }));
-                    expected.push(output);
-                }
-            }
-        }
-    }
-    json!({
-        "config": {
-            "stream": { "interval": interval.as_nanos(), "burst": stream.burst, "size": 1100 },
-            "adaptation": {
-                "minRate": config.adaptation.min_rate.as_bps(),
-                "startRate": config.adaptation.start_rate.as_bps(),
-            },
-            "timeout": config.timeout.as_nanos(),
-        },
-        "steps": steps,
-        "expected": expected,
-    })
-}
-
-/// Drains the outputs of an end. Its datagrams enter the path to the other end, where some are lost.
-fn outputs(end: &mut VideoEnd, to: &mut Flight, conditions: Conditions, random: &mut Stream, now: Instant) -> Value {
-    let mut out = Vec::new();
-    while let Some(datagram) = end.poll_transmit() {
-        out.push(sent(&datagram));
-        to.send(conditions, random, now, datagram);
-    }
-    let mut frames = Vec::new();
-    while let Some(frame) = end.poll_frame() {
-        frames.push(json!([frame.number, frame.size.as_bytes()]));
-    }
-    json!({
-        "out": out,
-        "frames": frames,
-        "rate": end.rate().as_bps(),
-        "timeout": end.poll_timeout().map(|(at, _)| at.as_nanos()),
-    })
-}
-
-fn sent(datagram: &VideoTransmit) -> Value {
-    match datagram {
-        VideoTransmit::Media(packet) => json!({ "media": {
-            "transport": packet.transport,
-            "frame": packet.frame,
-            "index": packet.index,
-            "count": packet.count,
-            "size": packet.size.as_bytes(),
-        } }),
-        VideoTransmit::Feedback(feedback) => json!({ "feedback": {
-            "stamp": feedback.stamp.as_nanos(),
-            "from": feedback.from,
-            "ages": feedback.ages.iter().map(|age| age.map(Duration::as_nanos)).collect::<Vec<_>>(),
-        } }),
-    }
 }

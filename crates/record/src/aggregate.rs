@@ -19,7 +19,7 @@ mod windows;
 pub use bulk_load::{BulkLoads, LoadDirection};
 pub use counting::{Counted, Counting};
 pub use evaluated::EvaluatedTime;
-pub(crate) use outcomes::Counts;
 pub use live::{LiveEvent, LiveRun, LiveSecond, LiveStation, LiveWorkload};
+pub(crate) use outcomes::Counts;
 pub use sums::{AirSum, ByteSum};
 pub use windows::{Bucketed, Buckets, Recent};

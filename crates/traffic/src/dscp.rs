@@ -5,10 +5,9 @@
 //! contains the DSCP for three reasons. Marks may be changed in the network, the server's system may not report them,
 //! and pages in a browser cannot set any.
 
+use netburn_driver::datagram::MAX_DSCP;
 use std::borrow::Cow;
 
-/// Maximum DSCP: six bits (RFC 2474 §3).
-pub(crate) const MAX_DSCP: u8 = 63;
 /// Prefix of the query parameter with the DSCP.
 const QUERY: &str = "dscp=";
 

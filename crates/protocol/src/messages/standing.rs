@@ -20,6 +20,7 @@
 //! only proxies its bytes.
 
 use super::{Batch, Health, Message, Rejected, Role, is_name, shorten};
+#[cfg(not(target_family = "wasm"))]
 use ring::digest;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -210,6 +211,7 @@ pub struct Discard {
 /// Proof that late results come from the agent that took part: SHA-256 of `late` and the token of the part,
 /// in hexadecimal. A member's name is no proof, because every holder of the fleet's token can register an
 /// unused name.
+#[cfg(not(target_family = "wasm"))]
 #[must_use]
 pub fn proof(token: &str) -> String {
     let digest = digest::digest(&digest::SHA256, format!("late {token}").as_bytes());

@@ -6,22 +6,15 @@
 //!
 //! - [`wire`] – encoding of datagrams.
 //! - [`echo`] – the server.
-//! - [`machine`] – the interface of the clients to their socket.
-//! - [`prober`] – the client.
+//! - [`DatagramMachine`] – the interface of the clients to their socket. [`Prober`]: a client.
 //! - [`call`] – streams in both directions.
-//! - [`arrivals`] – the DSCP with which packets arrived at both ends.
 
-pub mod arrivals;
 pub mod call;
 pub mod echo;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
-pub mod machine;
-pub mod prober;
-pub mod wire;
+#[cfg(test)]
+mod prober_tests;
 
-pub use arrivals::{Arrivals, DscpCounts};
 pub use echo::{Counters, Echo, EchoLimits};
-pub use machine::DatagramMachine;
-pub use prober::{Event, Prober, Wake};
-pub use wire::{MAX_SIZE, MIN_SIZE};
+pub use netburn_driver::datagram::{Arrivals, DatagramMachine, Event, MAX_SIZE, MIN_SIZE, Prober, Wake, wire};

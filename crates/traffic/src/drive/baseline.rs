@@ -1,10 +1,11 @@
 //! Baseline: idle latency before the load, with a probe every 50 ms.
 
-use super::load::{CancelToken, DriveReport, Load, Rows};
+use super::load::{CancelToken, Load, Rows};
 use super::shared::probe;
 use super::{drive, own_thread};
 use crate::client::{Resource, Target};
 use crate::clock::RunClock;
+use netburn_driver::DriveReport;
 use netburn_record::row::{self, BASELINE};
 use netburn_record::{EventKind, EventRow, Row};
 use netburn_units::{ByteSize, Instant, Seed};

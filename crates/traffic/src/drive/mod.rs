@@ -2,7 +2,7 @@
 //!
 //! - [`load`] – input and result.
 //! - [`baseline`](mod@baseline): idle latency before the load.
-//! - `scheduler`: decisions, without sockets. `backlog`: detection of overload.
+//! - `backlog`: detection of overload.
 //! - `shared`: events and the resulting actions. `job`: one object. `datagrams`: sockets of `probe` and `call`. `hop_probe`: ICMP.
 //!   `dscp`: marks of datagrams. `sample`: TCP_INFO.
 
@@ -10,11 +10,11 @@ mod backlog;
 pub mod baseline;
 pub mod load;
 mod sample;
-mod scheduler;
 mod shared;
 
 pub use baseline::{Idle, baseline};
-pub use load::{CancelHandle, CancelToken, DriveReport, Load, Rows};
+pub use load::{CancelHandle, CancelToken, Load, Rows};
+pub use netburn_driver::DriveReport;
 
 use crate::clock::RunClock;
 use backlog::Backlog;

@@ -1,7 +1,7 @@
 //! Samples of TCP_INFO: once a second from open connections, and at the end of shorter ones.
 
-use super::scheduler::Scheduler;
 use crate::client::Socket;
+use netburn_driver::Scheduler;
 use netburn_platform::tcp_info;
 use netburn_record::{ConnectionRow, Row, Side};
 use netburn_units::{Duration, Instant};

@@ -12,13 +12,13 @@ pub(super) mod probe;
 
 use super::load::Load;
 use super::sample::{SampledConnection, Sampler};
-use super::scheduler::Scheduler;
 use crate::client::h2::Session;
 use crate::client::{Meter, Resource, Socket, Stream, Target, tls};
 use crate::clock::RunClock;
 use crate::datagram::Arrivals;
+use netburn_driver::Scheduler;
 use netburn_record::row::baseline_target;
-use netburn_record::{EventKind, EventRow, Row};
+use netburn_record::{EventKind, EventRow, RecordedWorkload, Row};
 use netburn_units::{BitRate, Instant};
 use netburn_workload::kinds::responsiveness::Part;
 use netburn_workload::{Action, Connection, ProbeTarget, Request, RequestId, Workload};
@@ -97,7 +97,10 @@ impl Shared {
         let limit = loads.iter().filter_map(|load| load.target.limit).min();
         let total = loads.iter().find_map(|load| load.target.total.clone());
         let places: Vec<_> = loads.iter().map(|load| load.station).collect();
-        let mut scheduler = Scheduler::new(loads);
+        let recorded = loads
+            .into_iter()
+            .map(|load| RecordedWorkload::new(load.station, load.workload, load.machine));
+        let mut scheduler = Scheduler::new(recorded.collect());
         let rejected = sockets.iter().zip(places);
         let rejected = rejected.filter_map(|(load, station)| Some((station, load.rejected_cc.as_deref()?)));
         for (station, name) in rejected.collect::<BTreeSet<_>>() {

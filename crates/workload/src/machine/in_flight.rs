@@ -66,6 +66,11 @@ impl InFlight {
         self.progress = now;
     }
 
+    /// A connection was established at `at`. The last one counts.
+    pub(super) fn connected_at(&mut self, at: Instant) {
+        self.connected = self.connected.max(Some(at));
+    }
+
     pub(super) fn received(&mut self, now: Instant, bytes: u64) {
         self.first_byte.get_or_insert(now);
         self.bytes = self.bytes.saturating_add(bytes);

@@ -185,6 +185,12 @@ impl Workload {
         self.player.as_ref()?.startup()
     }
 
+    /// Media in the buffer of the player; `None` without a player.
+    #[must_use]
+    pub fn buffered(&self) -> Option<Duration> {
+        Some(self.player.as_ref()?.buffered())
+    }
+
     /// Number of operations in flight.
     #[must_use]
     pub fn in_flight(&self) -> usize {
@@ -213,6 +219,15 @@ impl Workload {
         if let Some(operation) = self.awaiting_request(id) {
             operation.connected(now);
             self.load_moves(id);
+        }
+    }
+
+    /// As [`handle_connected`](Self::handle_connected), for a connection that was established at `at` and becomes known
+    /// only at the end of the request, as in a browser.
+    pub fn handle_connected_at(&mut self, now: Instant, id: RequestId, at: Instant) {
+        let now = self.catch_up(now);
+        if let Some(operation) = self.awaiting_request(id) {
+            operation.connected_at(at.min(now));
         }
     }
 

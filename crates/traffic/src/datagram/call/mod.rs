@@ -1,32 +1,11 @@
-//! Calls: streams of datagrams in one or both directions, for `voice` and other workloads whose datagrams are not answered.
-//!
-//! The client completes the handshake of the echo first. Its requests carry the cookie, so the server
-//! sends only to clients that receive datagrams at their address. A request allows the server to send
-//! packets up to a number, at most those of the next two seconds. Without further requests the server
-//! stops. A request is also one for the arrival times of the client's packets. The report replaces the request, so it is
-//! never longer.
-//!
-//! In a video call, both ends send frames instead, with feedback in both directions. The request has the limits of
-//! the rate. The server's frames are those up to the allowed number, and it sends no more than their target rate.
-//!
-//! - [`wire`] – encoding of datagrams.
-//! - [`media`] – encoding of frames and feedback.
-//! - [`video`] – one end of a video call.
-//! - [`server`] – the server's streams.
-//! - [`client`] – the client.
-//! - [`offset`] – difference of the clocks of client and server.
+//! Server of calls. Its client, the encoding and the rules of both ends are in [`netburn_driver::datagram::call`].
 
-pub mod client;
-mod fields;
-pub mod media;
-pub mod offset;
 pub mod server;
-pub mod video;
-pub mod wire;
 
-pub use client::{CallClient, CallEvent, CallPlan, VideoPlan};
+pub use netburn_driver::datagram::call::{
+    CallClient, CallEvent, CallPlan, EarlyPackets, VideoParameters, VideoPlan, media, video, wire,
+};
 pub use server::{CallCounters, CallLimits, CallServer};
-pub use video::VideoParameters;
 
 #[cfg(test)]
 mod tests;

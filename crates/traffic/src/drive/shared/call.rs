@@ -3,12 +3,11 @@
 use super::datagrams::{DatagramSocket, random};
 use super::{PacketSocket, Shared};
 use crate::datagram::Arrivals;
-use crate::datagram::call::{CallClient, CallEvent, CallPlan};
-use crate::drive::scheduler::Arrival;
+use crate::datagram::call::{CallClient, CallPlan, EarlyPackets};
+use netburn_driver::Arrival;
 use netburn_units::Instant;
 use netburn_workload::{Direction, RequestId};
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::io;
 use std::rc::Rc;
 
@@ -16,8 +15,7 @@ use std::rc::Rc;
 pub(super) struct CallSocket {
     socket: DatagramSocket<CallClient>,
     plan: CallPlan,
-    /// Packets of the server that arrived before their operation was due, because the clocks' offset is not exact.
-    early: RefCell<BTreeMap<u32, Arrival>>,
+    early: RefCell<EarlyPackets>,
 }
 
 /// Opens the socket of a load, and begins its handshake.
@@ -51,7 +49,7 @@ pub(super) fn send(shared: &Rc<Shared>, index: usize, id: RequestId, direction: 
             }
         }
         Direction::Down => {
-            let early = call_socket.and_then(|call_socket| call_socket.early.borrow_mut().remove(&number));
+            let early = call_socket.and_then(|call_socket| call_socket.early.borrow_mut().take(number));
             if let Some(at) = early {
                 let shared = Rc::clone(shared);
                 tokio::task::spawn_local(async move { arrived(&shared, index, id, direction, at) });
@@ -71,24 +69,10 @@ fn number_of(id: RequestId) -> u32 {
 async fn listen(shared: Rc<Shared>, index: usize, call_socket: Rc<CallSocket>) {
     loop {
         for event in call_socket.socket.step(|| shared.clock.now()).await {
-            let (number, direction, at, size) = match event {
-                CallEvent::Up { number, at } => (number, Direction::Up, at, None),
-                CallEvent::Down { number, at } => (number, Direction::Down, at, None),
-                CallEvent::Frame {
-                    direction,
-                    number,
-                    at,
-                    size,
-                } => (number, direction, at, Some(size)),
-            };
-            let at = Arrival { at, size };
-            if direction == Direction::Down && !call_socket.is_due(shared.clock.now(), number) {
-                call_socket.early.borrow_mut().entry(number).or_insert(at);
-                continue;
+            let ended = call_socket.early.borrow_mut().handle_event(shared.clock.now(), event);
+            if let Some((id, direction, at)) = ended {
+                arrived(&shared, index, id, direction, at);
             }
-            let operation = 2 * u64::from(number) + u64::from(direction == Direction::Down);
-            let id = RequestId { operation, object: 0 };
-            arrived(&shared, index, id, direction, at);
         }
     }
 }
@@ -100,7 +84,7 @@ impl CallSocket {
         Ok(CallSocket {
             socket: DatagramSocket::new(target, plan.dscp, Rc::clone(&shared.meter), client)?,
             plan,
-            early: RefCell::default(),
+            early: RefCell::new(EarlyPackets::new(plan)),
         })
     }
 
@@ -116,14 +100,5 @@ impl CallSocket {
     /// Returns the packets by the DSCP with which they arrived.
     pub(super) fn arrivals(&self) -> Arrivals {
         self.socket.arrivals()
-    }
-
-    /// Returns whether the operation of a packet of the server has begun.
-    fn is_due(&self, now: Instant, number: u32) -> bool {
-        let Some((first, stream)) = self.plan.down else {
-            return false;
-        };
-        let since = now.checked_since(first).unwrap_or_default();
-        stream.offset(number.into()).is_some_and(|offset| since > offset)
     }
 }
