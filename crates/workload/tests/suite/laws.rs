@@ -79,7 +79,8 @@ fn any_run() -> impl Strategy<Value = (Config, Network, u64)> {
             KindSettings::Packets(Packets { streams, .. }) | KindSettings::VideoCall(VideoCall { streams, .. }) => {
                 streams.down.iter_mut().for_each(|down| down.burst = down.burst.min(4));
             }
-            KindSettings::Responsiveness(_) => {}
+            // Others keep their defaults.
+            _ => {}
         }
         let mut network = Network::new(round_trip, mbps).driver_lag(Duration::from_millis(lag));
         if let Some((from, length)) = outage {

@@ -319,7 +319,10 @@ fn impossible_values_are_rejected() {
     };
     assert_eq!(
         latency.validate().unwrap_err().to_string(),
-        "`goal` is not supported on kind `responsiveness`; a time is a goal for `pages`, `calls`, `probe`, `datagrams`, `game`, `cloud-gaming` and `video-call`"
+        format!(
+            "`goal` is not supported on kind `responsiveness`; {}",
+            latency.goals[0].supporting_kinds()
+        )
     );
     let other = Config {
         goals: vec![GOAL],
