@@ -84,7 +84,7 @@ struct ReceivedSegments {
     may_merge: bool,
 }
 
-/// What the plan configures at the hosts.
+/// Configuration of the hosts in the plan.
 #[derive(Debug)]
 struct Hosts {
     /// By station: configuration of its endpoints; and the server's.

@@ -207,9 +207,10 @@ impl Workload {
 
     /// Sets the overload state of the driver. While it is set, operations with fixed due times are
     /// [not started](Outcome::NotStarted). An operation that waits for the previous one still
-    /// begins: it can't be due faster than the driver works.
+    /// begins: it can't be due faster than the driver works. A responsiveness test sends its probes all the same, because
+    /// its load can use the whole processor. It reports the late ones.
     pub fn set_overloaded(&mut self, overloaded: bool) {
-        self.overloaded = overloaded;
+        self.overloaded = overloaded && self.test.is_none();
     }
 
     /// The request's connection is established (including TLS). Not called for a connection that

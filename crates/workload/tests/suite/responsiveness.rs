@@ -462,6 +462,19 @@ fn a_connection_that_does_not_open_ends_the_test_and_a_pause_does_not() {
     );
 }
 
+/// The load can use the whole processor, which the driver reports as overload.
+#[test]
+fn an_overloaded_driver_sends_all_probes() {
+    let mut workload = new(Config::new(vec![Down]));
+    let id = requests(&mut workload)[0].id;
+    workload.handle_connected(START, id);
+    workload.handle_finished(START, id);
+    workload.set_overloaded(true);
+    advance(&mut workload, Instant::from_millis(1_999));
+    let counts = test(&mut workload).result().idle_counts;
+    assert_eq!((counts.due, counts.outstanding), (40, 40));
+}
+
 #[test]
 fn a_cancelled_test_ends_at_once() {
     let mut workload = new(loading(&[Down]));
