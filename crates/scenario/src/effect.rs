@@ -41,8 +41,8 @@ mod tests {
                  [server]\nhttp = \"2\"\n"
             );
             let document = Document::from_toml("t.toml", &text).unwrap();
-            let (plan, _) = document.resolve_for(Environment::Simulate).unwrap();
-            let ineffective = plan.ineffective_on(Environment::Simulate);
+            let (plan, _) = document.resolve_for(Environment::Local).unwrap();
+            let ineffective = plan.ineffective_on(Environment::Local);
             let only_receives = ineffective.iter().any(|keys| keys.reason == Reason::OnlyReceives);
             assert_eq!(!only_receives, has_effect, "load_up = {load_up}: {ineffective:?}");
         }

@@ -502,7 +502,7 @@ fn a_change_from_never_is_drawn_as_an_arrow() {
         let page = html::comparison(&Comparison::new(these, against, Options::default()), &[], &[]);
         let row = page
             .split("<tr>")
-            .find(|row| row.contains("p95 ms") && row.contains('∞'))
+            .find(|row| row.contains("p95\u{a0}ms") && row.contains('∞'))
             .expect("a row");
         let picture = row.split("<svg").nth(1).unwrap();
         assert!(!picture.contains("<circle") && picture.contains("Z\"/>"), "{picture}");
