@@ -28,7 +28,7 @@ use clients::Client;
 use completions::Completions;
 use connection::Connection;
 use exchange::Framing;
-use gro::MergedSegment;
+use gro::ReceiveQueue;
 use netburn_network::Network;
 use netburn_network_rows::Observer;
 use netburn_record::Row;
@@ -39,7 +39,6 @@ use netburn_workload::Deadlines;
 use payload::End;
 use payload_pool::{PayloadId, PayloadPool};
 use rx_coalescing::RxCoalescing;
-use std::collections::VecDeque;
 
 /// Sampling period: the length of an interval.
 pub(crate) const TICK: Duration = Duration::from_millis(100);
@@ -54,35 +53,37 @@ pub(crate) struct World {
     /// By slot; a slot is reused after the end of its connection.
     connections: Vec<Option<Connection>>,
     free: Vec<usize>,
-    /// Slot of each connection number.
-    slots: Vec<u32>,
-    /// DSCP of each connection number.
-    marks: Vec<u8>,
+    /// By number of the connection.
+    numbered: Vec<Numbered>,
     /// By twice the slot plus the end.
     endpoints_due: Deadlines,
     /// Ready endpoints, which may have something to send or an event; each occurs once.
     ready: Vec<(usize, End)>,
     is_ready: Vec<[bool; 2]>,
-    /// Received segments, and true while they are passed on.
-    received: VecDeque<MergedSegment>,
-    is_delivering: bool,
-    /// True if the last segment in `received` may be merged with the next one (generic receive
-    /// offload).
-    may_merge: bool,
-    /// By station: true if its host uses GRO.
-    gro: Vec<bool>,
+    receive: ReceiveQueue,
     completions: Completions,
     rx_coalescing: RxCoalescing,
     /// By station: configuration of its endpoints; and the server's.
     stations: Vec<EndpointConfig>,
-    server: EndpointConfig,
-    tls: bool,
-    framing: Framing,
+    server: Server,
     rows: Vec<Row>,
     observer: Observer,
     counters: Counters,
     /// Captured events, if capture is enabled.
     captured: Option<Vec<CaptureEvent>>,
+}
+
+/// Data of a connection that remain after its end.
+struct Numbered {
+    slot: u32,
+    dscp: u8,
+}
+
+/// The server of all workloads.
+struct Server {
+    endpoint: EndpointConfig,
+    tls: bool,
+    framing: Framing,
 }
 
 /// Counters of a run.
@@ -116,21 +117,19 @@ impl World {
             clients_due,
             connections: Vec::new(),
             free: Vec::new(),
-            slots: Vec::new(),
-            marks: Vec::new(),
+            numbered: Vec::new(),
             endpoints_due: Deadlines::new(0),
             ready: Vec::new(),
             is_ready: Vec::new(),
-            received: VecDeque::new(),
-            is_delivering: false,
-            may_merge: false,
-            gro: plan.stations.iter().map(|station| station.gro).collect(),
+            receive: ReceiveQueue::new(plan),
             completions: Completions::new(plan),
             rx_coalescing,
             stations,
-            server: clients::server_endpoint(plan),
-            tls: plan.server.tls,
-            framing: Framing::new(plan.server.http),
+            server: Server {
+                endpoint: clients::server_endpoint(plan),
+                tls: plan.server.tls,
+                framing: Framing::new(plan.server.http),
+            },
             rows: Vec::new(),
             observer,
             counters: Counters::default(),
