@@ -268,7 +268,12 @@ fn radiotap(transmission: &Transmission, number: u32) -> Vec<u8> {
     bytes.extend((8 + fields.len() as u16).to_le_bytes());
     bytes.extend(present.to_le_bytes());
     bytes.extend(fields);
-    // QoS Data between two stations of one BSS, so that both addresses are present.
+    mac_header(&mut bytes, transmission, number);
+    bytes
+}
+
+/// Adds the MAC header of QoS Data between two stations of one BSS, so that both addresses are present.
+fn mac_header(bytes: &mut Vec<u8>, transmission: &Transmission, number: u32) {
     let retry = if transmission.arrived < transmission.mpdus {
         0x08
     } else {
@@ -281,7 +286,6 @@ fn radiotap(transmission: &Transmission, number: u32) -> Vec<u8> {
     bytes.extend([2, 0, 0, 0, 0xff, 0xff]);
     bytes.extend(((number & 0xfff) << 4).to_le_bytes()[..2].iter());
     bytes.extend([transmission.tid, 0]);
-    bytes
 }
 
 /// Aligns a field to its size. Offsets count from the beginning of the radiotap header, which is 8 bytes long.

@@ -85,22 +85,7 @@ fn as_text(decoded: &Decoded, chains: &[Chain], args: &DecodeArgs, width: usize)
         "  ",
     );
     for (radio, chain) in decoded.best.radios.iter().zip(chains) {
-        let share = match args.stations {
-            1 => String::new(),
-            n => format!(" → {} Mbit/s for one of {n}", mbps(chain.share)),
-        };
-        line(
-            &format!(
-                "  {}: {} Mbit/s on the box → {} Mbit/s PHY rate ({}, {}-QAM) → {} Mbit/s goodput{share}",
-                named(radio.band),
-                mbps(chain.rated),
-                mbps(chain.phy),
-                streams(chain.streams),
-                1_u32 << chain.bits,
-                mbps(chain.goodput),
-            ),
-            "    ",
-        );
+        line(&chain_line(radio.band, chain, args.stations), "    ");
     }
     if let Some(hops) = relayed(decoded, &args.client) {
         line("", "");
@@ -116,6 +101,23 @@ fn as_text(decoded: &Decoded, chains: &[Chain], args: &DecodeArgs, width: usize)
         "",
     );
     text
+}
+
+/// The rates of a client at a radio, from the rating to the goodput of one of `stations`.
+fn chain_line(band: Band, chain: &Chain, stations: u32) -> String {
+    let share = match stations {
+        1 => String::new(),
+        n => format!(" → {} Mbit/s for one of {n}", mbps(chain.share)),
+    };
+    format!(
+        "  {}: {} Mbit/s on the box → {} Mbit/s PHY rate ({}, {}-QAM) → {} Mbit/s goodput{share}",
+        named(band),
+        mbps(chain.rated),
+        mbps(chain.phy),
+        streams(chain.streams),
+        1_u32 << chain.bits,
+        mbps(chain.goodput),
+    )
 }
 
 fn two_hop_lines(hops: &TwoHops) -> Vec<String> {

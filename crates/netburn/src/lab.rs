@@ -16,7 +16,7 @@ use crate::terminal::eprint_message;
 use control::Controller;
 use netburn_lab::packet::RejectReason;
 use netburn_lab::servers::{Servers, ServersError};
-use netburn_lab::{ForwardingCounters, LabError, StartOptions};
+use netburn_lab::{ForwardingCounters, Lab, LabError, RefusedConnection, StartOptions};
 use netburn_network::Endpoint;
 use netburn_platform::Monotonic;
 use netburn_record::make_folder;
@@ -28,7 +28,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{Receiver, channel};
 
 /// Main function of the helper process of a lab.
 pub(crate) fn helper() -> i32 {
@@ -66,26 +66,15 @@ pub(crate) fn lab(args: &LabArgs) -> Result<ExitStatus, CliError> {
         captures: folders.captures.as_deref(),
         refusals: (!args.no_servers).then_some(tell),
     };
-    lab.start_with(Monotonic::now(), begin).map_err(|error| match error {
-        LabError::Capture(_) => CliError::Failed(error.to_string()),
-        error => CliError::Usage(error.to_string()),
-    })?;
+    lab.start_with(Monotonic::now(), begin).map_err(start_error)?;
     let mut servers = if args.no_servers {
         None
     } else {
-        let warn = |text: &str| eprint_message(&format!("warning: {text}"));
-        let servers = Servers::start(&lab, &program()?, calls, warn);
-        Some(servers.map_err(|error| match error {
-            ServersError::Lab(error @ LabError::ProcessLimit(_)) => lab_opening::no_lab(&error),
-            error => CliError::Failed(error.to_string()),
-        })?)
+        Some(start_servers(&lab, calls)?)
     };
     if !args.quiet && !args.control {
-        eprint_message(&format!(
-            "at {}, from another terminal: {} -- sh",
-            name_of(&plan, entered),
-            lab.nsenter_command(entered)
-        ));
+        let (name, command) = (name_of(&plan, entered), lab.nsenter_command(entered));
+        eprint_message(&format!("at {name}, from another terminal: {command} -- sh"));
     }
     let incomplete_record =
         |error: io::Error| CliError::Failed(format!("what the commands print can't be kept: {error}"));
@@ -131,6 +120,21 @@ pub(crate) fn lab(args: &LabArgs) -> Result<ExitStatus, CliError> {
         record::keep(folder, &commands, &outcome, &health, &reasons).map_err(incomplete_record)?;
     }
     Ok(ended(&outcome, args.check && !reasons.is_empty(), captures_lost))
+}
+
+fn start_error(error: LabError) -> CliError {
+    match error {
+        LabError::Capture(_) => CliError::Failed(error.to_string()),
+        error => CliError::Usage(error.to_string()),
+    }
+}
+
+fn start_servers(lab: &Arc<Lab>, calls: Receiver<RefusedConnection>) -> Result<Servers, CliError> {
+    let warn = |text: &str| eprint_message(&format!("warning: {text}"));
+    Servers::start(lab, &program()?, calls, warn).map_err(|error| match error {
+        ServersError::Lab(error @ LabError::ProcessLimit(_)) => lab_opening::no_lab(&error),
+        error => CliError::Failed(error.to_string()),
+    })
 }
 
 /// Folders of a lab, which contain nothing of an earlier one.

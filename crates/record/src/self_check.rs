@@ -78,20 +78,6 @@ pub fn self_check(evidence: &Evidence<'_>) -> Checked {
     }
     let all: Vec<String> = evidence.stations.iter().map(|name| (*name).to_owned()).collect();
     let served = evidence.served.unwrap_or(&all);
-    let mut add_issue = |stations: &[String], reason: QualityIssue| {
-        if stations.is_empty() {
-            return;
-        }
-        for station in stations {
-            let reasons = checked.quality_issues.entry(station.clone()).or_default();
-            if !reasons.contains(&reason) {
-                reasons.push(reason.clone());
-            }
-        }
-        if !checked.self_check.reasons.contains(&reason) {
-            checked.self_check.reasons.push(reason);
-        }
-    };
     let one_machine = matches!(evidence.environment, Environment::Local | Environment::Lab);
     let mut lateness = Lateness::default();
     for health in evidence.health {
@@ -108,12 +94,12 @@ pub fn self_check(evidence: &Evidence<'_>) -> Checked {
             };
         }
         for reason in reasons(health, evidence.standstill) {
-            add_issue(stations, reason);
+            checked.add(stations, reason);
         }
         let machine_busy = health.machine_busy.filter(|_| !one_machine);
         if let Some(share) = machine_busy.filter(|share| at_least(*share, MACHINE_BUSY)) {
             let machine = format!("the machine of {}", agent_label(health));
-            add_issue(stations, exceeded(Quantity::MachineBusy, machine, share, MACHINE_BUSY));
+            checked.add(stations, exceeded(Quantity::MachineBusy, machine, share, MACHINE_BUSY));
         }
     }
     let busiest = evidence
@@ -124,52 +110,79 @@ pub fn self_check(evidence: &Evidence<'_>) -> Checked {
     let reported_by_lab = evidence.lab.is_some_and(|lab| exceeds(lab.machine_busy, MACHINE_BUSY));
     if let Some(share) = busiest.filter(|share| one_machine && !reported_by_lab && at_least(*share, MACHINE_BUSY)) {
         let machine = "this machine".to_owned();
-        add_issue(&all, exceeded(Quantity::MachineBusy, machine, share, MACHINE_BUSY));
+        checked.add(&all, exceeded(Quantity::MachineBusy, machine, share, MACHINE_BUSY));
     }
     for reason in evidence.quality_issues {
-        add_issue(&all, reason.clone());
+        checked.add(&all, reason.clone());
     }
     for reason in evidence
         .lab
         .map_or(Vec::new(), |lab| lab_reasons(lab, evidence.standstill))
     {
-        add_issue(&all, reason);
+        checked.add(&all, reason);
     }
     let stood = evidence.health.iter().filter_map(|health| health.standstill_us_max);
     let longest = stood
         .chain(evidence.lab.map(|lab| lab.standstill_us_max))
         .max_by(f64::total_cmp);
     for (station, reason) in evidence.reports {
-        add_issue(&[(*station).to_owned()], (*reason).clone());
+        checked.add(&[(*station).to_owned()], (*reason).clone());
     }
     for clock in evidence.clocks {
-        // Latency is measured by the stations' own clocks: the server's is in no verdict.
-        if clock.error_ns > CLOCK_ERROR_NS && !clock.stations.is_empty() {
-            let (error, limit) = (clock.error_ns as f64, CLOCK_ERROR_NS as f64);
-            let issue = exceeded(Quantity::ClockUncertain, clock.name.clone(), error, limit);
-            add_issue(&clock.stations, issue);
-        }
-        if let Some(jump_ns) = clock.jump_ns.filter(|_| !clock.stations.is_empty()) {
-            let name = clock.name.clone();
-            add_issue(&clock.stations, QualityIssue::ClockJumped { name, jump_ns });
-        }
+        checked.add_clock(clock);
     }
-    if !evidence.complete && evidence.health.is_empty() {
-        add_issue(&all, QualityIssue::NoHealthReports);
-    }
-    if evidence.complete {
-        let reported = |name: &str| evidence.health.iter().any(|h| h.stations.iter().any(|s| s == name));
-        let silent: Vec<String> = all.iter().filter(|name| !reported(name)).cloned().collect();
-        let stations = silent.clone();
-        add_issue(&silent, QualityIssue::NoAgentReport { stations });
-        if !evidence.health.iter().any(|health| health.role == Role::Server) {
-            add_issue(served, QualityIssue::NoServerReport);
-        }
-    }
+    checked.add_missing_reports(evidence, &all, served);
     checked.self_check.timer_lateness_us = lateness;
     checked.self_check.standstill_us_max = longest;
     checked.self_check.ok = checked.self_check.reasons.is_empty();
     checked
+}
+
+impl Checked {
+    /// Adds an issue of these stations, unless there are none.
+    fn add(&mut self, stations: &[String], issue: QualityIssue) {
+        if stations.is_empty() {
+            return;
+        }
+        for station in stations {
+            let reasons = self.quality_issues.entry(station.clone()).or_default();
+            if !reasons.contains(&issue) {
+                reasons.push(issue.clone());
+            }
+        }
+        if !self.self_check.reasons.contains(&issue) {
+            self.self_check.reasons.push(issue);
+        }
+    }
+
+    /// Latency is measured by the stations' own clocks: the server's, which has no stations, is in no verdict.
+    fn add_clock(&mut self, clock: &Clock) {
+        if clock.error_ns > CLOCK_ERROR_NS {
+            let (error, limit) = (clock.error_ns as f64, CLOCK_ERROR_NS as f64);
+            let issue = exceeded(Quantity::ClockUncertain, clock.name.clone(), error, limit);
+            self.add(&clock.stations, issue);
+        }
+        if let Some(jump_ns) = clock.jump_ns {
+            let name = clock.name.clone();
+            self.add(&clock.stations, QualityIssue::ClockJumped { name, jump_ns });
+        }
+    }
+
+    fn add_missing_reports(&mut self, evidence: &Evidence<'_>, all: &[String], served: &[String]) {
+        if !evidence.complete {
+            if evidence.health.is_empty() {
+                self.add(all, QualityIssue::NoHealthReports);
+            }
+            return;
+        }
+        let reported = |name: &str| evidence.health.iter().any(|h| h.stations.iter().any(|s| s == name));
+        let silent: Vec<String> = all.iter().filter(|name| !reported(name)).cloned().collect();
+        let stations = silent.clone();
+        self.add(&silent, QualityIssue::NoAgentReport { stations });
+        if !evidence.health.iter().any(|health| health.role == Role::Server) {
+            self.add(served, QualityIssue::NoServerReport);
+        }
+    }
 }
 
 /// Problems of one agent or server.

@@ -163,22 +163,7 @@ pub(super) fn make(spec: &NodeSpec, hub: &mut Hub) -> Result<Node, NodeError> {
         hub.settle(&mut route, index)
             .map_err(NodeError::at("query the device"))?;
     }
-    let control = spec.control.as_deref();
-    for address in [IpAddr::V4(spec.v4), IpAddr::V6(spec.v6)] {
-        let given = route.add_address(index, address);
-        match given {
-            Ok(()) => {}
-            Err(error) if address.is_ipv6() => {
-                notes.push(format!("no IPv6: {error}"));
-                continue;
-            }
-            Err(error) => return Err(NodeError::at("add an address to the device")(error)),
-        }
-        route.add_default(index, address, control).map_err(NodeError::needing(
-            Requirement::CongestionControl,
-            "add a route with that congestion control",
-        ))?;
-    }
+    add_addresses(spec, &mut route, index, &mut notes)?;
     let (_, gid) = namespace::ids();
     set_sysctl("ipv4/ping_group_range", &format!("{gid} {gid}"), &mut notes);
     set_sysctl("ipv4/tcp_no_metrics_save", "1", &mut notes);
@@ -216,6 +201,28 @@ pub(super) fn make(spec: &NodeSpec, hub: &mut Hub) -> Result<Node, NodeError> {
             notes,
         },
     })
+}
+
+/// Adds the addresses of a node, each with a default route. A kernel without IPv6 has only one.
+fn add_addresses(spec: &NodeSpec, route: &mut Route, index: u32, notes: &mut Vec<String>) -> Result<(), NodeError> {
+    for address in [IpAddr::V4(spec.v4), IpAddr::V6(spec.v6)] {
+        match route.add_address(index, address) {
+            Ok(()) => {}
+            Err(error) if address.is_ipv6() => {
+                notes.push(format!("no IPv6: {error}"));
+                continue;
+            }
+            Err(error) => return Err(NodeError::at("add an address to the device")(error)),
+        }
+        let needing = NodeError::needing(
+            Requirement::CongestionControl,
+            "add a route with that congestion control",
+        );
+        route
+            .add_default(index, address, spec.control.as_deref())
+            .map_err(needing)?;
+    }
+    Ok(())
 }
 
 /// Creates a network namespace with a loopback device, and moves this thread into it.

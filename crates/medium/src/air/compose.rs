@@ -186,7 +186,7 @@ impl<P> Node<P> {
     /// Fills hardware that accepts single packets.
     fn fill_packets(&mut self, now: Instant, category: usize) {
         let name = AccessCategory::ALL[category];
-        let busy = !self.bus.1.is_empty();
+        let busy = !self.bus.crossing.is_empty();
         // Packets and airtime that this call put on the bus.
         let (mut crossing, mut airtime) = (0, Duration::ZERO);
         while self.categories[category].hardware.has_room(crossing, airtime) {
@@ -215,7 +215,7 @@ impl<P> Node<P> {
             if self.pass_retransmissions(now, category, tin) {
                 continue;
             }
-            if busy || crossing >= self.transfer {
+            if busy || crossing >= self.bus.transfer {
                 break;
             }
             let Some(packet) = self.queue.dequeue(now, tin, &mut self.drops) else {
@@ -224,18 +224,16 @@ impl<P> Node<P> {
             let length = packet.packet.length;
             let estimate = self.link(tin.to).map_or(Duration::ZERO, |link| link.estimate(length));
             self.queue.on_pushed_to_hw(tin, estimate);
-            if let Some(up) = &mut self.up {
-                self.bus_done_at = Some(up.pass(now, length));
-                self.bus.0 = category;
-                self.bus.1.push(Crossing {
-                    tin,
-                    packet,
-                    airtime: estimate,
-                });
+            let packet = Crossing {
+                tin,
+                packet,
+                airtime: estimate,
+            };
+            if let Some(Crossing { packet, .. }) = self.bus.send_up(now, category, packet) {
+                self.categories[category].hardware.push_packet(tin, packet, estimate);
+            } else {
                 crossing += 1;
                 airtime += estimate;
-            } else {
-                self.categories[category].hardware.push_packet(tin, packet, estimate);
             }
         }
     }

@@ -36,18 +36,64 @@ pub(super) struct Node<P> {
     pub(super) arrivals: u64,
     pub(super) backoff: Stream,
     pub(super) drops: Drops<P>,
-    pub(super) down: Option<RxBus<P>>,
-    pub(super) up: Option<Serializer>,
-    /// Maximum number of packets in a bus transfer.
-    pub(super) transfer: u32,
-    /// Packets on the transmit bus, with their category; none while the bus is free.
-    pub(super) bus: (usize, Vec<Crossing<P>>),
-    /// Completion time of a transfer that has just started.
-    pub(super) bus_done_at: Option<Instant>,
+    pub(super) bus: HostBus<P>,
     /// Pool of vectors for aggregates.
     pub(super) spare: Vec<Vec<Mpdu<P>>>,
     /// Empty vector for the arrived MPDUs.
     pub(super) spare_arrived: Vec<bool>,
+}
+
+/// The bus between the radio and its host, in both directions.
+#[derive(Debug)]
+pub(super) struct HostBus<P> {
+    pub(super) down: Option<RxBus<P>>,
+    pub(super) up: Option<Serializer>,
+    /// Maximum number of packets in a transfer.
+    pub(super) transfer: u32,
+    /// Packets on the transmit bus, and their category; none while the bus is free.
+    pub(super) crossing: Vec<Crossing<P>>,
+    pub(super) category: usize,
+    /// Completion time of a transfer that has just started.
+    done_at: Option<Instant>,
+}
+
+impl<P> HostBus<P> {
+    fn new(limit: AdapterRate) -> Self {
+        Self {
+            down: limit.down.map(RxBus::new),
+            up: limit.up.map(Serializer::new),
+            transfer: limit.transfer.unwrap_or(1).max(1),
+            crossing: Vec::new(),
+            category: 0,
+            done_at: None,
+        }
+    }
+
+    fn set_limit(&mut self, limit: AdapterRate) {
+        self.transfer = limit.transfer.unwrap_or(1).max(1);
+        match (&mut self.up, limit.up) {
+            (Some(up), Some(rate)) => up.set_rate(rate),
+            (up, rate) => *up = rate.map(Serializer::new),
+        }
+        match (&mut self.down, limit.down) {
+            (Some(down), Some(rate)) => down.set_rate(rate),
+            (None, Some(rate)) => self.down = Some(RxBus::new(rate)),
+            // Packets in its buffer still have to be delivered.
+            (Some(down), None) => down.set_rate(BitRate::from_bps(u64::MAX)),
+            (None, None) => {}
+        }
+    }
+
+    /// Starts to move a packet of `category` to the hardware, if the bus has a limit. Otherwise returns the packet.
+    pub(super) fn send_up(&mut self, now: Instant, category: usize, packet: Crossing<P>) -> Option<Crossing<P>> {
+        let Some(up) = &mut self.up else {
+            return Some(packet);
+        };
+        self.done_at = Some(up.pass(now, packet.packet.packet.length));
+        self.category = category;
+        self.crossing.push(packet);
+        None
+    }
 }
 
 /// A packet on the transmit bus, with its tin and the airtime reported to the queue.
@@ -147,11 +193,7 @@ impl<P> Node<P> {
             arrivals: 0,
             backoff: layout.seed.stream("backoff", index as u64),
             drops: Vec::new(),
-            down: config.limit.down.map(RxBus::new),
-            up: config.limit.up.map(Serializer::new),
-            transfer: config.limit.transfer.unwrap_or(1).max(1),
-            bus: (0, Vec::new()),
-            bus_done_at: None,
+            bus: HostBus::new(config.limit),
             spare: Vec::new(),
             spare_arrived: Vec::new(),
         })
@@ -176,18 +218,7 @@ impl<P> Node<P> {
 
     /// Sets the throughput limits of its adapter.
     pub(super) fn set_limit(&mut self, limit: AdapterRate) {
-        self.transfer = limit.transfer.unwrap_or(1).max(1);
-        match (&mut self.up, limit.up) {
-            (Some(up), Some(rate)) => up.set_rate(rate),
-            (up, rate) => *up = rate.map(Serializer::new),
-        }
-        match (&mut self.down, limit.down) {
-            (Some(down), Some(rate)) => down.set_rate(rate),
-            (None, Some(rate)) => self.down = Some(RxBus::new(rate)),
-            // Packets in its buffer still have to be delivered.
-            (Some(down), None) => down.set_rate(BitRate::from_bps(u64::MAX)),
-            (None, None) => {}
-        }
+        self.bus.set_limit(limit);
     }
 
     /// Reports waiting packets, and stations that don't receive, to a queue that replaced another.
@@ -205,21 +236,20 @@ impl<P> Node<P> {
 
     /// Completion time of the packets that have just started to cross the bus.
     pub(super) fn take_bus_done(&mut self) -> Option<Instant> {
-        self.bus_done_at.take()
+        self.bus.done_at.take()
     }
 
     /// Moves the packets on the bus to the hardware.
     pub(super) fn finish_bus_transfer(&mut self) {
-        let (category, packets) = &mut self.bus;
-        let hardware = &mut self.categories[*category].hardware;
-        for Crossing { tin, packet, airtime } in packets.drain(..) {
+        let hardware = &mut self.categories[self.bus.category].hardware;
+        for Crossing { tin, packet, airtime } in self.bus.crossing.drain(..) {
             hardware.push_packet(tin, packet, airtime);
         }
     }
 
     /// Number of packets in the adapter, in both directions.
     pub(super) fn in_adapter(&self) -> usize {
-        self.bus.1.len() + self.down.as_ref().map_or(0, RxBus::packets)
+        self.bus.crossing.len() + self.bus.down.as_ref().map_or(0, RxBus::packets)
     }
 
     /// Starts an exchange for the category's aggregate; `reserved` if the node owns the medium

@@ -1,10 +1,10 @@
 //! Completion of a frame exchange: acknowledged, retried or dropped MPDUs.
 
 use super::hardware::{Fill, Place};
-use super::node::{Exchange, limits_in_txop};
+use super::node::{Exchange, Node, limits_in_txop};
 use super::sent::Sent;
 use super::{Account, Air, Output};
-use crate::aggregation::{Limits, Mpdu};
+use crate::aggregation::{Aggregate, Limits, Mpdu};
 use crate::packet::{DropReason, MANAGEMENT, NodeId};
 use crate::queue::StationState;
 use netburn_units::Instant;
@@ -60,7 +60,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
             data_sent,
             ..
         } = node.exchange.take().expect("an exchange to settle");
-        let (tin, to, estimated_airtime) = (aggregate.tin, aggregate.tin.to, aggregate.estimated_airtime);
+        let (tin, to) = (aggregate.tin, aggregate.tin.to);
         let place = node.place_of(to).expect("an exchange has a link");
         let link = &mut node.links[usize::from(place)];
         let is_frame = tin.tid == MANAGEMENT;
@@ -112,61 +112,105 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         link.reorder[usize::from(tin.tid)].move_to(start, |content| released.push(content));
         let slot = &mut node.categories[category];
         slot.hardware.set_on_air(0);
-        if is_frame {
-            // Retried by itself, at the same rate.
-            if kept.is_empty() {
-                node.recycle(aggregate.mpdus);
-            } else {
-                aggregate.mpdus.append(&mut kept);
-                aggregate.failures += 1;
-                slot.hardware.push_again(aggregate);
-            }
+        let retry = if is_frame {
+            Retry::Frame
         } else if kept.is_empty() {
-            node.queue.on_completed(tin, estimated_airtime);
-            node.recycle(aggregate.mpdus);
+            Retry::Nothing
         } else if (acknowledged && !falls_back) || given_up || aggregate.probe || link.state == StationState::Asleep {
-            sender.send_again(kept.drain(..));
-            node.queue.on_completed(tin, estimated_airtime);
-            node.set_unsent(now, tin);
-            node.recycle(aggregate.mpdus);
+            Retry::FromQueue
         } else if slot.hardware.composes() {
-            // Hardly anything was acknowledged: the radio composes the next attempt at its TXOP.
-            slot.hardware.put_place_first(Place {
-                tin,
-                failures: aggregate.failures + 1,
-                estimated_airtime,
-                mpdus: kept.len(),
-                fill: Fill::default(),
-                full: false,
-                closed: false,
-            });
-            sender.send_again(kept.drain(..));
-            if !slot.hardware.takes_packets() {
-                node.set_unsent(now, tin);
-            }
-            node.recycle(aggregate.mpdus);
+            Retry::Composed
         } else {
-            // Nothing was acknowledged: the hardware retries the same aggregate, as far as it fits
-            // at the new rate. (A probe is retried in a full aggregate.)
-            aggregate.mpdus.append(&mut kept);
-            aggregate.failures += 1;
-            let (sending, _) = link.choose(now, aggregate.failures);
-            if sending.vector != aggregate.sending.vector {
-                let limits = limits_in_txop(&link.limits, &sending, &slot.parameters, node.sifs);
-                let rest = aggregate.send_by(sending, &limits);
-                if !rest.is_empty() {
-                    let sender = &mut link.senders[usize::from(tin.tid)];
-                    sender.send_again(rest.into_iter());
-                    node.queue.set_unsent(now, tin, sender.unsent());
-                }
-            }
-            slot.hardware.push_again(aggregate);
-        }
+            Retry::SameAggregate
+        };
+        node.retry(now, category, aggregate, &mut kept, retry);
         node.recycle(kept);
         sent.flush(&mut self.outputs);
         self.release(now, id, to);
         // Packets that leave the queue for one category may expose packets of another.
         self.fill_all(now, id, Some(category));
+    }
+}
+
+/// Next attempt for the MPDUs that were neither acknowledged nor dropped.
+enum Retry {
+    /// There is none.
+    Nothing,
+    /// A management frame is retried by itself, at the same rate.
+    Frame,
+    /// They are sent again before the packets of the queue.
+    FromQueue,
+    /// Hardly anything was acknowledged: the radio composes the next attempt at its TXOP.
+    Composed,
+    /// Nothing was acknowledged: the hardware retries the same aggregate, as far as it fits at the new rate. (A probe is
+    /// retried in a full aggregate.)
+    SameAggregate,
+}
+
+impl<P> Node<P> {
+    /// Ends the attempt to send `aggregate`, of which `kept` remains.
+    fn retry(
+        &mut self,
+        now: Instant,
+        category: usize,
+        mut aggregate: Aggregate<P>,
+        kept: &mut Vec<Mpdu<P>>,
+        retry: Retry,
+    ) {
+        let (tin, estimated_airtime) = (aggregate.tin, aggregate.estimated_airtime);
+        let place = self.place_of(tin.to).expect("an exchange has a link");
+        let link = &mut self.links[usize::from(place)];
+        let sender = &mut link.senders[usize::from(tin.tid)];
+        let slot = &mut self.categories[category];
+        match retry {
+            Retry::Nothing => {
+                self.queue.on_completed(tin, estimated_airtime);
+                self.recycle(aggregate.mpdus);
+            }
+            Retry::Frame if kept.is_empty() => self.recycle(aggregate.mpdus),
+            Retry::Frame => {
+                aggregate.mpdus.append(kept);
+                aggregate.failures += 1;
+                slot.hardware.push_again(aggregate);
+            }
+            Retry::FromQueue => {
+                sender.send_again(kept.drain(..));
+                self.queue.on_completed(tin, estimated_airtime);
+                self.set_unsent(now, tin);
+                self.recycle(aggregate.mpdus);
+            }
+            Retry::Composed => {
+                slot.hardware.put_place_first(Place {
+                    tin,
+                    failures: aggregate.failures + 1,
+                    estimated_airtime,
+                    mpdus: kept.len(),
+                    fill: Fill::default(),
+                    full: false,
+                    closed: false,
+                });
+                sender.send_again(kept.drain(..));
+                if !slot.hardware.takes_packets() {
+                    self.set_unsent(now, tin);
+                }
+                self.recycle(aggregate.mpdus);
+            }
+            Retry::SameAggregate => {
+                aggregate.mpdus.append(kept);
+                aggregate.failures += 1;
+                let (sending, _) = link.choose(now, aggregate.failures);
+                if sending.vector != aggregate.sending.vector {
+                    let limits = limits_in_txop(&link.limits, &sending, &slot.parameters, self.sifs);
+                    let rest = aggregate.send_by(sending, &limits);
+                    if !rest.is_empty() {
+                        let sender = &mut link.senders[usize::from(tin.tid)];
+                        sender.send_again(rest.into_iter());
+                        self.queue.set_unsent(now, tin, sender.unsent());
+                    }
+                }
+                slot.hardware.push_again(aggregate);
+            }
+        }
     }
 }
 

@@ -75,7 +75,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         let mut released = std::mem::take(&mut self.released);
         for content in released.drain(..) {
             for packet in std::iter::once(content.first).chain(content.more) {
-                let Some(down) = &mut self.nodes[to.index()].down else {
+                let Some(down) = &mut self.nodes[to.index()].bus.down else {
                     let account = &mut self.nodes[from.index()].account;
                     deliver(now, from, to, packet, account, &mut self.outputs);
                     continue;
@@ -101,7 +101,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
 
     /// Delivers a packet that has passed the adapter of `to`.
     pub(super) fn handle_down(&mut self, now: Instant, to: NodeId) {
-        let down = self.nodes[to.index()].down.as_mut();
+        let down = self.nodes[to.index()].bus.down.as_mut();
         let Some((from, packet, next)) = down.and_then(RxBus::pop) else {
             return;
         };

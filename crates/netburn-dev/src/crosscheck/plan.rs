@@ -269,11 +269,9 @@ impl CrosscheckPlan {
             let mut choices = Vec::new();
             for limit in limits {
                 for frames in &smaller {
-                    for round_trip in ROUND_TRIPS_US {
-                        if self.cycle_ms(capacity, limit, *frames, round_trip) <= MAX_CYCLE_MS {
-                            choices.push((limit, *frames, round_trip));
-                        }
-                    }
+                    let is_short = |trip: &u64| self.cycle_ms(capacity, limit, *frames, *trip) <= MAX_CYCLE_MS;
+                    let short = ROUND_TRIPS_US.into_iter().filter(is_short);
+                    choices.extend(short.map(|round_trip| (limit, *frames, round_trip)));
                 }
             }
             let shortest = (20, smaller[0], ROUND_TRIPS_US[0]);

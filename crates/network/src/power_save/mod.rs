@@ -28,15 +28,24 @@ pub(crate) struct PowerSaves<B> {
     of_wifi_station: Vec<Option<u16>>,
     /// Index in `dozing`, by node.
     of_node: Vec<Option<u16>>,
-    /// Management frames that wait in the access point until the station is awake, each with the length of its body, by
-    /// Wi-Fi station.
-    deferred: Vec<Vec<(u32, B)>>,
+    /// Management frames that wait in the access point until the station is awake, by Wi-Fi station.
+    deferred: Vec<Vec<Deferred<B>>>,
     /// Packets in the access points for each node that dozes. They are neither delivered nor dropped.
     waiting: Vec<u32>,
     /// Phase of the beacons of each radio.
     beacons: Vec<Duration>,
     /// Cached time of the next timer; outer `None`: invalidated by a state change.
     due: Option<Option<Instant>>,
+}
+
+/// A management frame that waits until its station is awake.
+#[derive(Debug)]
+struct Deferred<B> {
+    /// Node of the station when the frame was deferred. A station that roams has another one.
+    node: NodeId,
+    /// Length of the body in bytes.
+    length: u32,
+    body: B,
 }
 
 /// A station that dozes.
@@ -135,9 +144,24 @@ impl<B> PowerSaves<B> {
         }
     }
 
+    /// Keeps a management frame until a station is awake.
+    fn defer(&mut self, wifi_station: usize, frame: Deferred<B>) {
+        self.count_waiting(frame.node);
+        self.deferred[wifi_station].push(frame);
+    }
+
     /// Drops the management frames that wait until a station is awake.
     pub(crate) fn forget_deferred(&mut self, wifi_station: usize) {
-        self.deferred[wifi_station].clear();
+        self.take_deferred(wifi_station);
+    }
+
+    /// Takes the management frames that wait until a station is awake.
+    fn take_deferred(&mut self, wifi_station: usize) -> Vec<Deferred<B>> {
+        let frames = std::mem::take(&mut self.deferred[wifi_station]);
+        for frame in &frames {
+            self.remove_waiting(frame.node);
+        }
+        frames
     }
 
     /// Invalidates the cached time of the next timer if that of a station has changed.
@@ -181,5 +205,27 @@ fn check(station: &str, mode: PowerSaveMode, links: &[WifiStation]) -> Result<()
             standard: at.link.standard.name(),
             first: first.name(),
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netburn_scenario::Document;
+
+    /// Otherwise each beacon would report data that the access point does not have, and the station would stay awake.
+    #[test]
+    fn forgotten_frames_do_not_wait() {
+        let text = "[ap.x.radio.5g]\n[station.s]\nmcs = 5\npower_save = \"legacy\"\n";
+        let plan = Document::from_toml("dozes.toml", text).unwrap().resolve().unwrap();
+        let layout = Layout::from_plan(&plan).unwrap();
+        let mut saves = PowerSaves::new(&plan, &layout, Instant::ZERO).unwrap();
+        let node = layout.wifi_stations[0].node;
+        for length in [2, 45] {
+            saves.defer(0, Deferred { node, length, body: () });
+        }
+        assert_eq!(saves.waiting[node.index()], 2);
+        saves.forget_deferred(0);
+        assert_eq!(saves.waiting[node.index()], 0);
     }
 }

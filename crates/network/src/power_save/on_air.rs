@@ -1,8 +1,8 @@
 //! Power save and absences on the air: timers, actions, and the packets that they affect.
 
-use super::PowerSaves;
 use super::absence::Absentee;
 use super::sleeper::{Action, Observation, PowerSaveFrame, Sleeper};
+use super::{Deferred, PowerSaves};
 use crate::beacon;
 use crate::output::Payload;
 use crate::wlan::Wlan;
@@ -122,8 +122,7 @@ impl<B: Payload + From<PowerSaveFrame>> PowerSaves<B> {
         let at = &wlan.stations[wifi_station];
         let (radio, node) = (at.radio, at.node);
         if wlan.air.station_state(radio, node) == StationState::Asleep {
-            self.deferred[wifi_station].push((length, body));
-            self.count_waiting(node);
+            self.defer(wifi_station, Deferred { node, length, body });
         } else {
             wlan.air.send_frame(now, radio, node, length, body);
         }
@@ -131,8 +130,7 @@ impl<B: Payload + From<PowerSaveFrame>> PowerSaves<B> {
 
     /// Sends the management frames that waited until a station was awake.
     pub(crate) fn send_deferred(&mut self, now: Instant, wlan: &mut Wlan<B>, wifi_station: usize) {
-        for (length, body) in std::mem::take(&mut self.deferred[wifi_station]) {
-            self.remove_waiting(wlan.stations[wifi_station].node);
+        for Deferred { length, body, .. } in self.take_deferred(wifi_station) {
             self.send_when_awake(now, wlan, wifi_station, length, body);
         }
     }

@@ -17,6 +17,7 @@ use super::exchange::{Exchange, Method};
 use super::policy::Constants;
 use super::scan::ScanChannel;
 use crate::beacon::INTERVAL as BEACON;
+use beacons::Reception;
 use joining::Keys;
 use netburn_medium::config::{Band, TransitionAnswer, Width};
 use netburn_units::{Duration, Instant};
@@ -169,15 +170,7 @@ pub(crate) struct Client {
     /// Time at which it joined `current`.
     joined: Instant,
     state: State,
-    /// Average of the serving access point's signal.
-    average: Option<f64>,
-    beacons: u32,
-    missing: u32,
-    /// Time of the last beacon that it received.
-    heard: Instant,
-    next_beacon: Instant,
-    low_since: Option<Instant>,
-    scans_while_low: u32,
+    reception: Reception,
     last_scan: Option<(Instant, f64)>,
     /// Since when it has no link.
     cut_since: Option<(Instant, Option<usize>)>,
@@ -237,13 +230,7 @@ impl Client {
             current: Some(current),
             joined: now,
             state: State::Connected,
-            average: None,
-            beacons: 0,
-            missing: 0,
-            heard: now,
-            next_beacon: now + BEACON,
-            low_since: None,
-            scans_while_low: 0,
+            reception: Reception::new(now),
             last_scan: None,
             cut_since: None,
             avoided: Vec::new(),
@@ -297,7 +284,7 @@ impl Client {
 
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         match &self.state {
-            State::Connected => Some(self.next_beacon),
+            State::Connected => Some(self.reception.next_beacon),
             State::Scanning(listening) => {
                 let announced = listening.announced.map(|(.., latest)| latest);
                 announced.or(listening.step.map(|(_, until)| until))
@@ -346,9 +333,9 @@ impl Client {
                 self.actions.push_back(Action::Null { asleep: false });
             }
             State::Probing { .. } => {
-                self.cut_since = Some((self.heard, self.current));
+                self.cut_since = Some((self.reception.heard, self.current));
                 if let Some(target) = self.current.take() {
-                    let since = self.heard;
+                    let since = self.reception.heard;
                     self.actions
                         .push_back(Action::Event(RoamEvent::LinkLost { target, since }));
                 }
@@ -365,11 +352,11 @@ impl Client {
             // A client that can't reach its access point leaves as well.
             State::Scanning(Listening { announced: Some(_), .. }) if asleep => self.leave(now),
             State::Probing { .. } if arrived => {
-                self.missing = 0;
+                self.reception.missing = 0;
                 self.state = State::Connected;
-                self.next_beacon = now + BEACON;
+                self.reception.next_beacon = now + BEACON;
             }
-            State::Connected if !arrived && self.missing == 0 => {
+            State::Connected if !arrived && self.reception.missing == 0 => {
                 self.actions.push_back(Action::Null { asleep: false });
             }
             _ => {}

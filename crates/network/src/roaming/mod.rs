@@ -106,10 +106,7 @@ pub(crate) struct RoamingStation<B> {
     acceptance: f64,
     /// Time at which it joined its radio; `None`: before the run.
     pub(crate) joined_at: Option<Instant>,
-    /// Standard and 802.11k, v support of the station and its network.
-    pub(crate) standard: Option<Standard>,
-    pub(crate) reports: bool,
-    pub(crate) transitions: bool,
+    pub(crate) capabilities: Capabilities,
     /// Request on its way to the station.
     pub(crate) request: Option<TransitionRequest>,
     /// Answer on its way to the access point.
@@ -117,6 +114,17 @@ pub(crate) struct RoamingStation<B> {
     pub(crate) busy_until: Instant,
     /// Packets that it keeps while it has no link.
     held: VecDeque<Packet<B>>,
+}
+
+/// Features that a station and its network have in common.
+#[derive(Debug)]
+pub(crate) struct Capabilities {
+    /// Standard of the station, if it is limited.
+    pub(crate) standard: Option<Standard>,
+    /// Beacon reports (802.11k).
+    pub(crate) reports: bool,
+    /// BSS transition management (802.11v).
+    pub(crate) transitions: bool,
 }
 
 /// A radio that a station can join.
@@ -185,87 +193,8 @@ impl<B: Payload> Roaming<B> {
     pub(crate) fn new(plan: &Plan, layout: &Layout, begin: Instant) -> Self {
         let building = plan.building.clone().unwrap_or_default();
         let mut weakest = Vec::new();
-        let mut mobile = |mobile: &MobileStation| {
-            let number = layout.wifi_stations[mobile.wifi_station].station as u16;
-            let station = &plan.stations[usize::from(number)];
-            let ssid = match &station.air.joins {
-                Some(Joins::Network(name)) => plan.networks.iter().find(|network| network.name == *name),
-                _ => None,
-            };
-            let config = station.air.roaming.unwrap_or_default();
-            let constants = policy::Constants::new(&config);
-            let settings = Settings {
-                constants,
-                smoothing: config.beacon_smoothing,
-                method: method(&config, ssid),
-                neighbour_reports: constants.reads_reports && config.k && ssid.is_some_and(|ssid| ssid.k),
-                every_channel: scan::all_channels(),
-                targets: mobile
-                    .candidates
-                    .iter()
-                    .map(|at| target(layout, at, &mut weakest))
-                    .collect(),
-                key_caching: ssid.is_some_and(|ssid| ssid.key_caching),
-                shared_keys: ssid.is_some_and(|ssid| ssid.okc),
-                transition: config.transition,
-                probe_suppression: ssid.is_some_and(|ssid| ssid.steering.policy == SteeringPolicy::ProbeSuppression),
-            };
-            let shadowing = |at: &WifiStation| {
-                let index = u64::from(number) << 32 | u64::from(at.radio.0);
-                let stream = plan.seed.stream("shadowing", index);
-                Shadowing::new(building.shadowing, building.shadowing_distance, stream)
-            };
-            let fading = |at: &WifiStation| {
-                let index = u64::from(number) << 32 | u64::from(at.radio.0);
-                let stream = plan.seed.stream("fading", index);
-                // Signals of the plan have no distance that a station travels.
-                let model = if station.air.signals.is_empty() {
-                    building.fading
-                } else {
-                    FadingModel::None
-                };
-                Fading::new(model, building.rician_factor, stream)
-            };
-            let candidate = |at: &WifiStation| Candidate {
-                at: at.clone(),
-                shadowing: shadowing(at),
-                fading: fading(at),
-                mean: 0.0,
-                measured: None,
-                signal: at.link.signal(&at.quality).map(netburn_units::Dbm::as_dbm_f64),
-                losses: Losses::new(begin),
-                // It scanned before it joined.
-                known: at.link.signal(&at.quality).map(|signal| (signal.as_dbm_f64(), begin)),
-            };
-            let names = mobile.candidates.iter().map(|at| &layout.radios[at.radio.index()].name);
-            let motion = Motion::new(&station.air, names);
-            let next_motion = motion.as_ref().map(|_| begin);
-            RoamingStation {
-                station: number,
-                wifi_station: mobile.wifi_station,
-                candidates: mobile.candidates.iter().map(candidate).collect(),
-                client: Client::new(begin, settings, mobile.first),
-                decides: station.air.roaming.is_some(),
-                uplink_losses: Losses::new(begin),
-                motion,
-                measured: None,
-                signals_buffer: Vec::new(),
-                tuned: mobile.first,
-                next_motion,
-                beacon_rng: plan.seed.stream("beacons", u64::from(number)),
-                acceptance_rng: plan.seed.stream("transition requests", u64::from(number)),
-                acceptance: config.acceptance.as_f64(),
-                joined_at: None,
-                standard: station.air.standard,
-                reports: config.k && ssid.is_some_and(|ssid| ssid.k),
-                transitions: config.v && ssid.is_some_and(|ssid| ssid.v),
-                request: None,
-                answer: None,
-                busy_until: begin,
-                held: VecDeque::new(),
-            }
-        };
-        let clients: Vec<RoamingStation<B>> = layout.mobile.iter().map(&mut mobile).collect();
+        let mobile = |mobile: &MobileStation| RoamingStation::new(plan, layout, mobile, &mut weakest, begin);
+        let clients: Vec<RoamingStation<B>> = layout.mobile.iter().map(mobile).collect();
         let mut client_of = vec![None; layout.wifi_stations.len()];
         let mut candidate_of_node = vec![None; layout.air.nodes.len()];
         let mut timers = Timers::new(clients.len());
@@ -418,6 +347,67 @@ impl<B: Payload> Roaming<B> {
 }
 
 impl<B: Payload> RoamingStation<B> {
+    /// `weakest`: buffer for signals that were computed already.
+    fn new(
+        plan: &Plan,
+        layout: &Layout,
+        mobile: &MobileStation,
+        weakest: &mut Vec<(TxVector, f64)>,
+        begin: Instant,
+    ) -> Self {
+        let number = layout.wifi_stations[mobile.wifi_station].station as u16;
+        let station = &plan.stations[usize::from(number)];
+        let ssid = match &station.air.joins {
+            Some(Joins::Network(name)) => plan.networks.iter().find(|network| network.name == *name),
+            _ => None,
+        };
+        let config = station.air.roaming.unwrap_or_default();
+        let constants = policy::Constants::new(&config);
+        let targets = mobile.candidates.iter().map(|at| target(layout, at, weakest));
+        let settings = Settings {
+            constants,
+            smoothing: config.beacon_smoothing,
+            method: method(&config, ssid),
+            neighbour_reports: constants.reads_reports && config.k && ssid.is_some_and(|ssid| ssid.k),
+            every_channel: scan::all_channels(),
+            targets: targets.collect(),
+            key_caching: ssid.is_some_and(|ssid| ssid.key_caching),
+            shared_keys: ssid.is_some_and(|ssid| ssid.okc),
+            transition: config.transition,
+            probe_suppression: ssid.is_some_and(|ssid| ssid.steering.policy == SteeringPolicy::ProbeSuppression),
+        };
+        let candidates = mobile.candidates.iter();
+        let names = candidates.clone().map(|at| &layout.radios[at.radio.index()].name);
+        let motion = Motion::new(&station.air, names);
+        let next_motion = motion.as_ref().map(|_| begin);
+        RoamingStation {
+            station: number,
+            wifi_station: mobile.wifi_station,
+            candidates: candidates.map(|at| Candidate::new(plan, number, at, begin)).collect(),
+            client: Client::new(begin, settings, mobile.first),
+            decides: station.air.roaming.is_some(),
+            uplink_losses: Losses::new(begin),
+            motion,
+            measured: None,
+            signals_buffer: Vec::new(),
+            tuned: mobile.first,
+            next_motion,
+            beacon_rng: plan.seed.stream("beacons", u64::from(number)),
+            acceptance_rng: plan.seed.stream("transition requests", u64::from(number)),
+            acceptance: config.acceptance.as_f64(),
+            joined_at: None,
+            capabilities: Capabilities {
+                standard: station.air.standard,
+                reports: config.k && ssid.is_some_and(|ssid| ssid.k),
+                transitions: config.v && ssid.is_some_and(|ssid| ssid.v),
+            },
+            request: None,
+            answer: None,
+            busy_until: begin,
+            held: VecDeque::new(),
+        }
+    }
+
     fn poll_timeout(&self) -> Option<Instant> {
         match (self.client.poll_timeout(), self.next_motion) {
             (Some(client), Some(motion)) => Some(client.min(motion)),
@@ -510,6 +500,32 @@ fn draw(stream: &mut Stream) -> f64 {
 }
 
 impl Candidate {
+    /// A radio that station number `station` of the plan can join.
+    fn new(plan: &Plan, station: u16, at: &WifiStation, begin: Instant) -> Self {
+        let default = Default::default();
+        let building = plan.building.as_ref().unwrap_or(&default);
+        let index = u64::from(station) << 32 | u64::from(at.radio.0);
+        let shadowing = plan.seed.stream("shadowing", index);
+        // Signals of the plan have no distance that a station travels.
+        let model = if plan.stations[usize::from(station)].air.signals.is_empty() {
+            building.fading
+        } else {
+            FadingModel::None
+        };
+        let signal = at.link.signal(&at.quality).map(netburn_units::Dbm::as_dbm_f64);
+        Candidate {
+            at: at.clone(),
+            shadowing: Shadowing::new(building.shadowing, building.shadowing_distance, shadowing),
+            fading: Fading::new(model, building.rician_factor, plan.seed.stream("fading", index)),
+            mean: 0.0,
+            measured: None,
+            signal,
+            losses: Losses::new(begin),
+            // It scanned before it joined.
+            known: signal.map(|signal| (signal, begin)),
+        }
+    }
+
     /// Returns true if the signal is more than a function of the position: each position draws random numbers.
     fn is_random(&self) -> bool {
         self.fading.is_some() || self.shadowing.is_random()

@@ -132,6 +132,7 @@ const LINUX: Trigger = Trigger {
     budget: Some(11),
 };
 
+#[expect(clippy::too_many_lines, reason = "a table with an entry for each policy")]
 fn of_policy(policy: RoamingPolicy) -> Constants {
     // A trigger that only repeats. The vendors publish no interval: 10 s, as in Qualcomm's
     // firmware, is an assumption.

@@ -85,10 +85,10 @@ impl Steering {
                 idle,
                 uplink_rate: uplink.unwrap_or(BASIC_RATE),
                 airtime: airtime.saturating_sub(self.airtimes[number]),
-                reports: station.reports,
-                transitions: station.transitions,
+                reports: station.capabilities.reports,
+                transitions: station.capabilities.transitions,
                 targets: targets
-                    .map(|target| self.target_view(now, wlan, station.standard, target))
+                    .map(|target| self.target_view(now, wlan, station.capabilities.standard, target))
                     .collect(),
             });
             self.airtimes[number] = airtime;

@@ -60,7 +60,7 @@ struct Definition {
     who: Option<&'static str>,
     /// Field of the value in documents.
     value: &'static str,
-    /// Whether documents have the limit. Otherwise it is 0.
+    /// True if documents have the limit. Otherwise it is 0.
     has_limit: bool,
     unit: Unit,
     /// Sentence without the limit, from the participant and the value with its unit.
@@ -222,7 +222,7 @@ const fn at_zero(
 /// A quantity that exceeds its limit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LimitExceeded {
-    /// What was measured.
+    /// The measured quantity.
     pub quantity: Quantity,
     /// Label of an agent, a server or a machine, or the name of a participant; empty if the quantity has none.
     pub who: String,

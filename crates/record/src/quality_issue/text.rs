@@ -10,16 +10,12 @@ use std::fmt;
 impl fmt::Display for QualityIssue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            // It was absent from the beginning.
-            QualityIssue::AgentLost { name, loss } if loss.cause == LossCause::NoDevice => {
-                write!(f, "{name} has no agent: {loss}")
+            QualityIssue::AgentLost { name, loss } => write!(f, "{}: {loss}", without_agent(name, loss.cause)),
+            QualityIssue::ServerLost { member, loss } => {
+                let member = member.as_ref().map_or(String::new(), |member| format!(" ({member})"));
+                write!(f, "the server{member} was lost: {loss}")
             }
-            QualityIssue::AgentLost { name, loss } => write!(f, "agent {name} was lost: {loss}"),
-            QualityIssue::ServerLost { member, loss } => match member {
-                Some(member) => write!(f, "the server ({member}) was lost: {loss}"),
-                None => write!(f, "the server was lost: {loss}"),
-            },
-            QualityIssue::ResultsMissing { cause } => f.write_str(cause),
+            QualityIssue::ResultsMissing { cause: text } | QualityIssue::Unknown { text, .. } => f.write_str(text),
             QualityIssue::RowsRejected { sender, reasons } => {
                 let rows = reasons.total();
                 let (noun, were) = if rows == 1 { ("row", "was") } else { ("rows", "were") };
@@ -44,62 +40,38 @@ impl fmt::Display for QualityIssue {
                 longest_us,
                 total_us,
                 limit,
-            } => {
-                let (longest, limit) = format_pair(*longest_us, *limit, span_us);
-                let stood = match count {
-                    0 | 1 => format!("a standstill of {longest}"),
-                    many => {
-                        let total = span_us(*total_us, 2);
-                        format!("{many} standstills, the longest of {longest}, {total} in total")
-                    }
-                };
-                write!(f, "{who} had {stood}; the limit is {limit}")
-            }
+            } => write!(f, "{who} had {}", stood(*count, *longest_us, *total_us, *limit)),
             QualityIssue::OperationsSkipped {
                 who,
                 skipped,
                 due,
                 limit,
-            } => write!(
-                f,
-                "{who} skipped {skipped} of {due} operations because it was too late ({}); the limit is {}",
-                percent(*skipped as f64 / *due as f64, 2),
-                percent(*limit, 2)
-            ),
-            // A monotonic clock stops while its machine sleeps.
-            QualityIssue::ClockJumped { name, jump_ns } => {
-                let (direction, asleep) = match *jump_ns {
-                    ..0 => ("back", "the device"),
-                    0.. => ("ahead", "the controller's machine"),
-                };
-                let by = ms(jump_ns.unsigned_abs() as f64 / 1e6);
+            } => {
+                let (share, limit) = (percent(*skipped as f64 / *due as f64, 2), percent(*limit, 2));
                 write!(
                     f,
-                    "the clock of {name} jumped {direction} by {by} during the run; probably {asleep} slept"
-                )
+                    "{who} skipped {skipped} of {due} operations because it was too late ({share}); "
+                )?;
+                write!(f, "the limit is {limit}")
             }
+            QualityIssue::ClockJumped { name, jump_ns } => write!(f, "the clock of {name} {}", jumped(*jump_ns)),
             QualityIssue::NoHealthReports => f.write_str("the run ended before any agent sent a health report"),
             QualityIssue::NoAgentReport { stations } => {
-                f.write_str("no health report from the agent of ")?;
-                match &stations[..] {
-                    [first, rest @ ..] if rest.len() > 4 => write!(f, "{first} and {} more", rest.len()),
-                    few => f.write_str(&few.join(", ")),
-                }
+                write!(f, "no health report from the agent of {}", some_of(stations))
             }
             QualityIssue::NoServerReport => f.write_str("no health report from the server"),
-            QualityIssue::InterfaceDown { station } => match station {
-                Some(station) => write!(f, "the interface of {station} was taken down during the run"),
-                None => f.write_str("the loopback interface was taken down during the run"),
-            },
+            QualityIssue::InterfaceDown { station } => {
+                let interface = station.as_ref().map(|station| format!("interface of {station}"));
+                let interface = interface.as_deref().unwrap_or("loopback interface");
+                write!(f, "the {interface} was taken down during the run")
+            }
             QualityIssue::LabStopped { cause } => write!(f, "the lab stopped carrying packets: {cause}"),
             QualityIssue::ProgramStopped { program, station, us } => write!(
                 f,
                 "a signal stopped {program} at {station} for {}; the limit is 0",
                 span_us(*us, 2)
             ),
-            QualityIssue::RunInterrupted { after_ns, planned_ns } => {
-                write!(f, "the run was interrupted {}", reached(*after_ns, *planned_ns))
-            }
+            QualityIssue::RunInterrupted { after_ns, planned_ns } => interrupted(f, *after_ns, *planned_ns),
             QualityIssue::RunFailed {
                 cause,
                 after_ns,
@@ -110,22 +82,55 @@ impl fmt::Display for QualityIssue {
                 kind,
                 goal_text,
                 ..
-            } => write!(
-                f,
-                "{workload} has no samples for `{goal_text}`: {}",
-                without_samples(*kind)
-            ),
+            } => write!(f, "{workload} has no samples for `{goal_text}`: {}", no_samples(*kind)),
             QualityIssue::WorkloadExcluded { workload, cause } => write!(f, "{workload} has no operations: {cause}"),
             QualityIssue::RunsMissing { made, planned } => write!(f, "only {made} of {planned} runs were made"),
             QualityIssue::LimitExceeded(exceeded) => f.write_str(&exceeded.sentence()),
             QualityIssue::OfRun { run, issue } => write!(f, "run {run}: {issue}"),
-            QualityIssue::Unknown { text, .. } => f.write_str(text),
         }
     }
 }
 
+/// An agent that was absent from the beginning was not lost.
+fn without_agent(name: &str, cause: LossCause) -> String {
+    match cause {
+        LossCause::NoDevice => format!("{name} has no agent"),
+        _ => format!("agent {name} was lost"),
+    }
+}
+
+/// The first of many stations, or all of a few.
+fn some_of(stations: &[String]) -> String {
+    match stations {
+        [first, rest @ ..] if rest.len() > 4 => format!("{first} and {} more", rest.len()),
+        few => few.join(", "),
+    }
+}
+
+/// Standstills with their limit, all times in µs.
+fn stood(count: u64, longest: f64, total: f64, limit: f64) -> String {
+    let (longest, limit) = format_pair(longest, limit, span_us);
+    match count {
+        0 | 1 => format!("a standstill of {longest}; the limit is {limit}"),
+        many => {
+            let total = span_us(total, 2);
+            format!("{many} standstills, the longest of {longest}, {total} in total; the limit is {limit}")
+        }
+    }
+}
+
+/// A monotonic clock stops while its machine sleeps.
+fn jumped(jump_ns: i64) -> String {
+    let (direction, asleep) = match jump_ns {
+        ..0 => ("back", "the device"),
+        0.. => ("ahead", "the controller's machine"),
+    };
+    let by = ms(jump_ns.unsigned_abs() as f64 / 1e6);
+    format!("jumped {direction} by {by} during the run; probably {asleep} slept")
+}
+
 /// Reason for which a goal has no samples.
-fn without_samples(kind: GoalKind) -> &'static str {
+fn no_samples(kind: GoalKind) -> &'static str {
     match kind {
         GoalKind::Latency => "no counted operation was due in the evaluated time",
         GoalKind::Rate | GoalKind::Quality | GoalKind::Loss | GoalKind::Rpm => {
@@ -135,6 +140,10 @@ fn without_samples(kind: GoalKind) -> &'static str {
         GoalKind::NoGap => "no packet was due in the evaluated time",
         GoalKind::NoStall => "playback did not start in the evaluated time",
     }
+}
+
+fn interrupted(f: &mut fmt::Formatter<'_>, after_ns: u64, planned_ns: u64) -> fmt::Result {
+    write!(f, "the run was interrupted {}", reached(after_ns, planned_ns))
 }
 
 /// Time at which a run ended early.

@@ -57,20 +57,10 @@ impl World {
                 let joins = self.connections[slot].as_ref().is_none_or(|of| {
                     match to.place(of.station, self.clients[of.client].peer) {
                         Place::Server => true,
-                        Place::Station(station) => self.hosts.gro[usize::from(station)],
+                        Place::Station(station) => self.receive.gro[usize::from(station)],
                     }
                 });
-                let last = self
-                    .received
-                    .queue
-                    .back_mut()
-                    .filter(|_| joins && self.received.may_merge);
-                if !last.is_some_and(|last| last.try_merge(whose, &segment.segment)) {
-                    self.received
-                        .queue
-                        .push_back(MergedSegment::new(whose, &segment.segment));
-                    self.received.may_merge = true;
-                }
+                self.receive.push(whose, &segment.segment, joins);
             }
             Payload::Probe { client, id, echoed } => match (self.probe_target(client), echoed) {
                 (ProbeTarget::Server, None) => self.echo(client, id, &packet),
@@ -139,14 +129,12 @@ impl World {
     /// segments of an instant, and SACK blocks beyond its maximum would be lost. The applications run
     /// after that: a socket wakes its process, which runs after the receive path.
     fn deliver_segments(&mut self) {
-        self.received.may_merge = false;
-        if self.received.queue.is_empty() || std::mem::replace(&mut self.received.is_delivering, true) {
+        if !self.receive.begin() {
             return;
         }
-        while let Some(segment) = self.received.queue.pop_front() {
+        while let Some(segment) = self.receive.pop() {
             self.handle_segment(&segment);
         }
-        self.received.is_delivering = false;
     }
 
     fn handle_segment(&mut self, joined: &MergedSegment) {
@@ -289,7 +277,7 @@ impl World {
 
     /// Slot of a connection, by its number; `None` after its end.
     fn slot_of(&self, serial: u32) -> Option<usize> {
-        let slot = *self.slots.get(serial as usize)? as usize;
+        let slot = self.numbered.get(serial as usize)?.slot as usize;
         let connection = self.connections.get(slot)?.as_ref()?;
         (connection.serial == serial).then_some(slot)
     }

@@ -43,7 +43,10 @@ impl World {
                 ref segment,
                 ..
             } => {
-                let dscp = self.marks.get(connection as usize).copied().unwrap_or(0);
+                let dscp = self
+                    .numbered
+                    .get(connection as usize)
+                    .map_or(0, |numbered| numbered.dscp);
                 (port(connection), dscp, PacketContent::Segment(segment.segment))
             }
             Payload::Probe { client, .. }

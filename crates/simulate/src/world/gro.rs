@@ -5,11 +5,58 @@
 //! not one for every second segment.
 
 use super::payload::End;
+use netburn_scenario::Plan;
 use netburn_tcp::Segment;
 use netburn_tcp::segment::Flags;
+use std::collections::VecDeque;
 
 /// Maximum content of a merged segment (`GRO_LEGACY_MAX_SIZE`).
 const MAX_LENGTH: u32 = 65_536;
+
+/// Segments that arrived at this instant, until the endpoints process them.
+pub(crate) struct ReceiveQueue {
+    segments: VecDeque<MergedSegment>,
+    /// True while the segments are passed on.
+    is_delivering: bool,
+    /// True if the last segment may be merged with the next one.
+    may_merge: bool,
+    /// By station: true if its host uses GRO.
+    pub(crate) gro: Vec<bool>,
+}
+
+impl ReceiveQueue {
+    pub(crate) fn new(plan: &Plan) -> Self {
+        ReceiveQueue {
+            segments: VecDeque::new(),
+            is_delivering: false,
+            may_merge: false,
+            gro: plan.stations.iter().map(|station| station.gro).collect(),
+        }
+    }
+
+    /// Adds a segment, or merges it with the last one if the receiver `joins` them.
+    pub(crate) fn push(&mut self, whose: (usize, End, bool), segment: &Segment, joins: bool) {
+        let last = self.segments.back_mut().filter(|_| joins && self.may_merge);
+        if !last.is_some_and(|last| last.try_merge(whose, segment)) {
+            self.segments.push_back(MergedSegment::new(whose, segment));
+            self.may_merge = true;
+        }
+    }
+
+    /// Begins to pass the segments on, after which no later one is merged with them. Returns false if there are none, or
+    /// if they are passed on already.
+    pub(crate) fn begin(&mut self) -> bool {
+        self.may_merge = false;
+        !self.segments.is_empty() && !std::mem::replace(&mut self.is_delivering, true)
+    }
+
+    /// The next segment to pass on; `None` ends it.
+    pub(crate) fn pop(&mut self) -> Option<MergedSegment> {
+        let segment = self.segments.pop_front();
+        self.is_delivering = segment.is_some();
+        segment
+    }
+}
 
 /// Consecutive segments of one connection and end.
 #[derive(Debug, Clone, Copy)]

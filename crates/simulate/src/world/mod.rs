@@ -28,7 +28,7 @@ use clients::Client;
 use completions::Completions;
 use connection::Connection;
 use exchange::Framing;
-use gro::MergedSegment;
+use gro::ReceiveQueue;
 use netburn_network::Network;
 use netburn_network_rows::Observer;
 use netburn_record::Row;
@@ -39,7 +39,6 @@ use netburn_workload::Deadlines;
 use payload::End;
 use payload_pool::{PayloadId, PayloadPool};
 use rx_coalescing::RxCoalescing;
-use std::collections::VecDeque;
 
 /// Sampling period: the length of an interval.
 pub(crate) const TICK: Duration = Duration::from_millis(100);
@@ -54,19 +53,19 @@ pub(crate) struct World {
     /// By slot; a slot is reused after the end of its connection.
     connections: Vec<Option<Connection>>,
     free: Vec<usize>,
-    /// Slot of each connection number.
-    slots: Vec<u32>,
-    /// DSCP of each connection number.
-    marks: Vec<u8>,
+    /// By number of the connection.
+    numbered: Vec<Numbered>,
     /// By twice the slot plus the end.
     endpoints_due: Deadlines,
     /// Ready endpoints, which may have something to send or an event; each occurs once.
     ready: Vec<(usize, End)>,
     is_ready: Vec<[bool; 2]>,
-    received: ReceivedSegments,
+    receive: ReceiveQueue,
     completions: Completions,
     rx_coalescing: RxCoalescing,
-    hosts: Hosts,
+    /// By station: configuration of its endpoints; and the server's.
+    stations: Vec<EndpointConfig>,
+    server: Server,
     rows: Vec<Row>,
     observer: Observer,
     counters: Counters,
@@ -74,24 +73,15 @@ pub(crate) struct World {
     captured: Option<Vec<CaptureEvent>>,
 }
 
-/// Segments that have arrived at a host.
-#[derive(Debug, Default)]
-struct ReceivedSegments {
-    queue: VecDeque<MergedSegment>,
-    /// True while they are passed on.
-    is_delivering: bool,
-    /// True if the last one may be merged with the next one (generic receive offload).
-    may_merge: bool,
+/// Data of a connection that remain after its end.
+struct Numbered {
+    slot: u32,
+    dscp: u8,
 }
 
-/// Configuration of the hosts in the plan.
-#[derive(Debug)]
-struct Hosts {
-    /// By station: configuration of its endpoints; and the server's.
-    stations: Vec<EndpointConfig>,
-    server: EndpointConfig,
-    /// By station: true if its host uses GRO.
-    gro: Vec<bool>,
+/// The server of all workloads.
+struct Server {
+    endpoint: EndpointConfig,
     tls: bool,
     framing: Framing,
 }
@@ -126,18 +116,16 @@ impl World {
             clients_due,
             connections: Vec::new(),
             free: Vec::new(),
-            slots: Vec::new(),
-            marks: Vec::new(),
+            numbered: Vec::new(),
             endpoints_due: Deadlines::new(0),
             ready: Vec::new(),
             is_ready: Vec::new(),
-            received: ReceivedSegments::default(),
+            receive: ReceiveQueue::new(plan),
             completions: Completions::new(plan),
             rx_coalescing,
-            hosts: Hosts {
-                stations: plan.stations.iter().map(clients::station_endpoint).collect(),
-                server: clients::server_endpoint(plan),
-                gro: plan.stations.iter().map(|station| station.gro).collect(),
+            stations: plan.stations.iter().map(clients::station_endpoint).collect(),
+            server: Server {
+                endpoint: clients::server_endpoint(plan),
                 tls: plan.server.tls,
                 framing: Framing::new(plan.server.http),
             },

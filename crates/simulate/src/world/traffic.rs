@@ -1,6 +1,5 @@
 //! Execution of the workloads' actions: connections, requests, responses.
 
-use super::World;
 use super::clients::Client;
 use super::connection::{Connection, Host};
 use super::exchange::{CLIENT_FINISHED, CLIENT_HELLO, Exchange, PREFACE, SERVER_HELLO, SERVER_PREFACE, Stage};
@@ -8,6 +7,7 @@ use super::lane::{CONNECTION, Key, Lane};
 use super::payload::End;
 use super::unsent::UnsentLimit;
 use super::video::VideoCall;
+use super::{Numbered, World};
 use netburn_network::Endpoint as Place;
 use netburn_tcp::{Endpoint, EndpointConfig, Event};
 use netburn_units::earlier;
@@ -42,7 +42,7 @@ impl World {
             Wanted::New => None,
             // HTTP/2: the requests of a workload share one persistent connection. Each stream of a bulk transfer, and each
             // load connection, has its own.
-            Wanted::Kept(_) if self.hosts.framing.most > 1 && !self.kind(client).has_own_connections => Some(0),
+            Wanted::Kept(_) if self.server.framing.most > 1 && !self.kind(client).has_own_connections => Some(0),
             Wanted::Kept(number) => Some(number),
         };
         let open = kept.and_then(|number| self.clients[client].kept.get(&number).copied());
@@ -66,24 +66,24 @@ impl World {
     /// Opens a connection.
     fn dial(&mut self, client: usize, kept: Option<u32>, request: &Request) -> usize {
         let station = self.clients[client].recorded.station();
-        let serial = self.slots.len() as u32;
+        let serial = self.numbered.len() as u32;
         let own = self.clients[client].cc.as_ref();
         let random = |config: &EndpointConfig| EndpointConfig {
             random: u64::from(serial).wrapping_mul(0x9e37_79b9_7f4a_7c15),
             congestion: own.unwrap_or(&config.congestion).clone(),
             ..config.clone()
         };
-        let client_config = random(&self.hosts.stations[usize::from(station)]);
+        let client_config = random(&self.stations[usize::from(station)]);
         let server_config = match self.clients[client].peer {
-            Place::Server => random(&self.hosts.server),
-            Place::Station(peer) => random(&self.hosts.stations[usize::from(peer)]),
+            Place::Server => random(&self.server.endpoint),
+            Place::Station(peer) => random(&self.stations[usize::from(peer)]),
         };
         // Connections with load have self probes, which wait behind what is buffered.
         let has_probes = kept.is_some() && self.kind(client).has_self_probes;
         let framing = if has_probes {
-            self.hosts.framing.with_frames(LOAD_FRAME.into())
+            self.server.framing.with_frames(LOAD_FRAME.into())
         } else {
-            self.hosts.framing
+            self.server.framing
         };
         let unsent = has_probes.then(UnsentLimit::default);
         let modelled = "the plan was checked: every congestion control in it is modelled";
@@ -117,8 +117,10 @@ impl World {
             self.connections.len() - 1
         });
         self.connections[slot] = Some(connection);
-        self.slots.push(slot as u32);
-        self.marks.push(request.marking.dscp);
+        self.numbered.push(Numbered {
+            slot: slot as u32,
+            dscp: request.marking.dscp,
+        });
         self.counters.connections += 1;
         if let Some(number) = kept {
             self.clients[client].kept.insert(number, slot);
@@ -226,7 +228,7 @@ impl World {
                 machine.handle_tcp_connected(self.now, exchange.id);
             }
         }
-        if self.hosts.tls {
+        if self.server.tls {
             connection.stage = Stage::Securing;
             self.write(slot, End::Client, CONNECTION, CLIENT_HELLO);
         } else {
@@ -245,7 +247,7 @@ impl World {
         if waiting.is_empty() {
             return;
         }
-        if self.hosts.framing.most > 1 {
+        if self.server.framing.most > 1 {
             self.write(slot, End::Client, CONNECTION, PREFACE);
         }
         for id in waiting {
@@ -272,7 +274,7 @@ impl World {
             }
             let response = connection.exchange(key).and_then(|exchange| exchange.handle_up(bytes));
             let Some(bytes) = response else { continue };
-            if key == 0 && self.hosts.framing.most > 1 {
+            if key == 0 && self.server.framing.most > 1 {
                 self.write(slot, End::Server, CONNECTION, SERVER_PREFACE);
             }
             self.write(slot, End::Server, key, bytes);
@@ -381,7 +383,7 @@ impl World {
                 connection.host(end).lane.discard(key);
             }
         }
-        if self.hosts.framing.most > 1 && connection.kept.is_some() && connection.stage == Stage::Open {
+        if self.server.framing.most > 1 && connection.kept.is_some() && connection.stage == Stage::Open {
             self.send_requests(slot);
             return;
         }

@@ -2,7 +2,7 @@
 
 use super::Sender;
 use super::scoreboard::Marks;
-use crate::congestion::{self, State};
+use crate::congestion::{self, RateSample, State};
 use crate::segment::{Flags, Range, Segment};
 use netburn_units::{Duration, Instant};
 
@@ -122,7 +122,28 @@ impl Sender {
             self.rack
                 .update_window(sample.prior_delivered.unwrap_or(prior_delivered), self.rate.delivered());
         }
-        let report = congestion::Ack {
+        let report = self.report(now, &result, (prior_in_flight, delivered), rtt, sample);
+        self.congestion.on_ack(&report);
+        if self.congestion.is_probing_rtt() {
+            self.rate.set_app_limited(self.board.in_flight());
+        }
+        if self.recovery.state.is_reducing() {
+            self.reduce(delivered, result.lost, result.advanced);
+        }
+        self.update_pacing_rate();
+        self.resize_buffer();
+    }
+
+    /// The acknowledgement as the congestion control sees it. `prior_in_flight` and `delivered` are in segments.
+    fn report(
+        &self,
+        now: Instant,
+        result: &AckResult,
+        (prior_in_flight, delivered): (u32, u32),
+        rtt: Option<Duration>,
+        sample: RateSample,
+    ) -> congestion::Ack {
+        congestion::Ack {
             now,
             acked: delivered,
             lost: result.lost,
@@ -140,17 +161,12 @@ impl Sender {
             pacing_rate: self.pacer.rate,
             rate: sample,
             state: self.recovery.state,
-        };
-        self.congestion.on_ack(&report);
-        if self.congestion.is_probing_rtt() {
-            self.rate.set_app_limited(self.board.in_flight());
         }
-        if self.recovery.state.is_reducing() {
-            self.reduce(delivered, result.lost, result.advanced);
-        }
-        self.update_pacing_rate();
+    }
+
+    /// A filled window needs no larger buffer (`tcp_should_expand_sndbuf`).
+    fn resize_buffer(&mut self) {
         if self.buffer.is_refused() && self.board.in_flight() < self.congestion.cwnd() {
-            // A filled window needs no larger buffer (`tcp_should_expand_sndbuf`).
             let windows = if self.congestion.has_own_reduction() { 3 } else { 2 };
             self.buffer.set_windows(windows);
             self.buffer

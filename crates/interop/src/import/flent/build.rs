@@ -30,9 +30,54 @@ struct Series<'a> {
 
 pub(super) fn build(data: &Data, file: &str) -> Result<Imported, FlentError> {
     let mut plan = plan(data);
+    let mut left_out = Vec::new();
+    let series = number_series(data, &mut plan, &mut left_out)?;
+    let mut rows = Rows {
+        data,
+        zero: data.t0.map(|t0| t0 as f64 / 1e9 + data.delay),
+        rows: Vec::new(),
+        idle: BTreeMap::new(),
+        count: Count::default(),
+        interpolated: 0,
+    };
+    for one in &series {
+        match one.kind {
+            SeriesKind::Download | SeriesKind::Upload => rows.transfer(one),
+            SeriesKind::Ping | SeriesKind::Http => rows.pings(one),
+        }
+    }
+    if rows.count.accepted == 0 {
+        return Err(FlentError::Empty {
+            test: one_line(&data.test),
+            count: rows.count,
+        });
+    }
+    left_out.extend(rows.count.left_out());
+    if data.zone_missing {
+        left_out.push("the start time, which the file has in local time without its time zone".to_owned());
+    }
+    if rows.interpolated > 0 {
+        left_out.push(format!(
+            "the raw values of {} series, which the file does not have; interpolated values are used",
+            rows.interpolated
+        ));
+    }
+    let header = header(data, file, plan, left_out);
+    check_plan(&header.plan)?;
+    Ok(Imported {
+        header,
+        rows: rows.rows,
+    })
+}
+
+/// Adds the stations of all series to the plan, each with a workload for each of its series.
+fn number_series<'a>(
+    data: &'a Data,
+    plan: &mut Plan,
+    left_out: &mut Vec<String>,
+) -> Result<Vec<Series<'a>>, FlentError> {
     let mut stations: Vec<&str> = Vec::new();
     let mut series = Vec::new();
-    let mut left_out = Vec::new();
     let every: BTreeSet<&str> = data.raw.keys().chain(data.results.keys()).map(String::as_str).collect();
     for name in every.iter().copied() {
         let Some(kind) = series_kind(name) else {
@@ -55,19 +100,7 @@ pub(super) fn build(data: &Data, file: &str) -> Result<Imported, FlentError> {
         series.push((name, kind, station));
     }
     if series.is_empty() {
-        let names: Vec<String> = every
-            .iter()
-            .take(5)
-            .map(|name| format!("`{}`", one_line(name)))
-            .collect();
-        return Err(FlentError::Nothing {
-            test: one_line(&data.test),
-            series: if names.is_empty() {
-                "no series".to_owned()
-            } else {
-                names.join(", ")
-            },
-        });
+        return Err(no_series(data, &every));
     }
     // Hosts in the file's order, then the one that ran flent.
     let place = |of: &str| data.hosts.iter().position(|host| host == of).unwrap_or(usize::MAX);
@@ -78,57 +111,49 @@ pub(super) fn build(data: &Data, file: &str) -> Result<Imported, FlentError> {
         .iter()
         .map(|at| Station::new(&station(stations[*at], &mut taken)))
         .collect();
-    let mut numbered = Vec::new();
-    for (name, kind, station) in series {
+    let number = |(name, kind, station)| {
         let place = order.iter().position(|at| *at == station).unwrap_or_default();
-        let workloads = &mut plan.stations[place].workloads;
-        numbered.push(Series {
+        Series {
             name,
             kind,
             station: place as u16,
-            workload: workloads.len() as u16,
-        });
-        let mut workload = workload(kind);
-        // A station with the same workload twice has two names for it.
-        let before = workloads
-            .iter()
-            .filter(|w| w.config.kind() == workload.config.kind())
-            .count();
-        if before > 0 {
-            workload.name = format!("{}-{}", workload.name, before + 1);
+            workload: add_workload(&mut plan.stations[place], workload(kind)),
         }
-        workloads.push(workload);
-    }
-    let mut rows = Rows {
-        data,
-        zero: data.t0.map(|t0| t0 as f64 / 1e9 + data.delay),
-        rows: Vec::new(),
-        idle: BTreeMap::new(),
-        count: Count::default(),
-        interpolated: 0,
     };
-    for one in &numbered {
-        match one.kind {
-            SeriesKind::Download | SeriesKind::Upload => rows.transfer(one),
-            SeriesKind::Ping | SeriesKind::Http => rows.pings(one),
-        }
+    Ok(series.into_iter().map(number).collect())
+}
+
+/// Adds a workload to a station, and returns its number. A station with the same workload twice has two names for it.
+fn add_workload(station: &mut Station, mut workload: StationWorkload) -> u16 {
+    let workloads = &mut station.workloads;
+    let before = workloads
+        .iter()
+        .filter(|w| w.config.kind() == workload.config.kind())
+        .count();
+    if before > 0 {
+        workload.name = format!("{}-{}", workload.name, before + 1);
     }
-    if rows.count.accepted == 0 {
-        return Err(FlentError::Empty {
-            test: one_line(&data.test),
-            count: rows.count,
-        });
+    workloads.push(workload);
+    (workloads.len() - 1) as u16
+}
+
+fn no_series(data: &Data, every: &BTreeSet<&str>) -> FlentError {
+    let names: Vec<String> = every
+        .iter()
+        .take(5)
+        .map(|name| format!("`{}`", one_line(name)))
+        .collect();
+    FlentError::Nothing {
+        test: one_line(&data.test),
+        series: if names.is_empty() {
+            "no series".to_owned()
+        } else {
+            names.join(", ")
+        },
     }
-    left_out.extend(rows.count.left_out());
-    if data.zone_missing {
-        left_out.push("the start time, which the file has in local time without its time zone".to_owned());
-    }
-    if rows.interpolated > 0 {
-        left_out.push(format!(
-            "the raw values of {} series, which the file does not have; interpolated values are used",
-            rows.interpolated
-        ));
-    }
+}
+
+fn header(data: &Data, file: &str, plan: Plan, left_out: Vec<String>) -> Header {
     let source = Source {
         program: "flent".to_owned(),
         version: one_line(&data.version),
@@ -137,7 +162,7 @@ pub(super) fn build(data: &Data, file: &str) -> Result<Imported, FlentError> {
         title: one_line(&data.title),
         left_out,
     };
-    let header = Header {
+    Header {
         environment: Environment::Imported,
         seed: plan.seed,
         host: Host {
@@ -150,25 +175,17 @@ pub(super) fn build(data: &Data, file: &str) -> Result<Imported, FlentError> {
         started: data.t0.map(|t0| UnixTime(t0.saturating_add((data.delay * 1e9) as i64))),
         source: Some(source),
         plan,
-    };
-    // The stored plan must be readable again.
-    match Plan::from_json(&header.plan.to_json()) {
-        Ok(again) if again == header.plan => {}
-        Ok(_) => {
-            return Err(FlentError::Senseless(
-                "the names do not form a valid scenario".to_owned(),
-            ));
-        }
-        Err(error) => {
-            return Err(FlentError::Senseless(format!(
-                "the names do not form a valid scenario: {error}"
-            )));
-        }
     }
-    Ok(Imported {
-        header,
-        rows: rows.rows,
-    })
+}
+
+/// The stored plan must be readable again.
+fn check_plan(plan: &Plan) -> Result<(), FlentError> {
+    let invalid = "the names do not form a valid scenario";
+    match Plan::from_json(&plan.to_json()) {
+        Ok(again) if again == *plan => Ok(()),
+        Ok(_) => Err(FlentError::Senseless(invalid.to_owned())),
+        Err(error) => Err(FlentError::Senseless(format!("{invalid}: {error}"))),
+    }
 }
 
 /// The plan without its stations.

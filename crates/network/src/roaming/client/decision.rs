@@ -15,7 +15,7 @@ impl Client {
         let found = self.usable(now, found);
         let target = match self.current {
             Some(current) => {
-                let own = self.heard(current, self.average.unwrap_or(observed.signals[current]));
+                let own = self.heard(current, self.reception.average.unwrap_or(observed.signals[current]));
                 choose(self.constants.rule, &own, &found, observed.busy)
             }
             None => choose_first(self.constants.rule, &found),
@@ -24,7 +24,7 @@ impl Client {
             (Some(target), _) => self.join(now, target),
             (None, Some(_)) => {
                 self.state = State::Connected;
-                self.next_beacon = now + BEACON;
+                self.reception.next_beacon = now + BEACON;
             }
             (None, None) => self.state = State::Idle { until: now + RESCAN },
         }
@@ -39,14 +39,14 @@ impl Client {
         observed: &Observation<'_>,
     ) {
         let Some(current) = self.current else { return };
-        let own = self.heard(current, self.average.unwrap_or(observed.signals[current]));
+        let own = self.heard(current, self.reception.average.unwrap_or(observed.signals[current]));
         let mut named = self.usable(now, found);
         named.retain(|heard| request.candidates.contains(&heard.candidate));
         let target = choose_named(self.constants.rule, &own, &named, request.imminent);
         self.actions.push_back(Action::Answer {
             accepted: target.is_some(),
         });
-        self.next_beacon = now + BEACON;
+        self.reception.next_beacon = now + BEACON;
         self.state = match target {
             Some(target) => State::Leaving {
                 target,
@@ -59,7 +59,7 @@ impl Client {
     /// Answers a beacon request.
     pub(super) fn report(&mut self, now: Instant) {
         self.actions.push_back(Action::Report);
-        self.next_beacon = now + BEACON;
+        self.reception.next_beacon = now + BEACON;
         self.state = State::Connected;
     }
 

@@ -1,7 +1,7 @@
 //! A client that joins an access point.
 
+use super::beacons::Reception;
 use super::{Action, Client, RoamEvent, State};
-use crate::beacon::INTERVAL as BEACON;
 use crate::roaming::exchange::{Exchange, FastTransition, Progress};
 use netburn_medium::config::Security;
 use netburn_units::{Duration, Instant};
@@ -78,10 +78,9 @@ impl Client {
                 if self.method.security != Security::Open {
                     self.keys.known[target] = true;
                 }
-                (self.joined, self.heard) = (now, now);
-                (self.average, self.beacons, self.missing) = (None, 0, 0);
-                (self.low_since, self.last_scan) = (None, None);
-                self.next_beacon = now + BEACON;
+                self.joined = now;
+                self.reception = Reception::new(now);
+                self.last_scan = None;
                 self.state = State::Connected;
                 self.actions.push_back(Action::Joined(target));
                 if let Some((since, from)) = self.cut_since.take() {
