@@ -151,9 +151,10 @@ impl Recording {
         let digits: Vec<String> = sent.iter().map(|bytes| hex(bytes)).collect();
         for command in reply["commands"].as_array().unwrap() {
             let request = command["request"].as_u64().unwrap();
-            match command["do"] == "begin" {
-                true => self.requests.push(request),
-                false => self.requests.retain(|other| *other != request),
+            if command["do"] == "begin" {
+                self.requests.push(request);
+            } else {
+                self.requests.retain(|other| *other != request);
             }
         }
         self.timeout = reply["timeout"].as_i64();

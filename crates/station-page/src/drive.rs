@@ -432,10 +432,13 @@ impl Drive {
     fn send_one_way(&mut self, now: Instant, load: usize, id: RequestId, direction: Direction) {
         let number = u32::try_from(id.operation / 2).unwrap_or(u32::MAX);
         match (&mut self.clients[load], direction) {
-            (Some(Client::Call { client, is_video, .. }), Direction::Up) => match is_video {
-                true => client.send_frame(now, number),
-                false => client.send(number),
-            },
+            (Some(Client::Call { client, is_video, .. }), Direction::Up) => {
+                if *is_video {
+                    client.send_frame(now, number);
+                } else {
+                    client.send(number);
+                }
+            }
             (Some(Client::Call { early, arrivals, .. }), Direction::Down) => {
                 arrivals.extend(early.take(number).map(|arrival| (id, arrival)));
             }
