@@ -8,33 +8,10 @@ use netburn_workload::{Config, Goal, Workload};
 /// No-break space between a number and its unit.
 const SPACE: char = '\u{a0}';
 
-/// Labels of the kinds of workloads.
-const LABELS: [(&str, &str); 13] = [
-    ("pages", "Web pages"),
-    ("stream", "Video"),
-    ("calls", "Call"),
-    ("download", "Download"),
-    ("upload", "Upload"),
-    ("probe", "Probe"),
-    ("voice", "Voice"),
-    ("datagrams", "Datagrams"),
-    ("game", "Game"),
-    ("cloud-gaming", "Cloud gaming"),
-    ("video-call", "Video call"),
-    ("responsiveness", "Responsiveness"),
-    ("dash", "Adaptive streaming"),
-];
-
-fn label(config: &Config) -> &'static str {
-    let name = config.kind().name;
-    let found = LABELS.iter().find(|(kind, _)| *kind == name);
-    found.map_or(name, |(_, label)| label)
-}
-
 /// Returns the card of a workload that does not run.
 pub(crate) fn skipped(name: &str, config: &Config, reason: &str) -> Card {
     Card {
-        label: label(config),
+        label: config.kind().label,
         name: name.to_owned(),
         verdict: "none",
         value: "–".to_owned(),
@@ -62,7 +39,7 @@ pub(crate) fn measured(
         requests(values, machine.is_some())
     };
     Card {
-        label: label(config),
+        label: config.kind().label,
         name: name.to_owned(),
         verdict: values.verdict,
         value,

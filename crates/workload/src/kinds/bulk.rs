@@ -8,6 +8,7 @@ use netburn_units::{ByteSize, Duration};
 
 /// `download`: objects of 1 GiB in sequence, no goal.
 pub const DOWNLOAD: Kind = Kind {
+    label: "Download",
     has_own_connections: true,
     is_bulk: true,
     is_rated_by_throughput: true,
@@ -19,6 +20,7 @@ pub const DOWNLOAD: Kind = Kind {
 
 /// `upload`: as the download, station to server.
 pub const UPLOAD: Kind = Kind {
+    label: "Upload",
     name: "upload",
     built_in: "upload",
     default_settings: || Bulk::new(Direction::Up).into(),

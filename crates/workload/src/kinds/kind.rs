@@ -7,11 +7,13 @@ use std::fmt;
 
 /// A kind of workload: its names, the defaults that its built-in workload has, and its fixed properties.
 ///
-/// Several kinds can have the same type of default_settings: those of [`packets`](super::packets) differ in what is judged.
+/// Several kinds can have the same type of settings: those of [`packets`](super::packets) differ in what is judged.
 #[derive(Debug)]
 pub struct Kind {
     /// Name in scenario files, records and reports.
     pub name: &'static str,
+    /// Name for people, on the page of a station.
+    pub label: &'static str,
     /// Name of the built-in workload that has the defaults.
     pub built_in: &'static str,
     /// Default settings.
@@ -74,6 +76,7 @@ impl Kind {
     pub(super) const fn http(name: &'static str, built_in: &'static str, settings: fn() -> KindSettings) -> Self {
         Kind {
             name,
+            label: name,
             built_in,
             default_settings: settings,
             default_priority: Priority::BestEffort,

@@ -7,6 +7,7 @@ use netburn_units::{ByteSize, Duration};
 
 /// `browsing`: a page of 10 objects of 128 KiB on new connections every 3 s ± 0.5 s; goal 500 ms.
 pub const PAGES: Kind = Kind {
+    label: "Web pages",
     default_goals: &[Goal::Latency {
         limit: Duration::from_millis(500),
     }],

@@ -9,6 +9,7 @@ const RATE: BitRate = BitRate::from_mbps(1);
 
 /// `voip`: 16 KiB at 1 Mbit/s (one every 131.1 ms), up to 8 outstanding; goal 150 ms.
 pub const CALLS: Kind = Kind {
+    label: "Call",
     default_goals: &[Goal::Latency {
         limit: Duration::from_millis(150),
     }],

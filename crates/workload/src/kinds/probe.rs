@@ -13,6 +13,7 @@ pub const PROBE_SIZES: RangeInclusive<ByteSize> = ByteSize::from_bytes(64)..=Byt
 /// `probe`: a datagram of 64 B every 50 ms, echoed by the server; no goal. A datagram without a
 /// reply within 3 s is lost.
 pub const PROBE: Kind = Kind {
+    label: "Probe",
     default_timeout: Duration::from_secs(3),
     transport: Transport::Echo,
     latency_noun: "round trip",

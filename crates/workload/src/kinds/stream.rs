@@ -12,6 +12,7 @@ const RATE: BitRate = BitRate::from_mbps(25);
 /// `4kstream`: objects of 1 MiB at 25 Mbit/s (one every 335.5 ms) into a player of 20 Mbit/s.
 /// Goals: at least 20 Mbit/s in every window of 2 s, and no stall.
 pub const STREAM: Kind = Kind {
+    label: "Video",
     default_goals: &[
         Goal::Rate {
             at_least: BitRate::from_mbps(20),

@@ -10,11 +10,12 @@
 //! - [`config`] – parameters, with the names and the defaults of the draft.
 //! - [`stages`] – the decisions of a test: stages, intervals and connections. [`stage`]: names of both.
 //! - [`schedule`] – the time between the probes of a test, independent of their responses.
-//! - [`probe`] – a probe and its times. [`score`]: the scores of probes.
+//! - [`Part`] – parts of a workload: probes and load. [`probe`]: a probe and its times. [`score`]: the scores of probes.
 //! - [`probes`]: all probes of a test. [`result`]: the result of a test.
 //! - [`unsent`] – the limit of unsent data on connections with load.
 
 pub mod config;
+mod part;
 pub mod probe;
 mod probes;
 pub mod result;
@@ -25,6 +26,7 @@ pub mod stages;
 pub mod unsent;
 
 pub use config::{Config, ConfigError};
+pub use part::Part;
 pub use probe::{LATE, ProbeKind, ProbeTimes, start_delay};
 pub use result::{Counts, End, Goodput, Scores, TestResult};
 pub use score::{ScoredProbe, Scoring, WorkloadScore, rpm_windows};

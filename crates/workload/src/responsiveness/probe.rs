@@ -1,6 +1,6 @@
 //! One probe of a responsiveness test: its kind and its times.
 
-use crate::kinds::responsiveness::Part;
+use super::part::Part;
 use crate::operation::{Operation, Outcome};
 use netburn_stats::rpm::{ForeignProbe, TlsHandshake};
 use netburn_units::{Duration, Instant};

@@ -14,6 +14,7 @@ use netburn_units::{BitRate, Duration};
 /// `dash`: segments of 4 s, 145 kbit/s to 16.8 Mbit/s, and a buffer of 30 s. Goals: no stall, and segments of
 /// at least 4.5 Mbit/s, the lowest bit rate of 1080p in the ladder.
 pub const DASH: Kind = Kind {
+    label: "Adaptive streaming",
     default_goals: &[
         Goal::NoStall,
         Goal::Rate {

@@ -37,6 +37,7 @@ const ONE_PERCENT: Probability = match Probability::from_ppb(10_000_000) {
 /// of RTP header, RFC 3551), in the traffic class of voice. Goal: a rating R of 80 ("satisfied"
 /// in G.107 annex B) in windows of 10 s. A packet that does not arrive within 2 s is lost.
 pub const VOICE: Kind = Kind {
+    label: "Voice",
     default_priority: Priority::Voice,
     default_goals: &[Goal::Quality {
         at_least: 80,
@@ -53,6 +54,7 @@ pub const VOICE: Kind = Kind {
 /// `datagrams`: in each direction 1 Mbit/s in packets of 1200 B, one every 9.6 ms. Goal: in windows
 /// of 10 s at most 1 % is lost. A packet that does not arrive within 2 s is lost.
 pub const DATAGRAMS: Kind = Kind {
+    label: "Datagrams",
     default_goals: &[Goal::Loss {
         at_most: ONE_PERCENT,
         window: Duration::from_secs(10),
@@ -64,6 +66,7 @@ pub const DATAGRAMS: Kind = Kind {
 /// `game`: an online game with 64 ticks per second, as competitive shooters have: a packet of 100 B up and one
 /// of 250 B down every 15.625 ms. Goals: a round trip of 100 ms, and no gap of 100 ms.
 pub const GAME: Kind = Kind {
+    label: "Game",
     default_goals: &[
         Goal::Latency {
             limit: Duration::from_millis(100),
@@ -85,6 +88,7 @@ pub const GAME: Kind = Kind {
 /// of 64 B up every 8 ms. Services ask for 25 Mbit/s for 1080p60. Goals: frames on time, and a round
 /// trip of 80 ms.
 pub const CLOUD_GAMING: Kind = Kind {
+    label: "Cloud gaming",
     default_goals: &[
         Goal::Frames,
         Goal::Latency {

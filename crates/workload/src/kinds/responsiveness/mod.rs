@@ -5,10 +5,9 @@
 //! uses a connection with load.
 
 mod loads;
-mod part;
 mod schedule;
 
-pub use part::Part;
+pub use crate::responsiveness::Part;
 
 pub(crate) use loads::Loads;
 pub(crate) use schedule::ProbeSchedule;
@@ -39,6 +38,7 @@ pub const PROBE_INTERVALS: RangeInclusive<Duration> = Duration::from_millis(10).
 /// second. A probe without a response fails after 5 s. Goal: 1000 round trips per minute, from which the draft
 /// calls the responsiveness good.
 pub const RESPONSIVENESS: Kind = Kind {
+    label: "Responsiveness",
     default_goals: &[Goal::Rpm {
         at_least: 1000,
         window: Duration::from_secs(5),

@@ -27,6 +27,7 @@ pub const VIDEO_CALL_PACKET: ByteSize = ByteSize::from_bytes(1200);
 /// has 9 packets of 1158 B. Both senders start at 1.2 Mbit/s. Goals: no freeze, and a frame delay of 150 ms, as ITU-T G.114
 /// recommends for speech. A frame that is not complete within 2 s is lost.
 pub const VIDEO_CALL: Kind = Kind {
+    label: "Video call",
     default_goals: &[
         Goal::NoFreeze,
         Goal::Latency {
