@@ -117,9 +117,10 @@ fn latencies(summary: &Summary) -> Vec<String> {
             workload.name.as_str().into(),
             latency(workload.latency_ms.p50),
             latency(workload.latency_ms.p95),
-            match met.is_empty() {
-                true => Cell::unknown(),
-                false => met.join(", ").into(),
+            if met.is_empty() {
+                Cell::unknown()
+            } else {
+                met.join(", ").into()
             },
             mbps(workload.throughput_mbps).into(),
         ]

@@ -233,14 +233,13 @@ pub struct Table {
     pub rows: Vec<Vec<Cell>>,
 }
 
+/// Heading of a column, and its value of an item.
+pub type ValueColumn<T> = (&'static str, fn(&T) -> String);
+
 impl Table {
     /// A table with a row for each item, and for each column its heading and its value of an item. The first column
     /// names the row.
-    pub fn for_items<T>(
-        caption: &'static str,
-        items: impl IntoIterator<Item = T>,
-        columns: &[(&'static str, fn(&T) -> String)],
-    ) -> Self {
+    pub fn for_items<T>(caption: &'static str, items: impl IntoIterator<Item = T>, columns: &[ValueColumn<T>]) -> Self {
         let row = |item: T| columns.iter().map(|(_, value)| value(&item).into()).collect();
         Table {
             caption,
@@ -259,13 +258,13 @@ impl Table {
             self.columns[column].is_once && above == Some(&self.rows[row][column].text)
         };
         let rows = self.rows.iter().enumerate().map(|(row, cells)| {
-            let cells = cells
-                .iter()
-                .enumerate()
-                .map(|(column, cell)| match is_repeated(row, column) {
-                    true => Cell::default(),
-                    false => Cell::new(sanitise(&cell.text), cell.tone),
-                });
+            let cells = cells.iter().enumerate().map(|(column, cell)| {
+                if is_repeated(row, column) {
+                    Cell::default()
+                } else {
+                    Cell::new(sanitise(&cell.text), cell.tone)
+                }
+            });
             cells.collect()
         });
         render(&self.columns, &rows.collect::<Vec<_>>(), self.keys, width, colour)
@@ -280,9 +279,13 @@ impl Table {
 pub fn render(columns: &[Column<'_>], rows: &[Vec<Cell>], keys: usize, limit: usize, colour: bool) -> Vec<String> {
     let headings: Vec<Cell> = columns
         .iter()
-        .map(|column| match column.is_words {
-            true => Cell::new(column.heading.to_uppercase(), Tone::Quiet),
-            false => Cell::new(sanitise(&column.heading), Tone::Quiet),
+        .map(|column| {
+            let heading = if column.is_words {
+                column.heading.to_uppercase()
+            } else {
+                sanitise(&column.heading)
+            };
+            Cell::new(heading, Tone::Quiet)
         })
         .collect();
     let widths: Vec<usize> = (0..columns.len())

@@ -47,10 +47,10 @@ struct Transfer {
 
 /// Client side of a workload's datagrams.
 enum Client {
-    Probe(Prober),
+    Probe(Box<Prober>),
     Call {
         client: Box<CallClient>,
-        early: EarlyPackets,
+        early: Box<EarlyPackets>,
         /// Arrivals that are not within the processing of the current input.
         arrivals: VecDeque<(RequestId, Arrival)>,
         is_video: bool,
@@ -142,11 +142,11 @@ impl Drive {
                 self.scheduler.handle_unavailable(load, now);
             } else if config.kind().is_probe() {
                 let prober = Prober::new(now, random()).marked(config.marking().dscp);
-                self.clients[load] = Some(Client::Probe(prober.sharing_address()));
+                self.clients[load] = Some(Client::Probe(Box::new(prober.sharing_address())));
             } else if let Some(plan) = self.scheduler.call_plan(load) {
                 self.clients[load] = Some(Client::Call {
                     client: Box::new(CallClient::new(now, random(), random(), plan).sharing_address()),
-                    early: EarlyPackets::new(plan),
+                    early: Box::new(EarlyPackets::new(plan)),
                     arrivals: VecDeque::new(),
                     is_video: plan.video.is_some(),
                 });

@@ -98,10 +98,11 @@ impl WorkloadResult {
                 *counts.bins.entry(row.at.as_nanos()).or_default() += bytes;
                 counts.bytes += bytes;
             }
-            Row::Event(row) if (row.station, row.workload) == (Some(self.place.0), Some(self.place.1)) => {
-                if row.kind == EventKind::Stall {
-                    counts.stalls.push((row.at.as_nanos(), row.length));
-                }
+            Row::Event(row)
+                if (row.station, row.workload) == (Some(self.place.0), Some(self.place.1))
+                    && row.kind == EventKind::Stall =>
+            {
+                counts.stalls.push((row.at.as_nanos(), row.length));
             }
             _ => {}
         }

@@ -216,7 +216,7 @@ mod tests {
     /// Otherwise each beacon would report data that the access point does not have, and the station would stay awake.
     #[test]
     fn forgotten_frames_do_not_wait() {
-        let text = "[ap.x.radio.5g]\n[station.s]\nmcs = 5\npower_save = \"legacy\"\n";
+        let text = "[ap.x.radio.5g]\n[station.s]\njoins = \"x.5g\"\nmcs = 5\npower_save = \"legacy\"\n";
         let plan = Document::from_toml("dozes.toml", text).unwrap().resolve().unwrap();
         let layout = Layout::from_plan(&plan).unwrap();
         let mut saves = PowerSaves::new(&plan, &layout, Instant::ZERO).unwrap();

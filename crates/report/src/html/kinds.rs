@@ -236,9 +236,12 @@ fn probes(view: &View) -> String {
             ("RPM", |(_, of)| score(of.rpm)),
             ("class", |(_, of)| of.band.clone().unwrap_or_else(|| "–".to_owned())),
             ("foreign", |(_, of)| score(of.foreign_rpm)),
-            ("self", |(_, of)| match of.foreign_only {
-                true => "no load".to_owned(),
-                false => score(of.loaded_rpm),
+            ("self", |(_, of)| {
+                if of.foreign_only {
+                    "no load".to_owned()
+                } else {
+                    score(of.loaded_rpm)
+                }
             }),
             ("from medians", |(_, of)| score(of.median_rpm)),
             ("from p90", |(_, of)| score(of.p90_rpm)),
