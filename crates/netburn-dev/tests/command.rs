@@ -118,7 +118,11 @@ fn the_commands_of_the_documentation_have_valid_arguments() {
 #[test]
 #[cfg_attr(not(feature = "all-tests"), ignore = "needs namespaces: scripts/test runs it")]
 fn lab_and_simulator_agree() {
-    let ended = run(Path::new("."), &["crosscheck", "--against", "lab", "--quick"]);
+    // One run in the lab of a busy machine can differ by a fourth. The median of three does not.
+    let ended = run(
+        Path::new("."),
+        &["crosscheck", "--against", "lab", "--quick", "--repeat", "3"],
+    );
     let errors = text(&ended.stderr);
     if ended.status.code() == Some(2) && errors.contains("no lab") {
         netburn_test_support::skip("needs namespaces");

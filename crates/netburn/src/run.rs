@@ -47,7 +47,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitStatus, CliError> {
                     Ok(None) => {}
                     // The exit status is that of the run.
                     Err(CliError::Usage(why) | CliError::Failed(why) | CliError::Command(_, why)) => {
-                        eprint_message(&why)
+                        eprint_message(&format!("warning: the causes could not be simulated: {why}"));
                     }
                     Err(CliError::BrokenPipe) => {}
                 }

@@ -230,7 +230,7 @@ fn agent_label(health: &Health) -> String {
     }
 }
 
-/// The issue of a value above its limit, or that is not a number. `who` is empty for quantities of the lab.
+/// The issue of a value above its limit, or that is not a number. `who` is empty for quantities without a participant.
 fn above(quantity: Quantity, who: String, value: f64, limit: f64) -> Option<QualityIssue> {
     exceeds(value, limit).then(|| exceeded(quantity, who, value, limit))
 }

@@ -226,11 +226,16 @@ print(json.dumps([[s.name, s.labels, s.value] for f in families for s in f.sampl
     let dashboard: Value = serde_json::from_str(page).unwrap();
     assert!(dashboard["panels"].as_array().unwrap().len() > 5);
     // The families of a run itself, and those of the catalogue of metrics.
-    let metrics = Path::new(env!("CARGO_MANIFEST_DIR")).join("../record/src/metrics");
-    let catalogue = std::fs::read_dir(metrics)
-        .unwrap()
-        .map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap());
-    let source = include_str!("../../../interop/src/export/openmetrics.rs").to_owned() + &catalogue.collect::<String>();
+    let record = Path::new(env!("CARGO_MANIFEST_DIR")).join("../record/src");
+    let mut source = include_str!("../../../interop/src/export/openmetrics.rs").to_owned();
+    let mut open = vec![record.join("metrics"), record.join("kinds")];
+    while let Some(path) = open.pop() {
+        if path.is_dir() {
+            open.extend(std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
+        } else {
+            source += &std::fs::read_to_string(path).unwrap();
+        }
+    }
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let asked: Vec<&str> = page
         .match_indices("netburn_")

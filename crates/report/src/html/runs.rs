@@ -17,7 +17,7 @@ pub(super) fn runs(view: &View) -> String {
         return String::new();
     }
     let mut table = tables::runs(&view.summary);
-    // A run has its page in the folder of the set, so that the folder of its record says nothing more.
+    // The page links to each run, so the column of the folders is omitted.
     table.columns.pop();
     for (place, row) in table.rows.iter_mut().enumerate() {
         row.pop();

@@ -33,7 +33,7 @@ pub(crate) struct Ecn {
 }
 
 impl Ecn {
-    /// The window is reduced, which the next new segment tells the peer.
+    /// The window is reduced. The next new segment reports this with CWR.
     pub(super) fn on_reduction(&mut self) {
         self.sends_cwr |= self.negotiated;
     }

@@ -5,7 +5,7 @@ use crate::config::EndpointConfig;
 use crate::congestion::Congestion;
 use netburn_units::{Duration, Instant};
 
-/// Use of the congestion window by the flights. A window that was not filled for a timeout says nothing about the path.
+/// Use of the congestion window by the flights. A window that was not filled for a timeout is no measurement of the path.
 #[derive(Debug, Clone)]
 pub(super) struct WindowUsage {
     /// False: the window stays as it is while the sender is idle.

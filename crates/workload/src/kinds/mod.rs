@@ -251,7 +251,7 @@ pub trait Pattern: Debug {
             .map_or(LoadConnections::default(), |probes| probes.load)
     }
 
-    /// Returns true if an operation of this number only loads the network. It counts in results only if it fails.
+    /// Returns true if an operation of this number only loads the network. It counts as an operation only if it fails.
     fn is_load(&self, _sequence: u64) -> bool {
         false
     }

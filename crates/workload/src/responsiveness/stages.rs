@@ -202,7 +202,8 @@ impl Stages {
     pub(crate) fn handle_load_ended(&mut self, now: Instant, load: LoadEnd, outcome: Outcome) {
         let has_failed = match outcome {
             Outcome::Finished => false,
-            Outcome::TimedOut => !load.was_open,
+            // Without load, nothing shows that the server responds.
+            Outcome::TimedOut => load.is_idle || !load.was_open,
             _ => true,
         };
         match (load.is_idle, has_failed) {

@@ -500,6 +500,14 @@ fn a_failed_idle_connection_ends_the_test() {
     // Idle probes without a response: two seconds, and five until the last ones time out.
     advance(&mut workload, Instant::from_secs(7));
     assert_eq!(test(&mut workload).stage(), Stage::Goodput);
+
+    // The server accepts the connection and never responds to the object of one byte.
+    let mut workload = new(Config::new(vec![Down]));
+    let id = requests(&mut workload)[0].id;
+    workload.handle_connected(START, id);
+    advance(&mut workload, Instant::from_secs(6));
+    let end = test(&mut workload).result().end;
+    assert_eq!(end, End::ConnectionFailed(ConnectionId(0)));
 }
 
 /// 4 connections, 1000 choices: the mean is 250 of each, the standard deviation √(1000 · ¼ · ¾) = 13.7. The bounds are five

@@ -33,8 +33,7 @@ impl<'a> Clocks<'a> {
         }
     }
 
-    /// Returns how long a probe took round trip, each but for the clocks' offset, which is the same
-    /// for all.
+    /// One-way delays up and down of a probe in ns, plus an unknown offset that is the same for all probes.
     pub(crate) fn delays(self, one: &OneWay) -> Option<(i64, i64)> {
         let [sent, there, back, received] = *one;
         let (own, far) = match self {

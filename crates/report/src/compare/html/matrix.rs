@@ -25,10 +25,15 @@ pub fn matrix(matrix: &Matrix) -> String {
         "<p class=\"verdict\">{}</p>\n</header>\n<main>",
         escaped(&counts(answers))
     );
+    let mut cells = tables::matrix(matrix);
+    // A page has room for the whole names.
+    for (column, name) in cells.columns.iter_mut().skip(cells.keys).zip(&matrix.variants) {
+        column.heading = name.clone().into();
+    }
     body.push_str(&section(
         "matrix",
         "Scenarios and variants, worst first",
-        &table(&tables::matrix(matrix)),
+        &table(&cells),
     ));
     for (number, comparison) in matrix.comparisons.iter().enumerate() {
         let (scenario, variant) = place(matrix, number);
