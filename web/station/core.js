@@ -105,16 +105,16 @@ export class Measurement {
 
   transmit() {
     const { channel } = this;
-    let unsent = false;
+    let count = 0;
     for (let bytes = this.core.pollTransmit(); bytes; bytes = this.core.pollTransmit()) {
       if (channel?.readyState === "open" && channel.bufferedAmount <= MAX_BUFFERED) {
         channel.send(bytes);
       } else {
-        unsent = true;
+        count += 1;
       }
     }
-    if (unsent) {
-      this.core.handle(this.now(), { type: "unsent" });
+    if (count > 0) {
+      this.core.handle(this.now(), { type: "unsent", count });
     }
   }
 

@@ -78,6 +78,7 @@ impl Drive {
         let mut interrupted = Vec::new();
         let mut machines = Vec::with_capacity(count);
         for (load, progress) in loads.iter().zip(&mut progress) {
+            progress.has_queue = load.config.has_queue();
             let (station, workload) = (load.station, load.workload);
             let machine = match &saved {
                 Some(saved) => {
@@ -204,9 +205,9 @@ impl Drive {
         self.settle(now);
     }
 
-    /// Datagrams could not be sent, so they count as missed.
-    pub(crate) fn handle_unsent(&mut self) {
-        self.scheduler.handle_unsent();
+    /// `count` datagrams could not be sent, so they count as missed.
+    pub(crate) fn handle_unsent(&mut self, count: u64) {
+        (0..count).for_each(|_| self.scheduler.handle_unsent());
     }
 
     /// Passes an event of a request to its workload.
@@ -357,15 +358,20 @@ impl Drive {
         }));
     }
 
-    /// Reports workloads that could not act for a long time.
+    /// Reports workloads that could not act for a long time, once: afterwards all of them have acted.
     fn check_suspension(&mut self, now: Instant) {
+        let mut is_late = false;
         for load in 0..self.loads.len() {
             let due = self.scheduler.machine(load).poll_timeout();
             let late = due.and_then(|(at, _)| Some((at, now.checked_since(at)?)));
             if let Some((at, late)) = late.filter(|(_, late)| *late > SUSPENDED) {
                 let text = "the browser suspended the page, or the device was asleep";
                 self.warn(load, at, late, text.to_owned());
+                is_late = true;
             }
+        }
+        if is_late {
+            self.scheduler.handle_timeout(now);
         }
     }
 

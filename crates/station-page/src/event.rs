@@ -73,7 +73,10 @@ pub enum Event {
         failure: Failure,
     },
     /// Datagrams could not be sent.
-    Unsent,
+    Unsent {
+        /// Number of datagrams.
+        count: u64,
+    },
     /// Something happened on the page that makes results unreliable.
     Warn {
         /// Start of the time in which results are unreliable.

@@ -83,10 +83,12 @@ impl Page {
                 results,
                 over,
             } => {
-                self.start(now, channel && !over, &random, saved, results.as_ref());
-                if over {
-                    self.rows.clear();
-                    self.drives(|drive| drop(drive.abandon()));
+                self.start(now, saved, results.as_ref(), over);
+                if let Some(load) = self.load.as_mut().filter(|_| !over) {
+                    let mut numbers = random
+                        .iter()
+                        .map(|digits| u64::from_str_radix(digits, 16).unwrap_or_default());
+                    load.open(now, channel, || numbers.next().unwrap_or_default());
                 }
             }
             Event::Idle { until } => self.measure_idle(now, Instant::from_nanos(until)),
@@ -98,9 +100,9 @@ impl Page {
             Event::Bytes { request, bytes } => self.drives(|drive| drive.handle_bytes(now, request, bytes)),
             Event::Finished { request } => self.drives(|drive| drive.handle_finished(now, request)),
             Event::Failed { request, failure } => self.drives(|drive| drive.handle_failed(now, request, failure)),
-            Event::Unsent => {
+            Event::Unsent { count } => {
                 if let Some(load) = &mut self.load {
-                    load.handle_unsent();
+                    load.handle_unsent(count);
                 }
             }
             Event::Warn { from, length, text } => self.warn(Instant::from_nanos(from), length, &text),
@@ -173,13 +175,13 @@ impl Page {
         self.rows.extend(drive.take_rows(now));
     }
 
+    /// Creates the workloads. `is_over`: all of them have ended before a reload, so that none runs again and no row follows.
     fn start(
         &mut self,
         now: Instant,
-        channel: bool,
-        random: &[String],
         saved: Option<serde_json::Value>,
         results: Option<&serde_json::Value>,
+        is_over: bool,
     ) {
         let Some(assignment) = &self.assignment else { return };
         let mut loads = Vec::new();
@@ -187,7 +189,7 @@ impl Page {
             match obstacle(&load.config, self.channel_error.as_deref()) {
                 None => loads.push(load),
                 Some(reason) => {
-                    if saved.is_none() {
+                    if saved.is_none() && !is_over {
                         let text = format!("skipped: {reason}");
                         self.rows
                             .push(warning(load.station, Some(load.workload), now, 0, &text));
@@ -214,10 +216,9 @@ impl Page {
             Some(saved) => Drive::new(loads, assignment.plan.seed, 1, now, Some(saved)),
             None => fresh,
         };
-        let mut numbers = random
-            .iter()
-            .map(|digits| u64::from_str_radix(digits, 16).unwrap_or_default());
-        drive.open(now, channel, || numbers.next().unwrap_or_default());
+        if is_over {
+            drop(drive.abandon());
+        }
         self.load = Some(drive);
     }
 

@@ -16,6 +16,9 @@ pub(crate) struct Progress {
     next: u64,
     /// Smaller numbers of which nothing is known: a page that waits for others.
     waiting: BTreeSet<u64>,
+    /// True if operations can wait for others; else `waiting` is empty.
+    #[serde(skip)]
+    pub(crate) has_queue: bool,
     /// Operations in flight.
     in_flight: BTreeMap<u64, Begun>,
     /// Numbers of the page's machine are this much smaller, because it was created after a reload.
@@ -61,7 +64,9 @@ impl Progress {
     }
 
     fn seen(&mut self, sequence: u64) {
-        self.waiting.extend(self.next..sequence);
+        if self.has_queue {
+            self.waiting.extend(self.next..sequence);
+        }
         self.waiting.remove(&sequence);
         self.next = self.next.max(sequence + 1);
     }
@@ -84,7 +89,12 @@ pub(crate) fn resume(
     if load.config.bulk().is_some() || load.config.playback().is_some() {
         // An operation of these workloads is due at the end of the previous one.
         progress.offset = progress.next;
-        return (machine(load.start.max(now).min(load.end)), ended);
+        let mut machine = machine(load.start.max(now).min(load.end));
+        // After the end of the load nothing begins, and its timeout is no suspension.
+        if load.end <= now {
+            machine.handle_timeout(now);
+        }
+        return (machine, ended);
     }
     let mut machine = machine(load.start);
     machine.set_overloaded(true);

@@ -38,6 +38,33 @@ fn start() -> Event {
     }
 }
 
+/// A reload during the delivery of the results: they are as before, and no further row is made.
+#[test]
+fn a_run_that_is_over_has_its_results_and_no_rows_after_a_reload() {
+    let workloads = [("voip", calls("150 ms")), ("chat", json!({ "kind": "probe" }))];
+    let (mut page, reply) = started(&workloads);
+    answer_all(&mut page, reply);
+    page.handle(at(13_000), Event::Flush);
+    let results = page.handle(at(13_000), Event::Results).saved;
+    assert!(results.is_some());
+
+    let mut page = Page::new();
+    page.handle(at(14_000), assignment(&workloads));
+    page.handle(at(14_000), ready(Some("no WebRTC")));
+    let over = Event::Start {
+        channel: false,
+        random: Vec::new(),
+        saved: None,
+        over: true,
+        results: results.clone(),
+    };
+    let reply = page.handle(at(14_000), over);
+    assert!(reply.commands.is_empty());
+    let flushed = page.handle(at(14_200), Event::Flush);
+    assert_eq!(flushed.batches.len(), 0);
+    assert_eq!(page.handle(at(14_200), Event::Results).saved, results);
+}
+
 fn at(millis: i64) -> Instant {
     Instant::from_millis(millis)
 }
