@@ -51,9 +51,11 @@ export const rowDelivery = {
     }
     this.flushing = true;
     try {
+      // The saved state comes first, so that the batches have every row of it.
+      const measured = this.saveMeasurement();
       const added = this.takeBatches();
       if (added.length > 0 || this.flushes === 0 || this.stage === "delivering") {
-        await this.persist(added);
+        await this.persist(added, measured);
       }
       this.flushes += 1;
     } finally {
@@ -78,7 +80,7 @@ export const rowDelivery = {
     return added;
   },
 
-  persist(added) {
+  persist(added, measured) {
     const entries = {};
     for (const { sequence, batch } of added) {
       const text = JSON.stringify(batch);
@@ -87,7 +89,7 @@ export const rowDelivery = {
         entries[`rows.${this.options.run}.${sequence}`] = text;
       }
     }
-    entries[`run.${this.options.run}`] = JSON.stringify(this.save());
+    entries[`run.${this.options.run}`] = JSON.stringify(this.save(measured));
     if (this.flushes % RESULTS_EVERY === 0 || this.stage === "delivering") {
       entries[`results.${this.options.run}`] = JSON.stringify(this.core.handle(this.now(), { type: "results" }).saved);
     }
@@ -127,6 +129,7 @@ export const rowDelivery = {
 
   /** Stores the last rows of a session whose results are delivered later. */
   flushLate() {
-    this.persist(this.takeBatches());
+    const measured = this.saveMeasurement();
+    this.persist(this.takeBatches(), measured);
   },
 };

@@ -332,13 +332,17 @@ export class RunSession {
     this.context.ended(this);
   }
 
-  /** The state as plain data, without the rows that are stored under `rows.…`. */
-  save() {
+  /** The state of the measurement, or `null` if none runs. */
+  saveMeasurement() {
+    return this.stage === "running" ? this.measurement.handle({ type: "save" }).saved : null;
+  }
+
+  /** The state as plain data, with that of the measurement, without the rows that are stored under `rows.…`. */
+  save(measured) {
     const { stage, text, origins, zero, began, stopRequestedAt, sequence, report, outcome, reason } = this;
     const { run, name, token } = this.options;
     const channelError = this.channel.error ?? null;
     const at = this.clock.now();
-    const measured = stage === "running" ? this.measurement.handle({ type: "save" }).saved : null;
     const identity = { run, name, token };
     const progress = { stage, text, origins, zero, began, stopRequestedAt, at, sequence, channelError };
     return { ...identity, ...progress, report, outcome, reason, measured };

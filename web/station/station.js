@@ -133,7 +133,7 @@ class Station {
     const { run } = session.options;
     this.finished.add(run);
     if (session.outcome === "late") {
-      this.late.set(run, { state: session.save(), messages: session.messages });
+      this.late.set(run, { state: session.save(session.saveMeasurement()), messages: session.messages });
       this.fleet.reconnect();
     }
     this.show();

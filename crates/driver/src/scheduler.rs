@@ -239,6 +239,12 @@ impl Scheduler {
         (recorded.station(), recorded.workload())
     }
 
+    /// Returns the start of the stall if the player of a workload loses its buffer at `now`; `None` before its start-up.
+    #[must_use]
+    pub fn stall_from(&self, index: usize, now: Instant) -> Option<Instant> {
+        self.machines[index].recorded.stall_from(now)
+    }
+
     /// Returns a workload.
     #[must_use]
     pub fn machine(&self, index: usize) -> &Workload {

@@ -7,6 +7,7 @@ use netburn_scenario::{Document, Environment};
 use netburn_station_page::Page;
 use netburn_traffic::datagram::{Echo, EchoLimits};
 use netburn_units::{Instant, Stream};
+use netburn_workload::kinds::KINDS;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -254,20 +255,12 @@ fn event(random: &mut Stream, recording: &mut Recording, now: &mut i64) -> Value
 }
 
 fn scenario(random: &mut Stream) -> String {
-    let kinds = [
-        "pages",
-        "stream",
-        "calls",
-        "download",
-        "upload",
-        "probe",
-        "voice",
-        "datagrams",
-        "game",
-        "cloud-gaming",
-        "dash",
-        "video-call",
-    ];
+    // The page skips `responsiveness`.
+    let kinds: Vec<&str> = KINDS
+        .iter()
+        .map(|kind| kind.name)
+        .filter(|name| *name != "responsiveness")
+        .collect();
     let kind = kinds[random.below(kinds.len() as u64) as usize];
     let every = 20 + random.below(400);
     let mut workload = format!("kind = \"{kind}\"\n");

@@ -2,7 +2,7 @@
 
 use crate::bins::{Bin, Bins};
 use crate::row::{EventKind, EventRow, IntervalRow, OperationRow, Row};
-use netburn_units::{ByteSize, Instant};
+use netburn_units::{ByteSize, Duration, Instant};
 use netburn_workload::{Direction, Operation, RequestId, Workload};
 
 /// One workload of one station, and what is to be recorded of it.
@@ -16,8 +16,18 @@ pub struct RecordedWorkload {
     workload: u16,
     machine: Workload,
     bins: Bins,
-    /// True if its player's start-up has been reported.
-    playing: bool,
+    startup: Startup,
+}
+
+/// What the start of a player's playback is in the record.
+#[derive(Debug, Clone, Copy)]
+enum Startup {
+    /// The start-up, which is not recorded yet.
+    Pending,
+    /// The end of a stall that began then: the player lost its buffer during playback.
+    Stalled(Instant),
+    /// Nothing: it is recorded.
+    Recorded,
 }
 
 impl RecordedWorkload {
@@ -29,7 +39,26 @@ impl RecordedWorkload {
             workload,
             machine,
             bins: Bins::default(),
-            playing: false,
+            startup: Startup::Pending,
+        }
+    }
+
+    /// Watches `machine`, whose player lost its buffer at `stalled` during playback. The time until it plays again is a stall.
+    #[must_use]
+    pub fn resumed(station: u16, workload: u16, machine: Workload, stalled: Instant) -> Self {
+        RecordedWorkload {
+            startup: Startup::Stalled(stalled),
+            ..RecordedWorkload::new(station, workload, machine)
+        }
+    }
+
+    /// Start of the stall if the player loses its buffer at `now`; `None` without a player, and before its start-up.
+    #[must_use]
+    pub fn stall_from(&self, now: Instant) -> Option<Instant> {
+        match self.startup {
+            Startup::Pending => None,
+            Startup::Stalled(from) => Some(from),
+            Startup::Recorded => Some(now),
         }
     }
 
@@ -118,22 +147,18 @@ impl RecordedWorkload {
                 operation,
             }));
         }
-        let event = |at, length, kind| {
-            Row::Event(EventRow {
-                station: Some(station),
-                workload: Some(workload),
-                at,
-                length,
-                kind,
-                detail: "".into(),
-            })
-        };
         while let Some(stall) = self.machine.poll_stall() {
-            rows.push(event(stall.began, stall.length.as_nanos(), EventKind::Stall));
+            rows.push(self.event(stall.began, stall.length, EventKind::Stall));
         }
-        if let (false, Some(startup)) = (self.playing, self.machine.startup()) {
-            self.playing = true;
-            rows.push(event(self.machine.start(), startup.as_nanos(), EventKind::Startup));
+        let Some(startup) = self.machine.startup() else { return };
+        let start = self.machine.start();
+        match std::mem::replace(&mut self.startup, Startup::Recorded) {
+            Startup::Pending => rows.push(self.event(start, startup, EventKind::Startup)),
+            Startup::Stalled(from) => {
+                let length = (start + startup).checked_since(from).unwrap_or_default();
+                rows.push(self.event(from, length, EventKind::Stall));
+            }
+            Startup::Recorded => {}
         }
     }
 
@@ -147,9 +172,24 @@ impl RecordedWorkload {
     /// Appends what is left at the end: what [`take_rows`](Self::take_rows) would, and the bytes of the last 100 ms.
     pub fn finish(&mut self, rows: &mut Vec<Row>) {
         self.take_rows(rows);
+        if let Startup::Stalled(from) = self.startup {
+            let length = self.machine.load_end().checked_since(from).unwrap_or_default();
+            rows.push(self.event(from, length, EventKind::Stall));
+        }
         if let Some(bin) = self.bins.rest() {
             rows.push(self.interval(bin));
         }
+    }
+
+    fn event(&self, at: Instant, length: Duration, kind: EventKind) -> Row {
+        Row::Event(EventRow {
+            station: Some(self.station),
+            workload: Some(self.workload),
+            at,
+            length: length.as_nanos(),
+            kind,
+            detail: "".into(),
+        })
     }
 
     fn interval(&self, bin: Bin) -> Row {
@@ -166,7 +206,7 @@ impl RecordedWorkload {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use netburn_units::{ByteSize, Duration, Seed};
+    use netburn_units::Seed;
     use netburn_workload::kinds::Periodic;
     use netburn_workload::{Action, Config, Outcome};
     use proptest::prelude::*;

@@ -203,7 +203,7 @@ impl<D: Dial> ControllerSession<D> {
         }
     }
 
-    /// Does what is due: closes the message of rows, syncs the spool, sends the heartbeat.
+    /// Closes the message of rows, syncs the spool and sends the heartbeat, each if its timer has expired.
     fn run_timers(&mut self, clock: RunClock, over: bool) {
         let now = Instant::now();
         if over {

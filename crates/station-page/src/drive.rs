@@ -96,7 +96,10 @@ impl Drive {
                     Workload::new(load.config.clone(), start, end, load.settle, seed, load.index())
                 }
             };
-            machines.push(RecordedWorkload::new(station, workload, machine));
+            machines.push(match progress.stall_from {
+                Some(from) => RecordedWorkload::resumed(station, workload, machine, Instant::from_nanos(from)),
+                None => RecordedWorkload::new(station, workload, machine),
+            });
         }
         let mut scheduler = Scheduler::new(machines);
         if let Some(saved) = saved {
@@ -317,9 +320,13 @@ impl Drive {
 
     /// Returns the state of a drive that a reload interrupts. Call it after [`take_rows`](Self::take_rows).
     pub(crate) fn save(&self, now: Instant) -> SavedDrive {
+        let mut progress = self.progress.clone();
+        for (load, progress) in progress.iter_mut().enumerate() {
+            progress.stall_from = self.scheduler.stall_from(load, now).map(Instant::as_nanos);
+        }
         SavedDrive {
             at: now.as_nanos(),
-            progress: self.progress.clone(),
+            progress,
             report: self.scheduler.save(),
         }
     }

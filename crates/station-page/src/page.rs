@@ -116,7 +116,7 @@ impl Page {
                 self.drives(|drive| reply.commands.extend(drive.abandon()));
             }
             Event::Save => {
-                // What is due by now belongs to the saved state.
+                // Operations that are due by `now` belong to the saved state.
                 self.drives(|drive| drive.handle_timeout(now));
                 self.take_rows(now);
                 let load = self.load.as_ref();

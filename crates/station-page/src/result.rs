@@ -1,9 +1,10 @@
 //! A station's own results. Goals and verdicts have the rules of the summary of the record.
 
+use netburn_record::summary::verdict_name;
 use netburn_record::{EventKind, Row};
 use netburn_units::{Duration, Instant};
 use netburn_workload::config::{BIN, Window};
-use netburn_workload::{Config, Goal, GoalResult, Outcome, Stall, Tally, Verdict, Workload, judge, windows, worst};
+use netburn_workload::{Config, Goal, GoalResult, Outcome, Stall, Tally, Workload, judge, windows, worst};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -125,7 +126,7 @@ impl WorkloadResult {
         let verdict = if is_datagram && !self.config.goals.is_empty() {
             "report"
         } else {
-            name(worst(goals.iter().map(|(result, _)| result.verdict)))
+            verdict_name(worst(goals.iter().map(|(result, _)| result.verdict)))
         };
         let mut sorted = counts.latencies.clone();
         sorted.sort_unstable();
@@ -233,14 +234,4 @@ fn sum(tallies: impl Iterator<Item = Tally>) -> Tally {
         all.add(&tally);
         all
     })
-}
-
-fn name(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::None => "none",
-        Verdict::Pass => "pass",
-        Verdict::Marginal => "marginal",
-        Verdict::Inconclusive => "inconclusive",
-        Verdict::Fail => "fail",
-    }
 }

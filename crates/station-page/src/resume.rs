@@ -19,6 +19,9 @@ pub(crate) struct Progress {
     /// True if operations can wait for others; else `waiting` is empty.
     #[serde(skip)]
     pub(crate) has_queue: bool,
+    /// Start of the stall of a player that a reload interrupts, in ns since the start of the run.
+    #[serde(default)]
+    pub(crate) stall_from: Option<i64>,
     /// Operations in flight.
     in_flight: BTreeMap<u64, Begun>,
     /// Numbers of the page's machine are this much smaller, because it was created after a reload.

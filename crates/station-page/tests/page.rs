@@ -265,3 +265,61 @@ fn a_reload_continues_with_the_next_operations() {
     let reply = page.handle(at(7600), Event::Timeout);
     assert_eq!(begun(&reply).len(), 1, "a call");
 }
+
+/// The player starts after 2 s. A reload at 4 s loses its buffer. It plays again with the two objects that arrive at 6 s, so
+/// the time between is a stall, and not a second start-up.
+#[test]
+fn a_reload_during_playback_is_a_stall() {
+    let stream = json!({ "kind": "stream", "object_size": "1 MB", "interval": "1 s", "goal": ["no stall"],
+                         "player": { "rate": "8 Mbit/s", "start": "2 s" } });
+    let workloads = [("film", stream)];
+    let (mut page, _) = started(&workloads);
+    let answer = |page: &mut Page, now: Instant| {
+        let mut reply = page.handle(now, Event::Timeout);
+        while let Some((request, _)) = begun(&reply).first().copied() {
+            page.handle(
+                now,
+                Event::Bytes {
+                    request,
+                    bytes: 1_000_000,
+                },
+            );
+            reply = page.handle(now, Event::Finished { request });
+        }
+    };
+    answer(&mut page, at(2000));
+    let saved = page.handle(at(4000), Event::Save).saved;
+    let before = rows(&mut page, 4000);
+    assert_eq!(
+        (before.matches("startup").count(), before.matches("stall").count()),
+        (1, 0),
+        "{before}"
+    );
+
+    let mut page = Page::new();
+    page.handle(at(0), assignment(&workloads));
+    page.handle(at(0), ready(Some("no WebRTC")));
+    let over = false;
+    page.handle(
+        at(4500),
+        Event::Start {
+            channel: false,
+            random: Vec::new(),
+            saved,
+            over,
+            results: None,
+        },
+    );
+    answer(&mut page, at(6000));
+    let after = rows(&mut page, 6000);
+    assert_eq!(
+        (after.matches("startup").count(), after.matches("stall").count()),
+        (0, 1),
+        "{after}"
+    );
+}
+
+/// The rows of the page until now, as text.
+fn rows(page: &mut Page, millis: i64) -> String {
+    serde_json::to_string(&page.handle(at(millis), Event::Flush).batches).unwrap()
+}

@@ -429,7 +429,7 @@ impl<F: FnMut(ControllerEvent<'_>)> Serving<F> {
         }
     }
 
-    /// Does what is due.
+    /// Handles the timers that have expired.
     fn run_timers(&mut self) {
         let now = self.driver.clock.now();
         if self.sync.poll(Instant::now()) {

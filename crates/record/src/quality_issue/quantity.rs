@@ -124,13 +124,14 @@ static DEFINITIONS: &[Definition] = &[
     },
     Definition {
         who: Some("who"),
-        ..at_zero(
+        ..limited(
             Quantity::RequestsFailed,
             "requests_failed",
             "requests",
             Unit::Count,
             |who, value| format!("{who} rejected or failed {value} requests because of internal errors"),
         )
+        .at_zero()
     },
     Definition {
         who: Some("name"),
@@ -156,27 +157,30 @@ static DEFINITIONS: &[Definition] = &[
         Unit::Span,
         |_, value| format!("the lab delivered a packet {value} late"),
     ),
-    at_zero(
+    limited(
         Quantity::MachineSuspended,
         "machine_suspended",
         "us",
         Unit::Span,
         |_, value| format!("the machine was suspended for {value}"),
-    ),
-    at_zero(
+    )
+    .at_zero(),
+    limited(
         Quantity::LabPacketsDropped,
         "lab_packets_dropped",
         "packets",
         Unit::Count,
         |_, value| format!("the kernel dropped {value} packets before the lab could read them"),
-    ),
-    at_zero(
+    )
+    .at_zero(),
+    limited(
         Quantity::LabFramesFailed,
         "lab_frames_failed",
         "frames",
         Unit::Count,
         |_, value| format!("the lab could not deliver {value} frames"),
-    ),
+    )
+    .at_zero(),
     limited(
         Quantity::HypervisorSteal,
         "hypervisor_steal",
@@ -205,17 +209,13 @@ const fn limited(
     }
 }
 
-/// Definition of a quantity that has to be 0.
-const fn at_zero(
-    quantity: Quantity,
-    code: &'static str,
-    value: &'static str,
-    unit: Unit,
-    sentence: fn(&str, &str) -> String,
-) -> Definition {
-    Definition {
-        has_limit: false,
-        ..limited(quantity, code, value, unit, sentence)
+impl Definition {
+    /// This definition for a quantity that has to be 0.
+    const fn at_zero(self) -> Definition {
+        Definition {
+            has_limit: false,
+            ..self
+        }
     }
 }
 

@@ -263,7 +263,7 @@ impl RunDriver<'_> {
         }
     }
 
-    /// Does what is due: a sync, or a tick. Returns false if nothing is due.
+    /// Syncs the rows or handles a tick, if its timer has expired. Returns false if no timer has.
     fn run_timers(&mut self) -> bool {
         let now = Instant::now();
         if !self.storage.rows.is_syncing() && self.storage.sync.poll(now) {

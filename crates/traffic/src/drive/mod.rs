@@ -46,22 +46,27 @@ const TURN: Duration = Duration::from_millis(5);
 /// # Panics
 /// When no timer can be created because too many files are open.
 pub async fn drive(loads: Vec<Load>, clock: RunClock, rows: Rows, stop: CancelToken) -> DriveReport {
-    drive_observed(loads, clock, rows, stop, &mut |_| {}).await
+    let ended = drive_observed(loads, clock, rows, stop, &mut |_| {}).await;
+    ended.expect("a timer")
 }
 
 /// [`drive`], which shows responsiveness tests to an observer several times a second, and at their end.
+///
+/// # Errors
+/// When no timer can be created because too many files are open.
 pub(crate) async fn drive_observed(
     loads: Vec<Load>,
     clock: RunClock,
     rows: Rows,
     stop: CancelToken,
     observe: &mut dyn FnMut(&mut Stages),
-) -> DriveReport {
+) -> io::Result<DriveReport> {
     // Every connection is a file.
     let _ = netburn_platform::raise_open_files();
+    let timer = Timer::new()?;
     let local = LocalSet::new();
     let shared = Shared::new(loads, clock);
-    let (busy, standstills) = local.run_until(run(&shared, &rows, stop, observe)).await;
+    let (busy, standstills) = local.run_until(run(&shared, &rows, timer, stop, observe)).await;
     // The remaining tasks own the shared state and close their connections.
     drop(local);
     let Ok(shared) = Rc::try_unwrap(shared).map_err(|_| ()) else {
@@ -71,21 +76,21 @@ pub(crate) async fn drive_observed(
     let (rest, report) = shared.scheduler.into_inner().finish();
     // A dropped receiver is not an error.
     let _ = rows.send(rest);
-    DriveReport {
+    Ok(DriveReport {
         cpu: busy.share(),
         standstill_us_max: standstills.longest().as_nanos() as f64 / 1e3,
         load_failure,
         ..report
-    }
+    })
 }
 
 async fn run(
     shared: &Rc<Shared>,
     rows: &Rows,
+    mut timer: Timer,
     mut stop: CancelToken,
     observe: &mut dyn FnMut(&mut Stages),
 ) -> (Busy, Standstills) {
-    let mut timer = Timer::new().expect("a timer");
     let mut stopped = pin!(async move { stop.stopped().await });
     let mut is_stopped = false;
     let mut busy = Busy::begin(shared.clock.now());

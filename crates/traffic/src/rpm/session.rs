@@ -71,7 +71,7 @@ async fn test(
             result = Some(test.result());
         }
     })
-    .await;
+    .await?;
     let busy = match (used, thread.time()) {
         (Some(before), Ok(after)) => after.saturating_sub(before),
         _ => Duration::ZERO,

@@ -158,6 +158,12 @@ impl Workload {
         self.start
     }
 
+    /// End of its load.
+    #[must_use]
+    pub fn load_end(&self) -> Instant {
+        self.end
+    }
+
     /// Due time of its first operation; `None` if that would be at or after its end.
     #[must_use]
     pub fn first_due(&self) -> Option<Instant> {

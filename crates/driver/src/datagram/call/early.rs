@@ -1,7 +1,7 @@
 //! Packets of the server that arrive before their operation is due, because the clocks' offset is not exact.
 
 use super::client::{CallEvent, CallPlan};
-use netburn_units::{ByteSize, Instant};
+use netburn_units::{ByteSize, Duration, Instant};
 use netburn_workload::{Direction, RequestId};
 use std::collections::BTreeMap;
 
@@ -23,6 +23,10 @@ pub struct EarlyPackets {
     plan: CallPlan,
     packets: BTreeMap<u32, Arrival>,
 }
+
+/// How early a packet may arrive. The offset of the clocks is known to half a round trip, so that only a faulty server sends
+/// packets that are due later; they are dropped.
+const MAX_EARLY: Duration = Duration::from_secs(2);
 
 impl EarlyPackets {
     /// Creates the store of a call.
@@ -48,7 +52,9 @@ impl EarlyPackets {
         };
         let arrival = Arrival { at, size };
         if direction == Direction::Down && !self.is_due(now, number) {
-            self.packets.entry(number).or_insert(arrival);
+            if self.is_due(now + MAX_EARLY, number) {
+                self.packets.entry(number).or_insert(arrival);
+            }
             return None;
         }
         let operation = 2 * u64::from(number) + u64::from(direction == Direction::Down);

@@ -13,6 +13,9 @@ use tokio::io::Interest;
 use tokio::net::UdpSocket;
 use tokio::sync::Notify;
 
+/// Maximum number of datagrams that are processed in one turn.
+const MAX_RECEIVED: usize = 64;
+
 /// A client and its socket.
 pub(super) struct DatagramSocket<M> {
     socket: UdpSocket,
@@ -63,7 +66,8 @@ impl<M: DatagramMachine> DatagramSocket<M> {
             () = tokio::time::sleep(std::time::Duration::from_nanos(wait.as_nanos())) => {}
         }
         let mut bytes = [0; MAX_SIZE + 1];
-        loop {
+        // The timers of the driver and other sockets have to run during a flood.
+        for _ in 0..MAX_RECEIVED {
             let received = self
                 .socket
                 .try_io(Interest::READABLE, || receive(&self.socket, &mut bytes));
