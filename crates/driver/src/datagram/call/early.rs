@@ -24,8 +24,8 @@ pub struct EarlyPackets {
     packets: BTreeMap<u32, Arrival>,
 }
 
-/// How early a packet may arrive. The offset of the clocks is known to half a round trip, so that only a faulty server sends
-/// packets that are due later; they are dropped.
+/// How early a packet may arrive. A client requests the packets of the next second, and the offset of the clocks adds less
+/// than another one. Packets that are due later come from a faulty server, so they are dropped.
 const MAX_EARLY: Duration = Duration::from_secs(2);
 
 impl EarlyPackets {
@@ -73,5 +73,37 @@ impl EarlyPackets {
         };
         let since = now.checked_since(first).unwrap_or_default();
         stream.offset(number.into()).is_some_and(|offset| since > offset)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netburn_workload::PacketStream;
+
+    /// A packet every 20 ms from 0 s on: number 50 is due at 1 s, and number 500 at 10 s.
+    #[test]
+    fn only_packets_of_the_next_two_seconds_are_stored() {
+        let stream = PacketStream {
+            interval: Duration::from_millis(20),
+            burst: 1,
+            spacing: Duration::ZERO,
+            size: ByteSize::from_bytes(172),
+        };
+        let mut early = EarlyPackets::new(CallPlan {
+            up: None,
+            down: Some((Instant::ZERO, stream)),
+            end: Instant::from_secs(60),
+            dscp: 0,
+            timeout: Duration::from_secs(2),
+            video: None,
+        });
+        let now = Instant::from_millis(5);
+        for number in [50, 500, u32::MAX] {
+            let ended = early.handle_event(now, CallEvent::Down { number, at: now });
+            assert_eq!(ended, None);
+        }
+        assert_eq!(early.take(50), Some(Arrival { at: now, size: None }));
+        assert_eq!([500, u32::MAX].map(|number| early.take(number)), [None; 2]);
     }
 }
