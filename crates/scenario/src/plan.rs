@@ -4,15 +4,16 @@ use netburn_medium::config::{
     AdapterRate, Aggregation, Aql, Band, Composition, Guard, HardwareQueue, LinkQuality, PowerSave, QueueLimit,
     RadioConfig, RadioSelection, RateControl, Rating, Roaming, Security, Standard, Steering, Width,
 };
-use netburn_medium::fading::FadingModel;
-use netburn_medium::geometry::{self, Position};
+use netburn_medium::geometry::Position;
 use netburn_medium::queue::QueueKind;
 use netburn_medium::queue::driver::ATH9K_DEPTH;
 use netburn_tcp::config::{CongestionControl, Tsq};
-use netburn_units::{BitRate, ByteSize, Db, Dbm, Distance, DscpMapping, Duration, Probability, Seed, Speed};
+use netburn_units::{BitRate, ByteSize, Dbm, DscpMapping, Duration, Probability, Seed, Speed};
 use netburn_workload::Config;
 use std::fmt;
 
+mod backhaul;
+mod building;
 mod capacity;
 mod change;
 mod line;
@@ -23,6 +24,8 @@ mod topology;
 mod trace;
 mod wire;
 
+pub use backhaul::{Backhaul, Mesh, MeshRoot, MeshTimers};
+pub use building::{Building, Floors};
 pub use capacity::Capacity;
 pub use change::{ApSetting, Change, LinkSetting, RadioSetting, Setting, StationSetting};
 pub use line::{Cake, Framing, Isolation, Outage, Policer, ShaperRate, Tins, Wan};
@@ -134,51 +137,6 @@ pub const DEFAULT_RADIUS_DELAY: Duration = Duration::from_millis(5);
 /// Length of the absence of an access point that scans: what a vendor's default disturbs.
 pub const DEFAULT_SCAN_AWAY: Duration = Duration::from_millis(100);
 
-/// A building, for the signal between positions.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Building {
-    /// Path-loss model and walls.
-    pub model: geometry::Building,
-    /// Floors on which positions can be; `None`: all.
-    pub floors: Option<Floors>,
-    /// Standard deviation of shadowing. Default: 0 dB.
-    pub shadowing: Db,
-    /// Distance over which shadowing changes. Default: 6 m.
-    pub shadowing_distance: Distance,
-    /// Fast fading of stations that move. Default: none.
-    pub fading: FadingModel,
-    /// Power of the line of sight over that of the reflections, for Rician fading. Default: 6 dB.
-    pub rician_factor: Db,
-}
-
-/// Floors of a building, both included.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Floors {
-    /// Lowest floor, −20 or more; 0 is at street level.
-    pub lowest: i16,
-    /// Highest floor, up to 200.
-    pub highest: i16,
-}
-
-impl fmt::Display for Floors {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} to {}", self.lowest, self.highest)
-    }
-}
-
-impl Default for Building {
-    fn default() -> Self {
-        Building {
-            model: geometry::Building::default(),
-            floors: None,
-            shadowing: Db::ZERO,
-            shadowing_distance: Distance::from_metres(6),
-            fading: FadingModel::None,
-            rician_factor: Db::from_db(6),
-        }
-    }
-}
-
 /// A network: one SSID over one or more radios.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Network {
@@ -281,103 +239,6 @@ pub struct Ap {
     pub backhaul_quality: Option<LinkQuality>,
     /// Mean time for which a frame from the air is held before it is sent on over the air, with a wireless backhaul.
     pub relay_delay: Duration,
-}
-
-/// Connection of an access point to the server.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Backhaul {
-    /// Over a wire to the `[router]`, or to the server's link if there is none.
-    #[default]
-    Wired,
-    /// Over a wire to a port of the access point of this name.
-    Port(String),
-    /// Over the air, to this radio of another access point.
-    Radio(RadioRef),
-    /// Over the air, by the own radio of this name, to the access point over which the path to the wire is best.
-    Best(RadioName),
-}
-
-impl Backhaul {
-    /// True if the backhaul is over the air.
-    #[must_use]
-    pub const fn is_wireless(&self) -> bool {
-        !matches!(self, Backhaul::Wired | Backhaul::Port(_))
-    }
-
-    /// Radio of the other access point, if the scenario names it.
-    #[must_use]
-    pub const fn parent(&self) -> Option<&RadioRef> {
-        match self {
-            Backhaul::Wired | Backhaul::Port(_) | Backhaul::Best(_) => None,
-            Backhaul::Radio(radio) => Some(radio),
-        }
-    }
-
-    /// Name of the next access point on the way to the server, if the scenario names it.
-    #[must_use]
-    pub fn above(&self) -> Option<&str> {
-        match self {
-            Backhaul::Wired | Backhaul::Best(_) => None,
-            Backhaul::Port(ap) => Some(ap),
-            Backhaul::Radio(radio) => Some(&radio.ap),
-        }
-    }
-}
-
-/// A mesh of 802.11s.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mesh {
-    /// Name.
-    pub name: String,
-    /// Radios, each of another access point, on one channel; at least two.
-    pub radios: Vec<RadioRef>,
-    /// Access point with a wire to the server: one of those with a radio here.
-    pub root: String,
-    /// Announcements of the root. Default: [`MeshRoot::Proactive`].
-    pub root_mode: MeshRoot,
-    /// Timers and limits. Default: those of Linux.
-    pub timers: MeshTimers,
-    /// Quality of all links; `None`: the signals follow from the positions.
-    pub quality: Option<LinkQuality>,
-}
-
-/// Announcements of a mesh's root.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum MeshRoot {
-    /// Not at all.
-    None,
-    /// By proactive path requests.
-    #[default]
-    Proactive,
-    /// By proactive path requests, which all members answer.
-    Answered,
-    /// By root announcements.
-    Announcements,
-}
-
-/// Timers and limits of a mesh.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum MeshTimers {
-    /// Defaults of Linux.
-    #[default]
-    Linux,
-    /// Defaults of ns-3.
-    Ns3,
-}
-
-impl Mesh {
-    /// Creates a mesh without radios.
-    #[must_use]
-    pub fn new(name: &str) -> Self {
-        Mesh {
-            name: name.to_owned(),
-            radios: Vec::new(),
-            root: String::new(),
-            root_mode: MeshRoot::default(),
-            timers: MeshTimers::default(),
-            quality: None,
-        }
-    }
 }
 
 /// Mean forwarding delay of an access point between two frames on the air: the middle of 300 to 400 µs, from
