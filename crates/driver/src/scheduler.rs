@@ -408,6 +408,28 @@ mod tests {
     }
 
     #[test]
+    fn a_restored_report_is_that_of_before_the_interruption() {
+        let (mut scheduler, first) = calls();
+        scheduler.handle_timeout(first + Duration::from_micros(300));
+        scheduler.handle_wait(Duration::from_millis(7));
+        scheduler.handle_unsent();
+        scheduler.handle_interrupted(Outcome::NotStarted);
+        let (mut next, _) = calls();
+        next.restore(scheduler.save());
+        let report = next.report();
+        assert_eq!(report, scheduler.report());
+        assert_eq!(
+            (report.lateness_count, report.missed_sends, report.operations),
+            (2, 2, 1)
+        );
+        // The histogram has three significant digits.
+        assert!((report.lateness_us_p50 - 300.0).abs() < 1.0, "{report:?}");
+        assert!((report.lateness_us_max - 7000.0).abs() < 10.0, "{report:?}");
+        next.handle_wait(Duration::from_millis(20));
+        assert_eq!(next.report().lateness_count, 3);
+    }
+
+    #[test]
     fn the_start_up_of_a_player_is_an_event() {
         let (start, end) = (Instant::from_secs(3), Instant::from_secs(10));
         let machine = Workload::new(Config::stream_4k(), start, end, end, Seed(1), 0);

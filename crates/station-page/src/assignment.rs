@@ -95,3 +95,16 @@ impl Assignment {
         self.plan.duration
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netburn_units::Seed;
+
+    #[test]
+    fn a_seed_has_64_bits() {
+        let text = r#"{"type": "assign", "stations": [0], "target": {"address": "192.0.2.1:4480", "datagram_port": 4480},
+            "plan": {"name": "x", "seed": 18446744073709551615, "station": {"tv": {"workload": ["voip"]}}}}"#;
+        assert_eq!(Assignment::read(text).unwrap().plan.seed, Seed(u64::MAX));
+    }
+}

@@ -82,4 +82,29 @@ mod tests {
         assert_eq!(lanes.end(at(30), 8), []);
         assert_eq!(lanes.end(at(30), 8), []);
     }
+
+    #[test]
+    fn a_waiting_request_that_ends_reports_its_wait() {
+        let mut lanes = Lanes::default();
+        let at = Instant::from_millis;
+        (0..8).for_each(|request| lanes.begin(at(0), 0, request, 0));
+        lanes.begin(at(0), 0, 8, 1);
+        let waited = |millis| Waited {
+            owner: 1,
+            wait: Duration::from_millis(millis),
+        };
+        assert_eq!(lanes.end(at(5), 6), [], "it waited for requests of its own workload");
+        assert_eq!(lanes.end(at(5), 0), []);
+        assert_eq!(
+            lanes.end(at(5), 7),
+            [waited(5)],
+            "five are left before the other workload"
+        );
+        lanes.begin(at(5), 0, 9, 1);
+        lanes.begin(at(5), 0, 10, 1);
+        assert_eq!(lanes.end(at(9), 10), [waited(4)]);
+        assert_eq!(lanes.end(at(9), 9), [waited(4)]);
+        assert_eq!(lanes.end(at(9), 8), []);
+        assert_eq!(lanes.0[0].len(), 5);
+    }
 }

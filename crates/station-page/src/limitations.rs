@@ -92,3 +92,20 @@ fn two_digits(value: f64) -> f64 {
     let scale = 10_f64.powi(1 - value.log10().floor() as i32);
     (value * scale).round() / scale
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_workloads_with_datagrams_need_a_channel() {
+        let with = |config| [None, Some("no channel")].map(|error| obstacle(&config, error));
+        let no_channel = || Some("no channel".to_owned());
+        assert_eq!(with(Config::voip()), [None, None]);
+        assert_eq!(with(Config::dash()), [None, None]);
+        assert_eq!(with(Config::probe()), [None, no_channel()]);
+        assert_eq!(with(Config::video_call()), [None, no_channel()]);
+        let handshakes = || Some("a browser does not measure the handshakes of its connections".to_owned());
+        assert_eq!(with(Config::responsiveness()), [handshakes(), handshakes()]);
+    }
+}

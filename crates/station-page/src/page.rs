@@ -345,3 +345,22 @@ fn batches(rows: &[Row]) -> Vec<CountedBatch> {
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netburn_protocol::messages::{MAX_BATCH_EVENTS, MAX_BATCH_ROWS};
+    use netburn_record::IntervalRow;
+
+    #[test]
+    fn batches_have_a_limited_size() {
+        assert!(batches(&[]).is_empty());
+        let intervals = std::iter::repeat_n(Row::Interval(IntervalRow::default()), MAX_BATCH_ROWS + 5);
+        let event = warning(0, None, Instant::ZERO, 0, "");
+        let events = std::iter::repeat_n(event, MAX_BATCH_EVENTS + 1);
+        let batches = batches(&intervals.chain(events).collect::<Vec<Row>>());
+        let rows: Vec<usize> = batches.iter().map(|batch| batch.rows).collect();
+        assert_eq!(rows, [MAX_BATCH_ROWS, 5 + MAX_BATCH_EVENTS, 1]);
+        assert!(batches.iter().all(|batch| batch.rows == batch.batch.len()));
+    }
+}

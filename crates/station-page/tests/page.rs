@@ -130,17 +130,55 @@ fn a_run_of_calls_has_rows_a_verdict_and_a_report() {
 
 #[test]
 fn a_request_contains_the_dscp_of_its_response_and_its_station() {
-    let mut section = calls("150 ms");
-    section["cc"] = "bbr".into();
-    section["connections"] = "new".into();
-    let (mut page, reply) = started(&[("voip", section)]);
-    let first = Instant::from_nanos(reply.timeout.unwrap());
-    let reply = page.handle(first, Event::Timeout);
-    assert_eq!(begun(&reply), [(1, "/bytes/16384?n=1&dscp=48&cc=bbr&close&station=1")]);
-    let upload = json!({ "kind": "upload", "object_size": "1 MiB", "goal": [] });
-    let (mut page, _) = started(&[("up", upload)]);
-    let reply = page.handle(at(0), Event::Timeout);
-    assert_eq!(begun(&reply), [(1, "/sink?station=1")]);
+    let calls =
+        json!({ "kind": "calls", "object_size": "9 B", "interval": "1 s", "priority": "best-effort", "goal": [] });
+    let upload = json!({ "kind": "upload", "object_size": "9 B", "priority": "best-effort", "goal": [] });
+    for (section, changes, path) in [
+        (&calls, json!({}), "/bytes/9?n=1&station=1"),
+        (&calls, json!({ "connections": "new" }), "/bytes/9?n=1&close&station=1"),
+        (&calls, json!({ "dscp": 40 }), "/bytes/9?n=1&dscp=40&station=1"),
+        (
+            &calls,
+            json!({ "priority": "voice", "connections": "new" }),
+            "/bytes/9?n=1&dscp=48&close&station=1",
+        ),
+        (
+            &calls,
+            json!({ "cc": "reno", "connections": "new" }),
+            "/bytes/9?n=1&cc=reno&close&station=1",
+        ),
+        (
+            &calls,
+            json!({ "dscp": 48, "cc": "bbr", "connections": "new" }),
+            "/bytes/9?n=1&dscp=48&cc=bbr&close&station=1",
+        ),
+        (&upload, json!({}), "/sink?station=1"),
+        (&upload, json!({ "connections": "new" }), "/sink?close&station=1"),
+        (&upload, json!({ "dscp": 8 }), "/sink?dscp=8&station=1"),
+        (
+            &upload,
+            json!({ "dscp": 48, "connections": "new" }),
+            "/sink?dscp=48&close&station=1",
+        ),
+        (
+            &upload,
+            json!({ "dscp": 40, "cc": "bbr" }),
+            "/sink?dscp=40&cc=bbr&station=1",
+        ),
+    ] {
+        let mut section = section.clone();
+        for (key, value) in changes.as_object().unwrap() {
+            section[key] = value.clone();
+        }
+        if section["connections"].is_null() {
+            section["connections"] = "keep".into();
+        }
+        let (mut page, reply) = started(&[("one", section)]);
+        // The first call is due within one interval.
+        let first = Instant::from_nanos(reply.timeout.unwrap()).max(at(0));
+        let reply = page.handle(first, Event::Timeout);
+        assert_eq!(begun(&reply), [(1, path)], "{changes}");
+    }
 }
 
 #[test]
@@ -193,6 +231,7 @@ fn invalid_assignments_are_rejected() {
         (r#""stations":[1]"#, r#""stations":[]"#),
         (r#""stations":[1]"#, r#""stations":[1,1]"#),
         (r#""kind":"calls""#, r#""kind":"shell""#),
+        (r#""kind":"calls""#, r#""kind":"constructor""#),
         (r#""outstanding":8"#, r#""outstanding":1000000"#),
         (r#""interval":"1 s""#, r#""interval":"-1 s""#),
         (r#""goal":["150 ms"]"#, r#""goal":["soon"]"#),

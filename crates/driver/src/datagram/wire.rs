@@ -234,6 +234,7 @@ fn cookie(bytes: &[u8], at: usize) -> Cookie {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::datagram::tests::hex;
 
     #[test]
     fn decoding_inverts_encoding() {
@@ -272,6 +273,23 @@ mod tests {
             })
         );
         assert_eq!(bytes.len(), 200);
+    }
+
+    #[test]
+    fn hello_and_probe_have_the_documented_format() {
+        let bytes = hello(0x0102_0304_0506_0708);
+        assert_eq!(
+            bytes,
+            hex(&format!("4e42524e 01 01 0000 0102030405060708 {}", "00".repeat(48)))
+        );
+        let cookie = "03".repeat(16);
+        assert_eq!(
+            probe([3; 16], 77, 64, 48),
+            hex(&format!(
+                "4e42524e 01 03 0000 {cookie} 000000000000004d 30 {}",
+                "00".repeat(31)
+            ))
+        );
     }
 
     /// 128 to 191 are the known marks 0 to 63.

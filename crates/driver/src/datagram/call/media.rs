@@ -111,3 +111,51 @@ pub fn feedback(call: u64, feedback: &Feedback) -> Vec<u8> {
     }
     bytes
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::datagram::tests::hex;
+    use netburn_units::Duration;
+
+    #[test]
+    fn datagrams_have_the_documented_format() {
+        let packet = MediaPacket {
+            transport: 258,
+            frame: 3,
+            index: 1,
+            count: 2,
+            size: ByteSize::from_bytes(48),
+        };
+        let bytes = media(7, &packet, Instant::ZERO);
+        let fields = [
+            "4e42524e 01 09 0000 0000000000000007 00000003 0000000000000000",
+            "0000000000000102 0001 0002 0000000000000000",
+        ];
+        assert_eq!(bytes, hex(&fields.join(" ")));
+        let due = Instant::ZERO;
+        assert_eq!(read(&bytes), Some(MediaDatagram::Media { call: 7, packet, due }));
+        assert_eq!(read(&bytes[..39]), None);
+
+        let sent = Feedback {
+            stamp: Instant::from_secs(1),
+            from: 5,
+            ages: vec![Some(Duration::from_micros(2)), None],
+        };
+        let bytes = feedback(7, &sent);
+        let fields = [
+            "4e42524e 01 0a 0000 0000000000000007 0000000000000005",
+            "000000003b9aca00 00000002 ffffffff",
+        ];
+        assert_eq!(bytes, hex(&fields.join(" ")));
+        let expected = MediaDatagram::Feedback {
+            call: 7,
+            feedback: sent,
+        };
+        assert_eq!(read(&bytes), Some(expected));
+        assert_eq!(read(&bytes[..39]), None, "half an age");
+        let longest = [&bytes[..FEEDBACK_HEADER as usize], &[0; 4 * 301]].concat();
+        assert!(read(&longest[..longest.len() - 4]).is_some());
+        assert_eq!(read(&longest), None, "more than 300 ages");
+    }
+}

@@ -301,6 +301,7 @@ fn packet(kind: u8, call: u64, number: u32, size: usize) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::datagram::tests::hex;
 
     /// A frame of 5 packets every 20 ms.
     const STREAM: PacketStream = PacketStream {
@@ -367,6 +368,65 @@ mod tests {
             })
         );
         assert_eq!((up(7, 5, 172).len(), down(7, 6, due, 1).len()), (172, 32));
+    }
+
+    #[test]
+    fn datagrams_have_the_documented_format() {
+        let fields = [
+            "4e42524e 01 05 0000 03030303030303030303030303030303",
+            // Call, anchor, interval (20 ms), until, from, size, DSCP, video.
+            "0000000000000007 fffffffffffffffb 01312d00 00000064 00000028 00ac 30 00",
+            // Stamp, spacing (300 µs), burst, and the place of one age.
+            "000000000000004d 000493e0 0005 0000 00000000",
+        ];
+        assert_eq!(request([3; 16], &REQUESTED, 1), hex(&fields.join(" ")));
+        let packet = hex("4e42524e 01 07 0000 0000000000000007 00000005 000000000000000000000000");
+        assert_eq!(up(7, 5, 32), packet);
+        let due = Instant::from_nanos(-8);
+        let packet = hex("4e42524e 01 08 0000 0000000000000007 00000006 fffffffffffffff8 00000000");
+        assert_eq!(down(7, 6, due, 32), packet);
+        let fields = [
+            "4e42524e 01 06 0000 0000000000000009 000000000000000a 0000000000000007",
+            "0000000000000000 0000000000000000 00000028 00000000 000000000000004d 0000000000000000",
+            "ffffffff 000005dc",
+        ];
+        let report = hex(&fields.join(" "));
+        let Some(CallDatagram::Report { ages: encoded, .. }) = read(&report) else {
+            panic!("{report:?}");
+        };
+        assert_eq!(
+            ages(40, encoded).collect::<Vec<_>>(),
+            [(41, Duration::from_micros(1500))]
+        );
+        let expected = CallDatagram::Report {
+            call: 7,
+            from: 40,
+            stamp: Instant::from_nanos(77),
+            received: Instant::from_nanos(9),
+            sent: Instant::from_nanos(10),
+            arrived: None,
+            ages: encoded,
+        };
+        assert_eq!(read(&report), Some(expected));
+    }
+
+    #[test]
+    fn a_request_of_a_video_call_has_its_rates_up_to_32_bits() {
+        let with = |start_rate| {
+            let adaptation = Adaptation {
+                min_rate: BitRate::from_bps(1),
+                start_rate: BitRate::from_bps(start_rate),
+            };
+            let video = Some(VideoParameters {
+                adaptation,
+                timeout: Duration::from_nanos(3),
+            });
+            request([0; 16], &Request { video, ..REQUESTED }, 1)
+        };
+        let encoded = with(2);
+        assert_eq!((encoded.len(), encoded[55]), (84, 1));
+        assert_eq!(encoded[72..], hex("00000001 00000002 00000003"));
+        assert_eq!(with(8_000_000_000)[72..], hex("00000001 ffffffff 00000003"));
     }
 
     #[test]
