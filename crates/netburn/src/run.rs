@@ -40,7 +40,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitStatus, CliError> {
     print_result(&written(done.run.summary(), args.format))?;
     match View::open(done.run.path()) {
         Ok(mut view) => {
-            // Programs read the other formats, which have no causes. A user who stopped the run waits for nothing more.
+            // Programs read the other formats, which have no causes. After an interruption nothing else is simulated.
             if args.format == Format::Text && !is_interrupted(&done) {
                 match crate::causes::simulated(&done.run, &view.explanation, processors()) {
                     Ok(Some(explanation)) => view.explanation = explanation,

@@ -108,7 +108,7 @@ impl Prober {
     }
 
     /// Several clients have one address, as those of one data channel, and so they get the same cookie. The upper half of
-    /// an id on the wire then tells them apart, so ids are below 2³².
+    /// an id on the wire then identifies the client, so ids are below 2³².
     #[must_use]
     pub fn sharing_address(mut self) -> Self {
         self.prefix = self.token << 32;

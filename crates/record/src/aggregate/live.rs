@@ -19,7 +19,7 @@ const WINDOW: Duration = Duration::from_secs(1);
 const MAX_WINDOW: Duration = Duration::from_secs(30);
 /// Maximum delay of intervals, which arrive in batches. An interval may still arrive for this time
 /// after its end.
-const ON_ITS_WAY: Duration = Duration::from_millis(500);
+const BATCH_DELAY: Duration = Duration::from_millis(500);
 /// Maximum absolute time of a row. Later rows are ignored: a run lasts at most 30 days.
 const MAX_TIME: Duration = Duration::from_secs(40 * 24 * 3600);
 
@@ -255,9 +255,9 @@ impl LiveWorkload {
     /// longer one.
     #[must_use]
     pub fn mbps(&self, now: Instant) -> f64 {
-        let heard = self.bytes.end();
-        let expected = now.checked_sub(ON_ITS_WAY);
-        let Some(end) = heard.max(expected) else { return 0.0 };
+        let received = self.bytes.end();
+        let expected = now.checked_sub(BATCH_DELAY);
+        let Some(end) = received.max(expected) else { return 0.0 };
         let begin = end.checked_sub(self.window).unwrap_or(end);
         let bytes = self.bytes.between(begin, end).copied().fold(0, u64::saturating_add);
         bytes as f64 * 8.0 / 1e6 / self.window.as_secs_f64()

@@ -33,7 +33,7 @@ pub struct Kind {
     pub has_own_connections: bool,
     /// True for transfers without end: a user waits for none of their operations.
     pub is_bulk: bool,
-    /// True if throughput says more than the latency of operations.
+    /// True if throughput describes the workload better than the latency of operations.
     pub is_rated_by_throughput: bool,
     /// True if comparisons contain the latency of operations. For downloads and streams, throughput and windows say more.
     /// The probes of `responsiveness` have several types, which its score combines.
