@@ -19,7 +19,7 @@ pub struct RecordedWorkload {
     startup: Startup,
 }
 
-/// What the start of a player's playback is in the record.
+/// The meaning of the next start of a player's playback in the record.
 #[derive(Debug, Clone, Copy)]
 enum Startup {
     /// The start-up, which is not recorded yet.

@@ -136,7 +136,8 @@ fn timed_changes_take_effect_in_the_lab() {
     assert!(came_back(2.5, 3.5, 4.0) < 0.1);
     assert!(came_back(5.0, 6.5, 7.5) > 0.9);
     // MCS 0 on two streams at 40 MHz is 30 Mbit/s with the short guard interval (802.11-2020 table 19-35: HT MCS 8).
-    // The link had 300 Mbit/s before.
+    // The link had 300 Mbit/s before. An agent that had to wait for a processor reads within one second what arrived
+    // during a longer time, so its rate may be above that of the link.
     let moved = |from: f64, until: f64| {
         let bytes = rows.iter().filter_map(|row| match row {
             Row::Interval(interval) if interval.station == 1 => {
@@ -148,7 +149,7 @@ fn timed_changes_take_effect_in_the_lab() {
         bytes.sum::<u64>() as f64 * 8.0 / (until - from) / 1e6
     };
     let (before, after) = (moved(0.5, 2.0), moved(6.0, 7.0));
-    assert!(after < 30.0 && before > after, "{before}, then {after} Mbit/s");
+    assert!(after < 45.0 && before > after, "{before}, then {after} Mbit/s");
     // A machine that is too busy moves less, and the self-check reports it.
     if ended.code() == 0 {
         assert!(before > 40.0 && after > 4.0, "{before}, then {after} Mbit/s");

@@ -24,8 +24,8 @@ pub struct EarlyPackets {
     packets: BTreeMap<u32, Arrival>,
 }
 
-/// How early a packet may arrive. A client requests the packets of the next second, and the offset of the clocks adds less
-/// than another one. Packets that are due later come from a faulty server, so they are dropped.
+/// The longest time by which a packet may arrive early. A client requests the packets of the next second, and the offset of
+/// the clocks adds less than another one. Packets that are due later come from a faulty server, so they are dropped.
 const MAX_EARLY: Duration = Duration::from_secs(2);
 
 impl EarlyPackets {
