@@ -1,7 +1,7 @@
 //! Packets from the transmit queue to the hardware, and composition of aggregates: by the driver
 //! when they enter the hardware, or by the radio at the transmit opportunity.
 
-use super::hardware::{Fill, Place};
+use super::hardware::{Addressed, Fill, Place, Receiver};
 use super::link::Link;
 use super::node::{Category, Crossing, Node, limits_in_txop};
 use crate::aggregation::{Aggregate, Fit, Framing, Limits, mpdu};
@@ -56,7 +56,8 @@ impl<P> Node<P> {
                 break;
             };
             if let Some(aggregate) = self.build(now, category, tin, Origin::Queue, attempt) {
-                self.categories[category].hardware.push(aggregate);
+                let hardware = &mut self.categories[category].hardware;
+                hardware.push(Receiver::Station(tin), aggregate);
             }
         }
     }
@@ -264,7 +265,8 @@ impl<P> Node<P> {
                 left: None,
             };
             if let Some(aggregate) = self.build(now, category, tin, Origin::Hardware, attempt) {
-                self.categories[category].hardware.push(aggregate);
+                let hardware = &mut self.categories[category].hardware;
+                hardware.push(Receiver::Station(tin), aggregate);
             }
         }
         true
@@ -272,10 +274,10 @@ impl<P> Node<P> {
 
     /// Next aggregate of the category. An aggregate that the radio composes only now is limited to
     /// the rest `left` of a TXOP, including its response, or isn't composed.
-    pub(super) fn take(&mut self, now: Instant, category: usize, left: Option<Duration>) -> Option<Aggregate<P>> {
+    pub(super) fn take(&mut self, now: Instant, category: usize, left: Option<Duration>) -> Option<Addressed<P>> {
         let hardware = &mut self.categories[category].hardware;
-        if let Some(aggregate) = hardware.pop() {
-            return Some(aggregate);
+        if let Some(ready) = hardware.pop() {
+            return Some(ready);
         }
         let by_packet = hardware.takes_packets();
         while let Some(place) = self.categories[category].hardware.pop_place() {
@@ -296,7 +298,8 @@ impl<P> Node<P> {
                     hardware.put_place_first(Place::of_rest(tin, rest));
                 }
                 self.set_unsent(now, tin);
-                return Some(aggregate);
+                let to = Receiver::Station(tin);
+                return Some(Addressed { to, aggregate });
             }
             let waits =
                 self.link_to.get(tin.to.index()).copied().flatten().is_some_and(|link| {
@@ -310,7 +313,9 @@ impl<P> Node<P> {
             self.queue.on_completed(tin, place.estimated_airtime);
         }
         let tin = self.categories[category].hardware.first_tin()?;
-        self.build(now, category, tin, Origin::Hardware, Attempt { failures: 0, left })
+        let aggregate = self.build(now, category, tin, Origin::Hardware, Attempt { failures: 0, left })?;
+        let to = Receiver::Station(tin);
+        Some(Addressed { to, aggregate })
     }
 
     /// Composes an aggregate for a tin.
@@ -368,7 +373,7 @@ impl<P> Node<P> {
             (Origin::Hardware, None) => Fit::AllButFirst,
             (Origin::Hardware, Some(_)) => Fit::All,
         };
-        let mut aggregate = sender.build(now, tin, &sending, &limits, &framing, most, fit, spare, &mut take);
+        let mut aggregate = sender.build(now, &sending, &limits, &framing, most, fit, spare, &mut take);
         queue.set_unsent(now, tin, sender.unsent());
         match &mut aggregate {
             Some(aggregate) if origin != Origin::Queue => aggregate.estimated_airtime = estimated_airtime,

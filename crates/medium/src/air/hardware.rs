@@ -22,11 +22,26 @@ pub(super) struct Hardware<P> {
     composition: Composition,
     /// True if it accepts single packets.
     by_packet: bool,
-    ready: VecDeque<Aggregate<P>>,
+    ready: VecDeque<Addressed<P>>,
     places: VecDeque<Place>,
     store: Store<P>,
-    /// MPDUs of the aggregate on the air.
+    /// MPDUs of the aggregates on the air.
     on_air: usize,
+}
+
+/// An aggregate with its receiver.
+#[derive(Debug)]
+pub(super) struct Addressed<P> {
+    pub(super) to: Receiver,
+    pub(super) aggregate: Aggregate<P>,
+}
+
+/// Receiver of an aggregate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Receiver {
+    Station(Tin),
+    /// All nodes that have a link from the sender.
+    Group,
 }
 
 /// Place of an aggregate that the radio will compose.
@@ -121,11 +136,11 @@ impl<P> Hardware<P> {
             HardwareQueue::Time(most) if self.by_packet => packets == 0 || airtime < most,
             HardwareQueue::Aggregates(most) => aggregates < most.max(1) as usize,
             HardwareQueue::Time(most) => {
-                let ready: Duration = self.ready.iter().map(|aggregate| aggregate.duration).sum();
+                let ready: Duration = self.ready.iter().map(|ready| ready.aggregate.duration).sum();
                 aggregates == 0 || ready + airtime < most
             }
             HardwareQueue::Frames(most) => {
-                let ready: usize = self.ready.iter().map(|aggregate| aggregate.mpdus.len()).sum();
+                let ready: usize = self.ready.iter().map(|ready| ready.aggregate.mpdus.len()).sum();
                 let again: usize = self.places.iter().map(|place| place.mpdus).sum();
                 packets as usize + ready + again + self.on_air < most.max(1) as usize
             }
@@ -139,18 +154,18 @@ impl<P> Hardware<P> {
 
     /// Packets outside of aggregates on the air, without retransmissions that have a place.
     pub(super) fn packets(&self) -> usize {
-        let ready = self.ready.iter().flat_map(|aggregate| &aggregate.mpdus);
+        let ready = self.ready.iter().flat_map(|ready| &ready.aggregate.mpdus);
         let ready: usize = ready.map(|m| usize::from(m.packet.is_some()) + m.more.len()).sum();
         ready + self.store.packets() as usize
     }
 
-    pub(super) fn push(&mut self, aggregate: Aggregate<P>) {
-        self.ready.push_back(aggregate);
+    pub(super) fn push(&mut self, to: Receiver, aggregate: Aggregate<P>) {
+        self.ready.push_back(Addressed { to, aggregate });
     }
 
     /// Adds a failed aggregate in front, for a retry.
-    pub(super) fn push_again(&mut self, aggregate: Aggregate<P>) {
-        self.ready.push_front(aggregate);
+    pub(super) fn push_again(&mut self, to: Receiver, aggregate: Aggregate<P>) {
+        self.ready.push_front(Addressed { to, aggregate });
     }
 
     pub(super) fn push_packet(&mut self, tin: Tin, packet: Queued<P>, estimated_airtime: Duration) {
@@ -219,12 +234,16 @@ impl<P> Hardware<P> {
     }
 
     /// Removes the ready aggregates of data for `to`.
-    pub(super) fn retract(&mut self, to: NodeId) -> Vec<Aggregate<P>> {
-        let is_for = |aggregate: &Aggregate<P>| aggregate.tin.to == to && aggregate.tin.tid != MANAGEMENT;
-        let (gone, ready) = self.ready.drain(..).partition(is_for);
-        self.ready = ready;
-        let gone: VecDeque<Aggregate<P>> = gone;
-        gone.into()
+    pub(super) fn retract(&mut self, to: NodeId) -> Vec<(Tin, Aggregate<P>)> {
+        let (mut gone, mut kept) = (Vec::new(), VecDeque::new());
+        for ready in self.ready.drain(..) {
+            match ready.to {
+                Receiver::Station(tin) if tin.to == to && tin.tid != MANAGEMENT => gone.push((tin, ready.aggregate)),
+                _ => kept.push_back(ready),
+            }
+        }
+        self.ready = kept;
+        gone
     }
 
     /// Removes the places of aggregates for `to`.
@@ -241,11 +260,11 @@ impl<P> Hardware<P> {
     }
 
     /// Next aggregate that is ready.
-    pub(super) fn pop(&mut self) -> Option<Aggregate<P>> {
+    pub(super) fn pop(&mut self) -> Option<Addressed<P>> {
         self.ready.pop_front()
     }
 
-    /// Sets the number of MPDUs of the aggregate on the air; 0: none.
+    /// Sets the number of MPDUs of the aggregates on the air; 0: none.
     pub(super) fn set_on_air(&mut self, mpdus: usize) {
         self.on_air = mpdus;
     }

@@ -1,11 +1,12 @@
 //! State of a station or access point radio.
 
 use super::config::{AirConfig, LinkConfig};
-use super::hardware::Hardware;
+use super::hardware::{Addressed, Hardware, Receiver};
 use super::host_bus::{RxBus, Serializer};
 use super::link::Link;
 use super::output::Account;
-use crate::aggregation::{Aggregate, Fit, Framing, Limits, Mpdu, Sending};
+use super::sequence::{Exchange, FrameSequence, Payload, User};
+use crate::aggregation::{Fit, Framing, Limits, Mpdu, Sending};
 use crate::config::AdapterRate;
 use crate::edca::{AccessCategory, Contender, EdcaParameters, Window};
 use crate::packet::{MANAGEMENT, NodeId, Packet, Queued};
@@ -112,21 +113,6 @@ pub(super) struct Category<P> {
     pub(super) window: Window,
     pub(super) hardware: Hardware<P>,
     pub(super) waiting: bool,
-}
-
-/// A frame exchange in progress.
-#[derive(Debug)]
-pub(super) struct Exchange<P> {
-    pub(super) category: usize,
-    pub(super) aggregate: Aggregate<P>,
-    /// Arrival of each MPDU, after the data.
-    pub(super) arrived: Vec<bool>,
-    pub(super) txop_end: Instant,
-    /// True if the node owns the medium already: after RTS and CTS, or after an earlier frame of a
-    /// TXOP.
-    pub(super) reserved: bool,
-    /// True if the data were sent: the exchange didn't end with RTS.
-    pub(super) data_sent: bool,
 }
 
 /// Limits of an aggregate in a TXOP: its PPDU and the response must fit.
@@ -252,19 +238,29 @@ impl<P> Node<P> {
         self.bus.crossing.len() + self.bus.down.as_ref().map_or(0, RxBus::packets)
     }
 
-    /// Starts an exchange for the category's aggregate; `reserved` if the node owns the medium
-    /// already.
-    #[inline]
-    pub(super) fn begin(&mut self, category: usize, aggregate: Aggregate<P>, txop_end: Instant, reserved: bool) {
-        let hardware = &mut self.categories[category].hardware;
-        hardware.set_on_air(aggregate.mpdus.len());
+    /// Payload of an exchange for an aggregate.
+    pub(super) fn payload(&mut self, Addressed { to, aggregate }: Addressed<P>) -> Payload<P> {
+        match to {
+            Receiver::Station(tin) => Payload::Users {
+                first: User {
+                    tin,
+                    aggregate,
+                    arrived: std::mem::take(&mut self.spare_arrived),
+                },
+                others: Vec::new(),
+            },
+            Receiver::Group => Payload::Group(aggregate),
+        }
+    }
+
+    /// Starts an exchange of a category.
+    pub(super) fn begin(&mut self, category: usize, payload: Payload<P>, sequence: FrameSequence, txop_end: Instant) {
+        self.categories[category].hardware.set_on_air(payload.mpdus());
         self.exchange = Some(Exchange {
             category,
-            aggregate,
-            arrived: std::mem::take(&mut self.spare_arrived),
             txop_end,
-            reserved,
-            data_sent: false,
+            sequence,
+            payload,
         });
     }
 
@@ -273,7 +269,6 @@ impl<P> Node<P> {
         let mpdus = self.spare.pop().unwrap_or_default();
         let Some(place) = self.place_of(to) else { return };
         let link = &mut self.links[usize::from(place)];
-        let tin = Tin { to, tid: MANAGEMENT };
         let sender = &mut link.senders[usize::from(MANAGEMENT)];
         let mut packet = Some(Queued {
             to,
@@ -283,7 +278,6 @@ impl<P> Node<P> {
         });
         let frame = sender.build(
             now,
-            tin,
             &link.frame,
             &Limits::NONE,
             &Framing::PLAIN,
@@ -295,7 +289,8 @@ impl<P> Node<P> {
         let category = AccessCategory::Voice.index();
         if let Some(mut frame) = frame {
             frame.probe = false;
-            self.categories[category].hardware.push(frame);
+            let to = Receiver::Station(Tin { to, tid: MANAGEMENT });
+            self.categories[category].hardware.push(to, frame);
         }
     }
 
@@ -305,11 +300,11 @@ impl<P> Node<P> {
         let Some(place) = self.place_of(to) else { return };
         let link = &mut self.links[usize::from(place)];
         for category in &mut self.categories {
-            for aggregate in category.hardware.retract(to) {
-                let sender = &mut link.senders[usize::from(aggregate.tin.tid)];
+            for (tin, aggregate) in category.hardware.retract(to) {
+                let sender = &mut link.senders[usize::from(tin.tid)];
                 sender.send_again(aggregate.mpdus.into_iter());
-                self.queue.on_completed(aggregate.tin, aggregate.estimated_airtime);
-                self.queue.set_unsent(now, aggregate.tin, sender.unsent());
+                self.queue.on_completed(tin, aggregate.estimated_airtime);
+                self.queue.set_unsent(now, tin, sender.unsent());
             }
             for place in category.hardware.retract_places(to) {
                 let sender = &link.senders[usize::from(place.tin.tid)];
