@@ -123,3 +123,207 @@ impl<P> Node<P> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{AirConfig, ChannelConfig, LinkConfig, NodeConfig, Output};
+    use super::*;
+    use crate::aggregation::{Fit, Framing, Limits};
+    use crate::air::sequence::{FrameSequence, Opening, Payload, User};
+    use crate::config::{AdapterRate, Composition, Guard, HardwareQueue, QueueLimit, Width};
+    use crate::edca::EdcaParameters;
+    use crate::packet::{Ecn, Packet, Queued};
+    use crate::phy::{Modulation, TxVector, ofdm::Rate};
+    use crate::queue::Tin;
+    use crate::queue::driver::{Device, Order};
+    use crate::queue::fifo::Fifo;
+    use crate::rate::RateChoice;
+    use netburn_units::Seed;
+
+    const INITIATOR: NodeId = NodeId(0);
+    const BEST_EFFORT: usize = 1;
+
+    /// Two stations and an access point, node 0, with 65 Mbit/s.
+    fn air() -> Air<u64> {
+        let link = |to| LinkConfig {
+            to,
+            vector: TxVector {
+                modulation: Modulation::Ht { mcs: 7 },
+                width: Width::Mhz20,
+                guard: Guard::Ns800,
+                streams: 1,
+                signal_extension: false,
+                short_preamble: false,
+            },
+            rate: RateChoice::Fixed,
+            snr_db: None,
+            limits: Limits {
+                ampdu: true,
+                frames: 64,
+                window: 64,
+                bytes: 65_535,
+                ..Limits::NONE
+            },
+        };
+        let node = |links: &[usize]| NodeConfig {
+            channel: 0,
+            edca: EdcaParameters::default_set(15),
+            hardware: HardwareQueue::Aggregates(2),
+            composition: Composition::default(),
+            rts_threshold: None,
+            rts_rate: Modulation::Ofdm(Rate::M24),
+            framing: Framing::QOS,
+            limit: AdapterRate::default(),
+            links: links.iter().copied().map(link).collect(),
+        };
+        let config = AirConfig {
+            channels: vec![ChannelConfig::ofdm()],
+            nodes: vec![node(&[1, 2]), node(&[0]), node(&[0])],
+            hidden: Vec::new(),
+            seed: Seed(1),
+        };
+        let queue = || Device::new(Fifo::new(QueueLimit::Packets(100)), 123, Order::Arrival);
+        let queues = (0..3).map(|_| Box::new(queue()) as Box<_>);
+        Air::new(&config, queues.collect()).unwrap()
+    }
+
+    /// An aggregate of `packets` packets with 1500 bytes for a station.
+    fn user(air: &mut Air<u64>, to: NodeId, packets: u64) -> User<u64> {
+        let link = air.nodes[INITIATOR.index()].link(to).unwrap();
+        let mut payloads = 0..packets;
+        let packets = |_| {
+            payloads.next().map(|payload| Queued {
+                to,
+                since: Instant::ZERO,
+                arrival: 0,
+                packet: Packet {
+                    length: 1_500,
+                    flow: 0,
+                    tid: 0,
+                    ecn: Ecn::NotEct,
+                    payload,
+                },
+            })
+        };
+        let (sending, limits) = (link.sending, link.limits);
+        let aggregate = link.senders[0].build(
+            Instant::ZERO,
+            &sending,
+            &limits,
+            &Framing::QOS,
+            64,
+            Fit::Keep,
+            Vec::new(),
+            packets,
+        );
+        User {
+            tin: Tin { to, tid: 0 },
+            aggregate: aggregate.unwrap(),
+            arrived: Vec::new(),
+        }
+    }
+
+    /// Starts an exchange with both stations: one packet for the first, seven for the second.
+    fn begin(air: &mut Air<u64>, opening: Opening) {
+        let payload = Payload::Users {
+            first: user(air, NodeId(1), 1),
+            others: vec![user(air, NodeId(2), 7)],
+        };
+        let sequence = FrameSequence::new(opening, &payload, &air.channels[0].timing);
+        air.nodes[INITIATOR.index()].begin(BEST_EFFORT, payload, sequence, Instant::ZERO);
+        air.send_step(Instant::ZERO, INITIATOR);
+    }
+
+    /// Times in µs and receivers of deliveries, and of packets that left the sender.
+    fn outputs(air: &mut Air<u64>) -> (Vec<(u64, u16)>, Vec<(u64, u16, u32)>) {
+        let (mut delivered, mut sent) = (Vec::new(), Vec::new());
+        let micros = |at: Instant| at.since(Instant::ZERO).as_nanos() / 1_000;
+        while let Some(output) = air.poll_output() {
+            match output {
+                Output::Delivered { at, to, .. } => delivered.push((micros(at), to.0)),
+                Output::Sent { at, to, packets, .. } => sent.push((micros(at), to.0, packets)),
+                other => panic!("{other:?}"),
+            }
+        }
+        (delivered, sent)
+    }
+
+    /// The PPDU lasts as long as its longest aggregate: 1368 µs. ACK (28 µs) and BlockAck (32 µs) follow, with 16 µs ahead of
+    /// each.
+    #[test]
+    fn two_receivers_acknowledge_one_after_the_other() {
+        let mut air = air();
+        begin(&mut air, Opening::Contention);
+        air.handle_timeout(Instant::ZERO + Duration::from_millis(100));
+        let (delivered, sent) = outputs(&mut air);
+        let at_end = 1_368;
+        let to_second = std::iter::repeat_n((at_end, 2), 7);
+        assert_eq!(
+            delivered,
+            std::iter::once((at_end, 1)).chain(to_second).collect::<Vec<_>>()
+        );
+        let end = at_end + 16 + 28 + 16 + 32;
+        assert_eq!(sent, [(end, 1, 1), (end, 2, 7)]);
+        let account = air.account(INITIATOR);
+        assert_eq!((account.transmissions, account.mpdus, account.retries), (1, 8, 0));
+        let channel = air.channel_account(0);
+        assert_eq!(
+            (channel.data, channel.control),
+            (Duration::from_micros(at_end), Duration::from_micros(28 + 32))
+        );
+    }
+
+    /// The sleeping station gets its packet in an exchange of its own, after it has woken.
+    #[test]
+    fn a_receiver_that_sleeps_does_not_keep_another_from_its_data() {
+        let mut air = air();
+        air.set_away(Instant::ZERO, NodeId(1), true);
+        begin(&mut air, Opening::Contention);
+        let woken = Instant::ZERO + Duration::from_micros(1_450);
+        air.handle_timeout(woken);
+        let (delivered, sent) = outputs(&mut air);
+        assert_eq!(delivered, [(1_368, 2); 7]);
+        // SIFS for the first station's ACK, which is missing, and another one before the BlockAck.
+        assert_eq!(sent, [(1_368 + 16 + 16 + 32, 2, 7)]);
+        assert!(air.is_away(NodeId(1)));
+        air.set_away(woken, NodeId(1), false);
+        air.handle_timeout(Instant::ZERO + Duration::from_millis(100));
+        let (delivered, sent) = outputs(&mut air);
+        assert_eq!((delivered.len(), sent.len()), (1, 1));
+        assert_eq!(air.backlog(INITIATOR), 0);
+        assert_eq!(air.account(INITIATOR).transmissions, 2);
+    }
+
+    /// RTS (20 bytes) and CTS (14 bytes) at 24 Mbit/s last 28 µs each. RTS reserves up to the data, the others up to the end of
+    /// the sequence.
+    #[test]
+    fn frames_reserve_the_medium() {
+        let mut air = air();
+        let payload = Payload::Users {
+            first: user(&mut air, NodeId(1), 1),
+            others: Vec::new(),
+        };
+        let Payload::Users { first, .. } = &payload else {
+            unreachable!("one user")
+        };
+        let vector = crate::phy::response::legacy(Modulation::Ofdm(Rate::M24), &first.aggregate.sending.vector);
+        let timing = air.channels[0].timing;
+        let reserved = |opening| {
+            let mut sequence = FrameSequence::new(opening, &payload, &timing);
+            let mut steps = Vec::new();
+            loop {
+                let step = *sequence.step();
+                steps.push((step.duration.as_nanos() / 1_000, step.nav.as_nanos() / 1_000));
+                if !sequence.advance() {
+                    return steps;
+                }
+            }
+        };
+        let data = [(228, 16 + 28), (28, 0)];
+        assert_eq!(reserved(Opening::Contention), data);
+        let protected = [(28, 16 + 228 + 16 + 28), data[0], data[1]];
+        assert_eq!(reserved(Opening::CtsToSelf(vector)), protected);
+        let rts = [(28, 16 + 28 + 16), protected[0], data[0], data[1]];
+        assert_eq!(reserved(Opening::RtsCts(vector)), rts);
+    }
+}
