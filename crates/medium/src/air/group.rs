@@ -80,7 +80,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
                     at: frame.start,
                     duration: aggregate.duration,
                     from: id,
-                    to: id,
+                    to: None,
                     tid: MANAGEMENT,
                     vector: aggregate.sending.vector,
                     mpdus: 1,

@@ -65,7 +65,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
                 at: frame.start,
                 duration,
                 from: id,
-                to,
+                to: Some(to),
                 tid: tin.tid,
                 vector: aggregate.sending.vector,
                 mpdus,
