@@ -4,7 +4,7 @@
 
 use crate::link_service::Service;
 use netburn_scenario::plan::{DEFAULT_QUEUE_TIME, Framing, MIN_DEFAULT_QUEUE};
-use netburn_units::{BitRate, ByteSize, Duration, Instant, Probability, Stream, earlier};
+use netburn_units::{BitRate, ByteSize, Duration, Instant, Probability, RandomStream, earlier};
 use std::collections::VecDeque;
 
 /// Settings of a hop.
@@ -124,7 +124,7 @@ pub struct Hop<T> {
     service: Option<Box<Service>>,
     /// Serialisation ends that were not polled yet, if they are reported.
     sent: Option<VecDeque<Instant>>,
-    loss: Stream,
+    loss: RandomStream,
     count: HopCount,
 }
 
@@ -144,7 +144,7 @@ pub enum HopEvent<T> {
 impl<T> Hop<T> {
     /// Creates a hop that draws its losses from `loss`.
     #[must_use]
-    pub fn new(config: HopConfig, loss: Stream) -> Self {
+    pub fn new(config: HopConfig, loss: RandomStream) -> Self {
         Hop {
             config,
             waiting: VecDeque::new(),

@@ -10,7 +10,7 @@ use crate::aggregation::{Fit, Framing, Limits, Sender};
 use crate::edca::AccessCategory;
 use crate::packet::{MANAGEMENT, NodeId, Packet, Queued};
 use crate::queue::StationState;
-use netburn_units::{Instant, Stream};
+use netburn_units::{Instant, RandomStream};
 
 impl<P: std::fmt::Debug + Send> Air<P> {
     /// Sends a group-addressed frame at the lowest basic rate, past the transmit queue. Its end is an
@@ -101,6 +101,6 @@ impl<P: std::fmt::Debug + Send> Air<P> {
     }
 }
 
-fn happens(stream: &mut Stream, chance: f64) -> bool {
+fn happens(stream: &mut RandomStream, chance: f64) -> bool {
     ((stream.next_u64() >> 11) as f64) < chance * (1_u64 << 53) as f64
 }

@@ -7,7 +7,7 @@ use crate::packet::{NodeId, Packet};
 use crate::phy::{Modulation, PhyError, TxVector, response};
 use crate::queue::{Readiness, StationState};
 use crate::rate::{Fixed, RateAlgorithm, RateChoice, RateSet, Report, gain_db};
-use netburn_units::{Duration, Instant, Stream};
+use netburn_units::{Duration, Instant, RandomStream};
 
 /// Size of the cache: full segments and their acknowledgements, at the current rate and at probed
 /// rates.
@@ -25,7 +25,7 @@ pub(super) struct Link<P> {
     /// Clock divider of the PHY.
     clock: u64,
     /// Random stream of its rate control.
-    chance: Stream,
+    chance: RandomStream,
     rate: Box<dyn RateAlgorithm>,
     /// Most recent choice.
     pub(super) sending: Sending,
@@ -60,7 +60,7 @@ impl<P> Link<P> {
         lowest: Modulation,
         access: Duration,
         clock: u64,
-        chance: Stream,
+        chance: RandomStream,
     ) -> Result<Self, PhyError> {
         let sending = Sending::new(&config.vector, config.limits.window, clock)?;
         let frame = Sending::new(&response::legacy(lowest, &config.vector), 1, clock)?;
@@ -214,7 +214,7 @@ fn start(
     limits: &Limits,
     (access, clock): (Duration, u64),
     snr_db: Option<f64>,
-    chance: &Stream,
+    chance: &RandomStream,
 ) -> Box<dyn RateAlgorithm> {
     match rate {
         RateChoice::Fixed => Box::new(Fixed(*vector)),

@@ -44,7 +44,7 @@ use crate::phy::PhyError;
 use crate::queue::{StationState, TransmitQueue};
 use channel::{Channel, ContenderOwner, OnAir};
 use link::Received;
-use netburn_units::{BitRate, Instant, Stream};
+use netburn_units::{BitRate, Instant, RandomStream};
 use node::Node;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -61,9 +61,9 @@ pub struct Air<P> {
     sequence: u64,
     outputs: VecDeque<Output<P>>,
     trace: Option<VecDeque<Transmission>>,
-    loss: Stream,
+    loss: RandomStream,
     /// Losses of group-addressed frames.
-    group_loss: Stream,
+    group_loss: RandomStream,
     now: Instant,
     winners: Vec<crate::edca::Contender>,
     /// Buffer for received content in order.

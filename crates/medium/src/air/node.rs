@@ -12,7 +12,7 @@ use crate::edca::{AccessCategory, Contender, EdcaParameters, Window};
 use crate::packet::{MANAGEMENT, NodeId, Packet, Queued};
 use crate::phy::{Modulation, PhyError, response};
 use crate::queue::{Drops, StationState, Tin, TransmitQueue};
-use netburn_units::{BitRate, Duration, Instant, Stream};
+use netburn_units::{BitRate, Duration, Instant, RandomStream};
 
 #[derive(Debug)]
 pub(super) struct Node<P> {
@@ -35,7 +35,7 @@ pub(super) struct Node<P> {
     pub(super) away: bool,
     /// Number of packets that entered its queue.
     pub(super) arrivals: u64,
-    pub(super) backoff: Stream,
+    pub(super) backoff: RandomStream,
     pub(super) drops: Drops<P>,
     pub(super) bus: HostBus<P>,
     /// Pool of vectors for aggregates.

@@ -2,7 +2,7 @@
 
 use super::config::OBSS_FRAME;
 use crate::edca::Contender;
-use netburn_units::{Duration, Stream};
+use netburn_units::{Duration, RandomStream};
 
 /// Transmissions of networks outside of the scenario (overlapping BSSs). Their frames arrive at
 /// random (Poisson), at a rate that yields their share of the time, independent of the scenario's
@@ -25,7 +25,7 @@ pub(super) struct Obss {
     /// Number of waiting frames.
     waiting: u32,
     on_air: bool,
-    chance: Stream,
+    chance: RandomStream,
 }
 
 /// AIFSN of best effort.
@@ -48,7 +48,7 @@ fn gap(busy: f64) -> f64 {
 
 impl Obss {
     /// Creates the model for the share `busy`, at most 0.95, of the time.
-    pub(super) fn new(contender: Contender, busy: f64, clock: u64, chance: Stream) -> Self {
+    pub(super) fn new(contender: Contender, busy: f64, clock: u64, chance: RandomStream) -> Self {
         Obss {
             contender,
             gap: gap(busy),

@@ -51,7 +51,7 @@ use netburn_medium::queue::StationState;
 use netburn_medium::signal;
 use netburn_scenario::Plan;
 use netburn_scenario::plan::{DEFAULT_RADIUS_DELAY, Joins, Network as Ssid};
-use netburn_units::{Duration, Instant, Stream};
+use netburn_units::{Duration, Instant, RandomStream};
 pub(crate) use on_air::{ClientBody, Context};
 use std::collections::VecDeque;
 use timers::Timers;
@@ -100,9 +100,9 @@ pub(crate) struct RoamingStation<B> {
     /// Time of the next update of the signals.
     next_motion: Option<Instant>,
     /// For the reception of beacons.
-    beacon_rng: Stream,
+    beacon_rng: RandomStream,
     /// For the acceptance of transition requests.
-    acceptance_rng: Stream,
+    acceptance_rng: RandomStream,
     acceptance: f64,
     /// Time at which it joined its radio; `None`: before the run.
     pub(crate) joined_at: Option<Instant>,
@@ -495,7 +495,7 @@ impl<B: Payload> RoamingStation<B> {
 }
 
 /// A number from 0 to 1.
-fn draw(stream: &mut Stream) -> f64 {
+fn draw(stream: &mut RandomStream) -> f64 {
     (stream.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
 }
 

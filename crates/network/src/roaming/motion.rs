@@ -3,7 +3,7 @@
 use netburn_medium::geometry::Position;
 use netburn_medium::way::Way;
 use netburn_scenario::plan::{DEFAULT_SPEED, RadioRef, RadioSignal, StationAir};
-use netburn_units::{Db, Distance, Instant, Stream};
+use netburn_units::{Db, Distance, Instant, RandomStream};
 
 /// Origin of a station's signals over time.
 #[derive(Debug, Clone)]
@@ -48,13 +48,13 @@ pub(crate) struct Shadowing {
     sigma_db: f64,
     /// Distance d in metres.
     distance: f64,
-    chance: Stream,
+    chance: RandomStream,
     value: f64,
     at: Option<Position>,
 }
 
 impl Shadowing {
-    pub(super) fn new(sigma: Db, distance: Distance, chance: Stream) -> Self {
+    pub(super) fn new(sigma: Db, distance: Distance, chance: RandomStream) -> Self {
         Shadowing {
             sigma_db: sigma.as_db_f64(),
             distance: distance.as_millimetres().max(1) as f64 / 1_000.0,

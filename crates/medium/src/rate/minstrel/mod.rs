@@ -21,7 +21,7 @@ mod statistics;
 
 use super::{Choice, RateAlgorithm, RateSet, Report};
 use crate::phy::TxVector;
-use netburn_units::{Duration, Instant, Stream};
+use netburn_units::{Duration, Instant, RandomStream};
 use probe::Probes;
 use statistics::{CommonLoss, Statistics};
 use std::collections::BTreeMap;
@@ -92,7 +92,7 @@ impl Minstrel {
     /// Starts without statistics, with the slowest rate of `set`. `chance`: random stream for
     /// probes.
     #[must_use]
-    pub fn new(set: RateSet, parameters: MinstrelParameters, chance: Stream) -> Self {
+    pub fn new(set: RateSet, parameters: MinstrelParameters, chance: RandomStream) -> Self {
         let place = set.entries().iter().enumerate().map(|(at, e)| (e.vector, at)).collect();
         Minstrel {
             statistics: vec![Statistics::default(); set.entries().len()],

@@ -2,7 +2,7 @@
 
 use super::statistics::Statistics;
 use crate::rate::RateSet;
-use netburn_units::{Duration, Instant, Stream};
+use netburn_units::{Duration, Instant, RandomStream};
 use std::cmp::Reverse;
 
 /// Selects rates to probe in a fixed sequence (`minstrel_sample_seq`): the next faster ones, any
@@ -23,7 +23,7 @@ pub(super) struct Probes {
     gap: u32,
     /// MCS distance of the next step up: doubled after a success.
     stride: usize,
-    chance: Stream,
+    chance: RandomStream,
 }
 
 /// Minimum and maximum number of PPDUs between probes. On a crowded channel a probe costs a
@@ -45,7 +45,7 @@ enum Kind {
 const PROBE_SEQUENCE: [Kind; 6] = [Kind::Across, Kind::Up, Kind::Jump, Kind::Up, Kind::Across, Kind::Down];
 
 impl Probes {
-    pub(super) fn new(set: &RateSet, chance: Stream) -> Self {
+    pub(super) fn new(set: &RateSet, chance: RandomStream) -> Self {
         let mut keys = Vec::new();
         let mut groups: Vec<Vec<usize>> = Vec::new();
         let mut group_of = Vec::new();
