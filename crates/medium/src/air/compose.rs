@@ -6,7 +6,7 @@ use super::link::Link;
 use super::node::{Category, Crossing, Node, limits_in_txop};
 use crate::aggregation::{Aggregate, Fit, Framing, Limits, mpdu};
 use crate::edca::AccessCategory;
-use crate::queue::{Readiness, StationState, Tin, Unsent};
+use crate::queue::{Readiness, StationState, StationTid, Unsent};
 use netburn_units::{Duration, Instant};
 
 /// Origin of the packets of an aggregate.
@@ -48,7 +48,7 @@ impl<P> Node<P> {
         };
         while self.categories[category].hardware.has_room(0, Duration::ZERO) {
             let (links, link_to) = (&self.links, &self.link_to);
-            let mut may = |tin: Tin| {
+            let mut may = |tin: StationTid| {
                 let place = link_to.get(tin.to.index()).copied().flatten();
                 place.map_or(Readiness::Later, |place| links[usize::from(place)].readiness(tin.tid))
             };
@@ -82,7 +82,7 @@ impl<P> Node<P> {
                 ..
             } = self;
             let slot = &categories[category];
-            let mut may = |tin: Tin| {
+            let mut may = |tin: StationTid| {
                 let place = link_to.get(tin.to.index()).copied().flatten();
                 let link = place.map(|place| &links[usize::from(place)]);
                 // A tin whose last place isn't full has nothing more in the queue.
@@ -103,7 +103,7 @@ impl<P> Node<P> {
     }
 
     /// Reports to the queue what waits ahead of it for a tin: what no place will take.
-    pub(super) fn set_unsent(&mut self, now: Instant, tin: Tin) {
+    pub(super) fn set_unsent(&mut self, now: Instant, tin: StationTid) {
         let category = tin.category().index();
         let hardware = &self.categories[category].hardware;
         if !hardware.takes_packets() {
@@ -123,7 +123,7 @@ impl<P> Node<P> {
 
     /// Assigns the packets of a tin in the hardware to its places, after the first one has what waits
     /// ahead of the queue. A packet that no place takes waits for the next place.
-    fn assign(&mut self, now: Instant, category: usize, tin: Tin) {
+    fn assign(&mut self, now: Instant, category: usize, tin: StationTid) {
         let Some(link) = self.place_of(tin.to) else { return };
         let link = &self.links[usize::from(link)];
         let slot = &mut self.categories[category];
@@ -153,7 +153,7 @@ impl<P> Node<P> {
 
     /// Moves packets from the transmit queue to the last place of a tin while it has space. Returns
     /// false if the tin has nothing to send.
-    fn top_up(&mut self, now: Instant, category: usize, tin: Tin) -> bool {
+    fn top_up(&mut self, now: Instant, category: usize, tin: StationTid) -> bool {
         let Node {
             links,
             link_to,
@@ -193,7 +193,7 @@ impl<P> Node<P> {
         while self.categories[category].hardware.has_room(crossing, airtime) {
             let (links, link_to) = (&self.links, &self.link_to);
             let hardware = &self.categories[category].hardware;
-            let mut may = |tin: Tin| {
+            let mut may = |tin: StationTid| {
                 let Some(place) = link_to.get(tin.to.index()).copied().flatten() else {
                     return Readiness::Later;
                 };
@@ -241,7 +241,7 @@ impl<P> Node<P> {
 
     /// Passes what waits ahead of the queue for `tin` to hardware that accepts single packets: as a
     /// place, or as an aggregate of the driver. Returns false if nothing waits.
-    fn pass_retransmissions(&mut self, now: Instant, category: usize, tin: Tin) -> bool {
+    fn pass_retransmissions(&mut self, now: Instant, category: usize, tin: StationTid) -> bool {
         let Some(place) = self.place_of(tin.to) else {
             return false;
         };
@@ -323,7 +323,7 @@ impl<P> Node<P> {
         &mut self,
         now: Instant,
         category: usize,
-        tin: Tin,
+        tin: StationTid,
         origin: Origin,
         attempt: Attempt,
     ) -> Option<Aggregate<P>> {
@@ -389,7 +389,7 @@ impl<P> Node<P> {
 
 impl<P> Category<P> {
     /// Returns true if the last place of a tin has space for another packet, at the current rate.
-    fn has_space(&self, link: &Link<P>, framing: &Framing, sifs: Duration, tin: Tin) -> bool {
+    fn has_space(&self, link: &Link<P>, framing: &Framing, sifs: Duration, tin: StationTid) -> bool {
         let Some((place, waiting)) = self.open_place_of(link, framing, tin) else {
             return false;
         };
@@ -398,7 +398,14 @@ impl<P> Category<P> {
 
     /// Adds a packet of the hardware to the last place of its tin. Returns false if it doesn't fit:
     /// the place is then full.
-    fn add_to_place(&mut self, link: &Link<P>, framing: &Framing, sifs: Duration, tin: Tin, length: u32) -> bool {
+    fn add_to_place(
+        &mut self,
+        link: &Link<P>,
+        framing: &Framing,
+        sifs: Duration,
+        tin: StationTid,
+        length: u32,
+    ) -> bool {
         let capacity = self.capacity(link, framing, sifs);
         let open = self.open_place_of(link, framing, tin);
         let fits = open.is_some_and(|(place, waiting)| capacity.fits(&place.fill, waiting, length));
@@ -412,7 +419,7 @@ impl<P> Category<P> {
     }
 
     /// Last place of a tin, if it isn't full, and the MPDUs and bytes that wait ahead of the queue for it.
-    fn open_place_of(&self, link: &Link<P>, framing: &Framing, tin: Tin) -> Option<(&Place, (u64, u64))> {
+    fn open_place_of(&self, link: &Link<P>, framing: &Framing, tin: StationTid) -> Option<(&Place, (u64, u64))> {
         let (place, only) = self.hardware.last_place(tin).filter(|(place, _)| !place.full)?;
         // What waits is in the first aggregate.
         let content = || link.senders[usize::from(tin.tid)].content(&link.framing(framing));

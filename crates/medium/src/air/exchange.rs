@@ -134,7 +134,7 @@ mod tests {
     use crate::edca::EdcaParameters;
     use crate::packet::{Ecn, Packet, Queued};
     use crate::phy::{Modulation, TxVector, ofdm::Rate};
-    use crate::queue::Tin;
+    use crate::queue::StationTid;
     use crate::queue::driver::{Device, Order};
     use crate::queue::fifo::Fifo;
     use crate::rate::RateChoice;
@@ -217,7 +217,7 @@ mod tests {
             packets,
         );
         User {
-            tin: Tin { to, tid: 0 },
+            tin: StationTid { to, tid: 0 },
             aggregate: aggregate.unwrap(),
             arrived: Vec::new(),
         }

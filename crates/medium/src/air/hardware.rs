@@ -4,7 +4,7 @@ use super::store::Store;
 use crate::aggregation::{Aggregate, Framing, mpdu};
 use crate::config::{Composition, HardwareQueue};
 use crate::packet::{MANAGEMENT, NodeId, Queued};
-use crate::queue::Tin;
+use crate::queue::StationTid;
 use netburn_units::Duration;
 use std::collections::VecDeque;
 
@@ -39,7 +39,7 @@ pub(super) struct Addressed<P> {
 /// Receiver of an aggregate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Receiver {
-    Station(Tin),
+    Station(StationTid),
     /// All nodes that have a link from the sender.
     Group,
 }
@@ -47,7 +47,7 @@ pub(super) enum Receiver {
 /// Place of an aggregate that the radio will compose.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place {
-    pub(super) tin: Tin,
+    pub(super) tin: StationTid,
     /// Consecutive transmissions of data or RTS without a response.
     pub(super) failures: u32,
     /// Airtime reported to the queue for MPDUs that were sent without a response.
@@ -64,7 +64,7 @@ pub(super) struct Place {
 
 impl Place {
     /// Place of the rest of an aggregate: `packets` packets of `tin`.
-    pub(super) fn of_rest(tin: Tin, packets: u64) -> Self {
+    pub(super) fn of_rest(tin: StationTid, packets: u64) -> Self {
         Place {
             tin,
             failures: 0,
@@ -168,12 +168,12 @@ impl<P> Hardware<P> {
         self.ready.push_front(Addressed { to, aggregate });
     }
 
-    pub(super) fn push_packet(&mut self, tin: Tin, packet: Queued<P>, estimated_airtime: Duration) {
+    pub(super) fn push_packet(&mut self, tin: StationTid, packet: Queued<P>, estimated_airtime: Duration) {
         self.store.push(tin, packet, estimated_airtime);
     }
 
     /// Adds a place at the end, for an aggregate of `tin` with `mpdus` retransmissions.
-    pub(super) fn add_place(&mut self, tin: Tin, mpdus: usize) {
+    pub(super) fn add_place(&mut self, tin: StationTid, mpdus: usize) {
         self.places.push_back(Place {
             tin,
             failures: 0,
@@ -186,19 +186,22 @@ impl<P> Hardware<P> {
     }
 
     /// Last place of a tin, and true if it is the tin's only one.
-    pub(super) fn last_place(&self, tin: Tin) -> Option<(&Place, bool)> {
+    pub(super) fn last_place(&self, tin: StationTid) -> Option<(&Place, bool)> {
         let mut of_tin = self.places.iter().rev().filter(|place| place.tin == tin);
         let last = of_tin.next()?;
         Some((last, of_tin.next().is_none()))
     }
 
     /// Last place of a tin.
-    pub(super) fn last_place_mut(&mut self, tin: Tin) -> Option<&mut Place> {
+    pub(super) fn last_place_mut(&mut self, tin: StationTid) -> Option<&mut Place> {
         self.places.iter_mut().rev().find(|place| place.tin == tin)
     }
 
     /// Places of a tin, in order, and the packets of the tin that belong to no aggregate.
-    pub(super) fn of_tin(&mut self, tin: Tin) -> (impl Iterator<Item = &mut Place>, impl Iterator<Item = &Queued<P>>) {
+    pub(super) fn of_tin(
+        &mut self,
+        tin: StationTid,
+    ) -> (impl Iterator<Item = &mut Place>, impl Iterator<Item = &Queued<P>>) {
         let places = self.places.iter_mut().filter(move |place| place.tin == tin);
         (places, self.store.packets_of(tin))
     }
@@ -219,22 +222,22 @@ impl<P> Hardware<P> {
     }
 
     /// Tin of a place, counted from the front.
-    pub(super) fn tin_of_place(&self, index: usize) -> Option<Tin> {
+    pub(super) fn tin_of_place(&self, index: usize) -> Option<StationTid> {
         self.places.get(index).map(|place| place.tin)
     }
 
     /// Number of places of a tin.
-    pub(super) fn places_of(&self, tin: Tin) -> u64 {
+    pub(super) fn places_of(&self, tin: StationTid) -> u64 {
         self.places.iter().filter(|place| place.tin == tin).count() as u64
     }
 
     /// Number of packets of a tin that belong to no aggregate.
-    pub(super) fn packets_of(&self, tin: Tin) -> u64 {
+    pub(super) fn packets_of(&self, tin: StationTid) -> u64 {
         self.store.count(tin)
     }
 
     /// Removes the ready aggregates of data for `to`.
-    pub(super) fn retract(&mut self, to: NodeId) -> Vec<(Tin, Aggregate<P>)> {
+    pub(super) fn retract(&mut self, to: NodeId) -> Vec<(StationTid, Aggregate<P>)> {
         let (mut gone, mut kept) = (Vec::new(), VecDeque::new());
         for ready in self.ready.drain(..) {
             match ready.to {
@@ -255,7 +258,7 @@ impl<P> Hardware<P> {
     }
 
     /// Removes the packets of a tin, with the estimated airtime of each.
-    pub(super) fn take_packets_of(&mut self, tin: Tin) -> Vec<(Queued<P>, Duration)> {
+    pub(super) fn take_packets_of(&mut self, tin: StationTid) -> Vec<(Queued<P>, Duration)> {
         self.store.take_all(tin)
     }
 
@@ -270,12 +273,12 @@ impl<P> Hardware<P> {
     }
 
     /// Tin of the first packet, if it accepts single packets.
-    pub(super) fn first_tin(&mut self) -> Option<Tin> {
+    pub(super) fn first_tin(&mut self) -> Option<StationTid> {
         self.store.first_tin()
     }
 
     /// Next packet of that tin with at most `most` bytes, and its estimated airtime.
-    pub(super) fn pop_packet(&mut self, tin: Tin, most: u32) -> Option<(Queued<P>, Duration)> {
+    pub(super) fn pop_packet(&mut self, tin: StationTid, most: u32) -> Option<(Queued<P>, Duration)> {
         self.store.pop(tin, most)
     }
 }
@@ -286,8 +289,8 @@ mod tests {
     use crate::packet::{Ecn, NodeId, Packet};
     use netburn_units::Instant;
 
-    fn tin(to: u16) -> Tin {
-        Tin { to: NodeId(to), tid: 0 }
+    fn tin(to: u16) -> StationTid {
+        StationTid { to: NodeId(to), tid: 0 }
     }
 
     fn packet(to: u16, number: u32) -> Queued<u32> {

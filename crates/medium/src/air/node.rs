@@ -11,7 +11,7 @@ use crate::config::AdapterRate;
 use crate::edca::{AccessCategory, Contender, EdcaParameters, Window};
 use crate::packet::{MANAGEMENT, NodeId, Packet, Queued};
 use crate::phy::{Modulation, PhyError, response};
-use crate::queue::{Drops, StationState, Tin, TransmitQueue};
+use crate::queue::{Drops, StationState, StationTid, TransmitQueue};
 use netburn_units::{BitRate, Duration, Instant, RandomStream};
 
 #[derive(Debug)]
@@ -100,7 +100,7 @@ impl<P> HostBus<P> {
 /// A packet on the transmit bus, with its tin and the airtime reported to the queue.
 #[derive(Debug)]
 pub(super) struct Crossing<P> {
-    pub(super) tin: Tin,
+    pub(super) tin: StationTid,
     pub(super) packet: Queued<P>,
     pub(super) airtime: Duration,
 }
@@ -215,7 +215,7 @@ impl<P> Node<P> {
         for link in 0..self.links.len() {
             for tid in 0..MANAGEMENT {
                 let to = self.links[link].to;
-                self.set_unsent(now, Tin { to, tid });
+                self.set_unsent(now, StationTid { to, tid });
             }
         }
     }
@@ -289,7 +289,7 @@ impl<P> Node<P> {
         let category = AccessCategory::Voice.index();
         if let Some(mut frame) = frame {
             frame.probe = false;
-            let to = Receiver::Station(Tin { to, tid: MANAGEMENT });
+            let to = Receiver::Station(StationTid { to, tid: MANAGEMENT });
             self.categories[category].hardware.push(to, frame);
         }
     }
@@ -313,7 +313,7 @@ impl<P> Node<P> {
             }
         }
         for tid in 0..MANAGEMENT {
-            let tin = Tin { to, tid };
+            let tin = StationTid { to, tid };
             if self.categories[tin.category().index()].hardware.composes() {
                 self.return_packets(now, tin);
             }
@@ -321,7 +321,7 @@ impl<P> Node<P> {
     }
 
     /// Takes the packets of a tin out of the hardware: they wait ahead of the queue.
-    pub(super) fn return_packets(&mut self, now: Instant, tin: Tin) {
+    pub(super) fn return_packets(&mut self, now: Instant, tin: StationTid) {
         let packets = self.categories[tin.category().index()].hardware.take_packets_of(tin);
         let Some(place) = self.place_of(tin.to).filter(|_| !packets.is_empty()) else {
             return;
@@ -339,14 +339,14 @@ impl<P> Node<P> {
         self.retract(now, to);
         let mut packets = Vec::new();
         for tid in 0..MANAGEMENT {
-            let tin = Tin { to, tid };
+            let tin = StationTid { to, tid };
             for (packet, airtime) in self.categories[tin.category().index()].hardware.take_packets_of(tin) {
                 self.queue.on_completed(tin, airtime);
                 packets.push(packet);
             }
         }
         for tid in 0..MANAGEMENT {
-            let tin = Tin { to, tid };
+            let tin = StationTid { to, tid };
             while let Some(packet) = self.queue.dequeue(now, tin, &mut self.drops) {
                 packets.push(packet);
             }
@@ -356,7 +356,7 @@ impl<P> Node<P> {
             for (sender, tid) in link.senders.iter_mut().zip(0..) {
                 packets.extend(sender.take_waiting());
                 if tid != MANAGEMENT {
-                    self.queue.set_unsent(now, Tin { to, tid }, sender.unsent());
+                    self.queue.set_unsent(now, StationTid { to, tid }, sender.unsent());
                 }
             }
         }

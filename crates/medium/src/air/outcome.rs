@@ -7,7 +7,7 @@ use super::sequence::{Exchange, FrameSequence, Payload, User};
 use super::{Account, Air, Output};
 use crate::aggregation::{Aggregate, Limits, Mpdu};
 use crate::packet::{DropReason, MANAGEMENT, NodeId};
-use crate::queue::{StationState, Tin};
+use crate::queue::{StationState, StationTid};
 use netburn_units::Instant;
 use std::collections::VecDeque;
 
@@ -153,7 +153,7 @@ impl<P> Node<P> {
         &mut self,
         now: Instant,
         category: usize,
-        tin: Tin,
+        tin: StationTid,
         mut aggregate: Aggregate<P>,
         kept: &mut Vec<Mpdu<P>>,
         retry: Retry,

@@ -6,7 +6,7 @@ use super::link::Received;
 use super::sequence::{Party, User};
 use super::{Account, Air, Event, Output, Transmission};
 use crate::packet::{DropReason, MANAGEMENT, NodeId, Packet};
-use crate::queue::Tin;
+use crate::queue::StationTid;
 use netburn_units::Instant;
 use std::collections::VecDeque;
 
@@ -80,7 +80,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         receiver.account.received_mpdus += u64::from(mpdus);
         receiver.account.received_retries += u64::from(mpdus - arrived);
         if tin.tid != MANAGEMENT {
-            let tin = Tin { to: id, tid: tin.tid };
+            let tin = StationTid { to: id, tid: tin.tid };
             receiver.queue.charge_airtime(tin, duration);
         }
         self.release(now, id, to);

@@ -5,7 +5,7 @@
 use crate::aggregation::Aggregate;
 use crate::edca::Timing;
 use crate::phy::{TxVector, response};
-use crate::queue::Tin;
+use crate::queue::StationTid;
 use netburn_units::{Duration, Instant};
 
 /// A frame exchange in progress.
@@ -107,7 +107,7 @@ pub(super) enum Payload<P> {
 /// A receiver of an exchange.
 #[derive(Debug)]
 pub(super) struct User<P> {
-    pub(super) tin: Tin,
+    pub(super) tin: StationTid,
     pub(super) aggregate: Aggregate<P>,
     /// Arrival of each MPDU, after the data; empty before them, and if the initiator misses the acknowledgement.
     pub(super) arrived: Vec<bool>,
