@@ -103,7 +103,7 @@ impl Channel {
         });
         let mut contention = Contention::new(*timing, groups.len().max(1));
         let contender = contention.add(0, OBSS_AIFSN, true);
-        let chance = config.seed.stream("others", index as u64);
+        let obss_rng = config.seed.stream("others", index as u64);
         let channel = Channel {
             timing: *timing,
             eifs,
@@ -118,7 +118,7 @@ impl Channel {
             next_id: 0,
             since: begin,
             account: ChannelAccount::default(),
-            obss: Obss::new(contender, *busy, timing.clock, chance),
+            obss: Obss::new(contender, *busy, timing.clock, obss_rng),
         };
         (channel, group_of)
     }

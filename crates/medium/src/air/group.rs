@@ -70,7 +70,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
             for link in &mut node.links {
                 let chance = link.success(&aggregate.sending.vector, mpdu.length);
                 let clear = channel.is_clear_at(frame, link.to);
-                if happens(&mut self.group_loss, chance) && clear && link.state != StationState::Gone {
+                if happens(&mut self.group_loss_rng, chance) && clear && link.state != StationState::Gone {
                     heard.push(link.to);
                 }
             }
@@ -101,6 +101,6 @@ impl<P: std::fmt::Debug + Send> Air<P> {
     }
 }
 
-fn happens(stream: &mut RandomStream, chance: f64) -> bool {
-    ((stream.next_u64() >> 11) as f64) < chance * (1_u64 << 53) as f64
+fn happens(rng: &mut RandomStream, chance: f64) -> bool {
+    ((rng.next_u64() >> 11) as f64) < chance * (1_u64 << 53) as f64
 }

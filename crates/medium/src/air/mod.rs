@@ -61,9 +61,9 @@ pub struct Air<P> {
     sequence: u64,
     outputs: VecDeque<Output<P>>,
     trace: Option<VecDeque<Transmission>>,
-    loss: RandomStream,
+    loss_rng: RandomStream,
     /// Losses of group-addressed frames.
-    group_loss: RandomStream,
+    group_loss_rng: RandomStream,
     now: Instant,
     winners: Vec<crate::edca::Contender>,
     /// Buffer for received content in order.
@@ -144,8 +144,8 @@ impl<P: std::fmt::Debug + Send> Air<P> {
             sequence: 0,
             outputs: VecDeque::new(),
             trace: None,
-            loss: config.seed.stream("loss", 0),
-            group_loss: config.seed.stream("group loss", 0),
+            loss_rng: config.seed.stream("loss", 0),
+            group_loss_rng: config.seed.stream("group loss", 0),
             now: begin,
             winners: Vec::new(),
             released: Vec::new(),

@@ -35,7 +35,7 @@ pub(super) struct Node<P> {
     pub(super) away: bool,
     /// Number of packets that entered its queue.
     pub(super) arrivals: u64,
-    pub(super) backoff: RandomStream,
+    pub(super) backoff_rng: RandomStream,
     pub(super) drops: Drops<P>,
     pub(super) bus: HostBus<P>,
     /// Pool of vectors for aggregates.
@@ -146,8 +146,8 @@ impl<P> Node<P> {
             .eifs
             .unwrap_or_else(|| response::lowest(false));
         let link = |link: &LinkConfig| {
-            let chance = layout.seed.stream("rate", (index as u64) << 32 | link.to as u64);
-            Link::new(link, lowest, access, timing.clock, chance)
+            let rate_rng = layout.seed.stream("rate", (index as u64) << 32 | link.to as u64);
+            Link::new(link, lowest, access, timing.clock, rate_rng)
         };
         let links = config.links.iter().map(link).collect::<Result<Vec<_>, _>>()?;
         let receivers = links.iter().map(|link| link.to.index() + 1).max().unwrap_or(0);
@@ -177,7 +177,7 @@ impl<P> Node<P> {
             account: Account::default(),
             away: false,
             arrivals: 0,
-            backoff: layout.seed.stream("backoff", index as u64),
+            backoff_rng: layout.seed.stream("backoff", index as u64),
             drops: Vec::new(),
             bus: HostBus::new(config.limit),
             spare: Vec::new(),
@@ -199,7 +199,7 @@ impl<P> Node<P> {
     /// Draws a number of slots, 0 to the category's window.
     pub(super) fn draw(&mut self, category: usize) -> u32 {
         let window = u64::from(self.categories[category].window.slots());
-        self.backoff.below(window + 1) as u32
+        self.backoff_rng.below(window + 1) as u32
     }
 
     /// Sets the throughput limits of its adapter.

@@ -42,7 +42,8 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         arrivals.clear();
         for mpdu in &mut aggregate.mpdus {
             let chance = link.success(&aggregate.sending.vector, mpdu.length);
-            let ok = !lost && (chance >= 1.0 || ((self.loss.next_u64() >> 11) as f64) < chance * (1_u64 << 53) as f64);
+            let ok =
+                !lost && (chance >= 1.0 || ((self.loss_rng.next_u64() >> 11) as f64) < chance * (1_u64 << 53) as f64);
             arrivals.push(ok);
             if !ok {
                 continue;

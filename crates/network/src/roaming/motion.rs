@@ -48,17 +48,17 @@ pub(crate) struct Shadowing {
     sigma_db: f64,
     /// Distance d in metres.
     distance: f64,
-    chance: RandomStream,
+    rng: RandomStream,
     value: f64,
     at: Option<Position>,
 }
 
 impl Shadowing {
-    pub(super) fn new(sigma: Db, distance: Distance, chance: RandomStream) -> Self {
+    pub(super) fn new(sigma: Db, distance: Distance, rng: RandomStream) -> Self {
         Shadowing {
             sigma_db: sigma.as_db_f64(),
             distance: distance.as_millimetres().max(1) as f64 / 1_000.0,
-            chance,
+            rng,
             value: 0.0,
             at: None,
         }
@@ -89,7 +89,7 @@ impl Shadowing {
 
     /// A standard normal number (Box and Muller).
     fn normal(&mut self) -> f64 {
-        let mut uniform = || ((self.chance.next_u64() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64;
+        let mut uniform = || ((self.rng.next_u64() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64;
         let (radius, angle) = (uniform(), uniform());
         libm::sqrt(-2.0 * libm::log(radius)) * libm::cos(std::f64::consts::TAU * angle)
     }
