@@ -281,7 +281,7 @@ impl<B: Payload> Roaming<B> {
         };
         let mobile = &self.clients[client];
         match &mobile.motion {
-            Some(Motion::Way(way)) => Some(mobile.measured.unwrap_or_else(|| way.first())),
+            Some(Motion::Path(way)) => Some(mobile.measured.unwrap_or_else(|| way.first())),
             _ => None,
         }
     }
@@ -426,7 +426,7 @@ impl<B: Payload> RoamingStation<B> {
     ) -> bool {
         let mut changed = false;
         let way = match &self.motion {
-            Some(Motion::Way(way)) => way,
+            Some(Motion::Path(way)) => way,
             Some(Motion::Signals(signals)) => {
                 for (candidate, signal) in self.candidates.iter_mut().zip(signals) {
                     candidate.mean = signal.at(now.as_nanos());
@@ -472,7 +472,7 @@ impl<B: Payload> RoamingStation<B> {
         let motion = self.motion.as_ref().filter(|motion| motion.is_moving(now))?;
         let fades = self.candidates.iter().any(|candidate| candidate.fading.is_some());
         let interval = match motion {
-            Motion::Way(way) if fades => usual.min(way.fading_interval()),
+            Motion::Path(way) if fades => usual.min(way.fading_interval()),
             _ => usual,
         };
         Some(now + interval)

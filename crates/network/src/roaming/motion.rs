@@ -1,7 +1,7 @@
 //! Signals of a station over time: its position and the shadowing along its path, or signals of the plan.
 
 use netburn_medium::geometry::Position;
-use netburn_medium::way::Way;
+use netburn_medium::timed_path::TimedPath;
 use netburn_scenario::plan::{DEFAULT_SPEED, RadioRef, RadioSignal, StationAir};
 use netburn_units::{Db, Distance, Instant, RandomStream};
 
@@ -9,7 +9,7 @@ use netburn_units::{Db, Distance, Instant, RandomStream};
 #[derive(Debug, Clone)]
 pub(crate) enum Motion {
     /// Positions.
-    Way(Way),
+    Path(TimedPath),
     /// Signals that the plan has for each candidate, in the order of the candidates.
     Signals(Vec<RadioSignal>),
 }
@@ -17,8 +17,8 @@ pub(crate) enum Motion {
 impl Motion {
     /// Motion of a station; `None`: its signals are fixed. `radios` are the names of its candidates.
     pub(super) fn new<'r>(air: &StationAir, radios: impl Iterator<Item = &'r RadioRef>) -> Option<Self> {
-        if let Some(way) = Way::new(&air.path, air.speed.unwrap_or(DEFAULT_SPEED)) {
-            return Some(Motion::Way(way));
+        if let Some(way) = TimedPath::new(&air.path, air.speed.unwrap_or(DEFAULT_SPEED)) {
+            return Some(Motion::Path(way));
         }
         let signal_of = |radio: &RadioRef| air.signals.iter().find(|signal| signal.radio == *radio).cloned();
         let signals: Option<Vec<_>> = radios.map(signal_of).collect();
@@ -27,13 +27,13 @@ impl Motion {
 
     /// A station that stays at a position.
     pub(super) fn standing(at: Position) -> Self {
-        Motion::Way(Way::standing(at))
+        Motion::Path(TimedPath::standing(at))
     }
 
     /// Returns true if the signals change at `now` or later.
     pub(crate) fn is_moving(&self, now: Instant) -> bool {
         match self {
-            Motion::Way(way) => way.is_moving(now),
+            Motion::Path(way) => way.is_moving(now),
             Motion::Signals(signals) => signals
                 .iter()
                 .any(|signal| signal.points.len() > 1 && now < Instant::ZERO + signal.end()),
