@@ -239,6 +239,7 @@ impl<P> Node<P> {
     }
 
     /// Payload of an exchange for an aggregate.
+    #[inline]
     pub(super) fn payload(&mut self, Addressed { to, aggregate }: Addressed<P>) -> Payload<P> {
         match to {
             Receiver::Station(tin) => Payload::Users {
@@ -254,6 +255,7 @@ impl<P> Node<P> {
     }
 
     /// Starts an exchange of a category.
+    #[inline]
     pub(super) fn begin(&mut self, category: usize, payload: Payload<P>, sequence: FrameSequence, txop_end: Instant) {
         self.categories[category].hardware.set_on_air(payload.mpdus());
         self.exchange = Some(Exchange {

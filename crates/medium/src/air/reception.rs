@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 impl<P: std::fmt::Debug + Send> Air<P> {
     /// Processes the end of the data that `id` sent to its users. Returns true if at least one MPDU arrived.
     pub(super) fn handle_data(&mut self, now: Instant, id: NodeId, frame: &OnAir) -> bool {
-        let users = self.nodes[id.index()].exchange().payload.users().count();
+        let users = self.nodes[id.index()].exchange().payload.users().count() as u8;
         let (mut is_heard, mut has_collided) = (false, false);
         for user in (0..users).map(Party::User) {
             let lost = !self.hears(id, user, frame);

@@ -24,8 +24,8 @@ const MAX_STEPS: usize = 4;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FrameSequence {
     steps: [Step; MAX_STEPS],
-    length: usize,
-    current: usize,
+    length: u8,
+    current: u8,
     /// True if the initiator owns the medium before the data: since RTS and CTS, or since an earlier frame of a TXOP.
     pub(super) reserved: bool,
 }
@@ -60,7 +60,7 @@ pub(super) enum Party {
     /// The node that won the medium.
     Initiator,
     /// A receiver of the data, by its index.
-    User(usize),
+    User(u8),
 }
 
 /// Receivers of a frame.
@@ -118,7 +118,7 @@ impl<P> Exchange<P> {
     pub(super) fn user(&self, party: Party) -> Option<&User<P>> {
         match party {
             Party::Initiator => None,
-            Party::User(index) => self.payload.users().nth(index),
+            Party::User(index) => self.payload.users().nth(usize::from(index)),
         }
     }
 
@@ -126,16 +126,18 @@ impl<P> Exchange<P> {
     pub(super) fn user_mut(&mut self, party: Party) -> Option<&mut User<P>> {
         match party {
             Party::Initiator => None,
-            Party::User(index) => self.payload.users_mut().nth(index),
+            Party::User(index) => self.payload.users_mut().nth(usize::from(index)),
         }
     }
 }
 
 impl FrameSequence {
     /// Sequence for a payload.
+    #[inline]
     pub(super) fn new<P>(opening: Opening, payload: &Payload<P>, timing: &Timing) -> Self {
+        let data = Step::data(payload);
         let mut sequence = FrameSequence {
-            steps: [Step::data(payload); MAX_STEPS],
+            steps: [data; MAX_STEPS],
             length: 0,
             current: 0,
             reserved: matches!(opening, Opening::Txop | Opening::RtsCts(_)),
@@ -149,7 +151,7 @@ impl FrameSequence {
             }
             Opening::CtsToSelf(vector) => sequence.push(Step::cts_to_self(control(vector, response::CTS))),
         }
-        sequence.push(Step::data(payload));
+        sequence.push(data);
         let mut users = payload.users().zip(0..).peekable();
         while let Some((user, index)) = users.next() {
             let silence = match users.peek() {
@@ -163,20 +165,20 @@ impl FrameSequence {
     }
 
     fn push(&mut self, step: Step) {
-        self.steps[self.length] = step;
+        self.steps[usize::from(self.length)] = step;
         self.length += 1;
     }
 
     /// Each frame reserves the medium up to the end of the sequence, except for RTS.
     fn set_nav(&mut self, sifs: Duration) {
         let mut rest = Duration::ZERO;
-        for step in self.steps[..self.length].iter_mut().rev() {
+        for step in self.steps[..usize::from(self.length)].iter_mut().rev() {
             step.nav = rest;
             rest += sifs + step.duration;
         }
         // The NAV of RTS covers only the time up to the data, which other nodes hear themselves. So a missing CTS costs
         // nothing more (clause 10.3.2.4 permits resetting the NAV).
-        if let [rts, cts, ..] = &mut self.steps[..self.length]
+        if let [rts, cts, ..] = &mut self.steps[..usize::from(self.length)]
             && rts.frame == FrameType::Rts
         {
             rts.nav = sifs * 2 + cts.duration;
@@ -185,19 +187,19 @@ impl FrameSequence {
 
     /// The frame that is on the air, or the next one between two frames.
     pub(super) fn step(&self) -> &Step {
-        &self.steps[self.current]
+        &self.steps[usize::from(self.current)]
     }
 
     /// Goes on to the next step. Returns false after the last one.
     pub(super) fn advance(&mut self) -> bool {
         let more = self.current + 1 < self.length;
-        self.current += usize::from(more);
+        self.current += u8::from(more);
         more
     }
 
     /// Returns true if the data were sent: the exchange didn't end with RTS.
     pub(super) fn has_sent_data(&self) -> bool {
-        self.steps[..=self.current]
+        self.steps[..=usize::from(self.current)]
             .iter()
             .any(|step| step.frame == FrameType::Data)
     }
@@ -231,7 +233,7 @@ impl Step {
         Step::from_initiator(FrameType::Data, receivers, payload.duration(), silence)
     }
 
-    fn response(user: usize, duration: Duration, silence: Silence) -> Self {
+    fn response(user: u8, duration: Duration, silence: Silence) -> Self {
         Step::from_user(FrameType::Response, user, duration, silence)
     }
 
@@ -246,7 +248,7 @@ impl Step {
         }
     }
 
-    fn from_user(frame: FrameType, user: usize, duration: Duration, silence: Silence) -> Self {
+    fn from_user(frame: FrameType, user: u8, duration: Duration, silence: Silence) -> Self {
         Step {
             frame,
             sender: Party::User(user),
@@ -276,11 +278,11 @@ impl<P> Payload<P> {
     }
 
     pub(super) fn aggregates(&self) -> impl Iterator<Item = &Aggregate<P>> {
-        let group = match self {
-            Payload::Users { .. } => None,
-            Payload::Group(aggregate) => Some(aggregate),
+        let (first, others) = match self {
+            Payload::Users { first, others } => (&first.aggregate, &others[..]),
+            Payload::Group(aggregate) => (aggregate, &[][..]),
         };
-        group.into_iter().chain(self.users().map(|user| &user.aggregate))
+        std::iter::once(first).chain(others.iter().map(|user| &user.aggregate))
     }
 
     /// Counts a transmission of each MPDU.
