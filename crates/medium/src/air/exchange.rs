@@ -234,8 +234,12 @@ mod tests {
         air.send_step(Instant::ZERO, INITIATOR);
     }
 
-    /// Times in µs and receivers of deliveries, and of packets that left the sender.
-    fn outputs(air: &mut Air<u64>) -> (Vec<(u64, u16)>, Vec<(u64, u16, u32)>) {
+    /// Time in µs and receiver.
+    type Delivery = (u64, u16);
+    /// Time in µs, receiver, and number of packets that have left the sender.
+    type Departure = (u64, u16, u32);
+
+    fn outputs(air: &mut Air<u64>) -> (Vec<Delivery>, Vec<Departure>) {
         let (mut delivered, mut sent) = (Vec::new(), Vec::new());
         let micros = |at: Instant| at.since(Instant::ZERO).as_nanos() / 1_000;
         while let Some(output) = air.poll_output() {
