@@ -5,7 +5,7 @@
 use netburn_medium::config::{Band, RadioConfig};
 use netburn_medium::coverage::{Grid, Reception, Transmitter, coverage};
 use netburn_medium::geometry::{Building, BuildingModel, Position, Wall};
-use netburn_medium::way::{Leg, Way};
+use netburn_medium::timed_path::{Leg, TimedPath};
 use netburn_scenario::Plan;
 use netburn_scenario::plan::{DEFAULT_SPEED, RadioName, Setting, StationSetting};
 use netburn_units::Instant;
@@ -76,7 +76,7 @@ pub struct PlacedStation {
     /// Name.
     pub name: String,
     /// Path with its times; without legs if the station stays.
-    pub way: Way,
+    pub way: TimedPath,
     /// Timed changes of the scenario that end the path: their times in order, and the new positions. `None`: the station
     /// has no position from then on.
     pub changes: Vec<(Instant, Option<Position>)>,
@@ -144,7 +144,7 @@ impl FloorPlan {
             return Err(NoFloorPlan::NoRadio { band, found });
         }
         let placed = plan.stations.iter().enumerate().filter_map(|(station, of)| {
-            let way = Way::new(&of.air.path, of.air.speed.unwrap_or(DEFAULT_SPEED))?;
+            let way = TimedPath::new(&of.air.path, of.air.speed.unwrap_or(DEFAULT_SPEED))?;
             let name = of.name.clone();
             let changes = changes(plan, &of.name);
             Some(PlacedStation {

@@ -6,7 +6,7 @@ use netburn_protocol::messages::{Message, ToController};
 use netburn_scenario::{Document, Environment};
 use netburn_station_page::Page;
 use netburn_traffic::datagram::{Echo, EchoLimits};
-use netburn_units::{Instant, Stream};
+use netburn_units::{Instant, RandomStream};
 use netburn_workload::kinds::KINDS;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -182,7 +182,7 @@ fn unhex(digits: &str) -> Vec<u8> {
 }
 
 /// One workload with random settings, its events, and the replies.
-fn case(random: &mut Stream) -> Value {
+fn case(random: &mut RandomStream) -> Value {
     let text = scenario(random);
     let document = Document::from_toml("case.toml", &text).unwrap();
     let (plan, _) = document
@@ -220,7 +220,7 @@ fn case(random: &mut Stream) -> Value {
 }
 
 /// The next event. A timeout is usually in time, sometimes early or late.
-fn event(random: &mut Stream, recording: &mut Recording, now: &mut i64) -> Value {
+fn event(random: &mut RandomStream, recording: &mut Recording, now: &mut i64) -> Value {
     let choice = random.below(20);
     if let (Some(bytes), 0..=9) = (recording.datagrams.pop(), choice) {
         return json!({ "datagram": hex(&bytes) });
@@ -254,7 +254,7 @@ fn event(random: &mut Stream, recording: &mut Recording, now: &mut i64) -> Value
     }
 }
 
-fn scenario(random: &mut Stream) -> String {
+fn scenario(random: &mut RandomStream) -> String {
     // The page skips `responsiveness`.
     let kinds: Vec<&str> = KINDS
         .iter()
@@ -358,7 +358,7 @@ fn scenario(random: &mut Stream) -> String {
 }
 
 /// A ladder whose segments are about as large as the inputs of a case, and a small buffer: the bit rate changes often.
-fn dash(random: &mut Stream) -> String {
+fn dash(random: &mut RandomStream) -> String {
     let mut rate = 100 + random.below(2000);
     let ladder: Vec<String> = (0..1 + random.below(6))
         .map(|_| {

@@ -280,8 +280,7 @@ fn mac_header(bytes: &mut Vec<u8>, transmission: &Transmission, number: u32) {
         0
     };
     bytes.extend([0x88, retry, 0, 0]);
-    let group = transmission.to == transmission.from;
-    bytes.extend(if group { [0xff; 6] } else { address(transmission.to) });
+    bytes.extend(transmission.to.map_or([0xff; 6], address));
     bytes.extend(address(transmission.from));
     bytes.extend([2, 0, 0, 0, 0xff, 0xff]);
     bytes.extend(((number & 0xfff) << 4).to_le_bytes()[..2].iter());
@@ -313,7 +312,7 @@ mod tests {
                 at: Instant::ZERO,
                 duration: Duration::from_micros(100),
                 from: NodeId(0),
-                to: NodeId(1),
+                to: Some(NodeId(1)),
                 tid: 0,
                 vector: TxVector {
                     modulation: Modulation::Ht { mcs: 7 },

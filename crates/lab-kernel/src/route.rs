@@ -183,7 +183,7 @@ impl Route {
     /// The kernel's error.
     pub fn counters_and_qdisc(&mut self, index: u32) -> io::Result<(LinkCounters, String)> {
         let mut buffer = vec![0; 32 * 1024];
-        let attributes = self.look(index, &mut buffer)?;
+        let attributes = self.request_link(index, &mut buffer)?;
         let qdisc = message::find(attributes, 6).unwrap_or_default();
         let qdisc = String::from_utf8_lossy(qdisc).trim_end_matches('\0').to_owned();
         let statistics = message::find(attributes, 23).ok_or(io::ErrorKind::InvalidData)?;
@@ -207,13 +207,13 @@ impl Route {
     /// The kernel's error.
     pub fn is_running(&mut self, index: u32) -> io::Result<bool> {
         let mut buffer = vec![0; 32 * 1024];
-        let attributes = self.look(index, &mut buffer)?;
+        let attributes = self.request_link(index, &mut buffer)?;
         // IFLA_OPERSTATE: IF_OPER_UP, or unknown (RFC 2863).
         Ok(matches!(message::find(attributes, 16), Some([0 | 6])))
     }
 
     /// Queries the attributes of an interface.
-    fn look<'a>(&mut self, index: u32, buffer: &'a mut [u8]) -> io::Result<&'a [u8]> {
+    fn request_link<'a>(&mut self, index: u32, buffer: &'a mut [u8]) -> io::Result<&'a [u8]> {
         let mut message = Message::new(RTM_GETLINK, REQUEST);
         message.put(&[0, 0, 0, 0]);
         message.put(&index.to_ne_bytes());

@@ -84,7 +84,7 @@ impl Keys {
 /// Settings made with keys, and the selected station.
 #[derive(Debug)]
 pub struct KeyboardControl {
-    stations: Vec<Held>,
+    stations: Vec<ControlledStation>,
     /// Name and queue of each access point.
     aps: Vec<(String, QueueKind)>,
     selected: usize,
@@ -93,7 +93,7 @@ pub struct KeyboardControl {
 }
 
 #[derive(Debug)]
-struct Held {
+struct ControlledStation {
     name: String,
     ap: usize,
     /// Position at the start, or the one set last; `None`: it has none.
@@ -106,7 +106,7 @@ struct Held {
     rates: Vec<BitRate>,
 }
 
-impl Held {
+impl ControlledStation {
     /// The MCS of a rate; `None` for a rate with fewer streams or another guard interval.
     fn mcs_of(&self, rate: BitRate) -> Option<u8> {
         self.rates.iter().position(|of| *of == rate).map(|mcs| mcs as u8)
@@ -151,7 +151,7 @@ impl KeyboardControl {
         let stations = plan.stations.iter().zip(0_u16..).map(|(station, number)| {
             let joined = model.joined(number).unwrap_or_default();
             let ap = joined.split('.').next().unwrap_or_default();
-            Held {
+            ControlledStation {
                 name: station.name.clone(),
                 ap: plan.aps.iter().position(|known| known.name == ap).unwrap_or_default(),
                 position: model.position(number),

@@ -25,7 +25,7 @@ const MAX_BATCH: usize = 64;
 ///
 /// **Call order:** after every `handle_*`, drain [`poll_delivery`](Self::poll_delivery) and
 /// [`poll_grant`](Self::poll_grant). Then call `handle_frame` for the next frame, or `handle_timeout` at
-/// [`poll_timeout`](Self::poll_timeout). A driver that only needs deliveries may use [`foresee`](Self::foresee) instead
+/// [`poll_timeout`](Self::poll_timeout). A driver that only needs deliveries may use [`next_delivery_bound`](Self::next_delivery_bound) instead
 /// of `poll_timeout`.
 #[derive(Debug)]
 pub struct Switch {
@@ -368,10 +368,10 @@ impl Switch {
     }
 
     /// Returns a lower bound on the time of the next delivery.
-    pub fn foresee(&mut self) -> Option<DeliveryBound> {
+    pub fn next_delivery_bound(&mut self) -> Option<DeliveryBound> {
         let network = self.network.next_delivery_bound();
         match (self.injected_due(), &network) {
-            (Some(at), foreseen) if foreseen.is_none_or(|first| at < first.at) => Some(DeliveryBound {
+            (Some(at), bound) if bound.is_none_or(|first| at < first.at) => Some(DeliveryBound {
                 at,
                 what: Expected::Delivery,
             }),

@@ -7,7 +7,7 @@
 //! surroundings do not move. All subcarriers have the same fading, and there is one antenna. This is
 //! the worst case: wide channels and several antennas fade less.
 
-use netburn_units::{Db, Stream};
+use netburn_units::{Db, RandomStream};
 use std::f64::consts::TAU;
 
 /// Kind of fading.
@@ -42,7 +42,7 @@ impl Fading {
     /// Fading with random phases. `factor`: power of the line of sight over that of all reflections,
     /// for Rician fading. `None` without fading.
     #[must_use]
-    pub fn new(model: FadingModel, factor: Db, mut chance: Stream) -> Option<Self> {
+    pub fn new(model: FadingModel, factor: Db, mut chance: RandomStream) -> Option<Self> {
         let k = match model {
             FadingModel::None => return None,
             FadingModel::Rayleigh => 0.0,

@@ -9,7 +9,7 @@
 //! - [`rate`] – rate control, which chooses the MCS of each frame.
 //! - [`phy`] – data rates and PPDU durations.
 //! - [`error`] – frame success probability from the SNR.
-//! - [`signal`] – SNR from power and distance. [`geometry`]: positions and walls. [`way`]: positions
+//! - [`signal`] – SNR from power and distance. [`geometry`]: positions and walls. [`timed_path`]: positions
 //!   over time. [`coverage`]: the strongest signal on a grid. [`fading`]: fast fading of stations
 //!   that move.
 //! - [`packet`] – packets of the air, and the nodes that send and receive them.
@@ -40,4 +40,4 @@ pub mod queue;
 pub mod rate;
 pub mod rating;
 pub mod signal;
-pub mod way;
+pub mod timed_path;

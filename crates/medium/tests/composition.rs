@@ -200,7 +200,7 @@ fn two_busy_stations(air: &mut Air<u64>) -> [Vec<(u32, u32)>; 2] {
         offer(air, now, OTHER, number..number + 6);
         run(air, us(ms * 1_000 + 999));
         for transmission in std::iter::from_fn(|| air.poll_transmission()) {
-            aggregates[transmission.to.index() - 1].push((transmission.mpdus, transmission.arrived));
+            aggregates[transmission.to.unwrap().index() - 1].push((transmission.mpdus, transmission.arrived));
         }
     }
     aggregates

@@ -12,7 +12,7 @@ use netburn_medium::queue::fq_codel::FqCodel;
 use netburn_medium::queue::fq_mac::FqMac;
 use netburn_medium::queue::pfifo_fast::PfifoFast;
 use netburn_medium::queue::station_rr::StationRr;
-use netburn_medium::queue::{Drops, Place, QueueConfig, QueueKind, Readiness, Tin, TransmitQueue, Unsent};
+use netburn_medium::queue::{Drops, Place, QueueConfig, QueueKind, Readiness, StationTid, TransmitQueue, Unsent};
 use netburn_units::{ByteSize, Duration, Instant};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -23,8 +23,8 @@ fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
-fn tin(to: u16) -> Tin {
-    Tin { to: NodeId(to), tid: 0 }
+fn tin(to: u16) -> StationTid {
+    StationTid { to: NodeId(to), tid: 0 }
 }
 
 /// A packet for a station, in a flow that only this station and TID have.
@@ -85,11 +85,11 @@ fn queues() -> impl Strategy<Value = Queue> {
 
 /// Expected content of a queue: packets by number, with their tin, flow and length.
 #[derive(Default)]
-struct Held(BTreeMap<u64, (Tin, u32, u32)>);
+struct Held(BTreeMap<u64, (StationTid, u32, u32)>);
 
 impl Held {
     fn put(&mut self, queued: &Queued<u64>) {
-        let tin = Tin {
+        let tin = StationTid {
             to: queued.to,
             tid: queued.packet.tid,
         };
@@ -103,7 +103,7 @@ impl Held {
         }
     }
 
-    fn count(&self, tin: Tin) -> usize {
+    fn count(&self, tin: StationTid) -> usize {
         self.0.values().filter(|(queue, ..)| *queue == tin).count()
     }
 
@@ -124,11 +124,11 @@ proptest! {
         steps in prop::collection::vec((0_u8..8, 1_u16..5, 0_u8..8, 0_u32..3, 60_u32..1_600, 0_u64..30), 1..300),
     ) {
         let mut held = Held::default();
-        let mut unsent: BTreeMap<Tin, bool> = BTreeMap::new();
+        let mut unsent: BTreeMap<StationTid, bool> = BTreeMap::new();
         let (mut drops, mut now) = (Vec::new(), Instant::ZERO);
         for (number, (what, to, tid, flow, length, wait)) in (0..).zip(steps) {
             now += ms(wait);
-            let tin = Tin { to: NodeId(to), tid };
+            let tin = StationTid { to: NodeId(to), tid };
             match what {
                 0..=3 => {
                     let packet = Queued { since: now, ..queued(to, tid, flow, length, number) };
@@ -140,7 +140,7 @@ proptest! {
                 4..=5 => {
                     let (category, only) = (AccessCategory::ALL[usize::from(tid) % 4], what == 5);
                     let mut asked = Vec::new();
-                    let mut may = |tin: Tin| {
+                    let mut may = |tin: StationTid| {
                         asked.push(tin);
                         if only && tin.to != NodeId(to) { Readiness::Later } else { Readiness::Now }
                     };

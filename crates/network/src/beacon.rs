@@ -3,7 +3,7 @@
 use netburn_medium::config::Width;
 use netburn_medium::phy::{Modulation, ofdm};
 use netburn_medium::{error, signal};
-use netburn_units::{Duration, Instant, Stream};
+use netburn_units::{Duration, Instant, RandomStream};
 
 /// Time between two beacons: 100 TU.
 pub(crate) const INTERVAL: Duration = Duration::from_micros(102_400);
@@ -20,7 +20,7 @@ pub(crate) fn next(now: Instant, phase: Duration, interval: Duration) -> Instant
 }
 
 /// Draws whether a beacon of a signal in dBm arrives.
-pub(crate) fn arrives(signal: f64, chance: &mut Stream) -> bool {
+pub(crate) fn arrives(signal: f64, chance: &mut RandomStream) -> bool {
     let snr_db = signal - signal::noise_dbm(Width::Mhz20);
     let success = error::success(Modulation::Ofdm(ofdm::Rate::M6), snr_db, BYTES * 8);
     ((chance.next_u64() >> 11) as f64) < success * (1_u64 << 53) as f64

@@ -4,7 +4,7 @@
 
 use crate::link_service::Service;
 use netburn_scenario::plan::{DEFAULT_QUEUE_TIME, Framing, MIN_DEFAULT_QUEUE};
-use netburn_units::{BitRate, ByteSize, Duration, Instant, Probability, Stream, earlier};
+use netburn_units::{BitRate, ByteSize, Duration, Instant, Probability, RandomStream, earlier};
 use std::collections::VecDeque;
 
 /// Settings of a hop.
@@ -124,7 +124,7 @@ pub struct Hop<T> {
     service: Option<Box<Service>>,
     /// Serialisation ends that were not polled yet, if they are reported.
     sent: Option<VecDeque<Instant>>,
-    loss: Stream,
+    loss_rng: RandomStream,
     count: HopCount,
 }
 
@@ -142,9 +142,9 @@ pub enum HopEvent<T> {
 }
 
 impl<T> Hop<T> {
-    /// Creates a hop that draws its losses from `loss`.
+    /// Creates a hop that draws its losses from `loss_rng`.
     #[must_use]
-    pub fn new(config: HopConfig, loss: Stream) -> Self {
+    pub fn new(config: HopConfig, loss_rng: RandomStream) -> Self {
         Hop {
             config,
             waiting: VecDeque::new(),
@@ -156,7 +156,7 @@ impl<T> Hop<T> {
             lost: VecDeque::new(),
             service: None,
             sent: None,
-            loss,
+            loss_rng,
             count: HopCount::default(),
         }
     }
@@ -300,7 +300,7 @@ impl<T> Hop<T> {
         if let Some(sent) = &mut self.sent {
             sent.push_back(now);
         }
-        if self.config.loss > Probability::ZERO && self.loss.happens(self.config.loss) {
+        if self.config.loss > Probability::ZERO && self.loss_rng.happens(self.config.loss) {
             self.count.lost += 1;
             self.lost.push_back((now, packet));
             return;

@@ -249,11 +249,9 @@ impl<P: Payload> Network<P> {
     /// for a transmission between two access points.
     pub fn poll_transmission(&mut self) -> Option<(Option<u16>, Transmission)> {
         let transmission = self.wlan.air.poll_transmission()?;
-        let station = self
-            .wlan
-            .station_of(transmission.to)
-            .or_else(|| self.wlan.station_of(transmission.from));
-        Some((station, transmission))
+        let station_of = |node| self.wlan.station_of(node);
+        let station = transmission.to.and_then(station_of);
+        Some((station.or_else(|| station_of(transmission.from)), transmission))
     }
 
     /// Number of stations.

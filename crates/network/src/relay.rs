@@ -9,7 +9,7 @@ use crate::output::{NetPacket, Payload};
 use crate::wlan::Wlan;
 use netburn_medium::packet::NodeId;
 use netburn_scenario::Plan;
-use netburn_units::{Duration, Instant, Stream};
+use netburn_units::{Duration, Instant, RandomStream};
 use std::collections::VecDeque;
 
 /// The delay of a packet lies between 6/7 and 8/7 of its mean: 300 to 400 µs around the default of
@@ -32,7 +32,7 @@ pub(crate) struct Relays<P> {
 #[derive(Debug)]
 struct Relay<P> {
     delay: Duration,
-    delay_rng: Stream,
+    delay_rng: RandomStream,
     held: VecDeque<(Instant, Relayed<P>)>,
 }
 

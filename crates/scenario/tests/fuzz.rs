@@ -1,7 +1,7 @@
 //! Runs the fuzz target on the corpus, on mutations of it, and on random input.
 
 use netburn_scenario::{built_in_scenarios, fuzz};
-use netburn_units::{Seed, Stream};
+use netburn_units::{RandomStream, Seed};
 
 fn corpus() -> Vec<Vec<u8>> {
     let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/corpus/scenario");
@@ -49,12 +49,12 @@ fn noise() {
     }
 }
 
-fn below(random: &mut Stream, bound: usize) -> usize {
+fn below(random: &mut RandomStream, bound: usize) -> usize {
     random.below(bound as u64) as usize
 }
 
 /// Applies one mutation: changes, duplicates, removes or moves a byte, a word or a line.
-fn mutate(input: &mut Vec<u8>, corpus: &[Vec<u8>], random: &mut Stream) {
+fn mutate(input: &mut Vec<u8>, corpus: &[Vec<u8>], random: &mut RandomStream) {
     if input.is_empty() {
         input.extend_from_slice(b"[station.a]\n");
     }

@@ -5,7 +5,7 @@
 //! beyond the observed values.
 
 use crate::percentile::rank;
-use netburn_units::{Probability, Seed, Stream};
+use netburn_units::{Probability, RandomStream, Seed};
 
 /// Interval of a statistic.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -84,7 +84,7 @@ fn middle(drawn: &mut [f64], level: Probability) -> Option<Interval> {
     })
 }
 
-fn draw(values: &[f64], resample: &mut [f64], stream: &mut Stream) {
+fn draw(values: &[f64], resample: &mut [f64], stream: &mut RandomStream) {
     for place in resample {
         *place = values[stream.below(values.len() as u64) as usize];
     }

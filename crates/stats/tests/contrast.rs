@@ -2,7 +2,7 @@
 
 use netburn_stats::contrast::{Contrast, Question, Test, contrast, judge_all, paired};
 use netburn_stats::metric_change::{Better, Judgement, Tolerance};
-use netburn_units::{Seed, Stream};
+use netburn_units::{RandomStream, Seed};
 
 const COMPARISONS: u64 = 400;
 const METRICS: usize = 10;
@@ -12,7 +12,7 @@ const NOTHING: Tolerance = Tolerance { share: 0.0, least: 0.0 };
 
 /// Approximately normal with a standard deviation of 1: the sum of twelve uniform numbers (Irwin
 /// and Hall).
-fn normal(stream: &mut Stream) -> f64 {
+fn normal(stream: &mut RandomStream) -> f64 {
     let sum: u64 = (0..12).map(|_| stream.below(1_000_000)).sum();
     sum as f64 / 1e6 - 6.0
 }
@@ -43,7 +43,7 @@ fn mostly_equal(common: f64, own: f64) -> f64 {
 }
 
 /// A metric of runs of two sides, the second shifted by `shift`.
-fn metric(stream: &mut Stream, runs: usize, law: Law, shift: f64) -> Vec<[f64; 2]> {
+fn metric(stream: &mut RandomStream, runs: usize, law: Law, shift: f64) -> Vec<[f64; 2]> {
     let pair = |_| {
         let common = normal(stream);
         [law(common, normal(stream)), law(common, normal(stream)) + shift]

@@ -7,7 +7,7 @@
 //! - [`Probability`] – a probability or a share, in parts per billion.
 //! - [`Distance`] – millimetres; [`Speed`]: millimetres per second.
 //! - [`Dscp`] – code point of a packet; [`DscpMapping`]: the user priority of 802.11 for it.
-//! - [`Seed`] and [`Stream`]: random numbers, one named stream per cause. An additional draw in one
+//! - [`Seed`] and [`RandomStream`]: random numbers, one named stream per cause. An additional draw in one
 //!   stream changes nothing in the others.
 //!
 //! The text form is a number and a unit (`"5min"`, `"25 Mbit/s"`, `"128KiB"`, `"-62 dBm"`, `"1 %"`,
@@ -45,7 +45,7 @@ pub use power::{Db, Dbm};
 pub use probability::Probability;
 pub use quantity::QuantityError;
 pub use rate::BitRate;
-pub use seed::{Seed, Stream};
+pub use seed::{RandomStream, Seed};
 pub use size::ByteSize;
 pub use speed::Speed;
 pub use time::{Duration, Instant, earlier};

@@ -12,11 +12,11 @@ impl Seed {
     /// Stream for one cause ("backoff", "phase") of the user number `index`. Streams of different
     /// causes or indices are independent: an additional draw from one changes no other.
     #[must_use]
-    pub fn stream(self, cause: &str, index: u64) -> Stream {
+    pub fn stream(self, cause: &str, index: u64) -> RandomStream {
         let name = fnv1a(cause.as_bytes());
         let state = u128::from(mix(self.0 ^ name)) << 64 | u128::from(mix(self.0.wrapping_add(index)));
         let sequence = u128::from(name) << 64 | u128::from(index);
-        Stream(Pcg64::new(state, sequence))
+        RandomStream(Pcg64::new(state, sequence))
     }
 
     /// Seed of run number `round` of a run set; the first run (0) has the set's own seed. All
@@ -38,9 +38,9 @@ const EXACT_IN_FLOATS: u32 = f64::MANTISSA_DIGITS;
 
 /// Stream of random numbers: PCG XSL RR 128/64 (O'Neill 2014), equal on every platform.
 #[derive(Debug, Clone)]
-pub struct Stream(Pcg64);
+pub struct RandomStream(Pcg64);
 
-impl Stream {
+impl RandomStream {
     /// Next 64 random bits.
     pub fn next_u64(&mut self) -> u64 {
         self.0.next_u64()
@@ -95,7 +95,7 @@ mod tests {
     fn the_generator_is_the_reference_one() {
         // The first numbers of pcg64 (PCG XSL RR 128/64) with state 42 and stream 54: the check file of the C library
         // at pcg-random.org.
-        let mut stream = Stream(Pcg64::new(42, 54));
+        let mut stream = RandomStream(Pcg64::new(42, 54));
         let first = std::array::from_fn(|_| stream.next_u64());
         assert_eq!(
             first,
@@ -117,7 +117,7 @@ mod tests {
         let increment = 54 << 1 | 1;
         let step = |state: u128| state.wrapping_mul(MULTIPLIER).wrapping_add(increment);
         let mut state = step(step(0).wrapping_add(42));
-        let mut stream = Stream(Pcg64::new(42, 54));
+        let mut stream = RandomStream(Pcg64::new(42, 54));
         for _ in 0..1_000 {
             state = step(state);
             let xored = (state >> 64) as u64 ^ state as u64;

@@ -1,10 +1,10 @@
 //! Streams of random numbers: the same for a seed, independent of each other, and unbiased.
 
-use netburn_units::{Duration, Probability, Seed, Stream};
+use netburn_units::{Duration, Probability, RandomStream, Seed};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-fn take(mut stream: Stream, count: usize) -> Vec<u64> {
+fn take(mut stream: RandomStream, count: usize) -> Vec<u64> {
     (0..count).map(|_| stream.next_u64()).collect()
 }
 

@@ -4,7 +4,7 @@
 
 use crate::common::{Grid, MIN_PERIOD};
 use crate::direction::Direction;
-use netburn_units::{Duration, Instant, Seed, Stream};
+use netburn_units::{Duration, Instant, RandomStream, Seed};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::fmt;
@@ -56,7 +56,7 @@ struct Times {
     every: Duration,
     phase: Duration,
     jitter: Duration,
-    random: Stream,
+    random: RandomStream,
     /// The latest due time before its jitter.
     point: Instant,
     next: Option<Instant>,
@@ -212,7 +212,7 @@ impl Schedule for Serial {
 }
 
 /// `point` moved by up to `jitter` in either direction, uniformly, both ends included.
-fn jittered(point: Instant, jitter: Duration, random: &mut Stream) -> Option<Instant> {
+fn jittered(point: Instant, jitter: Duration, random: &mut RandomStream) -> Option<Instant> {
     if jitter.is_zero() {
         return Some(point);
     }

@@ -201,15 +201,15 @@ impl Forwarder {
         let loaded = self.moderator.is_loaded();
         let running = self.running.as_mut()?;
         let tick = running.when(running.tick);
-        let foreseen = running.switch.foresee();
+        let bound = running.switch.next_delivery_bound();
         let look = self.work.standstills.next_poll();
         let mut latest = look.map_or(tick, |look| running.when(look).min(tick));
         if loaded {
             let soonest = running.switch.network().earliest_delivery(running.now());
-            let soonest = foreseen.map_or(soonest, |first| soonest.min(first.at));
+            let soonest = bound.map_or(soonest, |first| soonest.min(first.at));
             latest = latest.min(self.moderator.next(running.when(soonest)));
         }
-        let Some(DeliveryBound { at, what }) = foreseen else {
+        let Some(DeliveryBound { at, what }) = bound else {
             return Some(latest);
         };
         // Deliveries soon after another delivery are coalesced with it.

@@ -3,7 +3,6 @@
 use super::Sending;
 use crate::packet::Queued;
 use crate::phy::Format;
-use crate::queue::Tin;
 use netburn_units::{Duration, Instant};
 
 /// Header and trailer of data frames.
@@ -149,11 +148,9 @@ impl Limits {
     }
 }
 
-/// MPDUs of one PPDU.
+/// MPDUs of one PPDU for a receiver.
 #[derive(Debug)]
 pub struct Aggregate<P> {
-    /// Receiver and TID.
-    pub tin: Tin,
     /// MPDUs, by ascending sequence number.
     pub mpdus: Vec<Mpdu<P>>,
     /// Vector and its durations.

@@ -2,7 +2,7 @@
 
 use super::{Aggregate, Framing, Limits, Mpdu, Sending, mpdu};
 use crate::packet::Queued;
-use crate::queue::{Readiness, Tin, Unsent};
+use crate::queue::{Readiness, Unsent};
 use netburn_units::{Duration, Instant};
 use std::collections::VecDeque;
 
@@ -126,7 +126,6 @@ impl<P> Sender<P> {
     pub fn build(
         &mut self,
         now: Instant,
-        tin: Tin,
         sending: &Sending,
         limits: &Limits,
         framing: &Framing,
@@ -202,7 +201,6 @@ impl<P> Sender<P> {
         }
         self.probing = most < limits.frames;
         let mut aggregate = Aggregate {
-            tin,
             sending: *sending,
             failures: 0,
             probe: self.probing,

@@ -5,7 +5,7 @@ use crate::config::AdapterRate;
 use crate::packet::NodeId;
 use crate::phy::{PhyError, TxVector};
 use crate::queue::codel::CodelParameters;
-use crate::queue::{Tin, TransmitQueue};
+use crate::queue::{StationTid, TransmitQueue};
 use crate::rate::RateChoice;
 use netburn_units::Instant;
 
@@ -80,7 +80,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         for tid in 0..8 {
             self.nodes[node.index()]
                 .queue
-                .set_codel(Tin { to: station, tid }, codel);
+                .set_codel(StationTid { to: station, tid }, codel);
         }
     }
 

@@ -3,6 +3,7 @@
 use super::config::{AirConfig, ChannelConfig};
 use super::obss::{OBSS_AIFSN, Obss};
 use super::output::ChannelAccount;
+use super::sequence::FrameType;
 use crate::edca::{Contender, Contention, Timing};
 use crate::packet::NodeId;
 use crate::phy::{Guard, Modulation, TxVector, Width, response};
@@ -19,31 +20,25 @@ pub(super) enum ContenderOwner {
 /// A transmission on the air.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OnAir {
-    pub(super) kind: Kind,
-    /// Sender; `None`: another network.
-    pub(super) from: Option<NodeId>,
-    pub(super) to: Option<NodeId>,
+    pub(super) origin: Origin,
     pub(super) start: Instant,
     pub(super) end: Instant,
     /// End of the NAV of stations that can decode it.
     pub(super) nav: Instant,
-    /// True if another transmission overlaps at the receiver.
-    pub(super) collided_at_receiver: bool,
-    /// Hearing groups in which another transmission overlaps, one bit each.
-    collided_groups: u64,
+    /// Hearing groups that sense another transmission meanwhile, one bit each.
+    overlapped: u64,
 }
 
-/// Type of a transmission.
+/// Origin of a transmission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    Rts,
-    Cts,
-    /// A CTS to its own sender, which only reserves the medium.
-    CtsToSelf,
-    Data,
-    /// A group-addressed frame, which has no response.
-    Group,
-    Response,
+pub(super) enum Origin {
+    /// A frame of the exchange that `initiator` began.
+    Exchange {
+        initiator: NodeId,
+        sender: NodeId,
+        frame: FrameType,
+    },
+    /// Another network.
     Obss,
 }
 
@@ -108,7 +103,7 @@ impl Channel {
         });
         let mut contention = Contention::new(*timing, groups.len().max(1));
         let contender = contention.add(0, OBSS_AIFSN, true);
-        let chance = config.seed.stream("others", index as u64);
+        let obss_rng = config.seed.stream("others", index as u64);
         let channel = Channel {
             timing: *timing,
             eifs,
@@ -123,7 +118,7 @@ impl Channel {
             next_id: 0,
             since: begin,
             account: ChannelAccount::default(),
-            obss: Obss::new(contender, *busy, timing.clock, chance),
+            obss: Obss::new(contender, *busy, timing.clock, obss_rng),
         };
         (channel, group_of)
     }
@@ -135,19 +130,12 @@ impl Channel {
 
     /// Adds a transmission and returns its ID.
     pub(super) fn start(&mut self, mut frame: OnAir) -> u32 {
-        let sensed = self.sensed(frame.from);
+        let sensed = self.sensed(&frame);
         let now = frame.start;
         self.count(now);
         for (_, other) in &mut self.on_air {
-            let both = sensed & self.sensed_by[index(other.from, &self.sensed_by)];
-            frame.collided_groups |= both;
-            other.collided_groups |= both;
-            frame.collided_at_receiver |= reaches(
-                &self.group_of,
-                self.sensed_by[index(other.from, &self.sensed_by)],
-                frame.to,
-            );
-            other.collided_at_receiver |= reaches(&self.group_of, sensed, other.to);
+            frame.overlapped |= self.sensed_by[index(other.origin, &self.sensed_by)];
+            other.overlapped |= sensed;
         }
         for group in 0..self.groups {
             if sensed & (1 << group) != 0 {
@@ -169,11 +157,11 @@ impl Channel {
         let frame = self.on_air[at].1;
         self.count(frame.end);
         self.on_air.swap_remove(at);
-        let sensed = self.sensed(frame.from);
+        let sensed = self.sensed(&frame);
         for group in 0..self.groups {
             let bit = 1 << group;
             if sensed & bit != 0 {
-                let (nav, extra) = if frame.collided_groups & bit != 0 {
+                let (nav, extra) = if frame.overlapped & bit != 0 {
                     (frame.end, self.eifs)
                 } else {
                     (frame.nav, Duration::ZERO)
@@ -184,16 +172,26 @@ impl Channel {
         frame
     }
 
-    /// Type of a transmission on the air.
-    pub(super) fn kind(&self, name: u32) -> Option<Kind> {
+    /// Origin of a transmission on the air.
+    pub(super) fn origin(&self, name: u32) -> Option<Origin> {
         let frame = self.on_air.iter().find(|(other, _)| *other == name);
-        frame.map(|(_, frame)| frame.kind)
+        frame.map(|(_, frame)| frame.origin)
+    }
+
+    /// Returns true if another transmission overlaps a frame at `node`.
+    pub(super) fn has_collided_at(&self, frame: &OnAir, node: NodeId) -> bool {
+        self.group_of[node.index()].is_some_and(|group| frame.overlapped & (1 << group) != 0)
+    }
+
+    /// Returns true if another transmission overlaps a frame somewhere.
+    pub(super) fn has_collided(&self, frame: &OnAir) -> bool {
+        self.sensed(frame) & frame.overlapped != 0
     }
 
     /// Returns true if no other transmission overlaps a frame at `node`, and `node` hears its sender.
     pub(super) fn is_clear_at(&self, frame: &OnAir, node: NodeId) -> bool {
         let group = self.group_of[node.index()];
-        group.is_some_and(|group| self.sensed(frame.from) & !frame.collided_groups & (1 << group) != 0)
+        group.is_some_and(|group| self.sensed(frame) & !frame.overlapped & (1 << group) != 0)
     }
 
     /// Earliest time at which a node can start a transmission; `None`: a node can already.
@@ -207,8 +205,9 @@ impl Channel {
             .filter(|_| all_hear)
     }
 
-    fn sensed(&self, from: Option<NodeId>) -> u64 {
-        self.sensed_by[index(from, &self.sensed_by)]
+    /// Hearing groups that sense a transmission.
+    fn sensed(&self, frame: &OnAir) -> u64 {
+        self.sensed_by[index(frame.origin, &self.sensed_by)]
     }
 
     /// Accounts the time since the last change.
@@ -218,16 +217,14 @@ impl Channel {
             let account = &mut self.account;
             account.busy += span;
             match &self.on_air[..] {
-                [(_, alone)] => match alone.kind {
-                    Kind::Data | Kind::Group => account.data += span,
-                    Kind::Rts | Kind::Cts | Kind::CtsToSelf | Kind::Response => account.control += span,
-                    Kind::Obss => account.others += span,
+                [(_, alone)] => match alone.origin {
+                    _ if alone.is_data() => account.data += span,
+                    Origin::Exchange { .. } => account.control += span,
+                    Origin::Obss => account.others += span,
                 },
                 several => {
                     account.overlapped += span;
-                    let data = several
-                        .iter()
-                        .filter(|(_, frame)| matches!(frame.kind, Kind::Data | Kind::Group));
+                    let data = several.iter().filter(|(_, frame)| frame.is_data());
                     account.overlapped_data += span * data.count() as u64;
                 }
             }
@@ -237,38 +234,33 @@ impl Channel {
 }
 
 impl OnAir {
-    pub(super) fn new(kind: Kind, from: Option<NodeId>, to: Option<NodeId>, start: Instant, length: Duration) -> Self {
+    /// A transmission of `length`, with a NAV of `nav` after its end.
+    pub(super) fn new(origin: Origin, start: Instant, length: Duration, nav: Duration) -> Self {
+        let end = start + length;
         OnAir {
-            kind,
-            from,
-            to,
+            origin,
             start,
-            end: start + length,
-            nav: start + length,
-            collided_at_receiver: false,
-            collided_groups: 0,
+            end,
+            nav: end + nav,
+            overlapped: 0,
         }
     }
 
-    /// Returns true if another transmission overlaps it somewhere.
-    pub(super) fn has_collided(&self) -> bool {
-        self.collided_groups != 0
-    }
-
-    /// Adds a NAV of `span` after its end.
-    pub(super) fn reserving(mut self, span: Duration) -> Self {
-        self.nav = self.end + span;
-        self
+    fn is_data(&self) -> bool {
+        matches!(
+            self.origin,
+            Origin::Exchange {
+                frame: FrameType::Data,
+                ..
+            }
+        )
     }
 }
 
-fn index(from: Option<NodeId>, sensed_by: &[u64]) -> usize {
-    from.map_or(sensed_by.len() - 1, NodeId::index)
-}
-
-/// Returns true if `to` hears a transmission that the groups `sensed` hear: as its receiver, or as
-/// its sender.
-fn reaches(group_of: &[Option<usize>], sensed: u64, to: Option<NodeId>) -> bool {
-    let group = to.and_then(|to| group_of[to.index()]);
-    group.is_some_and(|group| sensed & (1 << group) != 0)
+/// Index in `sensed_by`.
+fn index(origin: Origin, sensed_by: &[u64]) -> usize {
+    match origin {
+        Origin::Exchange { sender, .. } => sender.index(),
+        Origin::Obss => sensed_by.len() - 1,
+    }
 }

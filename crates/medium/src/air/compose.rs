@@ -1,12 +1,12 @@
 //! Packets from the transmit queue to the hardware, and composition of aggregates: by the driver
 //! when they enter the hardware, or by the radio at the transmit opportunity.
 
-use super::hardware::{Fill, Place};
+use super::hardware::{Addressed, Fill, Place, Receiver};
 use super::link::Link;
 use super::node::{Category, Crossing, Node, limits_in_txop};
 use crate::aggregation::{Aggregate, Fit, Framing, Limits, mpdu};
 use crate::edca::AccessCategory;
-use crate::queue::{Readiness, StationState, Tin, Unsent};
+use crate::queue::{Readiness, StationState, StationTid, Unsent};
 use netburn_units::{Duration, Instant};
 
 /// Origin of the packets of an aggregate.
@@ -48,7 +48,7 @@ impl<P> Node<P> {
         };
         while self.categories[category].hardware.has_room(0, Duration::ZERO) {
             let (links, link_to) = (&self.links, &self.link_to);
-            let mut may = |tin: Tin| {
+            let mut may = |tin: StationTid| {
                 let place = link_to.get(tin.to.index()).copied().flatten();
                 place.map_or(Readiness::Later, |place| links[usize::from(place)].readiness(tin.tid))
             };
@@ -56,7 +56,8 @@ impl<P> Node<P> {
                 break;
             };
             if let Some(aggregate) = self.build(now, category, tin, Origin::Queue, attempt) {
-                self.categories[category].hardware.push(aggregate);
+                let hardware = &mut self.categories[category].hardware;
+                hardware.push(Receiver::Station(tin), aggregate);
             }
         }
     }
@@ -81,7 +82,7 @@ impl<P> Node<P> {
                 ..
             } = self;
             let slot = &categories[category];
-            let mut may = |tin: Tin| {
+            let mut may = |tin: StationTid| {
                 let place = link_to.get(tin.to.index()).copied().flatten();
                 let link = place.map(|place| &links[usize::from(place)]);
                 // A tin whose last place isn't full has nothing more in the queue.
@@ -102,7 +103,7 @@ impl<P> Node<P> {
     }
 
     /// Reports to the queue what waits ahead of it for a tin: what no place will take.
-    pub(super) fn set_unsent(&mut self, now: Instant, tin: Tin) {
+    pub(super) fn set_unsent(&mut self, now: Instant, tin: StationTid) {
         let category = tin.category().index();
         let hardware = &self.categories[category].hardware;
         if !hardware.takes_packets() {
@@ -122,7 +123,7 @@ impl<P> Node<P> {
 
     /// Assigns the packets of a tin in the hardware to its places, after the first one has what waits
     /// ahead of the queue. A packet that no place takes waits for the next place.
-    fn assign(&mut self, now: Instant, category: usize, tin: Tin) {
+    fn assign(&mut self, now: Instant, category: usize, tin: StationTid) {
         let Some(link) = self.place_of(tin.to) else { return };
         let link = &self.links[usize::from(link)];
         let slot = &mut self.categories[category];
@@ -152,7 +153,7 @@ impl<P> Node<P> {
 
     /// Moves packets from the transmit queue to the last place of a tin while it has space. Returns
     /// false if the tin has nothing to send.
-    fn top_up(&mut self, now: Instant, category: usize, tin: Tin) -> bool {
+    fn top_up(&mut self, now: Instant, category: usize, tin: StationTid) -> bool {
         let Node {
             links,
             link_to,
@@ -192,7 +193,7 @@ impl<P> Node<P> {
         while self.categories[category].hardware.has_room(crossing, airtime) {
             let (links, link_to) = (&self.links, &self.link_to);
             let hardware = &self.categories[category].hardware;
-            let mut may = |tin: Tin| {
+            let mut may = |tin: StationTid| {
                 let Some(place) = link_to.get(tin.to.index()).copied().flatten() else {
                     return Readiness::Later;
                 };
@@ -240,7 +241,7 @@ impl<P> Node<P> {
 
     /// Passes what waits ahead of the queue for `tin` to hardware that accepts single packets: as a
     /// place, or as an aggregate of the driver. Returns false if nothing waits.
-    fn pass_retransmissions(&mut self, now: Instant, category: usize, tin: Tin) -> bool {
+    fn pass_retransmissions(&mut self, now: Instant, category: usize, tin: StationTid) -> bool {
         let Some(place) = self.place_of(tin.to) else {
             return false;
         };
@@ -264,7 +265,8 @@ impl<P> Node<P> {
                 left: None,
             };
             if let Some(aggregate) = self.build(now, category, tin, Origin::Hardware, attempt) {
-                self.categories[category].hardware.push(aggregate);
+                let hardware = &mut self.categories[category].hardware;
+                hardware.push(Receiver::Station(tin), aggregate);
             }
         }
         true
@@ -272,10 +274,10 @@ impl<P> Node<P> {
 
     /// Next aggregate of the category. An aggregate that the radio composes only now is limited to
     /// the rest `left` of a TXOP, including its response, or isn't composed.
-    pub(super) fn take(&mut self, now: Instant, category: usize, left: Option<Duration>) -> Option<Aggregate<P>> {
+    pub(super) fn take(&mut self, now: Instant, category: usize, left: Option<Duration>) -> Option<Addressed<P>> {
         let hardware = &mut self.categories[category].hardware;
-        if let Some(aggregate) = hardware.pop() {
-            return Some(aggregate);
+        if let Some(ready) = hardware.pop() {
+            return Some(ready);
         }
         let by_packet = hardware.takes_packets();
         while let Some(place) = self.categories[category].hardware.pop_place() {
@@ -296,7 +298,8 @@ impl<P> Node<P> {
                     hardware.put_place_first(Place::of_rest(tin, rest));
                 }
                 self.set_unsent(now, tin);
-                return Some(aggregate);
+                let to = Receiver::Station(tin);
+                return Some(Addressed { to, aggregate });
             }
             let waits =
                 self.link_to.get(tin.to.index()).copied().flatten().is_some_and(|link| {
@@ -310,7 +313,9 @@ impl<P> Node<P> {
             self.queue.on_completed(tin, place.estimated_airtime);
         }
         let tin = self.categories[category].hardware.first_tin()?;
-        self.build(now, category, tin, Origin::Hardware, Attempt { failures: 0, left })
+        let aggregate = self.build(now, category, tin, Origin::Hardware, Attempt { failures: 0, left })?;
+        let to = Receiver::Station(tin);
+        Some(Addressed { to, aggregate })
     }
 
     /// Composes an aggregate for a tin.
@@ -318,7 +323,7 @@ impl<P> Node<P> {
         &mut self,
         now: Instant,
         category: usize,
-        tin: Tin,
+        tin: StationTid,
         origin: Origin,
         attempt: Attempt,
     ) -> Option<Aggregate<P>> {
@@ -368,7 +373,7 @@ impl<P> Node<P> {
             (Origin::Hardware, None) => Fit::AllButFirst,
             (Origin::Hardware, Some(_)) => Fit::All,
         };
-        let mut aggregate = sender.build(now, tin, &sending, &limits, &framing, most, fit, spare, &mut take);
+        let mut aggregate = sender.build(now, &sending, &limits, &framing, most, fit, spare, &mut take);
         queue.set_unsent(now, tin, sender.unsent());
         match &mut aggregate {
             Some(aggregate) if origin != Origin::Queue => aggregate.estimated_airtime = estimated_airtime,
@@ -384,7 +389,7 @@ impl<P> Node<P> {
 
 impl<P> Category<P> {
     /// Returns true if the last place of a tin has space for another packet, at the current rate.
-    fn has_space(&self, link: &Link<P>, framing: &Framing, sifs: Duration, tin: Tin) -> bool {
+    fn has_space(&self, link: &Link<P>, framing: &Framing, sifs: Duration, tin: StationTid) -> bool {
         let Some((place, waiting)) = self.open_place_of(link, framing, tin) else {
             return false;
         };
@@ -393,7 +398,14 @@ impl<P> Category<P> {
 
     /// Adds a packet of the hardware to the last place of its tin. Returns false if it doesn't fit:
     /// the place is then full.
-    fn add_to_place(&mut self, link: &Link<P>, framing: &Framing, sifs: Duration, tin: Tin, length: u32) -> bool {
+    fn add_to_place(
+        &mut self,
+        link: &Link<P>,
+        framing: &Framing,
+        sifs: Duration,
+        tin: StationTid,
+        length: u32,
+    ) -> bool {
         let capacity = self.capacity(link, framing, sifs);
         let open = self.open_place_of(link, framing, tin);
         let fits = open.is_some_and(|(place, waiting)| capacity.fits(&place.fill, waiting, length));
@@ -407,7 +419,7 @@ impl<P> Category<P> {
     }
 
     /// Last place of a tin, if it isn't full, and the MPDUs and bytes that wait ahead of the queue for it.
-    fn open_place_of(&self, link: &Link<P>, framing: &Framing, tin: Tin) -> Option<(&Place, (u64, u64))> {
+    fn open_place_of(&self, link: &Link<P>, framing: &Framing, tin: StationTid) -> Option<(&Place, (u64, u64))> {
         let (place, only) = self.hardware.last_place(tin).filter(|(place, _)| !place.full)?;
         // What waits is in the first aggregate.
         let content = || link.senders[usize::from(tin.tid)].content(&link.framing(framing));

@@ -1,7 +1,8 @@
 //! Lower bound on the time of the next delivery, so that a real-time driver can sleep until then.
 
-use super::channel::{Channel, Kind};
-use super::{Air, Event, Step};
+use super::channel::{Channel, Origin};
+use super::sequence::FrameType;
+use super::{Air, Event};
 use netburn_units::{Duration, Instant};
 
 /// Minimum duration of a PPDU: the preamble and SIGNAL of OFDM (802.11-2020 clause 17.3.3). Later
@@ -62,17 +63,20 @@ impl<P: std::fmt::Debug + Send> Air<P> {
 
     fn bound_of_event(&self, at: Instant, event: Event) -> Option<DeliveryBound> {
         Some(match event {
-            Event::End { channel, frame } => match self.channels[channel].kind(frame) {
-                Some(Kind::Data | Kind::Group) => Expected::Delivery.at(at),
-                // A packet that its sender gives up may release others at the receiver.
-                Some(Kind::Response) | None => Expected::Unlikely.at(at),
-                Some(Kind::Rts | Kind::Cts | Kind::CtsToSelf | Kind::Obss) => Expected::Possible.at(at + MIN_PPDU),
+            Event::End { channel, frame } => match self.channels[channel].origin(frame)? {
+                Origin::Exchange { frame, .. } => match frame {
+                    FrameType::Data => Expected::Delivery.at(at),
+                    // A packet that its sender gives up may release others at the receiver.
+                    FrameType::Response => Expected::Unlikely.at(at),
+                    FrameType::Rts | FrameType::Cts | FrameType::CtsToSelf => Expected::Possible.at(at + MIN_PPDU),
+                },
+                Origin::Obss => Expected::Possible.at(at + MIN_PPDU),
             },
-            Event::Begin {
-                step: Step::Cts | Step::Response,
-                ..
-            } => Expected::Unlikely.at(at + MIN_PPDU),
-            Event::Begin { step: Step::Data, .. } | Event::Up { .. } => Expected::Possible.at(at + MIN_PPDU),
+            Event::Begin { node } => match self.nodes[node.index()].exchange.as_ref()?.sequence.step().frame {
+                FrameType::Cts | FrameType::Response => Expected::Unlikely.at(at + MIN_PPDU),
+                FrameType::Rts | FrameType::CtsToSelf | FrameType::Data => Expected::Possible.at(at + MIN_PPDU),
+            },
+            Event::Up { .. } => Expected::Possible.at(at + MIN_PPDU),
             Event::Timeout { .. } => Expected::Unlikely.at(at),
             Event::Down { .. } => Expected::Delivery.at(at),
             // These only occupy time.

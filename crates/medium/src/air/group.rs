@@ -1,17 +1,16 @@
 //! Group-addressed frames: one transmission at the lowest basic rate to all nodes, without
 //! acknowledgement and without retries (802.11-2020 clause 10.3.6). Each node receives or loses it
 //! independently.
-//!
-//! In the hardware, such a frame has its own sender as receiver.
 
 use super::channel::OnAir;
-use super::node::Exchange;
+use super::hardware::Receiver;
+use super::sequence::Payload;
 use super::{Air, Output, Transmission};
 use crate::aggregation::{Fit, Framing, Limits, Sender};
 use crate::edca::AccessCategory;
 use crate::packet::{MANAGEMENT, NodeId, Packet, Queued};
-use crate::queue::{StationState, Tin};
-use netburn_units::{Instant, Stream};
+use crate::queue::StationState;
+use netburn_units::{Instant, RandomStream};
 
 impl<P: std::fmt::Debug + Send> Air<P> {
     /// Sends a group-addressed frame at the lowest basic rate, past the transmit queue. Its end is an
@@ -40,10 +39,6 @@ impl<P: std::fmt::Debug + Send> Air<P> {
             });
             return;
         };
-        let tin = Tin {
-            to: from,
-            tid: MANAGEMENT,
-        };
         let mut packet = Some(Queued {
             to: from,
             since: now,
@@ -52,49 +47,45 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         });
         let mpdus = node.spare.pop().unwrap_or_default();
         let limits = &Limits::NONE;
-        let frame = Sender::default().build(now, tin, &sending, limits, framing, 1, Fit::Keep, mpdus, |_| {
-            packet.take()
-        });
+        let frame = Sender::default().build(now, &sending, limits, framing, 1, Fit::Keep, mpdus, |_| packet.take());
         if let Some(mut frame) = frame {
             frame.probe = false;
-            node.categories[category.index()].hardware.push(frame);
+            node.categories[category.index()].hardware.push(Receiver::Group, frame);
         }
         self.contend(now, from, category.index());
     }
 
-    /// Processes the end of a group-addressed frame.
-    pub(super) fn handle_group_end(&mut self, now: Instant, frame: &OnAir) {
-        let id = frame.from.expect("a group-addressed frame has a sender");
+    /// Processes the end of the group-addressed frame of `id`. Returns true if a node received it.
+    pub(super) fn handle_group_data(&mut self, now: Instant, id: NodeId, frame: &OnAir) -> bool {
         let node = &mut self.nodes[id.index()];
-        let Exchange {
-            category,
-            mut aggregate,
-            arrived,
-            txop_end,
-            ..
-        } = node.exchange.take().expect("the frame belongs to an exchange");
-        node.spare_arrived = arrived;
+        let channel = &self.channels[node.channel];
+        let Some(Payload::Group(aggregate)) = node.exchange.as_mut().map(|exchange| &mut exchange.payload) else {
+            return false;
+        };
         let mut heard = Vec::new();
+        let has_collided = channel.has_collided(frame);
+        let mut is_heard = false;
         for mpdu in aggregate.mpdus.drain(..) {
             let Some(queued) = mpdu.packet else { continue };
             for link in &mut node.links {
                 let chance = link.success(&aggregate.sending.vector, mpdu.length);
-                let clear = self.channels[node.channel].is_clear_at(frame, link.to);
-                if happens(&mut self.group_loss, chance) && clear && link.state != StationState::Gone {
+                let clear = channel.is_clear_at(frame, link.to);
+                if happens(&mut self.group_loss_rng, chance) && clear && link.state != StationState::Gone {
                     heard.push(link.to);
                 }
             }
+            is_heard |= !heard.is_empty();
             if let Some(trace) = &mut self.trace {
                 trace.push_back(Transmission {
                     at: frame.start,
                     duration: aggregate.duration,
                     from: id,
-                    to: id,
+                    to: None,
                     tid: MANAGEMENT,
                     vector: aggregate.sending.vector,
                     mpdus: 1,
                     arrived: u32::from(!heard.is_empty()),
-                    collided: frame.has_collided(),
+                    collided: has_collided,
                     length: aggregate.length,
                 });
             }
@@ -105,19 +96,11 @@ impl<P: std::fmt::Debug + Send> Air<P> {
                 heard: std::mem::take(&mut heard),
             });
         }
-        node.account.collisions += u64::from(frame.has_collided());
-        node.recycle(aggregate.mpdus);
-        // Without an acknowledgement the contention window stays at its minimum (clause 10.3.3).
-        let slot = &mut node.categories[category];
-        slot.window.succeed(&slot.parameters);
-        slot.hardware.set_on_air(0);
-        self.fill_all(now, id, Some(category));
-        if !self.continue_txop(now, id, category, txop_end) {
-            self.back_off(now, id, category, false);
-        }
+        node.account.collisions += u64::from(has_collided);
+        is_heard
     }
 }
 
-fn happens(stream: &mut Stream, chance: f64) -> bool {
-    ((stream.next_u64() >> 11) as f64) < chance * (1_u64 << 53) as f64
+fn happens(rng: &mut RandomStream, chance: f64) -> bool {
+    ((rng.next_u64() >> 11) as f64) < chance * (1_u64 << 53) as f64
 }

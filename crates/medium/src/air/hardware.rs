@@ -4,7 +4,7 @@ use super::store::Store;
 use crate::aggregation::{Aggregate, Framing, mpdu};
 use crate::config::{Composition, HardwareQueue};
 use crate::packet::{MANAGEMENT, NodeId, Queued};
-use crate::queue::Tin;
+use crate::queue::StationTid;
 use netburn_units::Duration;
 use std::collections::VecDeque;
 
@@ -22,17 +22,32 @@ pub(super) struct Hardware<P> {
     composition: Composition,
     /// True if it accepts single packets.
     by_packet: bool,
-    ready: VecDeque<Aggregate<P>>,
+    ready: VecDeque<Addressed<P>>,
     places: VecDeque<Place>,
     store: Store<P>,
-    /// MPDUs of the aggregate on the air.
+    /// MPDUs of the aggregates on the air.
     on_air: usize,
+}
+
+/// An aggregate with its receiver.
+#[derive(Debug)]
+pub(super) struct Addressed<P> {
+    pub(super) to: Receiver,
+    pub(super) aggregate: Aggregate<P>,
+}
+
+/// Receiver of an aggregate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Receiver {
+    Station(StationTid),
+    /// All nodes that have a link from the sender.
+    Group,
 }
 
 /// Place of an aggregate that the radio will compose.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place {
-    pub(super) tin: Tin,
+    pub(super) tin: StationTid,
     /// Consecutive transmissions of data or RTS without a response.
     pub(super) failures: u32,
     /// Airtime reported to the queue for MPDUs that were sent without a response.
@@ -49,7 +64,7 @@ pub(super) struct Place {
 
 impl Place {
     /// Place of the rest of an aggregate: `packets` packets of `tin`.
-    pub(super) fn of_rest(tin: Tin, packets: u64) -> Self {
+    pub(super) fn of_rest(tin: StationTid, packets: u64) -> Self {
         Place {
             tin,
             failures: 0,
@@ -121,11 +136,11 @@ impl<P> Hardware<P> {
             HardwareQueue::Time(most) if self.by_packet => packets == 0 || airtime < most,
             HardwareQueue::Aggregates(most) => aggregates < most.max(1) as usize,
             HardwareQueue::Time(most) => {
-                let ready: Duration = self.ready.iter().map(|aggregate| aggregate.duration).sum();
+                let ready: Duration = self.ready.iter().map(|ready| ready.aggregate.duration).sum();
                 aggregates == 0 || ready + airtime < most
             }
             HardwareQueue::Frames(most) => {
-                let ready: usize = self.ready.iter().map(|aggregate| aggregate.mpdus.len()).sum();
+                let ready: usize = self.ready.iter().map(|ready| ready.aggregate.mpdus.len()).sum();
                 let again: usize = self.places.iter().map(|place| place.mpdus).sum();
                 packets as usize + ready + again + self.on_air < most.max(1) as usize
             }
@@ -139,26 +154,26 @@ impl<P> Hardware<P> {
 
     /// Packets outside of aggregates on the air, without retransmissions that have a place.
     pub(super) fn packets(&self) -> usize {
-        let ready = self.ready.iter().flat_map(|aggregate| &aggregate.mpdus);
+        let ready = self.ready.iter().flat_map(|ready| &ready.aggregate.mpdus);
         let ready: usize = ready.map(|m| usize::from(m.packet.is_some()) + m.more.len()).sum();
         ready + self.store.packets() as usize
     }
 
-    pub(super) fn push(&mut self, aggregate: Aggregate<P>) {
-        self.ready.push_back(aggregate);
+    pub(super) fn push(&mut self, to: Receiver, aggregate: Aggregate<P>) {
+        self.ready.push_back(Addressed { to, aggregate });
     }
 
     /// Adds a failed aggregate in front, for a retry.
-    pub(super) fn push_again(&mut self, aggregate: Aggregate<P>) {
-        self.ready.push_front(aggregate);
+    pub(super) fn push_again(&mut self, to: Receiver, aggregate: Aggregate<P>) {
+        self.ready.push_front(Addressed { to, aggregate });
     }
 
-    pub(super) fn push_packet(&mut self, tin: Tin, packet: Queued<P>, estimated_airtime: Duration) {
+    pub(super) fn push_packet(&mut self, tin: StationTid, packet: Queued<P>, estimated_airtime: Duration) {
         self.store.push(tin, packet, estimated_airtime);
     }
 
     /// Adds a place at the end, for an aggregate of `tin` with `mpdus` retransmissions.
-    pub(super) fn add_place(&mut self, tin: Tin, mpdus: usize) {
+    pub(super) fn add_place(&mut self, tin: StationTid, mpdus: usize) {
         self.places.push_back(Place {
             tin,
             failures: 0,
@@ -171,19 +186,22 @@ impl<P> Hardware<P> {
     }
 
     /// Last place of a tin, and true if it is the tin's only one.
-    pub(super) fn last_place(&self, tin: Tin) -> Option<(&Place, bool)> {
+    pub(super) fn last_place(&self, tin: StationTid) -> Option<(&Place, bool)> {
         let mut of_tin = self.places.iter().rev().filter(|place| place.tin == tin);
         let last = of_tin.next()?;
         Some((last, of_tin.next().is_none()))
     }
 
     /// Last place of a tin.
-    pub(super) fn last_place_mut(&mut self, tin: Tin) -> Option<&mut Place> {
+    pub(super) fn last_place_mut(&mut self, tin: StationTid) -> Option<&mut Place> {
         self.places.iter_mut().rev().find(|place| place.tin == tin)
     }
 
     /// Places of a tin, in order, and the packets of the tin that belong to no aggregate.
-    pub(super) fn of_tin(&mut self, tin: Tin) -> (impl Iterator<Item = &mut Place>, impl Iterator<Item = &Queued<P>>) {
+    pub(super) fn of_tin(
+        &mut self,
+        tin: StationTid,
+    ) -> (impl Iterator<Item = &mut Place>, impl Iterator<Item = &Queued<P>>) {
         let places = self.places.iter_mut().filter(move |place| place.tin == tin);
         (places, self.store.packets_of(tin))
     }
@@ -204,27 +222,31 @@ impl<P> Hardware<P> {
     }
 
     /// Tin of a place, counted from the front.
-    pub(super) fn tin_of_place(&self, index: usize) -> Option<Tin> {
+    pub(super) fn tin_of_place(&self, index: usize) -> Option<StationTid> {
         self.places.get(index).map(|place| place.tin)
     }
 
     /// Number of places of a tin.
-    pub(super) fn places_of(&self, tin: Tin) -> u64 {
+    pub(super) fn places_of(&self, tin: StationTid) -> u64 {
         self.places.iter().filter(|place| place.tin == tin).count() as u64
     }
 
     /// Number of packets of a tin that belong to no aggregate.
-    pub(super) fn packets_of(&self, tin: Tin) -> u64 {
+    pub(super) fn packets_of(&self, tin: StationTid) -> u64 {
         self.store.count(tin)
     }
 
     /// Removes the ready aggregates of data for `to`.
-    pub(super) fn retract(&mut self, to: NodeId) -> Vec<Aggregate<P>> {
-        let is_for = |aggregate: &Aggregate<P>| aggregate.tin.to == to && aggregate.tin.tid != MANAGEMENT;
-        let (gone, ready) = self.ready.drain(..).partition(is_for);
-        self.ready = ready;
-        let gone: VecDeque<Aggregate<P>> = gone;
-        gone.into()
+    pub(super) fn retract(&mut self, to: NodeId) -> Vec<(StationTid, Aggregate<P>)> {
+        let (mut gone, mut kept) = (Vec::new(), VecDeque::new());
+        for ready in self.ready.drain(..) {
+            match ready.to {
+                Receiver::Station(tin) if tin.to == to && tin.tid != MANAGEMENT => gone.push((tin, ready.aggregate)),
+                _ => kept.push_back(ready),
+            }
+        }
+        self.ready = kept;
+        gone
     }
 
     /// Removes the places of aggregates for `to`.
@@ -236,27 +258,27 @@ impl<P> Hardware<P> {
     }
 
     /// Removes the packets of a tin, with the estimated airtime of each.
-    pub(super) fn take_packets_of(&mut self, tin: Tin) -> Vec<(Queued<P>, Duration)> {
+    pub(super) fn take_packets_of(&mut self, tin: StationTid) -> Vec<(Queued<P>, Duration)> {
         self.store.take_all(tin)
     }
 
     /// Next aggregate that is ready.
-    pub(super) fn pop(&mut self) -> Option<Aggregate<P>> {
+    pub(super) fn pop(&mut self) -> Option<Addressed<P>> {
         self.ready.pop_front()
     }
 
-    /// Sets the number of MPDUs of the aggregate on the air; 0: none.
+    /// Sets the number of MPDUs of the aggregates on the air; 0: none.
     pub(super) fn set_on_air(&mut self, mpdus: usize) {
         self.on_air = mpdus;
     }
 
     /// Tin of the first packet, if it accepts single packets.
-    pub(super) fn first_tin(&mut self) -> Option<Tin> {
+    pub(super) fn first_tin(&mut self) -> Option<StationTid> {
         self.store.first_tin()
     }
 
     /// Next packet of that tin with at most `most` bytes, and its estimated airtime.
-    pub(super) fn pop_packet(&mut self, tin: Tin, most: u32) -> Option<(Queued<P>, Duration)> {
+    pub(super) fn pop_packet(&mut self, tin: StationTid, most: u32) -> Option<(Queued<P>, Duration)> {
         self.store.pop(tin, most)
     }
 }
@@ -267,8 +289,8 @@ mod tests {
     use crate::packet::{Ecn, NodeId, Packet};
     use netburn_units::Instant;
 
-    fn tin(to: u16) -> Tin {
-        Tin { to: NodeId(to), tid: 0 }
+    fn tin(to: u16) -> StationTid {
+        StationTid { to: NodeId(to), tid: 0 }
     }
 
     fn packet(to: u16, number: u32) -> Queued<u32> {

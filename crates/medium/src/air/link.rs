@@ -7,7 +7,7 @@ use crate::packet::{NodeId, Packet};
 use crate::phy::{Modulation, PhyError, TxVector, response};
 use crate::queue::{Readiness, StationState};
 use crate::rate::{Fixed, RateAlgorithm, RateChoice, RateSet, Report, gain_db};
-use netburn_units::{Duration, Instant, Stream};
+use netburn_units::{Duration, Instant, RandomStream};
 
 /// Size of the cache: full segments and their acknowledgements, at the current rate and at probed
 /// rates.
@@ -25,7 +25,7 @@ pub(super) struct Link<P> {
     /// Clock divider of the PHY.
     clock: u64,
     /// Random stream of its rate control.
-    chance: Stream,
+    rate_rng: RandomStream,
     rate: Box<dyn RateAlgorithm>,
     /// Most recent choice.
     pub(super) sending: Sending,
@@ -60,7 +60,7 @@ impl<P> Link<P> {
         lowest: Modulation,
         access: Duration,
         clock: u64,
-        chance: Stream,
+        rate_rng: RandomStream,
     ) -> Result<Self, PhyError> {
         let sending = Sending::new(&config.vector, config.limits.window, clock)?;
         let frame = Sending::new(&response::legacy(lowest, &config.vector), 1, clock)?;
@@ -76,9 +76,9 @@ impl<P> Link<P> {
                 &config.limits,
                 (access, clock),
                 config.snr_db,
-                &chance,
+                &rate_rng,
             ),
-            chance,
+            rate_rng,
             sending,
             limits: config.limits,
             frame,
@@ -103,7 +103,7 @@ impl<P> Link<P> {
         self.sending = Sending::new(&vector, self.limits.window, self.clock)?;
         self.reference = vector;
         let timing = (self.access, self.clock);
-        self.rate = start(rate, &vector, &self.limits, timing, self.snr_db, &self.chance);
+        self.rate = start(rate, &vector, &self.limits, timing, self.snr_db, &self.rate_rng);
         self.forget_successes();
         Ok(())
     }
@@ -214,10 +214,14 @@ fn start(
     limits: &Limits,
     (access, clock): (Duration, u64),
     snr_db: Option<f64>,
-    chance: &Stream,
+    rate_rng: &RandomStream,
 ) -> Box<dyn RateAlgorithm> {
     match rate {
         RateChoice::Fixed => Box::new(Fixed(*vector)),
-        rate => rate.start(RateSet::clocked(vector, limits, access, clock), snr_db, chance.clone()),
+        rate => rate.start(
+            RateSet::clocked(vector, limits, access, clock),
+            snr_db,
+            rate_rng.clone(),
+        ),
     }
 }

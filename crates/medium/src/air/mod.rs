@@ -7,8 +7,8 @@
 //! - [`hardware`] – the hardware queue; [`compose`]: composition of aggregates; [`store`]: packets
 //!   without an aggregate; [`host_bus`]: the adapter's bus to the host
 //!
-//! A frame passes [`access`] (contention), [`txop`] (start of a transmit opportunity), [`exchange`]
-//! (frame sequence), [`reception`] (delivery) and [`outcome`] (completion). [`group`] has frames to
+//! A frame passes [`access`] (contention), [`txop`] (start of a transmit opportunity), [`sequence`]
+//! (frames of an exchange as values), [`exchange`] (their transmission), [`reception`] (delivery) and [`outcome`] (completion). [`group`] has frames to
 //! all nodes. [`presence`] has management frames, power save and association. [`obss`] models other networks;
 //! [`delivery_bound`] is for real-time drivers.
 
@@ -31,6 +31,7 @@ pub mod output;
 mod presence;
 mod reception;
 mod sent;
+mod sequence;
 mod store;
 mod txop;
 
@@ -43,7 +44,7 @@ use crate::phy::PhyError;
 use crate::queue::{StationState, TransmitQueue};
 use channel::{Channel, ContenderOwner, OnAir};
 use link::Received;
-use netburn_units::{BitRate, Duration, Instant, Stream};
+use netburn_units::{BitRate, Instant, RandomStream};
 use node::Node;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -60,9 +61,9 @@ pub struct Air<P> {
     sequence: u64,
     outputs: VecDeque<Output<P>>,
     trace: Option<VecDeque<Transmission>>,
-    loss: Stream,
+    loss_rng: RandomStream,
     /// Losses of group-addressed frames.
-    group_loss: Stream,
+    group_loss_rng: RandomStream,
     now: Instant,
     winners: Vec<crate::edca::Contender>,
     /// Buffer for received content in order.
@@ -84,9 +85,9 @@ pub enum Wake {
 enum Event {
     /// A transmission ends.
     End { channel: usize, frame: u32 },
-    /// SIFS after a frame: its response, the data after CTS, or the next frame of a TXOP begins.
-    Begin { node: NodeId, step: Step },
-    /// No response was received.
+    /// SIFS after a frame: the next frame in the exchange of `node` begins.
+    Begin { node: NodeId },
+    /// The exchange of `node` ends without a response.
     Timeout { node: NodeId },
     /// A frame of another network arrives.
     Obss { channel: usize },
@@ -94,16 +95,6 @@ enum Event {
     Up { node: NodeId },
     /// A packet has crossed the bus to the host of `node`.
     Down { node: NodeId },
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Step {
-    /// The receiver answers the RTS of `node`.
-    Cts,
-    /// `node` sends its data.
-    Data,
-    /// The receiver acknowledges the data of `node`.
-    Response,
 }
 
 impl<P: std::fmt::Debug + Send> Air<P> {
@@ -153,8 +144,8 @@ impl<P: std::fmt::Debug + Send> Air<P> {
             sequence: 0,
             outputs: VecDeque::new(),
             trace: None,
-            loss: config.seed.stream("loss", 0),
-            group_loss: config.seed.stream("group loss", 0),
+            loss_rng: config.seed.stream("loss", 0),
+            group_loss_rng: config.seed.stream("group loss", 0),
             now: begin,
             winners: Vec::new(),
             released: Vec::new(),
@@ -275,8 +266,12 @@ impl<P: std::fmt::Debug + Send> Air<P> {
             .flat_map(crate::aggregation::Reorder::held)
             .map(|received| 1 + received.more.len())
             .sum();
-        let flying = node.exchange.as_ref().map_or(0, |e| of_mpdus(&e.aggregate.mpdus));
-        node.queue.packets() + hardware + waiting + received + flying + node.in_adapter()
+        let exchange = node.exchange.iter();
+        let on_air: usize = exchange
+            .flat_map(|exchange| exchange.payload.aggregates())
+            .map(|aggregate| of_mpdus(&aggregate.mpdus))
+            .sum();
+        node.queue.packets() + hardware + waiting + received + on_air + node.in_adapter()
     }
 
     fn next_due(&mut self) -> Option<(Instant, Wake)> {
@@ -318,15 +313,10 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         }
     }
 
-    /// Starts a transmission and returns its end.
-    fn transmit(&mut self, frame: OnAir, channel: usize) -> Instant {
+    /// Starts a transmission.
+    fn transmit(&mut self, frame: OnAir, channel: usize) {
         let end = frame.end;
         let name = self.channels[channel].start(frame);
         self.schedule(end, Event::End { channel, frame: name });
-        end
-    }
-
-    fn sifs(&self, channel: usize) -> Duration {
-        self.channels[channel].timing.sifs
     }
 }

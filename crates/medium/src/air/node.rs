@@ -1,17 +1,18 @@
 //! State of a station or access point radio.
 
 use super::config::{AirConfig, LinkConfig};
-use super::hardware::Hardware;
+use super::hardware::{Addressed, Hardware, Receiver};
 use super::host_bus::{RxBus, Serializer};
 use super::link::Link;
 use super::output::Account;
-use crate::aggregation::{Aggregate, Fit, Framing, Limits, Mpdu, Sending};
+use super::sequence::{Exchange, FrameSequence, Payload, User};
+use crate::aggregation::{Fit, Framing, Limits, Mpdu, Sending};
 use crate::config::AdapterRate;
 use crate::edca::{AccessCategory, Contender, EdcaParameters, Window};
 use crate::packet::{MANAGEMENT, NodeId, Packet, Queued};
 use crate::phy::{Modulation, PhyError, response};
-use crate::queue::{Drops, StationState, Tin, TransmitQueue};
-use netburn_units::{BitRate, Duration, Instant, Stream};
+use crate::queue::{Drops, StationState, StationTid, TransmitQueue};
+use netburn_units::{BitRate, Duration, Instant, RandomStream};
 
 #[derive(Debug)]
 pub(super) struct Node<P> {
@@ -34,7 +35,7 @@ pub(super) struct Node<P> {
     pub(super) away: bool,
     /// Number of packets that entered its queue.
     pub(super) arrivals: u64,
-    pub(super) backoff: Stream,
+    pub(super) backoff_rng: RandomStream,
     pub(super) drops: Drops<P>,
     pub(super) bus: HostBus<P>,
     /// Pool of vectors for aggregates.
@@ -99,7 +100,7 @@ impl<P> HostBus<P> {
 /// A packet on the transmit bus, with its tin and the airtime reported to the queue.
 #[derive(Debug)]
 pub(super) struct Crossing<P> {
-    pub(super) tin: Tin,
+    pub(super) tin: StationTid,
     pub(super) packet: Queued<P>,
     pub(super) airtime: Duration,
 }
@@ -112,21 +113,6 @@ pub(super) struct Category<P> {
     pub(super) window: Window,
     pub(super) hardware: Hardware<P>,
     pub(super) waiting: bool,
-}
-
-/// A frame exchange in progress.
-#[derive(Debug)]
-pub(super) struct Exchange<P> {
-    pub(super) category: usize,
-    pub(super) aggregate: Aggregate<P>,
-    /// Arrival of each MPDU, after the data.
-    pub(super) arrived: Vec<bool>,
-    pub(super) txop_end: Instant,
-    /// True if the node owns the medium already: after RTS and CTS, or after an earlier frame of a
-    /// TXOP.
-    pub(super) reserved: bool,
-    /// True if the data were sent: the exchange didn't end with RTS.
-    pub(super) data_sent: bool,
 }
 
 /// Limits of an aggregate in a TXOP: its PPDU and the response must fit.
@@ -160,8 +146,8 @@ impl<P> Node<P> {
             .eifs
             .unwrap_or_else(|| response::lowest(false));
         let link = |link: &LinkConfig| {
-            let chance = layout.seed.stream("rate", (index as u64) << 32 | link.to as u64);
-            Link::new(link, lowest, access, timing.clock, chance)
+            let rate_rng = layout.seed.stream("rate", (index as u64) << 32 | link.to as u64);
+            Link::new(link, lowest, access, timing.clock, rate_rng)
         };
         let links = config.links.iter().map(link).collect::<Result<Vec<_>, _>>()?;
         let receivers = links.iter().map(|link| link.to.index() + 1).max().unwrap_or(0);
@@ -191,7 +177,7 @@ impl<P> Node<P> {
             account: Account::default(),
             away: false,
             arrivals: 0,
-            backoff: layout.seed.stream("backoff", index as u64),
+            backoff_rng: layout.seed.stream("backoff", index as u64),
             drops: Vec::new(),
             bus: HostBus::new(config.limit),
             spare: Vec::new(),
@@ -213,7 +199,7 @@ impl<P> Node<P> {
     /// Draws a number of slots, 0 to the category's window.
     pub(super) fn draw(&mut self, category: usize) -> u32 {
         let window = u64::from(self.categories[category].window.slots());
-        self.backoff.below(window + 1) as u32
+        self.backoff_rng.below(window + 1) as u32
     }
 
     /// Sets the throughput limits of its adapter.
@@ -229,7 +215,7 @@ impl<P> Node<P> {
         for link in 0..self.links.len() {
             for tid in 0..MANAGEMENT {
                 let to = self.links[link].to;
-                self.set_unsent(now, Tin { to, tid });
+                self.set_unsent(now, StationTid { to, tid });
             }
         }
     }
@@ -252,19 +238,31 @@ impl<P> Node<P> {
         self.bus.crossing.len() + self.bus.down.as_ref().map_or(0, RxBus::packets)
     }
 
-    /// Starts an exchange for the category's aggregate; `reserved` if the node owns the medium
-    /// already.
+    /// Payload of an exchange for an aggregate.
     #[inline]
-    pub(super) fn begin(&mut self, category: usize, aggregate: Aggregate<P>, txop_end: Instant, reserved: bool) {
-        let hardware = &mut self.categories[category].hardware;
-        hardware.set_on_air(aggregate.mpdus.len());
+    pub(super) fn payload(&mut self, Addressed { to, aggregate }: Addressed<P>) -> Payload<P> {
+        match to {
+            Receiver::Station(tin) => Payload::Users {
+                first: User {
+                    tin,
+                    aggregate,
+                    arrived: std::mem::take(&mut self.spare_arrived),
+                },
+                others: Vec::new(),
+            },
+            Receiver::Group => Payload::Group(aggregate),
+        }
+    }
+
+    /// Starts an exchange of a category.
+    #[inline]
+    pub(super) fn begin(&mut self, category: usize, payload: Payload<P>, sequence: FrameSequence, txop_end: Instant) {
+        self.categories[category].hardware.set_on_air(payload.mpdus());
         self.exchange = Some(Exchange {
             category,
-            aggregate,
-            arrived: std::mem::take(&mut self.spare_arrived),
             txop_end,
-            reserved,
-            data_sent: false,
+            sequence,
+            payload,
         });
     }
 
@@ -273,7 +271,6 @@ impl<P> Node<P> {
         let mpdus = self.spare.pop().unwrap_or_default();
         let Some(place) = self.place_of(to) else { return };
         let link = &mut self.links[usize::from(place)];
-        let tin = Tin { to, tid: MANAGEMENT };
         let sender = &mut link.senders[usize::from(MANAGEMENT)];
         let mut packet = Some(Queued {
             to,
@@ -283,7 +280,6 @@ impl<P> Node<P> {
         });
         let frame = sender.build(
             now,
-            tin,
             &link.frame,
             &Limits::NONE,
             &Framing::PLAIN,
@@ -295,7 +291,8 @@ impl<P> Node<P> {
         let category = AccessCategory::Voice.index();
         if let Some(mut frame) = frame {
             frame.probe = false;
-            self.categories[category].hardware.push(frame);
+            let to = Receiver::Station(StationTid { to, tid: MANAGEMENT });
+            self.categories[category].hardware.push(to, frame);
         }
     }
 
@@ -305,11 +302,11 @@ impl<P> Node<P> {
         let Some(place) = self.place_of(to) else { return };
         let link = &mut self.links[usize::from(place)];
         for category in &mut self.categories {
-            for aggregate in category.hardware.retract(to) {
-                let sender = &mut link.senders[usize::from(aggregate.tin.tid)];
+            for (tin, aggregate) in category.hardware.retract(to) {
+                let sender = &mut link.senders[usize::from(tin.tid)];
                 sender.send_again(aggregate.mpdus.into_iter());
-                self.queue.on_completed(aggregate.tin, aggregate.estimated_airtime);
-                self.queue.set_unsent(now, aggregate.tin, sender.unsent());
+                self.queue.on_completed(tin, aggregate.estimated_airtime);
+                self.queue.set_unsent(now, tin, sender.unsent());
             }
             for place in category.hardware.retract_places(to) {
                 let sender = &link.senders[usize::from(place.tin.tid)];
@@ -318,7 +315,7 @@ impl<P> Node<P> {
             }
         }
         for tid in 0..MANAGEMENT {
-            let tin = Tin { to, tid };
+            let tin = StationTid { to, tid };
             if self.categories[tin.category().index()].hardware.composes() {
                 self.return_packets(now, tin);
             }
@@ -326,7 +323,7 @@ impl<P> Node<P> {
     }
 
     /// Takes the packets of a tin out of the hardware: they wait ahead of the queue.
-    pub(super) fn return_packets(&mut self, now: Instant, tin: Tin) {
+    pub(super) fn return_packets(&mut self, now: Instant, tin: StationTid) {
         let packets = self.categories[tin.category().index()].hardware.take_packets_of(tin);
         let Some(place) = self.place_of(tin.to).filter(|_| !packets.is_empty()) else {
             return;
@@ -344,14 +341,14 @@ impl<P> Node<P> {
         self.retract(now, to);
         let mut packets = Vec::new();
         for tid in 0..MANAGEMENT {
-            let tin = Tin { to, tid };
+            let tin = StationTid { to, tid };
             for (packet, airtime) in self.categories[tin.category().index()].hardware.take_packets_of(tin) {
                 self.queue.on_completed(tin, airtime);
                 packets.push(packet);
             }
         }
         for tid in 0..MANAGEMENT {
-            let tin = Tin { to, tid };
+            let tin = StationTid { to, tid };
             while let Some(packet) = self.queue.dequeue(now, tin, &mut self.drops) {
                 packets.push(packet);
             }
@@ -361,7 +358,7 @@ impl<P> Node<P> {
             for (sender, tid) in link.senders.iter_mut().zip(0..) {
                 packets.extend(sender.take_waiting());
                 if tid != MANAGEMENT {
-                    self.queue.set_unsent(now, Tin { to, tid }, sender.unsent());
+                    self.queue.set_unsent(now, StationTid { to, tid }, sender.unsent());
                 }
             }
         }

@@ -2,7 +2,7 @@
 
 use super::config::OBSS_FRAME;
 use crate::edca::Contender;
-use netburn_units::{Duration, Stream};
+use netburn_units::{Duration, RandomStream};
 
 /// Transmissions of networks outside of the scenario (overlapping BSSs). Their frames arrive at
 /// random (Poisson), at a rate that yields their share of the time, independent of the scenario's
@@ -25,7 +25,7 @@ pub(super) struct Obss {
     /// Number of waiting frames.
     waiting: u32,
     on_air: bool,
-    chance: Stream,
+    rng: RandomStream,
 }
 
 /// AIFSN of best effort.
@@ -48,7 +48,7 @@ fn gap(busy: f64) -> f64 {
 
 impl Obss {
     /// Creates the model for the share `busy`, at most 0.95, of the time.
-    pub(super) fn new(contender: Contender, busy: f64, clock: u64, chance: Stream) -> Self {
+    pub(super) fn new(contender: Contender, busy: f64, clock: u64, rng: RandomStream) -> Self {
         Obss {
             contender,
             gap: gap(busy),
@@ -56,7 +56,7 @@ impl Obss {
             expected: false,
             waiting: 0,
             on_air: false,
-            chance,
+            rng,
         }
     }
 
@@ -73,7 +73,7 @@ impl Obss {
             return None;
         }
         // A uniform number above 0, at most 1.
-        let uniform = ((self.chance.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64;
+        let uniform = ((self.rng.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64;
         Some(Duration::from_nanos((-libm::log(uniform) * self.gap) as u64) * self.clock)
     }
 
@@ -81,7 +81,7 @@ impl Obss {
     pub(super) fn backoff(&mut self) -> u32 {
         let mut lowest = OBSS_WINDOW;
         for _ in 0..self.waiting.max(1) {
-            lowest = lowest.min(self.chance.below(u64::from(OBSS_WINDOW) + 1) as u32);
+            lowest = lowest.min(self.rng.below(u64::from(OBSS_WINDOW) + 1) as u32);
             if lowest == 0 {
                 break;
             }

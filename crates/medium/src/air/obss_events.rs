@@ -2,8 +2,8 @@
 
 use super::Air;
 use super::Event;
-use super::channel::{Kind, OnAir};
-use netburn_units::Instant;
+use super::channel::{OnAir, Origin};
+use netburn_units::{Duration, Instant};
 
 impl<P: std::fmt::Debug + Send> Air<P> {
     /// Schedules the next frame of other networks.
@@ -30,7 +30,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
 
     pub(super) fn obss_begin(&mut self, now: Instant, channel: usize) {
         let length = self.channels[channel].obss.begin();
-        self.transmit(OnAir::new(Kind::Obss, None, None, now, length), channel);
+        self.transmit(OnAir::new(Origin::Obss, now, length, Duration::ZERO), channel);
     }
 
     pub(super) fn obss_end(&mut self, now: Instant, channel: usize) {

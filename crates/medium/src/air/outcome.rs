@@ -1,12 +1,13 @@
 //! Completion of a frame exchange: acknowledged, retried or dropped MPDUs.
 
-use super::hardware::{Fill, Place};
-use super::node::{Exchange, Node, limits_in_txop};
+use super::hardware::{Fill, Place, Receiver};
+use super::node::{Node, limits_in_txop};
 use super::sent::Sent;
+use super::sequence::{Exchange, FrameSequence, Payload, User};
 use super::{Account, Air, Output};
 use crate::aggregation::{Aggregate, Limits, Mpdu};
 use crate::packet::{DropReason, MANAGEMENT, NodeId};
-use crate::queue::StationState;
+use crate::queue::{StationState, StationTid};
 use netburn_units::Instant;
 use std::collections::VecDeque;
 
@@ -14,53 +15,56 @@ use std::collections::VecDeque;
 const HARDLY_WORKS: usize = 8;
 
 impl<P: std::fmt::Debug + Send> Air<P> {
-    /// Processes the received acknowledgement.
-    pub(super) fn handle_success(&mut self, now: Instant, id: NodeId) {
-        let node = &mut self.nodes[id.index()];
-        let exchange = node.exchange.as_mut().expect("an acknowledgement ends an exchange");
-        let category = exchange.category;
-        let slot = &mut node.categories[category];
-        slot.window.succeed(&slot.parameters);
-        let txop_end = exchange.txop_end;
-        self.settle(now, id, true);
-        if !self.continue_txop(now, id, category, txop_end) {
-            self.back_off(now, id, category, false);
-        }
-    }
-
-    /// Processes a missing acknowledgement or CTS.
-    pub(super) fn handle_failure(&mut self, now: Instant, id: NodeId) {
-        let node = &mut self.nodes[id.index()];
-        let exchange = node.exchange.as_mut().expect("a time-out ends an exchange");
-        let category = exchange.category;
-        // No MPDU was acknowledged, even if some arrived.
-        exchange.arrived.clear();
-        if !exchange.data_sent {
-            // RTS without CTS counts as a try (dot11ShortRetryLimit): otherwise a sender would
-            // never give up an absent receiver.
-            for mpdu in &mut exchange.aggregate.mpdus {
-                mpdu.tries += 1;
-            }
-        }
-        let slot = &mut node.categories[category];
-        slot.window.fail(&slot.parameters, node.retry_limit);
-        self.settle(now, id, false);
-        let by_itself = !self.channels[self.nodes[id.index()].channel].failures_known_at_once;
-        self.back_off(now, id, category, by_itself);
-    }
-
-    /// Ends the exchange: acknowledged MPDUs are settled, the others are retried or dropped.
-    pub(super) fn settle(&mut self, now: Instant, id: NodeId, acknowledged: bool) {
+    /// Ends the exchange of `id`: acknowledged MPDUs are settled, the others are retried or dropped.
+    pub(super) fn end_exchange(&mut self, now: Instant, id: NodeId) {
         let node = &mut self.nodes[id.index()];
         let Exchange {
             category,
+            txop_end,
+            sequence,
+            mut payload,
+        } = node.exchange.take().expect("an exchange is in progress");
+        // Without an acknowledgement, the contention window of a group-addressed frame stays at its minimum (clause 10.3.3).
+        let succeeded = matches!(payload, Payload::Group(_)) || payload.users().any(User::has_received);
+        let slot = &mut node.categories[category];
+        if succeeded {
+            slot.window.succeed(&slot.parameters);
+        } else {
+            slot.window.fail(&slot.parameters, node.retry_limit);
+        }
+        if !sequence.has_sent_data() {
+            // RTS without CTS counts as a try (dot11ShortRetryLimit): otherwise a sender would
+            // never give up an absent receiver.
+            payload.count_try();
+        }
+        slot.hardware.set_on_air(0);
+        match payload {
+            Payload::Group(aggregate) => node.recycle(aggregate.mpdus),
+            Payload::Users { first, others } => {
+                self.settle(now, id, category, &sequence, first);
+                for user in others {
+                    self.settle(now, id, category, &sequence, user);
+                }
+            }
+        }
+        // Packets that leave the queue for one category may expose packets of another.
+        self.fill_all(now, id, Some(category));
+        if succeeded && self.continue_txop(now, id, category, txop_end) {
+            return;
+        }
+        let by_itself = !succeeded && !self.channels[self.nodes[id.index()].channel].failures_known_at_once;
+        self.back_off(now, id, category, by_itself);
+    }
+
+    /// Settles the acknowledged MPDUs of a user; the others are retried or dropped.
+    fn settle(&mut self, now: Instant, id: NodeId, category: usize, sequence: &FrameSequence, user: User<P>) {
+        let User {
+            tin,
             mut aggregate,
             mut arrived,
-            reserved,
-            data_sent,
-            ..
-        } = node.exchange.take().expect("an exchange to settle");
-        let (tin, to) = (aggregate.tin, aggregate.tin.to);
+        } = user;
+        let to = tin.to;
+        let node = &mut self.nodes[id.index()];
         let place = node.place_of(to).expect("an exchange has a link");
         let link = &mut node.links[usize::from(place)];
         let is_frame = tin.tid == MANAGEMENT;
@@ -69,13 +73,12 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         } else {
             link.limits.tries
         };
-        if data_sent && !is_frame {
-            let count = arrived.iter().filter(|arrived| **arrived).count() as u32;
-            link.report(now, &aggregate, count, reserved);
+        let received = arrived.iter().filter(|arrived| **arrived).count();
+        if sequence.has_sent_data() && !is_frame {
+            link.report(now, &aggregate, received as u32, sequence.reserved);
         }
         // A radio that composes falls back along its chain of rates if hardly any MPDU arrived, as if none had: otherwise a rate
         // that hardly works would use up all tries before the rate control's next update.
-        let received = arrived.iter().filter(|arrived| **arrived).count();
         let falls_back =
             node.categories[category].hardware.composes() && received * HARDLY_WORKS < aggregate.mpdus.len();
         let sender = &mut link.senders[usize::from(tin.tid)];
@@ -110,25 +113,22 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         let start = sender.window_start();
         let released = &mut self.released;
         link.reorder[usize::from(tin.tid)].move_to(start, |content| released.push(content));
-        let slot = &mut node.categories[category];
-        slot.hardware.set_on_air(0);
+        let hardware = &node.categories[category].hardware;
         let retry = if is_frame {
             Retry::Frame
         } else if kept.is_empty() {
             Retry::Nothing
-        } else if (acknowledged && !falls_back) || given_up || aggregate.probe || link.state == StationState::Asleep {
+        } else if (received > 0 && !falls_back) || given_up || aggregate.probe || link.state == StationState::Asleep {
             Retry::FromQueue
-        } else if slot.hardware.composes() {
+        } else if hardware.composes() {
             Retry::Composed
         } else {
             Retry::SameAggregate
         };
-        node.retry(now, category, aggregate, &mut kept, retry);
+        node.retry(now, category, tin, aggregate, &mut kept, retry);
         node.recycle(kept);
         sent.flush(&mut self.outputs);
         self.release(now, id, to);
-        // Packets that leave the queue for one category may expose packets of another.
-        self.fill_all(now, id, Some(category));
     }
 }
 
@@ -153,11 +153,12 @@ impl<P> Node<P> {
         &mut self,
         now: Instant,
         category: usize,
+        tin: StationTid,
         mut aggregate: Aggregate<P>,
         kept: &mut Vec<Mpdu<P>>,
         retry: Retry,
     ) {
-        let (tin, estimated_airtime) = (aggregate.tin, aggregate.estimated_airtime);
+        let estimated_airtime = aggregate.estimated_airtime;
         let place = self.place_of(tin.to).expect("an exchange has a link");
         let link = &mut self.links[usize::from(place)];
         let sender = &mut link.senders[usize::from(tin.tid)];
@@ -171,7 +172,7 @@ impl<P> Node<P> {
             Retry::Frame => {
                 aggregate.mpdus.append(kept);
                 aggregate.failures += 1;
-                slot.hardware.push_again(aggregate);
+                slot.hardware.push_again(Receiver::Station(tin), aggregate);
             }
             Retry::FromQueue => {
                 sender.send_again(kept.drain(..));
@@ -208,7 +209,7 @@ impl<P> Node<P> {
                         self.queue.set_unsent(now, tin, sender.unsent());
                     }
                 }
-                slot.hardware.push_again(aggregate);
+                slot.hardware.push_again(Receiver::Station(tin), aggregate);
             }
         }
     }

@@ -71,8 +71,8 @@ pub struct Transmission {
     pub duration: Duration,
     /// Sender.
     pub from: NodeId,
-    /// Receiver; the sender itself for a group-addressed frame.
-    pub to: NodeId,
+    /// Receiver; `None` for a group-addressed frame.
+    pub to: Option<NodeId>,
     /// TID of its packets.
     pub tid: u8,
     /// Vector.

@@ -48,7 +48,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
     #[must_use]
     pub fn is_sending(&self, from: NodeId, to: NodeId) -> bool {
         let exchange = self.nodes[from.index()].exchange.as_ref();
-        exchange.is_some_and(|exchange| exchange.aggregate.tin.to == to)
+        exchange.is_some_and(|exchange| exchange.payload.users().any(|user| user.tin.to == to))
     }
 
     /// Reports power save of `station` to `node`. While it sleeps, its packets wait: those of

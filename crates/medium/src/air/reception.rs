@@ -3,28 +3,48 @@
 use super::channel::OnAir;
 use super::host_bus::RxBus;
 use super::link::Received;
+use super::sequence::{Party, User};
 use super::{Account, Air, Event, Output, Transmission};
 use crate::packet::{DropReason, MANAGEMENT, NodeId, Packet};
+use crate::queue::StationTid;
 use netburn_units::Instant;
 use std::collections::VecDeque;
 
 impl<P: std::fmt::Debug + Send> Air<P> {
-    /// Processes the end of an exchange's data: MPDU losses and delivery. Returns true if at least
-    /// one MPDU arrived.
-    pub(super) fn handle_data(&mut self, now: Instant, frame: &OnAir, lost: bool) -> bool {
-        let id = frame.from.expect("data have a sender");
-        let to = frame.to.expect("data have a receiver");
+    /// Processes the end of the data that `id` sent to its users. Returns true if at least one MPDU arrived.
+    pub(super) fn handle_data(&mut self, now: Instant, id: NodeId, frame: &OnAir) -> bool {
+        let users = self.nodes[id.index()].exchange().payload.users().count() as u8;
+        let (mut is_heard, mut has_collided) = (false, false);
+        for user in (0..users).map(Party::User) {
+            let lost = !self.hears(id, user, frame);
+            has_collided |= lost;
+            is_heard |= self.receive(now, id, user, frame, lost);
+        }
+        self.nodes[id.index()].account.collisions += u64::from(has_collided);
+        is_heard
+    }
+
+    /// Receives the data that `id` sent to one of its users: MPDU losses and delivery. Returns true if at least one MPDU
+    /// arrived.
+    fn receive(&mut self, now: Instant, id: NodeId, user: Party, frame: &OnAir, lost: bool) -> bool {
         let node = &mut self.nodes[id.index()];
-        let place = node.place_of(to).expect("an exchange has a link");
-        let exchange = node.exchange.as_mut().expect("data belong to an exchange");
-        let tin = exchange.aggregate.tin;
+        let exchange = node.exchange.as_mut();
+        let user = exchange.and_then(|exchange| exchange.user_mut(user));
+        let User {
+            tin,
+            aggregate,
+            arrived: arrivals,
+        } = user.expect("a receiver of the data");
+        let (tin, to) = (*tin, tin.to);
+        let place = node.link_to[to.index()].expect("an exchange has a link");
         let link = &mut node.links[usize::from(place)];
         let mut arrived = 0;
-        exchange.arrived.clear();
-        for mpdu in &mut exchange.aggregate.mpdus {
-            let chance = link.success(&exchange.aggregate.sending.vector, mpdu.length);
-            let ok = !lost && (chance >= 1.0 || ((self.loss.next_u64() >> 11) as f64) < chance * (1_u64 << 53) as f64);
-            exchange.arrived.push(ok);
+        arrivals.clear();
+        for mpdu in &mut aggregate.mpdus {
+            let chance = link.success(&aggregate.sending.vector, mpdu.length);
+            let ok =
+                !lost && (chance >= 1.0 || ((self.loss_rng.next_u64() >> 11) as f64) < chance * (1_u64 << 53) as f64);
+            arrivals.push(ok);
             if !ok {
                 continue;
             }
@@ -39,31 +59,29 @@ impl<P: std::fmt::Debug + Send> Air<P> {
             let released = &mut self.released;
             reorder.receive(mpdu.sequence, content, |content| released.push(content));
         }
-        let mpdus = exchange.aggregate.mpdus.len() as u32;
-        node.account.collisions += u64::from(lost);
+        let (mpdus, duration) = (aggregate.mpdus.len() as u32, aggregate.duration);
         node.account.retries += u64::from(mpdus - arrived);
         if let Some(trace) = &mut self.trace {
             trace.push_back(Transmission {
                 at: frame.start,
-                duration: exchange.aggregate.duration,
+                duration,
                 from: id,
-                to,
+                to: Some(to),
                 tid: tin.tid,
-                vector: exchange.aggregate.sending.vector,
+                vector: aggregate.sending.vector,
                 mpdus,
                 arrived,
                 collided: lost,
-                length: exchange.aggregate.length,
+                length: aggregate.length,
             });
         }
-        let duration = exchange.aggregate.duration;
         let receiver = &mut self.nodes[to.index()];
         receiver.account.received += duration;
         receiver.account.received_transmissions += 1;
         receiver.account.received_mpdus += u64::from(mpdus);
         receiver.account.received_retries += u64::from(mpdus - arrived);
         if tin.tid != MANAGEMENT {
-            let tin = crate::queue::Tin { to: id, tid: tin.tid };
+            let tin = StationTid { to: id, tid: tin.tid };
             receiver.queue.charge_airtime(tin, duration);
         }
         self.release(now, id, to);

@@ -1,7 +1,7 @@
 //! Packets in the hardware that belong to no aggregate yet.
 
 use crate::packet::Queued;
-use crate::queue::Tin;
+use crate::queue::StationTid;
 use crate::queue::tins::Tins;
 use netburn_units::Duration;
 use std::collections::VecDeque;
@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 pub(super) struct Store<P> {
     lists: Tins<List<P>>,
     /// Order of arrival; `None` if another order decides which tin is the next.
-    order: Option<VecDeque<Tin>>,
+    order: Option<VecDeque<StationTid>>,
     packets: u32,
     airtime: Duration,
 }
@@ -45,17 +45,17 @@ impl<P> Store<P> {
     }
 
     /// Number of packets of a tin.
-    pub(super) fn count(&self, tin: Tin) -> u64 {
+    pub(super) fn count(&self, tin: StationTid) -> u64 {
         self.lists.get(tin).map_or(0, |list| list.packets.len() as u64)
     }
 
     /// Packets of a tin.
-    pub(super) fn packets_of(&self, tin: Tin) -> impl Iterator<Item = &Queued<P>> {
+    pub(super) fn packets_of(&self, tin: StationTid) -> impl Iterator<Item = &Queued<P>> {
         let list = self.lists.get(tin).into_iter();
         list.flat_map(|list| list.packets.iter().map(|(packet, _)| packet))
     }
 
-    pub(super) fn push(&mut self, tin: Tin, packet: Queued<P>, estimated_airtime: Duration) {
+    pub(super) fn push(&mut self, tin: StationTid, packet: Queued<P>, estimated_airtime: Duration) {
         let list = self.lists.entry(tin, || List {
             packets: VecDeque::new(),
             gone: 0,
@@ -69,7 +69,7 @@ impl<P> Store<P> {
     }
 
     /// Next packet of that tin with at most `most` bytes, and its estimated airtime.
-    pub(super) fn pop(&mut self, tin: Tin, most: u32) -> Option<(Queued<P>, Duration)> {
+    pub(super) fn pop(&mut self, tin: StationTid, most: u32) -> Option<(Queued<P>, Duration)> {
         let list = self.lists.get_mut(tin)?;
         list.packets
             .front()
@@ -82,12 +82,12 @@ impl<P> Store<P> {
     }
 
     /// Removes the packets of a tin.
-    pub(super) fn take_all(&mut self, tin: Tin) -> Vec<(Queued<P>, Duration)> {
+    pub(super) fn take_all(&mut self, tin: StationTid) -> Vec<(Queued<P>, Duration)> {
         std::iter::from_fn(|| self.pop(tin, u32::MAX)).collect()
     }
 
     /// Tin of the packet that arrived first; `None` without an order.
-    pub(super) fn first_tin(&mut self) -> Option<Tin> {
+    pub(super) fn first_tin(&mut self) -> Option<StationTid> {
         let order = self.order.as_mut()?;
         while let Some(tin) = order.front().copied() {
             let list = self.lists.get_mut(tin).expect("a place in the order has a list");

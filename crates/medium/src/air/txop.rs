@@ -1,9 +1,12 @@
 //! TXOP: the first exchange after winning the medium, and further ones as far as they fit (clause
 //! 10.23.2.8).
 
-use super::{Air, Event, Step};
-use crate::aggregation::Aggregate;
+use super::hardware::{Addressed, Receiver};
+use super::node::Node;
+use super::sequence::{FrameSequence, Opening};
+use super::{Air, Event};
 use crate::packet::NodeId;
+use crate::phy::response;
 use netburn_units::Instant;
 
 impl<P: std::fmt::Debug + Send> Air<P> {
@@ -14,33 +17,43 @@ impl<P: std::fmt::Debug + Send> Air<P> {
             return;
         }
         let txop_end = now + node.categories[category].parameters.txop;
-        let Some(aggregate) = node.take(now, category, None) else {
+        let Some(addressed) = node.take(now, category, None) else {
             self.fill_all(now, id, None);
             return;
         };
-        self.begin_exchange(now, id, category, aggregate, txop_end);
+        let opening = self.opening(&self.nodes[id.index()], &addressed);
+        self.begin_exchange(id, category, addressed, opening, txop_end);
+        self.send_step(now, id);
         self.report_drops(now, id);
     }
 
     fn begin_exchange(
         &mut self,
-        now: Instant,
         id: NodeId,
         category: usize,
-        aggregate: Aggregate<P>,
+        addressed: Addressed<P>,
+        opening: Opening,
         txop_end: Instant,
     ) {
         let node = &mut self.nodes[id.index()];
-        let to_group = aggregate.tin.to == id;
-        let with_rts = !to_group && node.rts_threshold.is_some_and(|least| aggregate.length >= least);
-        let vector = aggregate.sending.vector;
-        node.begin(category, aggregate, txop_end, false);
-        if with_rts {
-            self.send_rts(now, id);
-        } else if let Some(protection) = self.protection(&self.nodes[id.index()], &vector) {
-            self.send_cts_to_self(now, id, &protection);
-        } else {
-            self.send_data(now, id);
+        let payload = node.payload(addressed);
+        let sequence = FrameSequence::new(opening, &payload, &self.channels[node.channel].timing);
+        node.begin(category, payload, sequence, txop_end);
+    }
+
+    /// Frames ahead of an aggregate: RTS and CTS above the threshold, or protection from 802.11b stations, which can't decode
+    /// the aggregate.
+    fn opening(&self, node: &Node<P>, Addressed { to, aggregate }: &Addressed<P>) -> Opening {
+        let data = &aggregate.sending.vector;
+        let protected = self.channels[node.channel].protection;
+        let protection = protected.then(|| response::protection(data)).flatten();
+        let has_rts = node.rts_threshold.is_some_and(|least| aggregate.length >= least);
+        match (to, protection) {
+            (Receiver::Station(_), protection) if has_rts => {
+                Opening::RtsCts(protection.unwrap_or_else(|| response::legacy(node.rts_rate, data)))
+            }
+            (_, Some(protection)) => Opening::CtsToSelf(protection),
+            (_, None) => Opening::Contention,
         }
     }
 
@@ -54,22 +67,18 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         let Some(left) = txop_end.checked_since(now + sifs * 2) else {
             return false;
         };
-        let Some(aggregate) = node.take(now, category, Some(left)) else {
+        let Some(addressed) = node.take(now, category, Some(left)) else {
             self.fill_all(now, id, Some(category));
             return false;
         };
-        if aggregate.duration + aggregate.response() > left {
-            node.categories[category].hardware.push_again(aggregate);
+        if addressed.aggregate.duration + addressed.aggregate.response() > left {
+            node.categories[category]
+                .hardware
+                .push_again(addressed.to, addressed.aggregate);
             return false;
         }
-        node.begin(category, aggregate, txop_end, true);
-        self.schedule(
-            now + sifs,
-            Event::Begin {
-                node: id,
-                step: Step::Data,
-            },
-        );
+        self.begin_exchange(id, category, addressed, Opening::Txop, txop_end);
+        self.schedule(now + sifs, Event::Begin { node: id });
         true
     }
 }

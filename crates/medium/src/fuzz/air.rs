@@ -10,7 +10,7 @@ use crate::phy::{Modulation, TxVector, dsss, ofdm};
 use crate::queue::airtime::Airtime;
 use crate::queue::codel::CodelParameters;
 use crate::queue::fq::FqParameters;
-use crate::queue::{Drops, Place, QueueConfig, QueueKind, Readiness, Tin, TransmitQueue, Unsent};
+use crate::queue::{Drops, Place, QueueConfig, QueueKind, Readiness, StationTid, TransmitQueue, Unsent};
 use crate::rate::{MinstrelParameters, RateChoice};
 use netburn_units::{BitRate, ByteSize, Duration, Instant, Seed};
 use std::collections::BTreeMap;
@@ -402,33 +402,38 @@ impl TransmitQueue<u32> for Limited {
     fn enqueue(&mut self, now: Instant, packet: Queued<u32>, drops: &mut Drops<u32>) {
         self.0.enqueue(now, packet, drops);
     }
-    fn next(&mut self, now: Instant, category: AccessCategory, may: &mut dyn FnMut(Tin) -> Readiness) -> Option<Tin> {
+    fn next(
+        &mut self,
+        now: Instant,
+        category: AccessCategory,
+        may: &mut dyn FnMut(StationTid) -> Readiness,
+    ) -> Option<StationTid> {
         self.0.next(now, category, may)
     }
-    fn dequeue(&mut self, now: Instant, tin: Tin, drops: &mut Drops<u32>) -> Option<Queued<u32>> {
+    fn dequeue(&mut self, now: Instant, tin: StationTid, drops: &mut Drops<u32>) -> Option<Queued<u32>> {
         self.0.dequeue(now, tin, drops)
     }
     fn clear(&mut self, drops: &mut Drops<u32>) {
         self.0.clear(drops);
     }
-    fn set_unsent(&mut self, now: Instant, tin: Tin, unsent: Unsent) {
+    fn set_unsent(&mut self, now: Instant, tin: StationTid, unsent: Unsent) {
         self.0.set_unsent(now, tin, unsent);
     }
-    fn may_push(&self, tin: Tin) -> bool {
+    fn may_push(&self, tin: StationTid) -> bool {
         self.0.may_push(tin)
     }
-    fn on_pushed_to_hw(&mut self, tin: Tin, airtime: Duration) {
+    fn on_pushed_to_hw(&mut self, tin: StationTid, airtime: Duration) {
         let aql = Aql::default();
         let (own, total) = self.0.pending(tin.to, tin.category());
         assert!(own < aql.low || own < aql.high && total < aql.total, "{own} of {total}");
         self.0.on_pushed_to_hw(tin, airtime);
     }
-    fn on_completed(&mut self, tin: Tin, airtime: Duration) {
+    fn on_completed(&mut self, tin: StationTid, airtime: Duration) {
         let (own, _) = self.0.pending(tin.to, tin.category());
         assert!(airtime <= own, "{airtime} of {own}");
         self.0.on_completed(tin, airtime);
     }
-    fn charge_airtime(&mut self, tin: Tin, airtime: Duration) {
+    fn charge_airtime(&mut self, tin: StationTid, airtime: Duration) {
         self.0.charge_airtime(tin, airtime);
     }
     fn packets(&self) -> usize {

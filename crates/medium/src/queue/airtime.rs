@@ -6,7 +6,7 @@ use super::codel::CodelParameters;
 use super::config::{Mount, QueueConfig};
 use super::fq::FqParameters;
 use super::fq_mac::FqMac;
-use super::{Drops, Place, Properties, Readiness, Sharing, Tin, TransmitQueue, Unsent};
+use super::{Drops, Place, Properties, Readiness, Sharing, StationTid, TransmitQueue, Unsent};
 use crate::config::{Aql, QueueLimit};
 use crate::edca::AccessCategory;
 use crate::packet::{NodeId, Queued};
@@ -72,7 +72,7 @@ impl<P> Airtime<P> {
     }
 
     /// Sets the CoDel parameters of one station's tin.
-    pub fn set_codel(&mut self, tin: Tin, codel: CodelParameters) {
+    pub fn set_codel(&mut self, tin: StationTid, codel: CodelParameters) {
         self.queue.set_codel(tin, codel);
     }
 
@@ -85,7 +85,7 @@ impl<P> Airtime<P> {
 
     /// Returns true if the limits permit the station's queue to pass more to the hardware
     /// (`ieee80211_txq_airtime_check`).
-    fn below_limit(&self, tin: Tin) -> bool {
+    fn below_limit(&self, tin: StationTid) -> bool {
         let Some(aql) = &self.aql else { return true };
         let (own, total) = self.pending(tin.to, tin.category());
         own < aql.low || (total < aql.total && own < aql.high)
@@ -103,7 +103,12 @@ impl<P: std::fmt::Debug + Send> TransmitQueue<P> for Airtime<P> {
         self.queue.turns[tin.category().index()].join_first(tin);
     }
 
-    fn next(&mut self, _now: Instant, category: AccessCategory, may: &mut dyn FnMut(Tin) -> Readiness) -> Option<Tin> {
+    fn next(
+        &mut self,
+        _now: Instant,
+        category: AccessCategory,
+        may: &mut dyn FnMut(StationTid) -> Readiness,
+    ) -> Option<StationTid> {
         let mut passed_over = 0;
         loop {
             let tin = self.queue.turns[category.index()].first()?;
@@ -146,7 +151,7 @@ impl<P: std::fmt::Debug + Send> TransmitQueue<P> for Airtime<P> {
         }
     }
 
-    fn dequeue(&mut self, now: Instant, tin: Tin, drops: &mut Drops<P>) -> Option<Queued<P>> {
+    fn dequeue(&mut self, now: Instant, tin: StationTid, drops: &mut Drops<P>) -> Option<Queued<P>> {
         self.queue.dequeue(now, tin, drops)
     }
 
@@ -154,7 +159,7 @@ impl<P: std::fmt::Debug + Send> TransmitQueue<P> for Airtime<P> {
         Airtime::set_weight(self, station, weight);
     }
 
-    fn set_codel(&mut self, tin: Tin, codel: CodelParameters) {
+    fn set_codel(&mut self, tin: StationTid, codel: CodelParameters) {
         Airtime::set_codel(self, tin, codel);
     }
 
@@ -162,23 +167,23 @@ impl<P: std::fmt::Debug + Send> TransmitQueue<P> for Airtime<P> {
         self.queue.clear(drops);
     }
 
-    fn set_unsent(&mut self, _now: Instant, tin: Tin, unsent: Unsent) {
+    fn set_unsent(&mut self, _now: Instant, tin: StationTid, unsent: Unsent) {
         *self.queue.unsent.entry(tin, || false) = unsent.is_some();
         if unsent.is_some() {
             self.queue.turns[tin.category().index()].join_first(tin);
         }
     }
 
-    fn may_push(&self, tin: Tin) -> bool {
+    fn may_push(&self, tin: StationTid) -> bool {
         self.below_limit(tin)
     }
 
-    fn on_pushed_to_hw(&mut self, tin: Tin, airtime: Duration) {
+    fn on_pushed_to_hw(&mut self, tin: StationTid, airtime: Duration) {
         *self.pending.entry((tin.to, tin.category())).or_default() += airtime;
         self.pending_total += airtime;
     }
 
-    fn on_completed(&mut self, tin: Tin, airtime: Duration) {
+    fn on_completed(&mut self, tin: StationTid, airtime: Duration) {
         if let Some(pending) = self.pending.get_mut(&(tin.to, tin.category())) {
             let airtime = airtime.min(*pending);
             *pending = *pending - airtime;
@@ -186,7 +191,7 @@ impl<P: std::fmt::Debug + Send> TransmitQueue<P> for Airtime<P> {
         }
     }
 
-    fn charge_airtime(&mut self, tin: Tin, airtime: Duration) {
+    fn charge_airtime(&mut self, tin: StationTid, airtime: Duration) {
         let weight = self.weight(tin.to);
         let deficit = self.deficits.entry((tin.to, tin.category())).or_insert(weight);
         *deficit -= airtime.as_nanos() as i64;

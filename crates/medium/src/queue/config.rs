@@ -3,7 +3,7 @@
 use super::codel::CodelParameters;
 use super::driver::{ATH9K_DEPTH, Device, Discipline, Order};
 use super::fq::FqParameters;
-use super::{QueueKind, Tin, TransmitQueue};
+use super::{QueueKind, StationTid, TransmitQueue};
 use crate::config::{Aql, QueueLimit};
 use crate::packet::NodeId;
 
@@ -132,7 +132,11 @@ impl QueueConfig {
         for (station, weight) in &self.weights {
             queue.set_weight(*station, *weight);
         }
-        for tin in self.slow.iter().flat_map(|to| (0..8).map(|tid| Tin { to: *to, tid })) {
+        for tin in self
+            .slow
+            .iter()
+            .flat_map(|to| (0..8).map(|tid| StationTid { to: *to, tid }))
+        {
             queue.set_codel(tin, self.codel(true));
         }
     }

@@ -3,7 +3,7 @@
 
 use super::round_robin::RoundRobin;
 use super::tins::Tins;
-use super::{Drops, Readiness, StationState, Tin, TransmitQueue, Unsent};
+use super::{Drops, Readiness, StationState, StationTid, TransmitQueue, Unsent};
 use crate::edca::AccessCategory;
 use crate::packet::{DropReason, NodeId, Queued};
 use netburn_units::{BitRate, Duration, Instant};
@@ -119,7 +119,7 @@ impl<P, D: Discipline<P>> Device<P, D> {
 
     /// Adds a packet to the list of its tin.
     fn list(&mut self, packet: Queued<P>) {
-        let tin = Tin {
+        let tin = StationTid {
             to: packet.to,
             tid: packet.packet.tid,
         };
@@ -134,7 +134,7 @@ impl<P, D: Discipline<P>> Device<P, D> {
     fn unlist(&mut self, station: NodeId) -> Vec<Queued<P>> {
         let mut packets = Vec::new();
         for tid in 0..8 {
-            if let Some(list) = self.lists.get_mut(Tin { to: station, tid }) {
+            if let Some(list) = self.lists.get_mut(StationTid { to: station, tid }) {
                 packets.extend(list.packets.drain(..));
             }
         }
@@ -194,9 +194,14 @@ impl<P: std::fmt::Debug + Send, D: Discipline<P>> TransmitQueue<P> for Device<P,
         self.refill(now, drops);
     }
 
-    fn next(&mut self, _now: Instant, category: AccessCategory, may: &mut dyn FnMut(Tin) -> Readiness) -> Option<Tin> {
+    fn next(
+        &mut self,
+        _now: Instant,
+        category: AccessCategory,
+        may: &mut dyn FnMut(StationTid) -> Readiness,
+    ) -> Option<StationTid> {
         let turns = &mut self.turns[category.index()];
-        let mut earliest: Option<(u64, Tin, Readiness)> = None;
+        let mut earliest: Option<(u64, StationTid, Readiness)> = None;
         for _ in 0..turns.len() {
             let tin = turns.first()?;
             let Some(arrival) = self.lists.get(tin)?.arrival() else {
@@ -220,7 +225,7 @@ impl<P: std::fmt::Debug + Send, D: Discipline<P>> TransmitQueue<P> for Device<P,
         (readiness == Readiness::Now).then_some(tin)
     }
 
-    fn dequeue(&mut self, now: Instant, tin: Tin, drops: &mut Drops<P>) -> Option<Queued<P>> {
+    fn dequeue(&mut self, now: Instant, tin: StationTid, drops: &mut Drops<P>) -> Option<Queued<P>> {
         let packet = self.lists.get_mut(tin)?.packets.pop_front()?;
         self.held -= 1;
         self.held_bytes -= u64::from(packet.packet.length);
@@ -271,14 +276,14 @@ impl<P: std::fmt::Debug + Send, D: Discipline<P>> TransmitQueue<P> for Device<P,
         self.refill(now, drops);
     }
 
-    fn set_unsent(&mut self, _now: Instant, tin: Tin, unsent: Unsent) {
+    fn set_unsent(&mut self, _now: Instant, tin: StationTid, unsent: Unsent) {
         self.lists.entry(tin, List::new).unsent = unsent;
         if unsent.is_some() {
             self.turns[tin.category().index()].join_last(tin);
         }
     }
 
-    fn charge_airtime(&mut self, _tin: Tin, _airtime: Duration) {}
+    fn charge_airtime(&mut self, _tin: StationTid, _airtime: Duration) {}
 
     fn packets(&self) -> usize {
         let kept: usize = self.away.iter().map(|away| away.packets().count()).sum();

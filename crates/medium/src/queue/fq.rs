@@ -4,7 +4,7 @@
 
 use super::codel::{Codel, CodelParameters, Source};
 use super::tins::Tins;
-use super::{Drops, Tin};
+use super::{Drops, StationTid};
 use crate::packet::{DropReason, Queued};
 use netburn_units::Instant;
 use std::collections::VecDeque;
@@ -68,7 +68,7 @@ struct Flow<P> {
     deficit: i64,
     codel: Codel,
     /// Tin that serves it while it has packets or a position in a list.
-    tin: Option<Tin>,
+    tin: Option<StationTid>,
     /// Index in `busy` plus one; 0: none.
     busy: u32,
 }
@@ -125,13 +125,13 @@ impl<P> Fq<P> {
     }
 
     /// Sets the CoDel parameters of a tin.
-    pub fn set_codel(&mut self, tin: Tin, codel: CodelParameters) {
+    pub fn set_codel(&mut self, tin: StationTid, codel: CodelParameters) {
         self.tin(tin, codel).codel = codel;
     }
 
     /// Adds a packet for `tin`; `codel` are the CoDel parameters of a new tin. Drops from the
     /// largest flow on overflow.
-    pub fn enqueue(&mut self, tin: Tin, codel: CodelParameters, packet: Queued<P>, drops: &mut Drops<P>) {
+    pub fn enqueue(&mut self, tin: StationTid, codel: CodelParameters, packet: Queued<P>, drops: &mut Drops<P>) {
         let hashed = self.hashed(packet.packet.flow);
         let fallback = self.tin(tin, codel).fallback;
         let index = match self.flows[hashed as usize].tin {
@@ -162,7 +162,7 @@ impl<P> Fq<P> {
     }
 
     /// Next packet of `tin`.
-    pub fn dequeue(&mut self, now: Instant, tin: Tin, drops: &mut Drops<P>) -> Option<Queued<P>> {
+    pub fn dequeue(&mut self, now: Instant, tin: StationTid, drops: &mut Drops<P>) -> Option<Queued<P>> {
         loop {
             let state = self.tins.get_mut(tin)?;
             let (index, is_new) = match (state.new.front(), state.old.front()) {
@@ -229,7 +229,7 @@ impl<P> Fq<P> {
 
     /// Number of packets of a tin.
     #[must_use]
-    pub fn tin_packets(&self, tin: Tin) -> u32 {
+    pub fn tin_packets(&self, tin: StationTid) -> u32 {
         self.tins.get(tin).map_or(0, |state| state.packets)
     }
 
@@ -278,7 +278,7 @@ impl<P> Fq<P> {
         u32::from(*place) - 1
     }
 
-    fn tin(&mut self, tin: Tin, codel: CodelParameters) -> &mut TinState {
+    fn tin(&mut self, tin: StationTid, codel: CodelParameters) -> &mut TinState {
         let flows = &mut self.flows;
         self.tins.entry(tin, || {
             flows.push(Flow::new());

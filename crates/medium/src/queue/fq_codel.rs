@@ -4,13 +4,13 @@ use super::codel::CodelParameters;
 use super::config::{Mount, QueueConfig};
 use super::driver::{Discipline, Order};
 use super::fq::{Fq, FqParameters};
-use super::{Drops, Place, Properties, Sharing, Tin};
+use super::{Drops, Place, Properties, Sharing, StationTid};
 use crate::config::QueueLimit;
 use crate::packet::{NodeId, Queued};
 use netburn_units::Instant;
 
 /// The single tin for all flows of the device.
-const DEVICE: Tin = Tin { to: NodeId(0), tid: 0 };
+const DEVICE: StationTid = StationTid { to: NodeId(0), tid: 0 };
 
 /// The limit is the default of the qdisc's `limit`. It is the default of stations, because Linux uses it since systemd 217.
 pub(super) const PROPERTIES: Properties = Properties {

@@ -5,7 +5,7 @@ use super::config::{Mount, QueueConfig};
 use super::fq::{Fq, FqParameters};
 use super::round_robin::RoundRobin;
 use super::tins::Tins;
-use super::{Drops, Place, Properties, Readiness, Sharing, Tin, TransmitQueue, Unsent};
+use super::{Drops, Place, Properties, Readiness, Sharing, StationTid, TransmitQueue, Unsent};
 use crate::config::QueueLimit;
 use crate::edca::AccessCategory;
 use crate::packet::Queued;
@@ -56,16 +56,16 @@ impl<P> FqMac<P> {
 
     /// Sets the CoDel parameters of one station's tin: the exception for slow stations in Linux
     /// from 2016 to 2025 ([`CodelParameters::MAC80211_SLOW`]).
-    pub fn set_codel(&mut self, tin: Tin, codel: CodelParameters) {
+    pub fn set_codel(&mut self, tin: StationTid, codel: CodelParameters) {
         self.fq.set_codel(tin, codel);
     }
 
-    pub(super) fn has_backlog(&self, tin: Tin) -> bool {
+    pub(super) fn has_backlog(&self, tin: StationTid) -> bool {
         self.fq.tin_packets(tin) > 0 || self.unsent.get(tin) == Some(&true)
     }
 
-    pub(super) fn put(&mut self, packet: Queued<P>, drops: &mut Drops<P>) -> Tin {
-        let tin = Tin {
+    pub(super) fn put(&mut self, packet: Queued<P>, drops: &mut Drops<P>) -> StationTid {
+        let tin = StationTid {
             to: packet.to,
             tid: packet.packet.tid,
         };
@@ -80,7 +80,12 @@ impl<P: std::fmt::Debug + Send> TransmitQueue<P> for FqMac<P> {
         self.turns[tin.category().index()].join_last(tin);
     }
 
-    fn next(&mut self, _now: Instant, category: AccessCategory, may: &mut dyn FnMut(Tin) -> Readiness) -> Option<Tin> {
+    fn next(
+        &mut self,
+        _now: Instant,
+        category: AccessCategory,
+        may: &mut dyn FnMut(StationTid) -> Readiness,
+    ) -> Option<StationTid> {
         for _ in 0..self.turns[category.index()].len() {
             let tin = self.turns[category.index()].first()?;
             let backlog = self.has_backlog(tin);
@@ -97,11 +102,11 @@ impl<P: std::fmt::Debug + Send> TransmitQueue<P> for FqMac<P> {
         None
     }
 
-    fn dequeue(&mut self, now: Instant, tin: Tin, drops: &mut Drops<P>) -> Option<Queued<P>> {
+    fn dequeue(&mut self, now: Instant, tin: StationTid, drops: &mut Drops<P>) -> Option<Queued<P>> {
         self.fq.dequeue(now, tin, drops)
     }
 
-    fn set_codel(&mut self, tin: Tin, codel: CodelParameters) {
+    fn set_codel(&mut self, tin: StationTid, codel: CodelParameters) {
         FqMac::set_codel(self, tin, codel);
     }
 
@@ -109,14 +114,14 @@ impl<P: std::fmt::Debug + Send> TransmitQueue<P> for FqMac<P> {
         self.fq.clear(drops);
     }
 
-    fn set_unsent(&mut self, _now: Instant, tin: Tin, unsent: Unsent) {
+    fn set_unsent(&mut self, _now: Instant, tin: StationTid, unsent: Unsent) {
         *self.unsent.entry(tin, || false) = unsent.is_some();
         if unsent.is_some() {
             self.turns[tin.category().index()].join_last(tin);
         }
     }
 
-    fn charge_airtime(&mut self, _tin: Tin, _airtime: Duration) {}
+    fn charge_airtime(&mut self, _tin: StationTid, _airtime: Duration) {}
 
     fn packets(&self) -> usize {
         self.fq.packets()

@@ -109,16 +109,17 @@ impl QueueKind {
     }
 }
 
-/// A station and traffic identifier: the unit of an aggregate and of a BlockAck agreement.
+/// A station and traffic identifier: the unit of an aggregate and of a BlockAck agreement. Values and comments call it a
+/// tin, as `fq_tin` of mac80211 (Linux, `include/net/fq.h`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Tin {
+pub struct StationTid {
     /// Receiver.
     pub to: NodeId,
     /// TID, 0 to 7.
     pub tid: u8,
 }
 
-impl Tin {
+impl StationTid {
     /// Access category of its TID.
     #[must_use]
     pub const fn category(self) -> AccessCategory {
@@ -188,33 +189,38 @@ pub trait TransmitQueue<P>: std::fmt::Debug + Send {
 
     /// Tin of the next aggregate of this category, among those that are ready by `may`. `None` if
     /// there is none, or if the position is kept for one that will be ready soon.
-    fn next(&mut self, now: Instant, category: AccessCategory, may: &mut dyn FnMut(Tin) -> Readiness) -> Option<Tin>;
+    fn next(
+        &mut self,
+        now: Instant,
+        category: AccessCategory,
+        may: &mut dyn FnMut(StationTid) -> Readiness,
+    ) -> Option<StationTid>;
 
     /// Next packet for `tin`. CoDel's drops are added to `drops`; its marks are set in the packet.
-    fn dequeue(&mut self, now: Instant, tin: Tin, drops: &mut Drops<P>) -> Option<Queued<P>>;
+    fn dequeue(&mut self, now: Instant, tin: StationTid, drops: &mut Drops<P>) -> Option<Queued<P>>;
 
     /// Sets the packets of `tin` that wait ahead of the queue. They count as backlog.
-    fn set_unsent(&mut self, now: Instant, tin: Tin, unsent: Unsent);
+    fn set_unsent(&mut self, now: Instant, tin: StationTid, unsent: Unsent);
 
     /// Returns true if the limits of the hardware permit further packets of `tin`.
-    fn may_push(&self, tin: Tin) -> bool {
+    fn may_push(&self, tin: StationTid) -> bool {
         let _ = tin;
         true
     }
 
     /// Reports an aggregate or a packet with this estimated airtime that was passed to the hardware.
-    fn on_pushed_to_hw(&mut self, tin: Tin, airtime: Duration) {
+    fn on_pushed_to_hw(&mut self, tin: StationTid, airtime: Duration) {
         let _ = (tin, airtime);
     }
 
     /// Reports that this estimated airtime of [`on_pushed_to_hw`](Self::on_pushed_to_hw) has left
     /// the hardware.
-    fn on_completed(&mut self, tin: Tin, airtime: Duration) {
+    fn on_completed(&mut self, tin: StationTid, airtime: Duration) {
         let _ = (tin, airtime);
     }
 
     /// Charges `airtime` to `tin`, as sender or as receiver.
-    fn charge_airtime(&mut self, tin: Tin, airtime: Duration);
+    fn charge_airtime(&mut self, tin: StationTid, airtime: Duration);
 
     /// Sets a station's weight, if the discipline has weights.
     fn set_weight(&mut self, station: NodeId, weight: u32) {
@@ -222,7 +228,7 @@ pub trait TransmitQueue<P>: std::fmt::Debug + Send {
     }
 
     /// Sets the CoDel parameters of one station's tin, if the discipline has them.
-    fn set_codel(&mut self, tin: Tin, codel: CodelParameters) {
+    fn set_codel(&mut self, tin: StationTid, codel: CodelParameters) {
         let _ = (tin, codel);
     }
 

@@ -1,33 +1,33 @@
 //! Round-robin order of tins with something to send.
 
-use super::Tin;
+use super::StationTid;
 use super::tins::Tins;
 use std::collections::VecDeque;
 
 /// Tins in their order, each at most once.
 #[derive(Debug, Default)]
 pub(super) struct RoundRobin {
-    order: VecDeque<Tin>,
+    order: VecDeque<StationTid>,
     /// For each tin: true if it has a position.
     listed: Tins<bool>,
 }
 
 impl RoundRobin {
     /// Adds a tin at the end, if it has no position yet.
-    pub(super) fn join_last(&mut self, tin: Tin) {
+    pub(super) fn join_last(&mut self, tin: StationTid) {
         if !std::mem::replace(self.listed.entry(tin, || false), true) {
             self.order.push_back(tin);
         }
     }
 
     /// Adds a tin in front, if it has no position yet.
-    pub(super) fn join_first(&mut self, tin: Tin) {
+    pub(super) fn join_first(&mut self, tin: StationTid) {
         if !std::mem::replace(self.listed.entry(tin, || false), true) {
             self.order.push_front(tin);
         }
     }
 
-    pub(super) fn first(&self) -> Option<Tin> {
+    pub(super) fn first(&self) -> Option<StationTid> {
         self.order.front().copied()
     }
 

@@ -3,7 +3,7 @@
 use super::config::{Mount, QueueConfig};
 use super::round_robin::RoundRobin;
 use super::tins::Tins;
-use super::{Drops, Place, Properties, Readiness, Sharing, Tin, TransmitQueue, Unsent};
+use super::{Drops, Place, Properties, Readiness, Sharing, StationTid, TransmitQueue, Unsent};
 use crate::config::QueueLimit;
 use crate::edca::AccessCategory;
 use crate::packet::{DropReason, Queued};
@@ -60,7 +60,7 @@ impl<P> StationRr<P> {
         }
     }
 
-    fn state(&mut self, tin: Tin) -> &mut State<P> {
+    fn state(&mut self, tin: StationTid) -> &mut State<P> {
         self.tins.entry(tin, || State {
             packets: VecDeque::new(),
             bytes: 0,
@@ -71,7 +71,7 @@ impl<P> StationRr<P> {
 
 impl<P: std::fmt::Debug + Send> TransmitQueue<P> for StationRr<P> {
     fn enqueue(&mut self, _now: Instant, packet: Queued<P>, drops: &mut Drops<P>) {
-        let tin = Tin {
+        let tin = StationTid {
             to: packet.to,
             tid: packet.packet.tid,
         };
@@ -93,7 +93,12 @@ impl<P: std::fmt::Debug + Send> TransmitQueue<P> for StationRr<P> {
         self.turns[tin.category().index()].join_last(tin);
     }
 
-    fn next(&mut self, _now: Instant, category: AccessCategory, may: &mut dyn FnMut(Tin) -> Readiness) -> Option<Tin> {
+    fn next(
+        &mut self,
+        _now: Instant,
+        category: AccessCategory,
+        may: &mut dyn FnMut(StationTid) -> Readiness,
+    ) -> Option<StationTid> {
         let turns = &mut self.turns[category.index()];
         for _ in 0..turns.len() {
             let tin = turns.first()?;
@@ -110,7 +115,7 @@ impl<P: std::fmt::Debug + Send> TransmitQueue<P> for StationRr<P> {
         None
     }
 
-    fn dequeue(&mut self, _now: Instant, tin: Tin, _drops: &mut Drops<P>) -> Option<Queued<P>> {
+    fn dequeue(&mut self, _now: Instant, tin: StationTid, _drops: &mut Drops<P>) -> Option<Queued<P>> {
         let state = self.tins.get_mut(tin)?;
         let packet = state.packets.pop_front()?;
         let length = u64::from(packet.packet.length);
@@ -126,14 +131,14 @@ impl<P: std::fmt::Debug + Send> TransmitQueue<P> for StationRr<P> {
         (self.packets, self.bytes) = (0, 0);
     }
 
-    fn set_unsent(&mut self, _now: Instant, tin: Tin, unsent: Unsent) {
+    fn set_unsent(&mut self, _now: Instant, tin: StationTid, unsent: Unsent) {
         self.state(tin).unsent = unsent.is_some();
         if unsent.is_some() {
             self.turns[tin.category().index()].join_last(tin);
         }
     }
 
-    fn charge_airtime(&mut self, _tin: Tin, _airtime: Duration) {}
+    fn charge_airtime(&mut self, _tin: StationTid, _airtime: Duration) {}
 
     fn packets(&self) -> usize {
         self.packets

@@ -1,13 +1,13 @@
 //! Map from tins to values, indexed by numbers.
 
-use super::Tin;
+use super::StationTid;
 
 /// Values by tin.
 #[derive(Debug)]
 pub(crate) struct Tins<T> {
     /// By receiver and TID: index in `entries` plus one; 0: none.
     places: Vec<u16>,
-    entries: Vec<(Tin, T)>,
+    entries: Vec<(StationTid, T)>,
 }
 
 impl<T> Default for Tins<T> {
@@ -20,17 +20,17 @@ impl<T> Default for Tins<T> {
 }
 
 impl<T> Tins<T> {
-    pub(crate) fn get(&self, tin: Tin) -> Option<&T> {
+    pub(crate) fn get(&self, tin: StationTid) -> Option<&T> {
         Some(&self.entries[self.place(tin)?].1)
     }
 
-    pub(crate) fn get_mut(&mut self, tin: Tin) -> Option<&mut T> {
+    pub(crate) fn get_mut(&mut self, tin: StationTid) -> Option<&mut T> {
         let place = self.place(tin)?;
         Some(&mut self.entries[place].1)
     }
 
     /// Value of a tin, created by `make` if there is none.
-    pub(crate) fn entry(&mut self, tin: Tin, make: impl FnOnce() -> T) -> &mut T {
+    pub(crate) fn entry(&mut self, tin: StationTid, make: impl FnOnce() -> T) -> &mut T {
         let place = match self.place(tin) {
             Some(place) => place,
             None => self.add(tin, make()),
@@ -47,11 +47,11 @@ impl<T> Tins<T> {
         self.entries.iter_mut().map(|(_, value)| value)
     }
 
-    fn place(&self, tin: Tin) -> Option<usize> {
+    fn place(&self, tin: StationTid) -> Option<usize> {
         usize::from(*self.places.get(number(tin))?).checked_sub(1)
     }
 
-    fn add(&mut self, tin: Tin, value: T) -> usize {
+    fn add(&mut self, tin: StationTid, value: T) -> usize {
         let number = number(tin);
         if self.places.len() <= number {
             self.places.resize(number + 1, 0);
@@ -65,7 +65,7 @@ impl<T> Tins<T> {
 /// Maximum number of TIDs of a receiver: four bits of QoS control.
 const TIDS: usize = 16;
 
-fn number(tin: Tin) -> usize {
+fn number(tin: StationTid) -> usize {
     tin.to.index() * TIDS + usize::from(tin.tid) % TIDS
 }
 
@@ -82,7 +82,7 @@ mod tests {
         fn it_is_a_map(steps in prop::collection::vec((0_u16..20, 0_u8..8, any::<u32>(), any::<bool>()), 1..100)) {
             let (mut tins, mut map) = (Tins::default(), BTreeMap::new());
             for (to, tid, value, sorts) in steps {
-                let tin = Tin { to: NodeId(to), tid };
+                let tin = StationTid { to: NodeId(to), tid };
                 prop_assert_eq!(tins.get(tin), map.get(&tin));
                 *tins.entry(tin, || 0) = value;
                 map.insert(tin, value);

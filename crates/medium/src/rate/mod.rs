@@ -16,7 +16,7 @@ pub use set::{Entry, RateSet, gain_db};
 
 use crate::config::RateControl;
 use crate::phy::TxVector;
-use netburn_units::{Instant, Stream};
+use netburn_units::{Instant, RandomStream};
 
 /// Rate control of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -76,13 +76,13 @@ pub trait RateAlgorithm: std::fmt::Debug + Send {
 }
 
 impl RateChoice {
-    /// Creates the algorithm for `set`; `chance` is its random stream.
+    /// Creates the algorithm for `set`; `rng` is its random stream.
     #[must_use]
-    pub fn start(self, set: RateSet, snr_db: Option<f64>, chance: Stream) -> Box<dyn RateAlgorithm> {
+    pub fn start(self, set: RateSet, snr_db: Option<f64>, rng: RandomStream) -> Box<dyn RateAlgorithm> {
         match self {
             RateChoice::Fixed => Box::new(Fixed(set.fastest())),
             RateChoice::Ideal => Box::new(Ideal::new(set, snr_db)),
-            RateChoice::Minstrel(parameters) => Box::new(Minstrel::new(set, parameters, chance)),
+            RateChoice::Minstrel(parameters) => Box::new(Minstrel::new(set, parameters, rng)),
         }
     }
 }

@@ -4,7 +4,7 @@ use super::home::{Home, Place, Target, WIRED_HOMES};
 use netburn_medium::config::{Band, Guard, Standard, Width};
 use netburn_medium::phy::{Modulation, TxVector, dsss, ofdm};
 use netburn_medium::queue::driver::ATH9K_DEPTH;
-use netburn_units::{Duration, Seed, Stream};
+use netburn_units::{Duration, RandomStream, Seed};
 
 /// A network: an access point, its stations, a server behind a wired link, and one flow for each station. A [`Home`] adds a
 /// router with a line, wired stations, a second access point and a NAS.
@@ -446,7 +446,7 @@ pub(super) fn sizes(all: &[u32], max: u64) -> Vec<u32> {
 }
 
 /// Random choices.
-pub(super) struct Draw(Stream);
+pub(super) struct Draw(RandomStream);
 
 impl Draw {
     /// The choices of the plan with this number.

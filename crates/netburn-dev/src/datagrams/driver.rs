@@ -3,7 +3,7 @@
 use super::{Carrier, Datagram, Fate, Flow, Load, Report};
 use netburn_medium::packet::DropReason;
 use netburn_stats::Distribution;
-use netburn_units::{ByteSize, Duration, Instant, Seed, Stream};
+use netburn_units::{ByteSize, Duration, Instant, RandomStream, Seed};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -29,7 +29,7 @@ pub struct Driver<H> {
 #[derive(Debug)]
 struct State<H> {
     flow: Flow<H>,
-    chance: Stream,
+    chance: RandomStream,
     /// Start of period 0.
     first: Instant,
     /// Datagrams sent so far.

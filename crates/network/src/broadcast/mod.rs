@@ -8,7 +8,7 @@ use crate::layout::Layout;
 use netburn_medium::packet::NodeId;
 use netburn_scenario::Plan;
 use netburn_scenario::plan::RadioRef;
-use netburn_units::{Duration, Instant, Stream, earlier};
+use netburn_units::{Duration, Instant, RandomStream, earlier};
 pub(crate) use on_air::Context;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -63,7 +63,7 @@ struct Source {
     /// Index in the plan's networks.
     network: usize,
     interval: Duration,
-    arrival_rng: Stream,
+    arrival_rng: RandomStream,
     next: Instant,
     dtim: Duration,
     radios: Vec<Bss>,

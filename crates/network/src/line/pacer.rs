@@ -6,7 +6,7 @@ use crate::output::{Endpoint, Envelope, NetPacket, Payload};
 use netburn_medium::packet::{NodeId, Packet, Queued};
 use netburn_medium::queue::driver::Discipline;
 use netburn_medium::queue::{Drops, QueueConfig, QueueKind};
-use netburn_units::{BitRate, Duration, Instant, Stream};
+use netburn_units::{BitRate, Duration, Instant, RandomStream};
 use std::collections::VecDeque;
 
 /// Settings of a discipline in one direction.
@@ -53,7 +53,7 @@ impl Shaper {
 
 impl<P: Payload> Pacer<P> {
     /// Creates a discipline whose random numbers come from `blue`.
-    pub(crate) fn new(config: &PacerConfig, blue: Stream) -> Self {
+    pub(crate) fn new(config: &PacerConfig, blue: RandomStream) -> Self {
         let queue = QueueConfig::for_station(config.kind).discipline();
         let rate = config.shaper.unwrap_or(config.link);
         Pacer {

@@ -13,7 +13,7 @@ use crate::wlan::Wlan;
 use netburn_medium::packet::{NodeId, Packet};
 use netburn_scenario::Plan;
 use netburn_scenario::plan::{MeshRoot, MeshTimers};
-use netburn_units::{BitRate, Dbm, Duration, Instant, Stream, earlier};
+use netburn_units::{BitRate, Dbm, Duration, Instant, RandomStream, earlier};
 use std::collections::{BTreeMap, VecDeque};
 
 /// All meshes.
@@ -37,7 +37,7 @@ pub(super) struct Mesh<B> {
     pub(super) peers: BTreeMap<(usize, usize), Peer>,
     /// Phase of each member's beacons.
     beacons: Vec<Duration>,
-    pub(super) beacon_rng: Stream,
+    pub(super) beacon_rng: RandomStream,
     /// Cached time of the next timer of `peers`.
     peers_due: Option<Instant>,
     /// By a member and a destination: the path that was reported last.

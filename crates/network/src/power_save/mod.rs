@@ -15,7 +15,7 @@ use absence::Absences;
 use netburn_medium::config::{PowerSaveMode, Standard};
 use netburn_medium::packet::NodeId;
 use netburn_scenario::Plan;
-use netburn_units::{Duration, Instant, Stream};
+use netburn_units::{Duration, Instant, RandomStream};
 pub(crate) use sleeper::PowerSaveFrame;
 use sleeper::Sleeper;
 
@@ -56,7 +56,7 @@ struct Dozing {
     /// Its timer, as far as the cache knows it.
     due: Option<Instant>,
     /// For the reception of beacons.
-    beacon_rng: Stream,
+    beacon_rng: RandomStream,
 }
 
 impl<B> PowerSaves<B> {

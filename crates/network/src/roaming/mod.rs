@@ -51,7 +51,7 @@ use netburn_medium::queue::StationState;
 use netburn_medium::signal;
 use netburn_scenario::Plan;
 use netburn_scenario::plan::{DEFAULT_RADIUS_DELAY, Joins, Network as Ssid};
-use netburn_units::{Duration, Instant, Stream};
+use netburn_units::{Duration, Instant, RandomStream};
 pub(crate) use on_air::{ClientBody, Context};
 use std::collections::VecDeque;
 use timers::Timers;
@@ -100,9 +100,9 @@ pub(crate) struct RoamingStation<B> {
     /// Time of the next update of the signals.
     next_motion: Option<Instant>,
     /// For the reception of beacons.
-    beacon_rng: Stream,
+    beacon_rng: RandomStream,
     /// For the acceptance of transition requests.
-    acceptance_rng: Stream,
+    acceptance_rng: RandomStream,
     acceptance: f64,
     /// Time at which it joined its radio; `None`: before the run.
     pub(crate) joined_at: Option<Instant>,
@@ -281,7 +281,7 @@ impl<B: Payload> Roaming<B> {
         };
         let mobile = &self.clients[client];
         match &mobile.motion {
-            Some(Motion::Way(way)) => Some(mobile.measured.unwrap_or_else(|| way.first())),
+            Some(Motion::Path(way)) => Some(mobile.measured.unwrap_or_else(|| way.first())),
             _ => None,
         }
     }
@@ -426,7 +426,7 @@ impl<B: Payload> RoamingStation<B> {
     ) -> bool {
         let mut changed = false;
         let way = match &self.motion {
-            Some(Motion::Way(way)) => way,
+            Some(Motion::Path(way)) => way,
             Some(Motion::Signals(signals)) => {
                 for (candidate, signal) in self.candidates.iter_mut().zip(signals) {
                     candidate.mean = signal.at(now.as_nanos());
@@ -472,7 +472,7 @@ impl<B: Payload> RoamingStation<B> {
         let motion = self.motion.as_ref().filter(|motion| motion.is_moving(now))?;
         let fades = self.candidates.iter().any(|candidate| candidate.fading.is_some());
         let interval = match motion {
-            Motion::Way(way) if fades => usual.min(way.fading_interval()),
+            Motion::Path(way) if fades => usual.min(way.fading_interval()),
             _ => usual,
         };
         Some(now + interval)
@@ -495,7 +495,7 @@ impl<B: Payload> RoamingStation<B> {
 }
 
 /// A number from 0 to 1.
-fn draw(stream: &mut Stream) -> f64 {
+fn draw(stream: &mut RandomStream) -> f64 {
     (stream.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
 }
 

@@ -1,15 +1,15 @@
 //! Signals of a station over time: its position and the shadowing along its path, or signals of the plan.
 
 use netburn_medium::geometry::Position;
-use netburn_medium::way::Way;
+use netburn_medium::timed_path::TimedPath;
 use netburn_scenario::plan::{DEFAULT_SPEED, RadioRef, RadioSignal, StationAir};
-use netburn_units::{Db, Distance, Instant, Stream};
+use netburn_units::{Db, Distance, Instant, RandomStream};
 
 /// Origin of a station's signals over time.
 #[derive(Debug, Clone)]
 pub(crate) enum Motion {
     /// Positions.
-    Way(Way),
+    Path(TimedPath),
     /// Signals that the plan has for each candidate, in the order of the candidates.
     Signals(Vec<RadioSignal>),
 }
@@ -17,8 +17,8 @@ pub(crate) enum Motion {
 impl Motion {
     /// Motion of a station; `None`: its signals are fixed. `radios` are the names of its candidates.
     pub(super) fn new<'r>(air: &StationAir, radios: impl Iterator<Item = &'r RadioRef>) -> Option<Self> {
-        if let Some(way) = Way::new(&air.path, air.speed.unwrap_or(DEFAULT_SPEED)) {
-            return Some(Motion::Way(way));
+        if let Some(way) = TimedPath::new(&air.path, air.speed.unwrap_or(DEFAULT_SPEED)) {
+            return Some(Motion::Path(way));
         }
         let signal_of = |radio: &RadioRef| air.signals.iter().find(|signal| signal.radio == *radio).cloned();
         let signals: Option<Vec<_>> = radios.map(signal_of).collect();
@@ -27,13 +27,13 @@ impl Motion {
 
     /// A station that stays at a position.
     pub(super) fn standing(at: Position) -> Self {
-        Motion::Way(Way::standing(at))
+        Motion::Path(TimedPath::standing(at))
     }
 
     /// Returns true if the signals change at `now` or later.
     pub(crate) fn is_moving(&self, now: Instant) -> bool {
         match self {
-            Motion::Way(way) => way.is_moving(now),
+            Motion::Path(way) => way.is_moving(now),
             Motion::Signals(signals) => signals
                 .iter()
                 .any(|signal| signal.points.len() > 1 && now < Instant::ZERO + signal.end()),
@@ -48,17 +48,17 @@ pub(crate) struct Shadowing {
     sigma_db: f64,
     /// Distance d in metres.
     distance: f64,
-    chance: Stream,
+    rng: RandomStream,
     value: f64,
     at: Option<Position>,
 }
 
 impl Shadowing {
-    pub(super) fn new(sigma: Db, distance: Distance, chance: Stream) -> Self {
+    pub(super) fn new(sigma: Db, distance: Distance, rng: RandomStream) -> Self {
         Shadowing {
             sigma_db: sigma.as_db_f64(),
             distance: distance.as_millimetres().max(1) as f64 / 1_000.0,
-            chance,
+            rng,
             value: 0.0,
             at: None,
         }
@@ -89,7 +89,7 @@ impl Shadowing {
 
     /// A standard normal number (Box and Muller).
     fn normal(&mut self) -> f64 {
-        let mut uniform = || ((self.chance.next_u64() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64;
+        let mut uniform = || ((self.rng.next_u64() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64;
         let (radius, angle) = (uniform(), uniform());
         libm::sqrt(-2.0 * libm::log(radius)) * libm::cos(std::f64::consts::TAU * angle)
     }

@@ -92,7 +92,7 @@ pub struct Path {
     ways: [Direction; 2],
     events: BTreeMap<(Instant, u64), Happening>,
     sequence: u64,
-    chance: netburn_units::Stream,
+    chance: netburn_units::RandomStream,
     /// Every sent segment: time, side, segment.
     pub trace: Vec<(Instant, usize, Segment)>,
     pub traced: bool,

@@ -21,7 +21,7 @@ mod statistics;
 
 use super::{Choice, RateAlgorithm, RateSet, Report};
 use crate::phy::TxVector;
-use netburn_units::{Duration, Instant, Stream};
+use netburn_units::{Duration, Instant, RandomStream};
 use probe::Probes;
 use statistics::{CommonLoss, Statistics};
 use std::collections::BTreeMap;
@@ -89,10 +89,10 @@ const MIN_SUCCESS: f64 = 0.1;
 const ROBUST_SUCCESS: f64 = 0.95;
 
 impl Minstrel {
-    /// Starts without statistics, with the slowest rate of `set`. `chance`: random stream for
+    /// Starts without statistics, with the slowest rate of `set`. `rng`: random stream for
     /// probes.
     #[must_use]
-    pub fn new(set: RateSet, parameters: MinstrelParameters, chance: Stream) -> Self {
+    pub fn new(set: RateSet, parameters: MinstrelParameters, rng: RandomStream) -> Self {
         let place = set.entries().iter().enumerate().map(|(at, e)| (e.vector, at)).collect();
         Minstrel {
             statistics: vec![Statistics::default(); set.entries().len()],
@@ -106,7 +106,7 @@ impl Minstrel {
             },
             expected: vec![(-1.0, 0.0); set.entries().len()],
             usable: Vec::new(),
-            probes: Probes::new(&set, chance),
+            probes: Probes::new(&set, rng),
             fullness: 1.0,
             aggregate: set.entries()[0].expected_frames(1.0),
             next_update: None,

@@ -1,7 +1,7 @@
 //! COBALT: CoDel by waiting time, and BLUE for flows that do not react (`sch_cake.c`).
 
 use netburn_medium::packet::{Ecn, Queued};
-use netburn_units::{Duration, Instant, Stream};
+use netburn_units::{Duration, Instant, RandomStream};
 
 /// Parameters of COBALT.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,7 +114,7 @@ impl Cobalt {
         now: Instant,
         parameters: &CobaltParameters,
         packet: &mut Queued<P>,
-        random: &mut Stream,
+        random: &mut RandomStream,
     ) -> bool {
         let waited = now.since(packet.since);
         let mut due = self.count > 0 && now >= self.drop_next;

@@ -24,7 +24,7 @@ use netburn_medium::queue::Drops;
 use netburn_medium::queue::driver::Discipline;
 use netburn_medium::queue::fq::{spread, truesize};
 use netburn_scenario::plan::{Isolation, Tins};
-use netburn_units::{BitRate, Duration, Instant, Stream};
+use netburn_units::{BitRate, Duration, Instant, RandomStream};
 use tin::{CountedHosts, Tin};
 
 /// Settings of CAKE in one direction.
@@ -64,7 +64,7 @@ pub struct Cake<P> {
     tins: Vec<Tin<P>>,
     packets: usize,
     memory: u64,
-    blue: Stream,
+    blue_rng: RandomStream,
 }
 
 /// Default limit of memory: 4 MiB, or four times the bytes of a round trip at the rate if that is more
@@ -78,7 +78,7 @@ pub fn default_memory(rate: BitRate, rtt: Duration) -> u64 {
 impl<P: std::fmt::Debug + Send> Cake<P> {
     /// Creates the discipline for a link with this rate. `labels` reads a packet.
     #[must_use]
-    pub fn new(config: CakeConfig, rate: BitRate, labels: fn(&Packet<P>) -> Labels, blue: Stream) -> Self {
+    pub fn new(config: CakeConfig, rate: BitRate, labels: fn(&Packet<P>) -> Labels, blue_rng: RandomStream) -> Self {
         let mut cake = Cake {
             config,
             labels,
@@ -86,7 +86,7 @@ impl<P: std::fmt::Debug + Send> Cake<P> {
             tins: Vec::new(),
             packets: 0,
             memory: 0,
-            blue,
+            blue_rng,
         };
         let tin = |_| Tin::new(None, CobaltParameters::new(None, config.rtt), config.framing);
         cake.tins = (0..diffserv::count(config.tins)).map(tin).collect();
@@ -194,7 +194,7 @@ impl<P: std::fmt::Debug + Send> Discipline<P> for Cake<P> {
         let mut first = true;
         while self.packets > 0 {
             let index = self.choose(now);
-            let visit = self.tins[index].dequeue(now, first, counted, &mut self.blue)?;
+            let visit = self.tins[index].dequeue(now, first, counted, &mut self.blue_rng)?;
             first = false;
             for packet in visit.dropped {
                 self.forget(&packet);

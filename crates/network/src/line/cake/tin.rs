@@ -6,7 +6,7 @@ use super::hash::Flows;
 use crate::hop::HopFraming;
 use crate::output::Ack;
 use netburn_medium::packet::{Packet, Queued};
-use netburn_units::{Instant, Stream};
+use netburn_units::{Instant, RandomStream};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Hosts that count for the share of a flow.
@@ -125,7 +125,7 @@ impl<P> Tin<P> {
         now: Instant,
         mut first: bool,
         counted: CountedHosts,
-        random: &mut Stream,
+        random: &mut RandomStream,
     ) -> Option<Visit<P>> {
         loop {
             let list = match (
@@ -165,7 +165,7 @@ impl<P> Tin<P> {
     }
 
     /// Takes the next packet of a flow that was removed from the front of its list.
-    fn serve(&mut self, now: Instant, index: u16, random: &mut Stream) -> Visit<P> {
+    fn serve(&mut self, now: Instant, index: u16, random: &mut RandomStream) -> Visit<P> {
         let flow = self.flows.get_mut(index);
         let mut dropped = Vec::new();
         while let Some(mut packet) = flow.pop() {

@@ -19,7 +19,7 @@ use super::{Ack, Established, State};
 use aggregation::Aggregation;
 use bandwidth::{Bandwidth, UNIT};
 use filter::WindowedMax;
-use netburn_units::{BitRate, Duration, Instant, Stream};
+use netburn_units::{BitRate, Duration, Instant, RandomStream};
 use std::cmp::Ordering;
 
 /// 2/ln 2, the minimum gain that doubles the rate each round.
@@ -52,7 +52,7 @@ enum Mode {
 /// BBR state of one connection.
 #[derive(Debug, Clone)]
 pub(super) struct Bbr {
-    random: Stream,
+    random: RandomStream,
     mss: u32,
     mode: Mode,
     bandwidth: WindowedMax,
@@ -108,7 +108,7 @@ struct FullPipe {
 }
 
 impl Bbr {
-    pub(super) fn new(random: Stream) -> Self {
+    pub(super) fn new(random: RandomStream) -> Self {
         Self {
             random,
             mss: 1_448,

@@ -4,7 +4,7 @@ use super::{LOAD_OBJECT, LoadConnections, PROBE_OBJECT, Part};
 use crate::direction::Direction;
 use crate::responsiveness::{ConnectionId, LoadEnd};
 use crate::schedule::BACKOFF;
-use netburn_units::{ByteSize, Instant, Seed, Stream};
+use netburn_units::{ByteSize, Instant, RandomStream, Seed};
 
 /// Load connections: each transfers one large object after another. After a failure the next object is due after
 /// [`BACKOFF`].
@@ -14,7 +14,7 @@ pub(crate) struct Loads {
     /// Number of objects that were due.
     number: u64,
     /// Selects the connections of self probes.
-    choice: Stream,
+    choice: RandomStream,
 }
 
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use netburn_medium::config::Aql;
 use netburn_medium::edca::AccessCategory;
 use netburn_medium::packet::{NodeId, Queued};
-use netburn_medium::queue::{Drops, Readiness, Tin, TransmitQueue, Unsent};
+use netburn_medium::queue::{Drops, Readiness, StationTid, TransmitQueue, Unsent};
 use netburn_units::{Duration, Instant};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -52,11 +52,16 @@ impl<P, Q: TransmitQueue<P>> TransmitQueue<P> for Watched<Q> {
         self.queue.enqueue(now, packet, drops);
     }
 
-    fn next(&mut self, now: Instant, category: AccessCategory, may: &mut dyn FnMut(Tin) -> Readiness) -> Option<Tin> {
+    fn next(
+        &mut self,
+        now: Instant,
+        category: AccessCategory,
+        may: &mut dyn FnMut(StationTid) -> Readiness,
+    ) -> Option<StationTid> {
         self.queue.next(now, category, may)
     }
 
-    fn dequeue(&mut self, now: Instant, tin: Tin, drops: &mut Drops<P>) -> Option<Queued<P>> {
+    fn dequeue(&mut self, now: Instant, tin: StationTid, drops: &mut Drops<P>) -> Option<Queued<P>> {
         self.queue.dequeue(now, tin, drops)
     }
 
@@ -64,15 +69,15 @@ impl<P, Q: TransmitQueue<P>> TransmitQueue<P> for Watched<Q> {
         self.queue.clear(drops);
     }
 
-    fn set_unsent(&mut self, now: Instant, tin: Tin, unsent: Unsent) {
+    fn set_unsent(&mut self, now: Instant, tin: StationTid, unsent: Unsent) {
         self.queue.set_unsent(now, tin, unsent);
     }
 
-    fn may_push(&self, tin: Tin) -> bool {
+    fn may_push(&self, tin: StationTid) -> bool {
         self.queue.may_push(tin)
     }
 
-    fn on_pushed_to_hw(&mut self, tin: Tin, airtime: Duration) {
+    fn on_pushed_to_hw(&mut self, tin: StationTid, airtime: Duration) {
         let total: Duration = self.pending.values().copied().sum();
         let own = self.pending.entry((tin.to, tin.category())).or_default();
         let mut seen = self.watch.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -84,14 +89,14 @@ impl<P, Q: TransmitQueue<P>> TransmitQueue<P> for Watched<Q> {
         self.queue.on_pushed_to_hw(tin, airtime);
     }
 
-    fn on_completed(&mut self, tin: Tin, airtime: Duration) {
+    fn on_completed(&mut self, tin: StationTid, airtime: Duration) {
         if let Some(own) = self.pending.get_mut(&(tin.to, tin.category())) {
             *own = own.saturating_sub(airtime);
         }
         self.queue.on_completed(tin, airtime);
     }
 
-    fn charge_airtime(&mut self, tin: Tin, airtime: Duration) {
+    fn charge_airtime(&mut self, tin: StationTid, airtime: Duration) {
         self.queue.charge_airtime(tin, airtime);
     }
 

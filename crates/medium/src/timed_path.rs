@@ -5,7 +5,7 @@ use netburn_units::{Duration, Instant, Speed};
 
 /// A path at a constant speed. It begins at [`Instant::ZERO`], the start of the load, and ends at its last position.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Way {
+pub struct TimedPath {
     legs: Vec<Leg>,
     first: Position,
     last: Position,
@@ -39,7 +39,7 @@ impl Leg {
     }
 }
 
-impl Way {
+impl TimedPath {
     /// A path through these positions; `None` without any. One position: the station stays there.
     #[must_use]
     pub fn new(positions: &[Position], speed: Speed) -> Option<Self> {
@@ -58,7 +58,7 @@ impl Way {
             });
             begin += nanos;
         }
-        Some(Way {
+        Some(TimedPath {
             legs,
             first,
             last,
@@ -69,7 +69,7 @@ impl Way {
     /// A path that stays at a position.
     #[must_use]
     pub const fn standing(at: Position) -> Self {
-        Way {
+        TimedPath {
             legs: Vec::new(),
             first: at,
             last: at,
@@ -143,7 +143,7 @@ mod tests {
     #[test]
     fn positions_on_a_way() {
         let speed = Speed::from_millimetres_per_second(1_000);
-        let way = Way::new(&[at(2_000), at(22_000), at(12_000)], speed).unwrap();
+        let way = TimedPath::new(&[at(2_000), at(22_000), at(12_000)], speed).unwrap();
         for (time, x) in [
             (0, 2_000),
             (5, 7_000),
@@ -160,18 +160,18 @@ mod tests {
         }
         assert_eq!(way.fading_interval(), Duration::from_millis(5));
         assert!(way.is_moving(seconds(29)) && !way.is_moving(seconds(30)));
-        let staying = Way::new(&[at(1)], speed).unwrap();
-        assert_eq!(staying, Way::standing(at(1)));
+        let staying = TimedPath::new(&[at(1)], speed).unwrap();
+        assert_eq!(staying, TimedPath::standing(at(1)));
         assert!(!staying.is_moving(Instant::ZERO));
         assert_eq!((staying.first(), staying.legs().len()), (at(1), 0));
-        assert_eq!(Way::new(&[], speed), None);
+        assert_eq!(TimedPath::new(&[], speed), None);
     }
 
     /// 20 m at 1 m/s end at 20 s, the 10 m back at 30 s.
     #[test]
     fn legs_have_times() {
         let speed = Speed::from_millimetres_per_second(1_000);
-        let way = Way::new(&[at(2_000), at(22_000), at(12_000)], speed).unwrap();
+        let way = TimedPath::new(&[at(2_000), at(22_000), at(12_000)], speed).unwrap();
         let times: Vec<_> = way.legs().iter().map(|leg| (leg.begin(), leg.end())).collect();
         assert_eq!(times, [(seconds(0), seconds(20)), (seconds(20), seconds(30))]);
     }
