@@ -106,6 +106,9 @@ pub struct HopCount {
 
 /// One direction of a wired hop.
 ///
+/// A packet that no loss can hit is on its way from the begin of its serialisation, because its arrival is known then.
+/// So its end of serialisation is no event of its own.
+///
 /// **Call order:** after every `handle_*`, drain [`poll_event`](Self::poll_event), then wait for a
 /// packet or for [`poll_timeout`](Self::poll_timeout).
 #[derive(Debug)]
@@ -113,8 +116,11 @@ pub struct Hop<T> {
     config: HopConfig,
     waiting: VecDeque<(u32, T)>,
     waiting_bytes: u64,
-    /// Packet in serialisation and its end, in bits × 10⁹ ÷ rate with the remainder kept.
-    sending: Option<(Instant, u32, T)>,
+    /// End of the serialisation that [`handle_timeout`](Self::handle_timeout) has not processed yet, in bits × 10⁹ ÷ rate
+    /// with the remainder kept.
+    serialised_at: Option<Instant>,
+    /// Packet in serialisation that may be lost after it.
+    undecided: Option<(u32, T)>,
     remainder: u64,
     in_flight: VecDeque<(Instant, u32, T)>,
     /// Last interrupt of the receiving card.
@@ -122,10 +128,35 @@ pub struct Hop<T> {
     lost: VecDeque<(Instant, T)>,
     /// Outages, and a trace of the capacity, if the hop has them.
     service: Option<Box<Service>>,
-    /// Serialisation ends that were not polled yet, if they are reported.
-    sent: Option<VecDeque<Instant>>,
+    /// True if the end of each serialisation is an event: a queue discipline waits for it.
+    reports_idle: bool,
+    sent: Option<SentReports>,
     loss_rng: RandomStream,
     count: HopCount,
+}
+
+/// Ends of serialisation that were not reported yet.
+#[derive(Debug, Default)]
+struct SentReports {
+    times: VecDeque<Instant>,
+    /// Those up to this time are no events: they wait for [`Hop::poll_sent`].
+    on_request: Option<Instant>,
+}
+
+impl SentReports {
+    /// Later than all events.
+    const NEVER: Instant = Instant::from_nanos(i64::MAX);
+
+    /// First report that is an event.
+    fn event(&self) -> Option<Instant> {
+        let first = *self.times.front()?;
+        match self.on_request {
+            None => Some(first),
+            Some(SentReports::NEVER) => None,
+            Some(on_request) if first > on_request => Some(first),
+            Some(on_request) => self.times.iter().find(|at| **at > on_request).copied(),
+        }
+    }
 }
 
 /// Event of a packet on a hop.
@@ -149,12 +180,14 @@ impl<T> Hop<T> {
             config,
             waiting: VecDeque::new(),
             waiting_bytes: 0,
-            sending: None,
+            serialised_at: None,
+            undecided: None,
             remainder: 0,
             in_flight: VecDeque::new(),
             interrupt: None,
             lost: VecDeque::new(),
             service: None,
+            reports_idle: false,
             sent: None,
             loss_rng,
             count: HopCount::default(),
@@ -164,6 +197,16 @@ impl<T> Hop<T> {
     /// Enables [`HopEvent::Sent`].
     pub fn report_sent(&mut self) {
         self.sent.get_or_insert_default();
+    }
+
+    /// Makes the reports up to `until` no events: they wait for [`poll_sent`](Self::poll_sent).
+    pub fn report_sent_on_request(&mut self, until: Instant) {
+        self.sent.get_or_insert_default().on_request = Some(until);
+    }
+
+    /// Makes the end of each serialisation an event of [`poll_timeout`](Self::poll_timeout).
+    pub fn report_idle(&mut self) {
+        self.reports_idle = true;
     }
 
     /// Sets outages and a trace of the capacity, which replaces the rate.
@@ -177,26 +220,30 @@ impl<T> Hop<T> {
         self.count
     }
 
-    /// Queued bytes.
+    /// Queued bytes at `now`.
     #[must_use]
-    pub fn backlog(&self) -> u64 {
+    pub fn backlog(&mut self, now: Instant) -> u64 {
+        self.handle_timeout(now);
         self.waiting_bytes
     }
 
-    /// Returns true if no packet is in serialisation.
+    /// Returns true if no packet was in serialisation at the last [`handle_timeout`](Self::handle_timeout).
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        self.sending.is_none()
+        self.serialised_at.is_none()
     }
 
     /// Returns true if packets pass the hop without any delay.
     #[must_use]
     pub fn is_passthrough(&self) -> bool {
-        self.config.is_passthrough() && self.service.is_none() && self.sending.is_none() && self.in_flight.is_empty()
+        self.config.is_passthrough() && self.is_idle() && self.in_flight.is_empty() && self.service.is_none()
     }
 
-    /// Replaces the settings. Packets in serialisation or propagation are not affected.
-    pub fn set_config(&mut self, config: HopConfig) {
+    /// Replaces the settings from `now` on. Packets in serialisation or propagation are not affected.
+    pub fn set_config(&mut self, now: Instant, config: HopConfig) {
+        while let Some(at) = self.serialised_at.take_if(|at| *at < now) {
+            self.handle_serialised(at);
+        }
         self.config = config;
         self.remainder = 0;
     }
@@ -214,8 +261,8 @@ impl<T> Hop<T> {
     pub fn handle_packet(&mut self, now: Instant, length: u32, packet: T) -> Result<(), T> {
         self.handle_timeout(now);
         self.count.offered += 1;
-        if self.sending.is_none() {
-            self.send(now, length, packet);
+        if self.is_idle() {
+            self.serialise(now, length, packet);
         } else if self.waiting_bytes + u64::from(length) <= self.config.queue.as_bytes() {
             self.waiting_bytes += u64::from(length);
             self.waiting.push_back((length, packet));
@@ -227,22 +274,32 @@ impl<T> Hop<T> {
     }
 
     /// Processes all events up to `now`.
+    #[inline]
     pub fn handle_timeout(&mut self, now: Instant) {
-        while let Some((at, length, packet)) = self.sending.take_if(|(at, ..)| *at <= now) {
+        while let Some(at) = self.serialised_at.take_if(|at| *at <= now) {
+            self.handle_serialised(at);
+        }
+    }
+
+    fn handle_serialised(&mut self, at: Instant) {
+        if let Some((length, packet)) = self.undecided.take() {
             self.propagate(at, length, packet);
-            // After an outage a hop without a rate sends all waiting packets at once.
-            while self.sending.is_none()
-                && let Some((length, packet)) = self.waiting.pop_front()
-            {
-                self.waiting_bytes -= u64::from(length);
-                self.send(at, length, packet);
-            }
+        }
+        // After an outage a hop without a rate sends all waiting packets at once.
+        while self.is_idle()
+            && let Some((length, packet)) = self.waiting.pop_front()
+        {
+            self.waiting_bytes -= u64::from(length);
+            self.serialise(at, length, packet);
         }
     }
 
     /// Next event up to `now`, with its time.
     pub fn poll_event(&mut self, now: Instant) -> Option<(Instant, HopEvent<T>)> {
-        if let Some(at) = self.sent.as_mut().and_then(VecDeque::pop_front) {
+        if let Some(sent) = &self.sent
+            && sent.on_request.is_none_or(|until| until < now)
+            && let Some(at) = self.poll_sent(now)
+        {
             return Some((at, HopEvent::Sent));
         }
         if let Some((at, packet)) = self.lost.pop_front() {
@@ -255,50 +312,93 @@ impl<T> Hop<T> {
         Some((at, HopEvent::Arrived(packet)))
     }
 
+    /// Next end of serialisation up to `now`, if they are reported.
+    #[inline]
+    pub fn poll_sent(&mut self, now: Instant) -> Option<Instant> {
+        let sent = self.sent.as_mut()?;
+        let at = *sent.times.front().filter(|at| **at <= now)?;
+        sent.times.pop_front();
+        Some(at)
+    }
+
     /// Time of the next event.
     #[must_use]
+    #[inline]
     pub fn poll_timeout(&self) -> Option<Instant> {
-        let sent = self.sending.as_ref().map(|(at, ..)| *at);
         let arrives = self.in_flight.front().map(|(at, ..)| *at);
-        let lost = self.lost.front().map(|(at, _)| *at);
-        let reported = self.sent.as_ref().and_then(|sent| sent.front().copied());
-        earlier(earlier(sent, arrives), earlier(lost, reported))
+        let serialised = self
+            .serialised_at
+            .filter(|_| self.reports_idle || self.undecided.is_some() || self.next_is_reported());
+        let mut due = earlier(arrives, serialised);
+        if let Some((at, _)) = self.lost.front() {
+            due = earlier(due, Some(*at));
+        }
+        if let Some(sent) = &self.sent {
+            due = earlier(due, sent.event());
+        }
+        due
+    }
+
+    /// Returns true if a packet waits whose end of serialisation may be an event.
+    fn next_is_reported(&self) -> bool {
+        let reports = |sent: &SentReports| sent.on_request.is_none_or(|until| until < SentReports::NEVER);
+        !self.waiting.is_empty() && self.sent.as_ref().is_some_and(reports)
     }
 
     /// Lower bound of the next delivery if no packet is offered; `None` if nothing is pending.
     #[must_use]
     pub(crate) fn next_delivery(&self) -> Option<Instant> {
         let in_flight = self.in_flight.front().map(|(at, ..)| *at);
-        in_flight.or_else(|| self.sending.as_ref().map(|(at, ..)| *at + self.config.delay))
+        in_flight.or_else(|| self.serialised_at.map(|at| at + self.config.delay))
     }
 
-    fn send(&mut self, now: Instant, length: u32, packet: T) {
+    /// Begins the serialisation of a packet.
+    fn serialise(&mut self, now: Instant, length: u32, packet: T) {
+        let Some(end) = self.end_of_serialisation(now, length) else {
+            self.propagate(now, length, packet);
+            return;
+        };
+        self.serialised_at = Some(end);
+        if self.config.loss == Probability::ZERO {
+            self.propagate(end, length, packet);
+        } else {
+            self.undecided = Some((length, packet));
+        }
+    }
+
+    /// End of a serialisation that begins at `now`; `None` if it takes no time.
+    fn end_of_serialisation(&mut self, now: Instant, length: u32) -> Option<Instant> {
         let mut start = now;
         if let Some(service) = &mut self.service {
             start = service.available(now);
             if let Some(end) = service.finish(start, self.config.framing.bytes(length)) {
-                self.sending = Some((end, length, packet));
-                return;
+                return Some(end);
             }
             if start > now && self.config.rate.is_none() {
-                self.sending = Some((start, length, packet));
-                return;
+                return Some(start);
             }
         }
-        let Some(rate) = self.config.rate.filter(|rate| rate.as_bps() > 0) else {
-            self.propagate(now, length, packet);
-            return;
-        };
+        let rate = self.config.rate.filter(|rate| rate.as_bps() > 0)?.as_bps();
         let bits = u64::from(self.config.framing.bytes(length)) * 8;
-        let work = u128::from(bits) * 1_000_000_000 + u128::from(self.remainder);
-        let nanos = work / u128::from(rate.as_bps());
-        self.remainder = (work % u128::from(rate.as_bps())) as u64;
-        self.sending = Some((start + Duration::from_nanos(nanos as u64), length, packet));
+        // 64 bits suffice for packets below 2 GB.
+        let (nanos, remainder) = match bits
+            .checked_mul(1_000_000_000)
+            .and_then(|work| work.checked_add(self.remainder))
+        {
+            Some(work) => (work / rate, work % rate),
+            None => {
+                let work = u128::from(bits) * 1_000_000_000 + u128::from(self.remainder);
+                ((work / u128::from(rate)) as u64, (work % u128::from(rate)) as u64)
+            }
+        };
+        self.remainder = remainder;
+        Some(start + Duration::from_nanos(nanos))
     }
 
+    /// Sends a packet on its way, whose serialisation ends at `now`.
     fn propagate(&mut self, now: Instant, length: u32, packet: T) {
         if let Some(sent) = &mut self.sent {
-            sent.push_back(now);
+            sent.times.push_back(now);
         }
         if self.config.loss > Probability::ZERO && self.loss_rng.happens(self.config.loss) {
             self.count.lost += 1;
@@ -373,7 +473,10 @@ mod tests {
     #[test]
     fn a_card_coalesces_packets_between_interrupts() {
         let mut hop = hop(Some(1_000_000_000), 0, 100_000);
-        hop.set_config(hop.config().with_interrupt_interval(Duration::from_micros(50)));
+        hop.set_config(
+            Instant::ZERO,
+            hop.config().with_interrupt_interval(Duration::from_micros(50)),
+        );
         for packet in 0..8 {
             assert_eq!(hop.handle_packet(Instant::ZERO, 1_500, packet), Ok(()));
         }
@@ -406,7 +509,7 @@ mod tests {
         ) {
             let arrivals = |interval: Duration| {
                 let mut hop = hop(rate, 1, 1_000_000);
-                hop.set_config(hop.config().with_interrupt_interval(interval));
+                hop.set_config(Instant::ZERO, hop.config().with_interrupt_interval(interval));
                 let (mut now, mut arrived) = (Instant::ZERO, Vec::new());
                 let mut take = |hop: &mut Hop<u32>, until: Instant| {
                     while let Some(at) = hop.poll_timeout().filter(|at| *at <= until) {
@@ -472,7 +575,7 @@ mod tests {
             packets in prop::collection::vec((0_u64..3_000_000, 20_u32..1_600), 1..60),
         ) {
             let mut hop = hop(rate, delay, queue);
-            hop.set_config(HopConfig { loss: Probability::from_ppb(loss).unwrap(), ..hop.config() });
+            hop.set_config(Instant::ZERO, HopConfig { loss: Probability::from_ppb(loss).unwrap(), ..hop.config() });
             hop.report_sent();
             let (mut now, mut waiting) = (0, VecDeque::new());
             // Accepted packets by number: end of serialisation and arrival.
@@ -505,7 +608,7 @@ mod tests {
                 }
                 // All but the first of these are queued.
                 let backlog: u64 = waiting.iter().skip(1).map(|length: &u32| u64::from(*length)).sum();
-                prop_assert_eq!(hop.backlog(), backlog);
+                prop_assert_eq!(hop.backlog(Instant::from_nanos(now)), backlog);
                 let fits = sent.is_empty() || backlog + u64::from(*length) <= queue;
                 let taken = hop.handle_packet(Instant::from_nanos(now), *length, number);
                 prop_assert_eq!(taken, if fits { Ok(()) } else { Err(number) });
@@ -550,7 +653,7 @@ mod tests {
             delay: Duration::ZERO,
             ..hop.config()
         };
-        hop.set_config(none);
+        hop.set_config(Instant::ZERO, none);
         assert!(
             none.is_passthrough() && !hop.is_passthrough(),
             "one packet is still in flight"

@@ -133,7 +133,14 @@ impl<P: Payload> Network<P> {
             self.down[usize::from(station)].offered += 1;
         }
         match from {
-            Endpoint::Server => self.send(now, packet),
+            Endpoint::Server => {
+                self.send(now, packet);
+                if self.backhaul.poll_timeout().is_none_or(|at| at > now) {
+                    // The packet is on its way to a later event.
+                    self.cache_wire_timeout();
+                    return;
+                }
+            }
             Endpoint::Station(station) => {
                 self.up[usize::from(station)].offered += 1;
                 match self.attachments[usize::from(station)] {
@@ -157,6 +164,21 @@ impl<P: Payload> Network<P> {
         self.drain_air();
         self.drain_wires(now);
         self.cached_timeout = None;
+    }
+
+    /// Makes the packets that leave the server up to `until` no event: [`poll_sent`](Self::poll_sent) returns them instead
+    /// of [`Output::Sent`]. For a caller to whom they make no difference before another event.
+    pub fn report_sent_on_request(&mut self, until: Instant) {
+        self.backhaul.report_sent_on_request(until);
+        self.cached_timeout = None;
+    }
+
+    /// Next packet that left the server up to `now` and that is no event: time and flow.
+    #[inline]
+    pub fn poll_sent(&mut self, now: Instant) -> Option<(Instant, u32)> {
+        let at = self.backhaul.poll_sent(now)?;
+        let (flow, _) = self.take_sent(at)?;
+        Some((at, flow))
     }
 
     /// Announces a TSO burst of `bytes` on `flow`: the server's kernel passes it on at once, faster
@@ -228,6 +250,22 @@ impl<P: Payload> Network<P> {
         earlier(&mut due, self.changes.next(), Wake::Change);
         self.cached_timeout = Some(due);
         due
+    }
+
+    /// Updates the cached timeout after a packet that only a wired hop of the backhaul has.
+    fn cache_wire_timeout(&mut self) {
+        let Some(due) = &mut self.cached_timeout else { return };
+        let wire = self.backhaul.poll_timeout();
+        // At one instant, a wire precedes the air only.
+        let precedes = match (wire, *due) {
+            (Some(wire), Some((at, Wake::Air))) => wire <= at,
+            (Some(wire), Some((at, _))) => wire < at,
+            (wire, None) => wire.is_some(),
+            (None, Some(_)) => false,
+        };
+        if precedes {
+            *due = wire.map(|at| (at, Wake::Wire));
+        }
     }
 
     /// Next event of a client.

@@ -17,21 +17,25 @@ const DENSE: [(u32, f64); 2] = [(10, 35.0), (30, 79.0)];
 const ROUNDS: u32 = 5;
 
 fn main() {
-    // `cargo test` builds and runs benches too: there is nothing to test.
-    if std::env::args().any(|argument| argument == "--test") {
-        return;
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            // `cargo test` builds and runs benches too: there is nothing to test.
+            "--test" => return,
+            "--list" => return COUNTED.iter().for_each(|(name, _)| println!("{name}")),
+            "--once" => return once(&arguments.next().expect("a name of --list")),
+            _ => {}
+        }
     }
     let anomaly = built_in("anomaly", &[("duration", "31 s"), ("ap.home.queue", "fifo")]);
     time("anomaly, FIFO, 31 s", &anomaly, ROUNDS, Some(ANOMALY));
     for (stations, theirs) in DENSE {
-        let document = Document::from_toml("dense", &dense(stations)).expect("a scenario");
         let name = format!("dense cell, {stations} stations, 11 s");
-        time(&name, &resolved(&document), ROUNDS, Some(theirs));
+        time(&name, &from_text(&dense(stations)), ROUNDS, Some(theirs));
     }
-    let document = Document::from_toml("walkers", &walkers(8, 200)).expect("a scenario");
     time(
         "8 access points, 200 stations that walk, 60 s",
-        &resolved(&document),
+        &from_text(&walkers(8, 200)),
         3,
         None,
     );
@@ -43,13 +47,56 @@ fn main() {
     }
     // A packet of `voice` is a transmission of its own. Segments of `voip` share transmissions.
     for workload in ["voice", "voip"] {
-        let document = Document::from_toml("calls", &calls(30, workload)).expect("a scenario");
         let name = format!("30 stations with {workload} beside a download, 6 s");
-        time(&name, &resolved(&document), ROUNDS, None);
+        time(&name, &from_text(&calls(30, workload)), ROUNDS, None);
     }
     if let Some(kib) = peak_memory_kib() {
         println!("peak memory of it all: {:.1} MiB", kib as f64 / 1024.0);
     }
+}
+
+/// A plan whose instructions `scripts/bench-instructions` counts: name and text.
+type Counted = (&'static str, fn() -> Plan);
+
+/// Short plans, because a run under callgrind takes fifty times as long.
+const COUNTED: [Counted; 12] = [
+    ("anomaly", || {
+        built_in("anomaly", &[("duration", "10 s"), ("ap.home.queue", "fifo")])
+    }),
+    ("dense-10", || from_text(&dense(10).replace("11 s", "2 s"))),
+    ("dense-30", || from_text(&dense(30).replace("11 s", "2 s"))),
+    ("archer-c7-fifo", || archer("fifo")),
+    ("archer-c7-fq-codel", || archer("fq-codel")),
+    ("archer-c7-airtime", || archer("airtime")),
+    ("walkers-200", || from_text(&walkers(8, 200).replace("60 s", "5 s"))),
+    ("voice-30", || from_text(&calls(30, "voice").replace("6 s", "3 s"))),
+    ("video-call", || from_text(&calls(4, "video-call"))),
+    ("mesh", || built_in("three-unit-house", &[("duration", "3 s")])),
+    ("cake-line", || {
+        built_in(
+            "evening-at-home",
+            &[("duration", "10 s"), ("ap.home.wan.discipline", "cake")],
+        )
+    }),
+    ("uploads-20", || from_text(&uploads(20))),
+];
+
+/// Runs a plan of [`COUNTED`] once and prints its data segments and packets.
+fn once(name: &str) {
+    let (_, plan) = COUNTED
+        .iter()
+        .find(|(other, _)| *other == name)
+        .expect("a name of --list");
+    let done = netburn_simulate::run(&plan(), |_, _| ControlFlow::Continue(())).expect("it can be simulated");
+    println!("{} {}", done.counters.data_segments, done.counters.packets);
+}
+
+fn archer(queue: &str) -> Plan {
+    built_in("archer-c7-one-ssid", &[("duration", "5 s"), ("ap.c7.queue", queue)])
+}
+
+fn from_text(text: &str) -> Plan {
+    resolved(&Document::from_toml("benchmark", text).expect("a scenario"))
 }
 
 /// Runs a plan and prints its cost.
@@ -110,6 +157,12 @@ fn dense(stations: u32) -> String {
         );
     }
     text
+}
+
+/// Stations that upload, at 866.7 Mbit/s PHY rate.
+fn uploads(stations: u32) -> String {
+    let both = "[\"download\", \"browsing\"]";
+    dense(stations).replace("11 s", "2 s").replace(both, "\"upload\"")
 }
 
 /// Stations with this workload beside one that downloads, at 650 Mbit/s PHY rate.

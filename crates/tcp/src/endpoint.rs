@@ -201,16 +201,24 @@ impl Endpoint {
         }
     }
 
-    /// Packets with a total of `truesize` bytes have left the host.
-    pub fn handle_freed(&mut self, _now: Instant, truesize: u64) {
-        self.sender.handle_freed(truesize);
+    /// Packets with a total of `truesize` bytes have left the host. Returns true if [`poll_transmit`](Self::poll_transmit)
+    /// may have something to send therefore.
+    pub fn handle_freed(&mut self, now: Instant, truesize: u64) -> bool {
+        self.sender.handle_freed(now, truesize)
+    }
+
+    /// Time after which [`handle_freed`](Self::handle_freed) may return true; `None` if it does not before the next
+    /// [`poll_transmit`](Self::poll_transmit).
+    #[must_use]
+    pub fn wakes_after(&self) -> Option<Instant> {
+        self.sender.wakes_after()
     }
 
     /// A queue of this host rejected a packet, or dropped one to accept another. Don't return it by
     /// [`handle_freed`](Self::handle_freed) as well. The window is reduced; if the packet was the
     /// last one sent, the state is as before its transmission.
     pub fn handle_dropped_locally(&mut self, now: Instant, packet: &Packet) {
-        self.sender.handle_freed(u64::from(packet.truesize));
+        self.sender.handle_freed(now, u64::from(packet.truesize));
         if self.phase == Phase::Established && packet.segment.is_data() {
             self.sender
                 .handle_refused(now, packet.segment.seq, packet.segment.end());

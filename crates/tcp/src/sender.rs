@@ -158,10 +158,17 @@ impl Sender {
         }
     }
 
-    /// The host freed packets with a total of `truesize` bytes.
-    pub(crate) fn handle_freed(&mut self, truesize: u64) {
+    /// The host freed packets with a total of `truesize` bytes. Returns true if a transmission may be permitted now.
+    pub(crate) fn handle_freed(&mut self, now: Instant, truesize: u64) -> bool {
         self.queue.free(truesize);
         self.held = false;
+        self.usage.repeat_round(now);
+        self.queue.wakes(now)
+    }
+
+    /// Time after which a freed packet may permit a transmission; `None` if it does not.
+    pub(crate) fn wakes_after(&self) -> Option<Instant> {
+        self.queue.wakes_after()
     }
 
     /// The host rejected a packet, or dropped another of ours to accept it. If it was the last one

@@ -2,7 +2,7 @@
 
 use crate::config::{Gso, Tsq, TsqSettings};
 use crate::gso;
-use netburn_units::{BitRate, ByteSize, Duration};
+use netburn_units::{BitRate, ByteSize, Duration, Instant};
 
 /// Memory of packets that the host has not freed.
 #[derive(Debug, Clone)]
@@ -12,6 +12,8 @@ pub(crate) struct SmallQueue {
     /// Bytes of truesize ever passed down, and ever freed: packets leave in order.
     sent: u64,
     freed: u64,
+    /// A packet that is freed after this time may permit a transmission.
+    wakes_after: Option<Instant>,
 }
 
 impl SmallQueue {
@@ -22,7 +24,28 @@ impl SmallQueue {
             paced,
             sent: 0,
             freed: 0,
+            wakes_after: None,
         }
+    }
+
+    /// A packet that is freed after `time` may permit a transmission (`tcp_wfree`).
+    pub(crate) fn wake_after(&mut self, time: Instant) {
+        self.wakes_after = Some(self.wakes_after.map_or(time, |after| after.min(time)));
+    }
+
+    /// From now on, no freed packet permits a transmission.
+    pub(crate) fn wake_never(&mut self) {
+        self.wakes_after = None;
+    }
+
+    /// Time after which a freed packet may permit a transmission, if the host holds packets.
+    pub(crate) fn wakes_after(&self) -> Option<Instant> {
+        self.wakes_after.filter(|_| self.queued() > 0)
+    }
+
+    /// Returns true if a packet that is freed at `now` may permit a transmission.
+    pub(crate) fn wakes(&self, now: Instant) -> bool {
+        self.wakes_after.is_some_and(|after| now > after)
     }
 
     pub(crate) fn charge(&mut self, truesize: u32) {

@@ -42,7 +42,7 @@ impl<P: Payload> Network<P> {
         match setting {
             Setting::Link(setting) => {
                 for hop in [HopId::LinkDown, HopId::LinkUp] {
-                    self.set_hop(hop, |config| match setting {
+                    self.set_hop(now, hop, |config| match setting {
                         LinkSetting::Rate(rate) => config.rate = Some(*rate),
                         LinkSetting::Delay(delay) => config.delay = *delay,
                         LinkSetting::Loss(loss) => config.loss = *loss,
@@ -79,11 +79,11 @@ impl<P: Payload> Network<P> {
         self.cached_timeout = None;
     }
 
-    fn set_hop(&mut self, hop: HopId, change: impl FnOnce(&mut HopConfig)) {
+    fn set_hop(&mut self, now: Instant, hop: HopId, change: impl FnOnce(&mut HopConfig)) {
         let hop = self.backhaul.hop(hop);
         let mut config = hop.config();
         change(&mut config);
-        hop.set_config(config);
+        hop.set_config(now, config);
     }
 
     fn set_ap(&mut self, now: Instant, ap: usize, setting: ApSetting) {
@@ -97,31 +97,31 @@ impl<P: Payload> Network<P> {
                     }
                 }
             }
-            ApSetting::Forwarding(forwarding) => self.set_hop(HopId::Forwarding(index), |config| {
+            ApSetting::Forwarding(forwarding) => self.set_hop(now, HopId::Forwarding(index), |config| {
                 // A queue that followed the old rate follows the new one.
                 if config.queue == HopConfig::default_queue(config.rate) {
                     config.queue = HopConfig::default_queue(Some(forwarding));
                 }
                 config.rate = Some(forwarding);
             }),
-            ApSetting::WanDown(down) => self.set_wan_rate(both[0], down),
-            ApSetting::WanUp(up) => self.set_wan_rate(both[1], up),
-            ApSetting::WanDelay(delay) => both.into_iter().for_each(|hop| self.set_delay(hop, delay)),
-            ApSetting::WanLoss(loss) => both.into_iter().for_each(|hop| self.set_loss(hop, loss)),
+            ApSetting::WanDown(down) => self.set_wan_rate(now, both[0], down),
+            ApSetting::WanUp(up) => self.set_wan_rate(now, both[1], up),
+            ApSetting::WanDelay(delay) => both.into_iter().for_each(|hop| self.set_delay(now, hop, delay)),
+            ApSetting::WanLoss(loss) => both.into_iter().for_each(|hop| self.set_loss(now, hop, loss)),
         }
     }
 
-    fn set_wan_rate(&mut self, hop: HopId, rate: BitRate) {
-        self.set_hop(hop, |config| config.rate = Some(rate));
+    fn set_wan_rate(&mut self, now: Instant, hop: HopId, rate: BitRate) {
+        self.set_hop(now, hop, |config| config.rate = Some(rate));
         self.backhaul.set_link_rate(hop, rate);
     }
 
-    fn set_delay(&mut self, hop: HopId, delay: Duration) {
-        self.set_hop(hop, |config| config.delay = delay);
+    fn set_delay(&mut self, now: Instant, hop: HopId, delay: Duration) {
+        self.set_hop(now, hop, |config| config.delay = delay);
     }
 
-    fn set_loss(&mut self, hop: HopId, loss: Probability) {
-        self.set_hop(hop, |config| config.loss = loss);
+    fn set_loss(&mut self, now: Instant, hop: HopId, loss: Probability) {
+        self.set_hop(now, hop, |config| config.loss = loss);
     }
 
     fn set_radio(&mut self, now: Instant, radio: usize, setting: RadioSetting) {

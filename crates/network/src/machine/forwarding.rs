@@ -148,7 +148,7 @@ impl<P: Payload> Network<P> {
     /// Sends a packet of the server. Packets in its sockets count against the link's queue.
     pub(super) fn send(&mut self, now: Instant, packet: NetPacket<P>) {
         let link = self.backhaul.hop(HopId::LinkDown);
-        let taken = link.backlog() + self.small_queues.waiting() + u64::from(packet.length);
+        let taken = link.backlog(now) + self.small_queues.waiting() + u64::from(packet.length);
         let full = taken > link.config().queue.as_bytes();
         let must_wait = self.small_queues.must_wait(&packet);
         if full && (must_wait || self.small_queues.waiting() > 0) {
@@ -179,15 +179,23 @@ impl<P: Payload> Network<P> {
         self.drop_packet(now, DropSite::Host, packet);
     }
 
+    /// Removes the oldest packet from those that the server holds: flow and bytes. The next ones of its flow follow.
+    pub(super) fn take_sent(&mut self, at: Instant) -> Option<(u32, u32)> {
+        let (flow, bytes) = self.at_server.pop_front()?;
+        if !self.small_queues.is_empty() {
+            self.small_queues.on_sent(flow, bytes);
+            while let Some(packet) = self.small_queues.next(flow) {
+                self.send_on_link(at, packet);
+            }
+        }
+        Some((flow, bytes))
+    }
+
     fn handle_hop_event(&mut self, hop: HopId, at: Instant, event: HopEvent<NetPacket<P>>) {
         match event {
             HopEvent::Sent => {
-                if let Some((flow, bytes)) = self.at_server.pop_front() {
+                if let Some((flow, bytes)) = self.take_sent(at) {
                     self.sent(at, Endpoint::Server, flow, bytes);
-                    self.small_queues.on_sent(flow, bytes);
-                    while let Some(packet) = self.small_queues.next(flow) {
-                        self.send_on_link(at, packet);
-                    }
                 }
             }
             HopEvent::Lost(packet) => self.drop_packet(at, DropSite::Lost, packet),

@@ -28,6 +28,9 @@ pub(crate) enum HopId {
     ShaperUp(u16),
 }
 
+/// Index of the hop from the server.
+const LINK_DOWN: usize = 0;
+
 /// Later than all events.
 const NEVER: Instant = Instant::from_nanos(i64::MAX);
 
@@ -93,6 +96,7 @@ impl<P: Payload> Backhaul<P> {
                     shapers.push((shaper, pacer));
                 } else {
                     disciplines[place(link, aps)] = Some(Box::new(pacer));
+                    hops[place(link, aps)].report_idle();
                 }
             }
         }
@@ -132,6 +136,21 @@ impl<P: Payload> Backhaul<P> {
     pub(crate) fn hop(&mut self, hop: HopId) -> &mut Hop<NetPacket<P>> {
         let place = self.place(hop);
         &mut self.hops[place]
+    }
+
+    /// Makes the reports of packets that have left the server up to `until` no events: they wait for
+    /// [`poll_sent`](Self::poll_sent).
+    pub(crate) fn report_sent_on_request(&mut self, until: Instant) {
+        self.hops[LINK_DOWN].report_sent_on_request(until);
+        self.update_timeout(LINK_DOWN);
+    }
+
+    /// Next time up to `now` at which a packet has left the server.
+    #[inline]
+    pub(crate) fn poll_sent(&mut self, now: Instant) -> Option<Instant> {
+        let link = &mut self.hops[LINK_DOWN];
+        link.handle_timeout(now);
+        link.poll_sent(now)
     }
 
     /// Offers a packet to a hop. Returns it if the hop's queue is full.
@@ -278,7 +297,7 @@ fn feed<P: Payload>(now: Instant, discipline: &mut Pacer<P>, link: &mut Hop<NetP
 /// Index of a hop, for this number of access points.
 fn place(hop: HopId, aps: usize) -> usize {
     match hop {
-        HopId::LinkDown => 0,
+        HopId::LinkDown => LINK_DOWN,
         HopId::LinkUp => 1,
         HopId::WanDown(ap) => 2 + usize::from(ap),
         HopId::WanUp(ap) => 2 + aps + usize::from(ap),
@@ -297,7 +316,7 @@ fn tournament(size: usize) -> Vec<usize> {
 fn hop_id(place: usize, aps: usize) -> HopId {
     let ap = |first: usize| (place - first) as u16;
     match place {
-        0 => HopId::LinkDown,
+        LINK_DOWN => HopId::LinkDown,
         1 => HopId::LinkUp,
         _ if place < 2 + aps => HopId::WanDown(ap(2)),
         _ if place < 2 + 2 * aps => HopId::WanUp(ap(2 + aps)),

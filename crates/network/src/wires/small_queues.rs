@@ -49,6 +49,11 @@ impl<P> SmallQueues<P> {
         socket.limit = BURSTS * bytes;
     }
 
+    /// Returns true if no flow is announced.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.flows.is_empty()
+    }
+
     /// Bytes that wait here.
     pub(crate) const fn waiting(&self) -> u64 {
         self.waiting

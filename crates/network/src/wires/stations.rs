@@ -168,13 +168,14 @@ impl<P: Payload> WiredStations<P> {
             }
             _ => return,
         }
-        entry.device.set_config(device_config(&entry.link));
+        entry.device.set_config(now, device_config(&entry.link));
         if let Some(up) = &mut entry.uplink {
-            up.set_config(link_config(&entry.link, entry.link.up));
+            up.set_config(now, link_config(&entry.link, entry.link.up));
         }
-        entry
-            .downlink
-            .set_config(link_config(&entry.link, entry.link.down).with_interrupt_interval(DEFAULT_INTERRUPT_INTERVAL));
+        entry.downlink.set_config(
+            now,
+            link_config(&entry.link, entry.link.down).with_interrupt_interval(DEFAULT_INTERRUPT_INTERVAL),
+        );
         self.update_timeout(host);
     }
 

@@ -15,6 +15,7 @@ use netburn_workload::{Direction, ProbeTarget, RemoteTimestamps, RequestId};
 impl World {
     /// Processes the outputs of the network at this instant.
     pub(super) fn take_arrivals(&mut self) {
+        self.take_sent();
         while let Some(output) = self.network.poll_output() {
             match output {
                 Output::Delivered { at, from, to, packet } => {
@@ -30,10 +31,18 @@ impl World {
                     packets,
                     ..
                 } if self.completions.hold(self.now, station, flow, packets) => {}
-                Output::Sent { flow, packets, .. } => self.handle_sent(flow, packets),
+                Output::Sent { at, flow, packets, .. } => self.handle_sent(at, flow, packets),
             }
         }
         self.deliver_segments();
+    }
+
+    /// Processes the packets that have left the server, and that no endpoint waits for.
+    #[inline]
+    pub(super) fn take_sent(&mut self) {
+        while let Some((at, flow)) = self.network.poll_sent(self.now) {
+            self.handle_sent(at, flow, 1);
+        }
     }
 
     /// Processes the packets whose coalesced interrupt is due.
@@ -229,14 +238,13 @@ impl World {
     }
 
     /// Frees packets of a flow that left their sender's host.
-    pub(super) fn handle_sent(&mut self, flow: u32, packets: u32) {
+    pub(super) fn handle_sent(&mut self, at: Instant, flow: u32, packets: u32) {
         let Some(slot) = self.slot_of(flow >> 1) else { return };
         let end = End::BOTH[(flow & 1) as usize];
         let Some(of) = &mut self.connections[slot] else { return };
         let host = of.host(end);
         let weight = host.on_sent(packets);
-        if weight > 0 {
-            host.endpoint.handle_freed(self.now, weight);
+        if weight > 0 && host.endpoint.handle_freed(at, weight) {
             self.mark_ready(slot, end);
         }
     }

@@ -12,6 +12,7 @@ mod clients;
 mod completions;
 mod connection;
 mod exchange;
+mod freed_waits;
 mod gro;
 mod lane;
 mod observe;
@@ -28,6 +29,7 @@ use clients::Client;
 use completions::Completions;
 use connection::Connection;
 use exchange::Framing;
+use freed_waits::FreedWaits;
 use gro::ReceiveQueue;
 use netburn_network::Network;
 use netburn_network_rows::Observer;
@@ -60,6 +62,7 @@ pub(crate) struct World {
     /// Ready endpoints, which may have something to send or an event; each occurs once.
     ready: Vec<(usize, End)>,
     is_ready: Vec<[bool; 2]>,
+    freed_waits: FreedWaits,
     receive: ReceiveQueue,
     completions: Completions,
     rx_coalescing: RxCoalescing,
@@ -100,7 +103,8 @@ pub struct Counters {
 impl World {
     /// Initial state of a plan, at `-baseline`.
     pub(crate) fn new(plan: &Plan) -> Result<Self, SimulateError> {
-        let network = Network::new(plan)?;
+        let mut network = Network::new(plan)?;
+        network.report_sent_on_request(FreedWaits::NEVER);
         let (clients, begin) = clients::from_plan(plan);
         let mut clients_due = Deadlines::new(clients.len());
         for (index, client) in clients.iter().enumerate() {
@@ -120,6 +124,7 @@ impl World {
             endpoints_due: Deadlines::new(0),
             ready: Vec::new(),
             is_ready: Vec::new(),
+            freed_waits: FreedWaits::default(),
             receive: ReceiveQueue::new(plan),
             completions: Completions::new(plan),
             rx_coalescing,
@@ -159,12 +164,15 @@ impl World {
                     self.take_arrivals();
                 }
                 None if due.is_none() => break,
-                None => self.now = limit,
+                None => {
+                    self.now = limit;
+                    self.take_sent();
+                }
             }
             let now = self.now;
             while let Some(held) = self.completions.pop(now) {
                 held.into_iter()
-                    .for_each(|(flow, packets)| self.handle_sent(flow, packets));
+                    .for_each(|(flow, packets)| self.handle_sent(now, flow, packets));
             }
             self.take_coalesced();
             while let Some((_, place)) = self.endpoints_due.pop(now) {
@@ -178,6 +186,7 @@ impl World {
             self.run_ready();
         }
         self.now = self.now.max(until);
+        self.take_sent();
     }
 
     /// Services all ready endpoints of the current instant until none remain.

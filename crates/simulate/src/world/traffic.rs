@@ -10,7 +10,7 @@ use super::video::VideoCall;
 use super::{Numbered, World};
 use netburn_network::Endpoint as Place;
 use netburn_tcp::{Endpoint, EndpointConfig, Event};
-use netburn_units::earlier;
+use netburn_units::{Instant, earlier};
 use netburn_workload::responsiveness::LOAD_FRAME;
 use netburn_workload::{Action, Connection as Wanted, Failure, Kind, Request, RequestId};
 
@@ -176,12 +176,21 @@ impl World {
             }
         }
         if let Some(connection) = &mut self.connections[slot] {
-            let due = connection.host(end).endpoint.poll_timeout().map(|(at, _)| at);
+            let endpoint = &connection.host(end).endpoint;
+            let (due, wakes_after) = (endpoint.poll_timeout().map(|(at, _)| at), endpoint.wakes_after());
             let over = connection.is_over();
             self.set_timer(slot, end, due);
+            self.wait_for_freed(slot, end, wakes_after);
             if over {
                 self.remove(slot);
             }
+        }
+    }
+
+    /// Notes whether an endpoint of the server waits for packets that leave it.
+    fn wait_for_freed(&mut self, slot: usize, end: End, after: Option<Instant>) {
+        if end == End::Server && self.freed_waits.set(slot, after) {
+            self.network.report_sent_on_request(self.freed_waits.first());
         }
     }
 
@@ -403,6 +412,7 @@ impl World {
     fn remove(&mut self, slot: usize) {
         for end in End::BOTH {
             self.set_timer(slot, end, None);
+            self.wait_for_freed(slot, end, None);
         }
         if let Some(connection) = self.connections[slot].take() {
             let kept = &mut self.clients[connection.client].kept;

@@ -8,6 +8,12 @@ use crate::gso;
 use crate::info::Limit;
 use netburn_units::{Duration, Instant};
 
+/// Before all times: each freed packet may permit a transmission.
+const ALWAYS: Instant = Instant::from_nanos(i64::MIN);
+
+/// Maximum time from the last transmission to one that waits for a larger burst (`tcp_tso_should_defer`).
+const MAX_DEFERRAL: Duration = Duration::from_millis(1);
+
 /// Transmission of the sender.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Outgoing {
@@ -27,7 +33,13 @@ pub(crate) struct Outgoing {
 impl Sender {
     /// Next transmission, if one is permitted now.
     pub(crate) fn poll(&mut self, now: Instant) -> Option<Outgoing> {
-        if !self.established || self.held {
+        self.usage.begin_round();
+        if self.held {
+            self.queue.wake_after(ALWAYS);
+            return None;
+        }
+        self.queue.wake_never();
+        if !self.established {
             return None;
         }
         if self.snd.next == self.snd.end() && self.recovery.probe.is_none() && self.board.lost_out == 0 {
@@ -112,6 +124,7 @@ impl Sender {
         let truesize = gso::truesize(&self.gso, segments * self.board.mss(), segments);
         if self.queue.holds(record.host_mark) || self.queue.throttles(truesize, self.pacer.rate, 1, self.board.len()) {
             self.limit = Limit::SmallQueue;
+            self.queue.wake_after(ALWAYS);
             return None;
         }
         Some(self.retransmit(now, index, segments))
@@ -200,6 +213,9 @@ impl Sender {
         if burst > 1 && !probe && content > mss {
             let room = u64::from(cwnd.saturating_sub(in_flight)) * mss;
             if let Some(limit) = self.defers(now, room, window, u64::from(burst) * mss, available) {
+                if let Some(until) = self.usage.last_sent().and_then(|at| at.checked_add(MAX_DEFERRAL)) {
+                    self.queue.wake_after(until);
+                }
                 return Err(limit);
             }
         }
@@ -213,6 +229,7 @@ impl Sender {
         let segments = self.board.segments_of(self.snd.next, end);
         let truesize = gso::truesize(&self.gso, length as u32, segments);
         if self.queue.throttles(truesize, self.pacer.rate, 0, self.board.len()) {
+            self.queue.wake_after(ALWAYS);
             return Err(Limit::SmallQueue);
         }
         Ok(Some(self.send(now, end)))
@@ -298,8 +315,7 @@ impl Sender {
         if self.recovery.state >= State::Recovery {
             return None;
         }
-        let recent = Duration::from_millis(1);
-        if self.usage.idle(now).is_none_or(|idle| idle > recent) {
+        if self.usage.idle(now).is_none_or(|idle| idle > MAX_DEFERRAL) {
             return None;
         }
         let wanted = burst.min(available);

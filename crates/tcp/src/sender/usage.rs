@@ -13,6 +13,8 @@ pub(super) struct WindowUsage {
     initial_window: u32,
     /// True if the last flight filled the window; its maximum in flight, and its end.
     limited: bool,
+    /// True if the last round filled the window: it counts again with each packet that leaves the host.
+    repeats: bool,
     max_packets_out: u32,
     flight_end: u64,
     /// Largest number of segments in flight since an instant.
@@ -28,6 +30,7 @@ impl WindowUsage {
             shrinks: config.slow_start_after_idle,
             initial_window: config.initial_window,
             limited: false,
+            repeats: false,
             max_packets_out: 0,
             flight_end: 0,
             used: 0,
@@ -43,6 +46,18 @@ impl WindowUsage {
         self.used_since = now;
     }
 
+    /// A round of transmissions begins.
+    pub(super) fn begin_round(&mut self) {
+        self.repeats = false;
+    }
+
+    /// Ends the last round again, in which nothing was sent since.
+    pub(super) fn repeat_round(&mut self, now: Instant) {
+        if self.repeats {
+            self.restart(now);
+        }
+    }
+
     /// New data were sent.
     pub(super) fn on_new_data(&mut self) {
         self.sent_since_check = true;
@@ -51,6 +66,11 @@ impl WindowUsage {
     /// Any data were sent.
     pub(super) fn on_sent(&mut self, now: Instant) {
         self.last_sent = Some(now);
+    }
+
+    /// Time of the last transmission.
+    pub(super) const fn last_sent(&self) -> Option<Instant> {
+        self.last_sent
     }
 
     /// Time since the last transmission.
@@ -71,6 +91,7 @@ impl WindowUsage {
     /// End of a round of transmissions with `out` segments unacknowledged; `limited`: the window ended it. Returns false if
     /// the round sent nothing new and was not limited.
     pub(super) fn end_round(&mut self, snd: &SendSequence, out: u32, limited: bool) -> bool {
+        self.repeats = limited;
         if !std::mem::take(&mut self.sent_since_check) && !limited {
             return false;
         }
