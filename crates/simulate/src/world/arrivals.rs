@@ -292,10 +292,7 @@ impl World {
 
     /// Marks an endpoint as ready: it may have something to send, or an event.
     pub(super) fn mark_ready(&mut self, slot: usize, end: End) {
-        let is_ready = &mut self.is_ready[slot][end.index()];
-        if !std::mem::replace(is_ready, true) {
-            self.ready.push((slot, end));
-        }
+        self.ready.push(slot, end);
     }
 
     /// Handles a due timer of an endpoint.

@@ -18,6 +18,7 @@ mod lane;
 mod observe;
 mod payload;
 mod payload_pool;
+mod ready;
 mod rx_coalescing;
 mod traffic;
 mod unsent;
@@ -38,8 +39,8 @@ use netburn_scenario::Plan;
 use netburn_tcp::EndpointConfig;
 use netburn_units::{Duration, Instant, earlier};
 use netburn_workload::Deadlines;
-use payload::End;
 use payload_pool::{PayloadId, PayloadPool};
+use ready::Ready;
 use rx_coalescing::RxCoalescing;
 
 /// Sampling period: the length of an interval.
@@ -59,9 +60,7 @@ pub(crate) struct World {
     numbered: Vec<Numbered>,
     /// By twice the slot plus the end.
     endpoints_due: Deadlines,
-    /// Ready endpoints, which may have something to send or an event; each occurs once.
-    ready: Vec<(usize, End)>,
-    is_ready: Vec<[bool; 2]>,
+    ready: Ready,
     freed_waits: FreedWaits,
     receive: ReceiveQueue,
     completions: Completions,
@@ -122,8 +121,7 @@ impl World {
             free: Vec::new(),
             numbered: Vec::new(),
             endpoints_due: Deadlines::new(0),
-            ready: Vec::new(),
-            is_ready: Vec::new(),
+            ready: Ready::default(),
             freed_waits: FreedWaits::default(),
             receive: ReceiveQueue::new(plan),
             completions: Completions::new(plan),
@@ -192,7 +190,6 @@ impl World {
     /// Services all ready endpoints of the current instant until none remain.
     fn run_ready(&mut self) {
         while let Some((slot, end)) = self.ready.pop() {
-            self.is_ready[slot][end.index()] = false;
             self.service(slot, end);
         }
     }

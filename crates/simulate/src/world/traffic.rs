@@ -113,7 +113,6 @@ impl World {
         };
         let slot = self.free.pop().unwrap_or_else(|| {
             self.connections.push(None);
-            self.is_ready.push([false; 2]);
             self.connections.len() - 1
         });
         self.connections[slot] = Some(connection);
@@ -166,7 +165,7 @@ impl World {
                 // Most events of this kind cause no new data: then the endpoint has nothing more to
                 // send than before.
                 may_send = match event {
-                    Event::Received(_) | Event::Acknowledged(_) => self.is_ready[slot][end.index()],
+                    Event::Received(_) | Event::Acknowledged(_) => self.ready.has(slot, end),
                     _ => true,
                 };
             } else if connection.host(end).pump_unsent(self.now) {
