@@ -107,7 +107,8 @@ fn an_agent_limits_unpaced_workloads_to_its_own_rate() {
     );
     let alpha = fleet.agent("alpha", &["--max-rate", "8 Mbit/s"]);
     let run = on_fleet("greedy.toml", "saved");
-    let found = summary(&finish(fleet.command(&run)));
+    let ended = finish(fleet.command(&run));
+    let found = summary(&ended);
     let rates: Vec<f64> = (0..3)
         .map(|place| {
             station(&found, "alpha")["workloads"][place]["throughput_mbps"]
@@ -116,12 +117,14 @@ fn an_agent_limits_unpaced_workloads_to_its_own_rate() {
         })
         .collect();
     // The load at the beginning and the end is a few per cent. The download gets the 8 Mbit/s without the call's, the
-    // upload all of them. A busy machine moves less, and half of it on one that is overloaded.
-    assert!((3.5..=7.7).contains(&rates[0]), "{rates:?}");
-    assert!((4.0..=8.4).contains(&rates[1]), "{rates:?}");
+    // upload all of them.
+    assert!(rates[0] <= 7.7 && rates[1] <= 8.4, "{rates:?}");
     // A call moves 16 KiB every 131 ms: 1.0 Mbit/s.
-    assert!((0.9..=1.1).contains(&rates[2]), "{rates:?}");
-    assert!(rates[0] + rates[2] <= 8.4, "{rates:?}");
+    assert!(rates[2] <= 1.1 && rates[0] + rates[2] <= 8.4, "{rates:?}");
+    // A busy machine moves less, and the self-check reports it.
+    if ended.code() == 0 {
+        assert!(rates[0] >= 3.5 && rates[1] >= 4.0 && rates[2] >= 0.9, "{rates:?}");
+    }
     let report = finish(fleet.command(&["report", "saved", "--html", "kept.html"]));
     let page = std::fs::read_to_string(fleet.bench.path("kept.html")).unwrap();
     assert!(
