@@ -220,7 +220,7 @@ type Ticks = Arc<(Mutex<usize>, Condvar)>;
 struct SlowDisk {
     memory: Memory,
     ticks: Ticks,
-    /// Whether the run continued during the first sync.
+    /// True if the run continued during the first sync. `None` before it.
     continued: Option<bool>,
 }
 
