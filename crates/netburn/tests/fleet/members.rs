@@ -102,7 +102,7 @@ fn an_agent_limits_unpaced_workloads_to_its_own_rate() {
     let fleet = Fleet::new();
     fleet.bench.write(
         "greedy.toml",
-        "duration = \"4 s\"\nbaseline = \"500 ms\"\ndrain = \"1 s\"\n[server]\nlink = { rate = \"200 Mbit/s\" }\n\
+        "duration = \"4 s\"\nbaseline = \"2 s\"\ndrain = \"1 s\"\n[server]\nlink = { rate = \"200 Mbit/s\" }\n\
          [station.alpha]\nworkload = [\"download\", \"upload\", \"voip\"]\n",
     );
     let alpha = fleet.agent("alpha", &["--max-rate", "8 Mbit/s"]);
@@ -338,7 +338,7 @@ fn a_remote_server_consents_with_the_token() {
     let found = summary(&ended);
     assert!(operations(&found, "caller") > 20, "{}", ended.stderr);
     // The other server keeps its own limits.
-    assert!(ended.stderr.contains("found 5.5 s, at most 1 s"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("found 7 s, at most 1 s"), "{}", ended.stderr);
     assert_eq!(station(&found, "reader")["verdict"], "inconclusive");
 }
 

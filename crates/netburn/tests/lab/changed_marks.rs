@@ -6,7 +6,7 @@ use serde_json::json;
 
 const WORKLOADS: &str = r#"
 duration = "1 s"
-baseline = "300 ms"
+baseline = "2 s"
 drain = "500 ms"
 [station.one]
 workload = ["call", "ping", "plain"]

@@ -157,7 +157,7 @@ fn operations_are_as_many_as_the_kernel_counts_within_1_percent() {
         "many.toml",
         r#"
         duration = "5s"
-        baseline = "500ms"
+        baseline = "2s"
         [server]
         link = { rate = "100 Mbit/s" }
         [workload.pages]
@@ -221,7 +221,7 @@ fn uploads_count_no_faster_than_their_line() {
     let bench = Bench::new();
     let text = |http: &str, tls: bool| {
         format!(
-            "duration = \"5 s\"\nbaseline = \"0 s\"\ndrain = \"1 s\"\nserver = {{ http = \"{http}\", tls = {tls} }}\n\
+            "duration = \"5 s\"\nbaseline = \"2 s\"\ndrain = \"1 s\"\nserver = {{ http = \"{http}\", tls = {tls} }}\n\
              [station.s]\nlink = {{ rate = \"6 Mbit/s\", delay = \"6 ms\" }}\nworkload = \"up\"\n\
              [workload.up]\nkind = \"upload\"\nstreams = 4\n"
         )

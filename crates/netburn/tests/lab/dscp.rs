@@ -112,7 +112,7 @@ fn answers(flows: &[Flow], protocol: u64, field: u8) -> (u64, Counts) {
 
 const WORKLOADS: &str = r#"
 duration = "2 s"
-baseline = "500 ms"
+baseline = "2 s"
 drain = "1 s"
 [server]
 link = { rate = "20 Mbit/s" }
@@ -227,7 +227,7 @@ fn both_ends_use_the_congestion_control_of_the_workload() {
     // The connections last as long as the load, so that `ss` sees them however long each call of it takes.
     const WORKLOADS: &str = r#"
 duration = "10 s"
-baseline = "200 ms"
+baseline = "2 s"
 drain = "1 s"
 [server]
 link = { rate = "20 Mbit/s" }
@@ -287,7 +287,7 @@ cc = "reno"
 fn the_congestion_control_of_a_workload_overrides_that_of_the_route() {
     const WORKLOADS: &str = r#"
 duration = "10 s"
-baseline = "200 ms"
+baseline = "2 s"
 drain = "1 s"
 [ap.ap.radio.5g]
 standard = "802.11n"

@@ -434,7 +434,7 @@ pub(crate) fn signal(pid: u32, name: &str) {
 /// A scenario of one station with `workload` on a link of `mbit` Mbit/s.
 pub(crate) fn one_station(workload: &str, mbps: u64, seconds: u64) -> String {
     format!(
-        "title = \"One station\"\nduration = \"{seconds}s\"\nbaseline = \"500ms\"\n\n[server]\nlink = {{ rate = \"{mbps} \
+        "title = \"One station\"\nduration = \"{seconds}s\"\nbaseline = \"2s\"\n\n[server]\nlink = {{ rate = \"{mbps} \
          Mbit/s\" }}\n\n[station.one]\nworkload = \"{workload}\"\n"
     )
 }

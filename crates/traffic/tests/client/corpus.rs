@@ -73,7 +73,8 @@ fn each_request_ends_for_any_response() {
         let left = drive_one(&server.target(), config, 500, SETTLE);
         assert_eq!(left.operations.len(), 250);
         let ended = |o| matches!(o, Outcome::Finished | Outcome::Failed(_) | Outcome::TimedOut);
-        assert_eq!(left.count(ended), 250);
-        assert!(left.finished() > 0 && left.finished() < 200, "{}", left.finished());
+        assert_eq!(left.count(ended), left.started());
+        let share = left.finished() as f64 / left.started() as f64;
+        assert!(share > 0.0 && share < 0.8, "{}", left.finished());
     }
 }

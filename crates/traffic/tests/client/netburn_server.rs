@@ -131,7 +131,7 @@ fn responsiveness_has_probes_and_load() {
         });
         // The load may not use the whole processor.
         let target = Target {
-            limit: Some(BitRate::from_mbps(200)),
+            limit: Some(BitRate::from_mbps(20)),
             ..server.target(Http::H2, tls)
         };
         let left = drive_one(&target, config, 3000, SETTLE);
@@ -142,7 +142,13 @@ fn responsiveness_has_probes_and_load() {
         };
         // 50 of each kind in 3 s.
         assert_eq!((of(Part::Foreign).count(), of(Part::Own).count()), (50, 50), "{tls}");
+        // Probes that a driver with too little processor time did not start. It reports each of them.
+        let mut missed = 0;
         for probe in of(Part::Foreign) {
+            if probe.outcome == Outcome::NotStarted {
+                missed += 1;
+                continue;
+            }
             assert_eq!(probe.outcome, Outcome::Finished, "{tls}: {probe:?}");
             let times = [probe.started, probe.tcp_connected, probe.connected, probe.finished];
             assert!(
@@ -157,7 +163,7 @@ fn responsiveness_has_probes_and_load() {
         let mut answered = 0;
         for probe in of(Part::Own) {
             if probe.outcome == Outcome::NotStarted {
-                assert!(Some(probe.due) < opened, "{tls}: {opened:?}: {probe:?}");
+                missed += u64::from(Some(probe.due) >= opened);
                 continue;
             }
             assert_eq!(probe.outcome, Outcome::Finished, "{tls}: {probe:?}");
@@ -165,10 +171,15 @@ fn responsiveness_has_probes_and_load() {
             answered += 1;
         }
         assert!(answered > 0, "{tls}: {:?}", left.operations);
+        assert!(
+            missed <= left.report.missed_sends,
+            "{tls}: {opened:?}: {:?}",
+            left.operations
+        );
         let loads: Vec<_> = of(Part::Load).map(|load| load.outcome).collect();
         assert_eq!(loads, [Outcome::Cut; 2], "{tls}: load continues to the end");
         assert!(
-            left.report.bytes_down > 1_000_000 && left.report.bytes_up > 1_000_000,
+            left.report.bytes_down > 100_000 && left.report.bytes_up > 100_000,
             "{:?}",
             left.report
         );
