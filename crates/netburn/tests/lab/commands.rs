@@ -68,7 +68,7 @@ time.sleep(600)
 fn up(bench: &Bench, script: &str, more: &[&str]) -> Running {
     let words = [more, &["--at", "caller", "--", "python3", "-c", script]].concat();
     let mut running = start(bench.netburn(small_lab(&words)));
-    running.wait_for("the command", |lab| lab.stdout_so_far().contains("up"));
+    running.wait_for("the command", |lab| lab.stdout_so_far().contains("up\n"));
     running
 }
 
@@ -252,7 +252,7 @@ fn a_disturbed_lab_has_its_own_exit_status() {
         let _ = std::fs::remove_file(bench.path("done"));
         let words = [check, &["--at", "caller", "--", "sh", "-c", script]].concat();
         let mut running = start(bench.netburn(small_lab(&words)));
-        running.wait_for("the command", |lab| lab.stdout_so_far().contains("up"));
+        running.wait_for("the command", |lab| lab.stdout_so_far().contains("up\n"));
         running.signal("STOP");
         std::thread::sleep(Duration::from_millis(300));
         running.signal("CONT");

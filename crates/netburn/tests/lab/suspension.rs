@@ -172,7 +172,7 @@ fn a_lab_reports_that_the_machine_was_suspended() {
     let mut command = bench.netburn(words);
     clocks.apply_to(&bench, &mut command);
     let mut lab = start(command);
-    lab.wait_for("the command", |lab| lab.stdout_so_far().contains("up"));
+    lab.wait_for("the command", |lab| lab.stdout_so_far().contains("up\n"));
     signal(lab.id(), "STOP");
     std::thread::sleep(Duration::from_secs(1));
     clocks.slept(1_000_000_000);
