@@ -409,6 +409,25 @@ fn in_direction(left: &Left, direction: Direction) -> Vec<netburn_workload::Oper
     left.operations.iter().filter(is).copied().collect()
 }
 
+/// The packets or frames that arrived. All of the others were not started, because a driver with too little processor time
+/// skips them, and reports each.
+#[track_caller]
+fn arrived(left: &Left, packets: &[netburn_workload::Operation]) -> Vec<netburn_workload::Operation> {
+    let is_not_started = |packet: &&netburn_workload::Operation| packet.outcome == Outcome::NotStarted;
+    let missed = packets.iter().filter(is_not_started).count();
+    assert!(
+        missed as u64 <= left.report.missed_sends && missed < packets.len(),
+        "{packets:?}"
+    );
+    let arrived: Vec<_> = packets
+        .iter()
+        .filter(|packet| packet.latency().is_some())
+        .copied()
+        .collect();
+    assert_eq!(arrived.len(), packets.len() - missed, "{packets:?}");
+    arrived
+}
+
 /// 1.5 s of a call with a packet every 10 ms in each direction. The first packet of a direction is due in the first 20 ms.
 #[test]
 fn a_call_has_packets_in_both_directions() {
@@ -418,8 +437,10 @@ fn a_call_has_packets_in_both_directions() {
     for direction in [Direction::Up, Direction::Down] {
         let packets = in_direction(&left, direction);
         assert!((149..=150).contains(&packets.len()), "{direction:?}: {}", packets.len());
-        let arrived: Vec<Duration> = packets.iter().filter_map(|packet| packet.latency()).collect();
-        assert_eq!(arrived.len(), packets.len(), "{direction:?}");
+        let arrived: Vec<Duration> = arrived(&left, &packets)
+            .iter()
+            .filter_map(|packet| packet.latency())
+            .collect();
         // Loopback. A busy test machine may delay some packets, and all of them during a standstill.
         let stood_still = left.report.standstill_us_max > 100_000.0;
         let quick = arrived
@@ -428,8 +449,7 @@ fn a_call_has_packets_in_both_directions() {
             .count();
         assert!(quick * 2 > arrived.len() || stood_still, "{direction:?}: {arrived:?}");
     }
-    let moved: u64 = left.operations.iter().map(|o| o.bytes).sum();
-    assert_eq!(moved, 172 * left.operations.len() as u64);
+    assert_eq!(left.bytes(), 172 * left.finished() as u64);
 }
 
 /// 1.5 s of frames of 5 packets of 1000 B every 20 ms down, and of packets of 100 B every 10 ms up. The first packet up is
@@ -454,8 +474,8 @@ fn streams_of_datagrams_differ_by_direction() {
     for (direction, counts, size) in [(Direction::Up, 149..=150, 100), (Direction::Down, 367..=375, 1000)] {
         let packets = in_direction(&left, direction);
         assert!(counts.contains(&packets.len()), "{direction:?}: {}", packets.len());
-        assert!(packets.iter().all(|packet| packet.latency().is_some()), "{direction:?}");
-        assert!(packets.iter().all(|packet| packet.bytes == size), "{direction:?}");
+        let arrived = arrived(&left, &packets);
+        assert!(arrived.iter().all(|packet| packet.bytes == size), "{direction:?}");
     }
 }
 
@@ -467,8 +487,7 @@ fn a_video_call_has_frames_in_both_directions() {
     for direction in [Direction::Up, Direction::Down] {
         let frames = in_direction(&left, direction);
         assert!((58..=60).contains(&frames.len()), "{direction:?}: {}", frames.len());
-        let complete: Vec<_> = frames.iter().filter(|frame| frame.latency().is_some()).collect();
-        assert_eq!(complete.len(), frames.len(), "{direction:?}");
+        let complete = arrived(&left, &frames);
         // A frame at the minimum rate of 100 kbit/s has 416 B.
         assert!(
             complete.iter().all(|frame| (416..=10_422).contains(&frame.bytes)),
@@ -494,7 +513,7 @@ fn a_call_passes_a_rate_limited_server() {
     let server = serve(|config| config.rate = Some(BitRate::from_mbps(2)));
     let left = drive_later(&server.target(Http::H1, false), Config::voice(), 1_000, SETTLE);
     assert!(left.operations.len() >= 98);
-    assert_eq!(left.finished(), left.operations.len());
+    assert_eq!(arrived(&left, &left.operations).len(), left.finished());
 }
 
 #[test]
