@@ -43,7 +43,7 @@ impl Sink for Memory {
 impl Memory {
     fn calls(&self, of: u16) -> Vec<u64> {
         let calls = self.0.iter().filter_map(|row| match row {
-            Row::Operation(row) if row.station == of => Some(row.operation.sequence),
+            Row::Operation(row) if row.station == of && row.workload == 0 => Some(row.operation.sequence),
             _ => None,
         });
         calls.collect()
