@@ -20,7 +20,7 @@ def lab():
         yield lab
 
 
-def until(reached, seconds=20):
+def until(reached, seconds=60):
     end = time.monotonic() + seconds
     while not reached():
         assert time.monotonic() < end
@@ -92,7 +92,7 @@ def test_a_process_is_ended_by_signals_and_timeouts(lab):
     with pytest.raises(subprocess.TimeoutExpired):
         sleeper.wait(0.1)
     sleeper.terminate()
-    assert sleeper.wait(10) == -signal.SIGTERM
+    assert sleeper.wait(60) == -signal.SIGTERM
     sleeper.kill()
     began = time.monotonic()
     with pytest.raises(subprocess.TimeoutExpired):
@@ -100,7 +100,7 @@ def test_a_process_is_ended_by_signals_and_timeouts(lab):
     # Another program keeps the pipe open.
     with pytest.raises(subprocess.TimeoutExpired):
         lab["laptop"].run(["sh", "-c", "sleep 600 & echo x"], capture_output=True, timeout=0.2)
-    assert time.monotonic() - began < 30
+    assert time.monotonic() - began < 300
 
 
 def test_a_program_that_cannot_be_started_is_the_error_of_subprocess(lab):
@@ -183,7 +183,7 @@ def test_the_end_of_a_lab_ends_its_programs_and_reports_its_reliability():
         sleeper = lab["tablet"].popen(["sleep", "600"])
         with pytest.raises(nb.LabError, match="known after it was closed"):
             lab.unreliable
-    assert sleeper.wait(10) == -9
+    assert sleeper.wait(60) == -9
     assert all(isinstance(reason, str) for reason in lab.unreliable)
     with pytest.raises(nb.LabError, match="the lab has ended"):
         lab["tablet"].run(["true"])
@@ -194,7 +194,7 @@ def test_a_lab_that_is_killed_is_one_error():
     with nb.lab("slow-neighbour") as lab:
         sleeper = lab["tablet"].popen(["sleep", "600"])
         lab._command.kill()
-        assert sleeper.wait(20) == -9
+        assert sleeper.wait(60) == -9
         with pytest.raises(nb.LabError):
             lab["tablet"].run(["true"])
     with pytest.raises(nb.LabError, match="ended without a check of itself"):

@@ -128,7 +128,7 @@ fn participants_end_with_the_round() {
     assert_eq!(outcome.lost, []);
     assert_eq!(memory.health().len(), 5);
     assert!(memory.operations(2).count() > 10);
-    assert!(memory.syncs >= 2 && told.ticks >= 10 && told.phases.len() >= 5);
+    assert!(memory.syncs >= 2 && told.ticks >= 2 && told.phases.len() >= 5);
     assert_eq!(noted.ids.lock().unwrap().len(), 5);
     for (name, id) in noted.ids.lock().unwrap().iter() {
         assert!(!is_there(*id), "{name}");
@@ -144,7 +144,7 @@ fn agent_killed() {
         when_running: Some(Box::new(move || kill(killer.id("phone")))),
         ..Told::default()
     };
-    let outcome = run(&four_uses("4 s"), &mut noted.clone(), &mut memory, &mut told, never()).unwrap();
+    let outcome = run(&four_uses("12 s"), &mut noted.clone(), &mut memory, &mut told, never()).unwrap();
     assert_eq!(outcome.lost.len(), 1);
     let lost = memory.events(EventKind::Lost);
     assert_eq!(lost.len(), 1);
@@ -165,7 +165,7 @@ fn agent_killed() {
     assert!(calls.len() >= 5, "{}", calls.len());
     assert!(calls.iter().all(|row| row.operation.due < lost[0].at));
     let last = memory.operations(1).map(|row| row.operation.due).max().unwrap();
-    assert!(last >= Instant::from_millis(3000), "{last}");
+    assert!(last >= Instant::from_millis(9000), "{last}");
     assert_eq!(memory.health().len(), 4);
 }
 
@@ -178,7 +178,7 @@ fn server_killed() {
         when_running: Some(Box::new(move || kill(killer.id("server")))),
         ..Told::default()
     };
-    let outcome = run(&four_uses("3 s"), &mut noted.clone(), &mut memory, &mut told, never()).unwrap();
+    let outcome = run(&four_uses("12 s"), &mut noted.clone(), &mut memory, &mut told, never()).unwrap();
     assert_eq!(outcome.lost.len(), 1);
     let lost = memory.events(EventKind::ServerLost);
     assert_eq!((lost.len(), lost[0].station), (1, None));

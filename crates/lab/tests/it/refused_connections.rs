@@ -7,7 +7,7 @@ use netburn_platform::Monotonic;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 fn open() -> (Lab, Receiver<RefusedConnection>, String) {
     let plan = plan("anomaly", &[("baseline", "\"0s\"")]);

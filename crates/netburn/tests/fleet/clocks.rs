@@ -56,7 +56,8 @@ fn a_device_that_sleeps_during_a_run_is_reported_and_unreliable() {
     let fleet = Fleet::new();
     let clocks = Clocks::new(&fleet.bench);
     let (alpha, _beta) = (clocks.agent(&fleet, "alpha"), fleet.agent("beta", &[]));
-    let mut run = start(fleet.run(&["--out", "saved"]));
+    // Long enough for the sleep to be within the load, also if each process of the test waits for a processor.
+    let mut run = start(fleet.run(&["--out", "saved", "--set", "duration=\"15s\""]));
     run.wait_for_load();
     std::thread::sleep(Duration::from_millis(500));
     alpha.signal("STOP");
@@ -64,9 +65,9 @@ fn a_device_that_sleeps_during_a_run_is_reported_and_unreliable() {
     clocks.slept(2 * SECOND);
     alpha.signal("CONT");
     let found = summary(&run.finish().expect(3));
-    // It completes its workload by its own clock.
+    // It completes its workload by its own clock: a call every 131 ms for 15 s.
     for name in ["caller", "reader"] {
-        assert!((29..=31).contains(&operations(&found, name)), "{found:#}");
+        assert!((113..=115).contains(&operations(&found, name)), "{found:#}");
     }
     let caller = station(&found, "caller");
     assert_eq!(caller["verdict"], "inconclusive", "{caller:#}");
@@ -89,7 +90,7 @@ fn a_device_that_sleeps_during_a_run_is_reported_and_unreliable() {
 fn an_agent_delivers_its_spool_after_a_restart_of_the_device() {
     let fleet = Fleet::new();
     let (_alpha, beta) = (fleet.agent("alpha", &[]), fleet.agent("beta", &[]));
-    let mut run = start(fleet.run(&["--out", "saved", "--set", "duration=\"6s\""]));
+    let mut run = start(fleet.run(&["--out", "saved", "--set", "duration=\"15s\""]));
     run.wait_for_load();
     std::thread::sleep(Duration::from_secs(2));
     beta.signal("KILL");
@@ -112,8 +113,8 @@ fn an_agent_delivers_its_spool_after_a_restart_of_the_device() {
             .contains("agent reader (beta) was lost: it ended before its part was done, and was started again")
     });
     let found = summary(&run.finish().expect(3));
-    assert!((8..40).contains(&operations(&found, "reader")), "{found:#}");
-    assert!((44..=47).contains(&operations(&found, "caller")), "{found:#}");
+    assert!((8..113).contains(&operations(&found, "reader")), "{found:#}");
+    assert!((113..=115).contains(&operations(&found, "caller")), "{found:#}");
     assert_eq!(clock(&fleet, "caller").jump_ns, None);
     let mut latest = 0;
     let record = Run::open(&fleet.bench.path("saved")).unwrap();
@@ -124,5 +125,5 @@ fn an_agent_delivers_its_spool_after_a_restart_of_the_device() {
             }
         })
         .unwrap();
-    assert!(latest < 8 * SECOND, "nothing is placed by another clock: {latest}");
+    assert!(latest < 17 * SECOND, "nothing is placed by another clock: {latest}");
 }

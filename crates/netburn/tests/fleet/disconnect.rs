@@ -25,7 +25,7 @@ fn without_its_server_a_run_ends_on_schedule_and_other_stations_keep_their_verdi
             .replace('/', "");
         let (_alpha, _beta) = (fleet.agent("alpha", &[]), fleet.agent("beta", &["--server", &at]));
         let nas = fleet.agent("nas", &["--serve"]);
-        let mut run = start(fleet.run(&["--server", "nas", "--set", "duration=\"6s\""]));
+        let mut run = start(fleet.run(&["--server", "nas", "--set", "duration=\"15s\""]));
         run.wait_for_load();
         std::thread::sleep(Duration::from_secs(2));
         nas.signal(signal);
@@ -37,14 +37,15 @@ fn without_its_server_a_run_ends_on_schedule_and_other_stations_keep_their_verdi
             "{}",
             ended.stderr
         );
-        // The station sends requests until the end. The answers before the server left are there.
+        // The station sends requests until the end. The answers before the server left are there, however late.
         assert_eq!(station(&found, "caller")["verdict"], "inconclusive");
         assert!(reasons(&found, "caller").contains(text), "{found:#}");
         let asked = &station(&found, "caller")["workloads"][0];
-        let met = asked["operations"].as_u64().unwrap() - asked["goal_misses"].as_u64().unwrap();
-        assert!((10..40).contains(&met), "{found:#}");
-        // A call every 131 ms for 6 s, and no quality issue except those of a busy machine.
-        assert!((44..=47).contains(&operations(&found, "reader")), "{found:#}");
+        let count = |field: &str| asked[field].as_u64().unwrap();
+        let answered = count("operations") - count("failures") - count("unfinished");
+        assert!((1..113).contains(&answered), "{found:#}");
+        // A call every 131 ms for 15 s, and no quality issue except those of a busy machine.
+        assert!((113..=115).contains(&operations(&found, "reader")), "{found:#}");
         assert_eq!(station(&found, "reader")["workloads"][0]["failures"], 0);
         assert!(!reasons(&found, "reader").contains("server"), "{found:#}");
     }
@@ -82,7 +83,7 @@ fn a_lab_station_that_leaves_does_not_end_the_run() {
         lab.stderr_so_far().contains("is in the fleet")
     });
     let agent = "station.caller.agent=inside";
-    let mut run = start(fleet.run(&["--set", "duration=\"6s\"", "--set", agent]));
+    let mut run = start(fleet.run(&["--set", "duration=\"15s\"", "--set", agent]));
     run.wait_for_load();
     std::thread::sleep(Duration::from_secs(2));
     // The commands get what Ctrl-C in the lab's terminal sends them. The lab stays open.
@@ -99,8 +100,8 @@ fn a_lab_station_that_leaves_does_not_end_the_run() {
     assert_eq!(station(&found, "caller")["verdict"], "inconclusive");
     let why = "agent caller (inside) was lost: stopped by its owner";
     assert!(reasons(&found, "caller").contains(why), "{found:#}");
-    assert!((8..40).contains(&operations(&found, "caller")), "{found:#}");
-    assert!((44..=47).contains(&operations(&found, "reader")), "{found:#}");
+    assert!((8..113).contains(&operations(&found, "caller")), "{found:#}");
+    assert!((113..=115).contains(&operations(&found, "reader")), "{found:#}");
     assert!(!reasons(&found, "reader").contains("lost"), "{found:#}");
     lab.signal_group("INT");
     lab.finish();

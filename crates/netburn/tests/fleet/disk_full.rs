@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::path::Path;
 
 /// A thousand probes a second are about 60 kB of rows a second.
-const OFTEN: &str = "duration = \"20 s\"\nbaseline = \"500 ms\"\n[station.alpha]\nworkload = \"often\"\n\
+const OFTEN: &str = "duration = \"20 s\"\nbaseline = \"2 s\"\n[station.alpha]\nworkload = \"often\"\n\
                      [workload.often]\nkind = \"probe\"\ninterval = \"1ms\"\n";
 
 /// The number of operations in a record.

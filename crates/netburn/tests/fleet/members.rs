@@ -102,12 +102,13 @@ fn an_agent_limits_unpaced_workloads_to_its_own_rate() {
     let fleet = Fleet::new();
     fleet.bench.write(
         "greedy.toml",
-        "duration = \"4 s\"\nbaseline = \"500 ms\"\ndrain = \"1 s\"\n[server]\nlink = { rate = \"200 Mbit/s\" }\n\
+        "duration = \"4 s\"\nbaseline = \"2 s\"\ndrain = \"1 s\"\n[server]\nlink = { rate = \"200 Mbit/s\" }\n\
          [station.alpha]\nworkload = [\"download\", \"upload\", \"voip\"]\n",
     );
     let alpha = fleet.agent("alpha", &["--max-rate", "8 Mbit/s"]);
     let run = on_fleet("greedy.toml", "saved");
-    let found = summary(&finish(fleet.command(&run)));
+    let ended = finish(fleet.command(&run));
+    let found = summary(&ended);
     let rates: Vec<f64> = (0..3)
         .map(|place| {
             station(&found, "alpha")["workloads"][place]["throughput_mbps"]
@@ -116,12 +117,14 @@ fn an_agent_limits_unpaced_workloads_to_its_own_rate() {
         })
         .collect();
     // The load at the beginning and the end is a few per cent. The download gets the 8 Mbit/s without the call's, the
-    // upload all of them. A busy machine moves less, and half of it on one that is overloaded.
-    assert!((3.5..=7.7).contains(&rates[0]), "{rates:?}");
-    assert!((4.0..=8.4).contains(&rates[1]), "{rates:?}");
+    // upload all of them.
+    assert!(rates[0] <= 7.7 && rates[1] <= 8.4, "{rates:?}");
     // A call moves 16 KiB every 131 ms: 1.0 Mbit/s.
-    assert!((0.9..=1.1).contains(&rates[2]), "{rates:?}");
-    assert!(rates[0] + rates[2] <= 8.4, "{rates:?}");
+    assert!(rates[2] <= 1.1 && rates[0] + rates[2] <= 8.4, "{rates:?}");
+    // A busy machine moves less, and the self-check reports it.
+    if ended.code() == 0 {
+        assert!(rates[0] >= 3.5 && rates[1] >= 4.0 && rates[2] >= 0.9, "{rates:?}");
+    }
     let report = finish(fleet.command(&["report", "saved", "--html", "kept.html"]));
     let page = std::fs::read_to_string(fleet.bench.path("kept.html")).unwrap();
     assert!(
@@ -335,7 +338,7 @@ fn a_remote_server_consents_with_the_token() {
     let found = summary(&ended);
     assert!(operations(&found, "caller") > 20, "{}", ended.stderr);
     // The other server keeps its own limits.
-    assert!(ended.stderr.contains("found 5.5 s, at most 1 s"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("found 7 s, at most 1 s"), "{}", ended.stderr);
     assert_eq!(station(&found, "reader")["verdict"], "inconclusive");
 }
 

@@ -167,7 +167,7 @@ fn a_laptop_finds_a_fleet_on_another_machine_by_its_name() {
             .contains("looking for a fleet on the local network")
     );
     let found = machines
-        .run("duration = \"2 s\"\nbaseline = \"500 ms\"\ndrain = \"1 s\"\n[station.laptop]\nworkload = \"voip\"\n");
+        .run("duration = \"2 s\"\nbaseline = \"2 s\"\ndrain = \"1 s\"\n[station.laptop]\nworkload = \"voip\"\n");
     // A call every 131 ms.
     assert!((13..=16).contains(&operations(&found, "laptop")), "{found:#}");
     end(agent);
@@ -234,7 +234,7 @@ fn a_device_with_ipv6_only_is_measured() {
         "{checked}"
     );
     let agent = machines.agent(&[six]);
-    let scenario = "duration = \"2 s\"\nbaseline = \"500 ms\"\ndrain = \"1 s\"\n\
+    let scenario = "duration = \"2 s\"\nbaseline = \"2 s\"\ndrain = \"1 s\"\n\
                     [station.laptop]\nworkload = [\"voip\", \"probe\"]\n";
     let measured = |found: &Value| {
         let laptop = station(found, "laptop");
@@ -293,7 +293,7 @@ fn load_and_control_messages_use_different_interfaces() {
         joined.1 - before.1
     );
     let found = machines.run(
-        "duration = \"3 s\"\nbaseline = \"500 ms\"\ndrain = \"1 s\"\n[server]\nlink = { rate = \"20 Mbit/s\" }\n\
+        "duration = \"3 s\"\nbaseline = \"2 s\"\ndrain = \"1 s\"\n[server]\nlink = { rate = \"20 Mbit/s\" }\n\
          [station.laptop]\nworkload = [\"download\", \"probe\"]\n",
     );
     let after = (machines.moved("eth0"), machines.moved("wifi0"));

@@ -6,7 +6,7 @@ use serde_json::json;
 
 const WORKLOADS: &str = r#"
 duration = "1 s"
-baseline = "300 ms"
+baseline = "2 s"
 drain = "500 ms"
 [station.one]
 workload = ["call", "ping", "plain"]
@@ -87,6 +87,8 @@ fn the_report_names_marks_that_the_path_changed() {
         [1, "down", 46, ["6"]],
     ]);
     assert_eq!(json!(found), expected);
-    // A probe every 50 ms, and a packet of the call every 20 ms. Some may be late on a busy machine.
-    assert!(rows[1].1.packets() >= 25 && rows[3].1.packets() >= 10, "{rows:?}");
+    // A probe every 50 ms, and a packet of the call every 20 ms. Some may be late on a busy machine, and the self-check
+    // reports it.
+    let enough = rows[1].1.packets() >= 25 && rows[3].1.packets() >= 10;
+    assert!(enough || ended.code() == 3, "{rows:?}");
 }

@@ -77,9 +77,11 @@ fn four_workloads_move_as_many_bytes_as_the_kernel_counts_within_1_percent() {
         "--set",
         set,
     ];
-    let (_, kernel) = counted(&bench, &args);
+    let (ended, kernel) = counted(&bench, &args);
     let summary: Value = serde_json::from_slice(&std::fs::read(bench.path("out")).unwrap()).unwrap();
-    check_summary(&summary);
+    // A machine that is too busy moves less, and the self-check reports it.
+    let reliable = ended.code() == 0;
+    check_summary(&summary, reliable);
 
     let mut bytes = 0;
     Run::open(&bench.path("saved"))
@@ -93,15 +95,17 @@ fn four_workloads_move_as_many_bytes_as_the_kernel_counts_within_1_percent() {
     // Content is nearly all of it. Requests and answers have headers of some hundred bytes for each 16 KiB and more,
     // and the results add some hundred kB. At 60 Mbit/s, 5 s are up to 37.5 MB. The 5 s of `drain` are as much.
     let ratio = bytes as f64 / kernel.payload();
-    assert!(bytes > 10_000_000, "{bytes} bytes");
+    assert!(bytes > 10_000_000 || !reliable, "{bytes} bytes");
+    // 1 % of 10 MB is the bound for the rest if less was moved.
+    let rest = kernel.payload() - bytes as f64;
     assert!(
-        (0.99..=1.001).contains(&ratio),
+        ratio <= 1.001 && (ratio >= 0.99 || rest <= 100_000.0),
         "{bytes} bytes of content, {kernel:?}: {ratio}"
     );
 }
 
 /// Checks the fields of the summary that users rely on.
-fn check_summary(summary: &Value) {
+fn check_summary(summary: &Value, reliable: bool) {
     assert_eq!(summary["schema"], "netburn.summary/1");
     assert_eq!(
         (&summary["scenario"], &summary["environment"]),
@@ -110,7 +114,7 @@ fn check_summary(summary: &Value) {
     assert_eq!(summary["duration_s"], 5.0);
     assert!(["pass", "marginal", "fail", "inconclusive"].contains(&summary["verdict"].as_str().unwrap()));
     assert!(summary["self_check"]["ok"].is_boolean() && summary["self_check"]["timer_lateness_us"]["p99"].is_number());
-    assert!(summary["totals"]["throughput_mbps"].as_f64().unwrap() > 20.0);
+    assert!(summary["totals"]["throughput_mbps"].as_f64().unwrap() > 20.0 || !reliable);
     let stations = summary["stations"].as_array().unwrap();
     let uses: Vec<&str> = stations
         .iter()
@@ -153,7 +157,7 @@ fn operations_are_as_many_as_the_kernel_counts_within_1_percent() {
         "many.toml",
         r#"
         duration = "5s"
-        baseline = "500ms"
+        baseline = "2s"
         [server]
         link = { rate = "100 Mbit/s" }
         [workload.pages]
@@ -170,7 +174,7 @@ fn operations_are_as_many_as_the_kernel_counts_within_1_percent() {
         workload = ["pages", "echo"]
         "#,
     );
-    let (_, kernel) = counted(&bench, &["run", "many.toml", "--out", "saved"]);
+    let (ended, kernel) = counted(&bench, &["run", "many.toml", "--out", "saved"]);
     let (mut objects, mut datagrams) = (0, 0);
     Run::open(&bench.path("saved"))
         .unwrap()
@@ -188,16 +192,26 @@ fn operations_are_as_many_as_the_kernel_counts_within_1_percent() {
         })
         .unwrap();
     // Each object opens a connection, and so do the agent and the server to the controller. Each probe is one datagram
-    // in each direction, after a handshake. A busy machine does fewer, but enough for a difference of less than 1 %.
+    // in each direction, after a handshake. The bound is 1 % of the 1,000 that are due. A busy machine does fewer, and the
+    // self-check reports it.
     let dialled = kernel.snmp["TcpActiveOpens"] as f64;
-    let sent = kernel.snmp["UdpOutDatagrams"] as f64 / 2.0;
+    let enough = objects >= 300 && datagrams >= 300;
     assert!(
-        (300..=1010).contains(&objects) && datagrams >= 300,
+        objects <= 1010 && (enough || ended.code() == 3),
         "{objects} objects, {datagrams} probes"
     );
-    let within = |ours: i32, kernel: f64| (f64::from(ours) / kernel - 1.0).abs() <= 0.01;
-    assert!(within(objects, dialled), "{objects} objects, {dialled} connections");
-    assert!(within(datagrams, sent), "{datagrams} probes, {sent} datagrams each way");
+    let objects = f64::from(objects);
+    assert!(
+        (objects - dialled).abs() <= 10.0,
+        "{objects} objects, {dialled} connections"
+    );
+    // A datagram that finds a full receive buffer is counted as sent, and has no echo.
+    let (sent, dropped) = (kernel.snmp["UdpOutDatagrams"], kernel.snmp["UdpRcvbufErrors"]);
+    let (least, most) = (sent as f64 / 2.0 - 10.0, (sent + dropped) as f64 / 2.0 + 10.0);
+    assert!(
+        (least..=most).contains(&f64::from(datagrams)),
+        "{datagrams} probes, {sent} datagrams sent, {dropped} dropped"
+    );
 }
 
 /// Of 1538 bytes on the wire (with Ethernet's preamble, FCS and gap), 1448 are content: IPv4 has 20 bytes, and TCP with
@@ -207,7 +221,7 @@ fn uploads_count_no_faster_than_their_line() {
     let bench = Bench::new();
     let text = |http: &str, tls: bool| {
         format!(
-            "duration = \"5 s\"\nbaseline = \"0 s\"\ndrain = \"1 s\"\nserver = {{ http = \"{http}\", tls = {tls} }}\n\
+            "duration = \"5 s\"\nbaseline = \"2 s\"\ndrain = \"1 s\"\nserver = {{ http = \"{http}\", tls = {tls} }}\n\
              [station.s]\nlink = {{ rate = \"6 Mbit/s\", delay = \"6 ms\" }}\nworkload = \"up\"\n\
              [workload.up]\nkind = \"upload\"\nstreams = 4\n"
         )
@@ -231,7 +245,7 @@ fn uploads_count_no_faster_than_their_line() {
         let most = 6e6 / 8.0 * 5.0 * 1448.0 / 1538.0;
         let share = bytes as f64 / most;
         assert!(
-            (0.8..=1.0).contains(&share),
+            share <= 1.0 && (share >= 0.8 || ended.code() == 3),
             "HTTP/{http}, TLS {tls}: {bytes} bytes of {most}"
         );
     }

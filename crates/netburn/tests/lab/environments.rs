@@ -132,12 +132,8 @@ fn timed_changes_take_effect_in_the_lab() {
         assert!(all.len() >= 10, "{} probes between {from} and {until}", all.len());
         all.iter().filter(|back| **back).count() as f64 / all.len() as f64
     };
-    assert!(came_back(0.3, 1.5, 2.0) > 0.9);
-    assert!(came_back(2.5, 3.5, 4.0) < 0.1);
-    assert!(came_back(5.0, 6.5, 7.5) > 0.9);
     // MCS 0 on two streams at 40 MHz is 30 Mbit/s with the short guard interval (802.11-2020 table 19-35: HT MCS 8).
-    // The link had 300 Mbit/s before. An agent that had to wait for a processor reads within one second what arrived
-    // during a longer time, so its rate may be above that of the link.
+    // The link had 300 Mbit/s before.
     let moved = |from: f64, until: f64| {
         let bytes = rows.iter().filter_map(|row| match row {
             Row::Interval(interval) if interval.station == 1 => {
@@ -149,9 +145,33 @@ fn timed_changes_take_effect_in_the_lab() {
         bytes.sum::<u64>() as f64 * 8.0 / (until - from) / 1e6
     };
     let (before, after) = (moved(0.5, 2.0), moved(6.0, 7.0));
-    assert!(after < 45.0 && before > after, "{before}, then {after} Mbit/s");
-    // A machine that is too busy moves less, and the self-check reports it.
+    // The bits of a second of airtime depend on the link, not on the pace of programs. Acknowledgements of TCP count as full
+    // packets, and there is at most one for each packet.
+    let of_air = |from: f64, until: f64| {
+        let (mut bits, mut airtime) = (0.0, 0.0);
+        for row in &rows {
+            if let Row::Air(air) = row
+                && air.station == 1
+                && (from..until).contains(&air.at.as_secs_f64())
+            {
+                bits += air.mpdus as f64 * 1448.0 * 8.0;
+                airtime += (air.airtime_down + air.airtime_up).as_secs_f64();
+            }
+        }
+        bits / airtime / 1e6
+    };
+    let (fast, slow) = (of_air(0.5, 4.8), of_air(5.2, 7.0));
+    assert!(
+        slow < 60.0 && fast > 2.0 * slow,
+        "{fast}, then {slow} Mbit/s of airtime"
+    );
+    // On a machine that is too busy, changes and probes are late, and an agent reads within one second what arrived during
+    // a longer time. The self-check reports it.
     if ended.code() == 0 {
+        assert!(came_back(0.3, 1.5, 2.0) > 0.9);
+        assert!(came_back(2.5, 3.5, 4.0) < 0.1);
+        assert!(came_back(5.0, 6.5, 7.5) > 0.9);
+        assert!(after < 30.0 && before > after, "{before}, then {after} Mbit/s");
         assert!(before > 40.0 && after > 4.0, "{before}, then {after} Mbit/s");
         assert!(station(&ended.json(), "loader")["throughput_mbps"].as_f64().unwrap() > 10.0);
     }

@@ -20,9 +20,10 @@ fn a_run_in_the_lab_records_airtime() {
         let workload = &station["workloads"][0];
         assert!(workload["operations"].as_u64().unwrap() >= 10, "{summary:#}");
         assert!(station["airtime_share"].as_f64().unwrap() > 0.0, "{summary:#}");
-        // One transmission in each direction takes about 100 µs of airtime. No operation here takes 100 ms.
+        // One transmission in each direction takes about 100 µs of airtime. On an idle machine no operation takes 100 ms.
         let idle = station["idle_latency_ms"].as_f64().unwrap();
-        assert!((0.1..100.0).contains(&idle), "{summary:#}");
+        assert!(idle >= 0.1, "{summary:#}");
+        assert!(idle < 100.0 || ended.code() == 3, "{summary:#}");
     }
 }
 
@@ -88,7 +89,7 @@ fn a_killed_lab_leaves_no_process() {
         // SIGKILL.
         child.kill().unwrap();
         child.wait().unwrap();
-        let until = std::time::Instant::now() + std::time::Duration::from_secs(20);
+        let until = std::time::Instant::now() + std::time::Duration::from_secs(60);
         while !processes(&mark).is_empty() {
             assert!(
                 std::time::Instant::now() < until,

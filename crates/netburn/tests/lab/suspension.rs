@@ -16,11 +16,15 @@ fn stop(pid: u32) {
     signal(pid, "CONT");
 }
 
+/// The small scenario in the lab with a load of 15 s, in which a test disturbs it even if each process of the test waits
+/// for a processor.
+const RUN: [&str; 8] = ["run", "small.toml", "--on", "lab", "--out", "run", "--duration", "15s"];
+
 /// Runs the small scenario in the lab, and suspends one of its processes during the load. Returns `run.json`.
 fn run_with_stop(whom: impl Fn(&Running) -> u32) -> Value {
     let bench = Bench::new();
     bench.write("small.toml", SMALL);
-    let mut run = start(bench.netburn(["run", "small.toml", "--on", "lab", "--out", "run"]));
+    let mut run = start(bench.netburn(RUN));
     run.wait_for_load();
     std::thread::sleep(Duration::from_millis(500));
     stop(whom(&run));
@@ -56,17 +60,20 @@ fn a_suspended_lab_makes_its_run_inconclusive() {
 #[test]
 fn a_suspended_agent_makes_its_station_inconclusive() {
     let run = run_with_stop(|run| run.processes_with_subcommand("agent")[0]);
-    let health = run["health"].as_array().unwrap();
-    let stood = |of: &&Value| of["standstill_us_max"].as_f64().unwrap() > 370_000.0;
-    let stood: Vec<&Value> = health.iter().filter(stood).collect();
-    assert_eq!(stood.len(), 1, "{health:#?}");
-    let name = stood[0]["name"].as_str().unwrap();
-    let station = usize::from(name == "reader");
-    expect_unreliable(&run, station, &format!("agent {name} had a standstill of "));
     // Its parent is the helper process, which is informed.
-    let stopped = &run["lab"]["stopped"][0];
-    assert_eq!(stopped["station"], name, "{stopped}");
-    as_long(&stopped["us"]);
+    let stopped = run["lab"]["stopped"].as_array().unwrap();
+    assert_eq!(stopped.len(), 1, "{stopped:?}");
+    as_long(&stopped[0]["us"]);
+    let name = stopped[0]["station"].as_str().unwrap();
+    let health = run["health"].as_array().unwrap();
+    let own = health.iter().find(|of| of["name"] == name).unwrap();
+    as_long(&own["standstill_us_max"]);
+    let station = usize::from(name == "reader");
+    let reason = format!("agent {name} had a standstill of ");
+    expect_unreliable(&run, station, &reason);
+    // On a busy machine the other agent may have standstills of its own.
+    let other = &run["summary"]["stations"][1 - station];
+    assert!(!other["reasons"].to_string().contains(&reason), "{other:#}");
 }
 
 #[test]
@@ -82,7 +89,7 @@ fn a_suspended_server_makes_every_station_inconclusive() {
 fn a_station_whose_interface_went_down_makes_the_run_inconclusive() {
     let bench = Bench::new();
     bench.write("small.toml", SMALL);
-    let mut run = start(bench.netburn(["run", "small.toml", "--on", "lab", "--out", "run"]));
+    let mut run = start(bench.netburn(RUN));
     run.wait_for_load();
     let agent = run.processes_with_subcommand("agent")[0].to_string();
     let mut inside = Command::new("nsenter");
@@ -107,7 +114,16 @@ fn a_run_whose_loopback_device_went_down_is_inconclusive() {
     bench.write("small.toml", SMALL);
     let blink = "( until [ -e blink ]; do sleep 0.05; done; ip link set lo down; ip link set lo up ) &";
     let script = format!("{LOOPBACK_UP} true; {blink} exec \"$@\"");
-    let args = ["run", "small.toml", "--on", "local", "--out", "run"];
+    let args = [
+        "run",
+        "small.toml",
+        "--on",
+        "local",
+        "--out",
+        "run",
+        "--duration",
+        "15s",
+    ];
     let mut run = start(bench.inside(&["--net"], &script, args));
     run.wait_for_load();
     bench.write("blink", "");
@@ -122,22 +138,11 @@ fn a_run_whose_loopback_device_went_down_is_inconclusive() {
 fn a_lab_reports_that_it_was_suspended_while_programs_ran() {
     let bench = Bench::new();
     bench.write("small.toml", SMALL);
-    let ping = [
-        "lab",
-        "small.toml",
-        "--at",
-        "caller",
-        "--",
-        "ping",
-        "-c",
-        "12",
-        "-i",
-        "0.2",
-        "server",
-    ];
-    let mut lab = start(bench.netburn(ping));
+    let ping = "ping -c 1 server; until [ -e done ]; do sleep 0.05; done";
+    let mut lab = start(bench.netburn(["lab", "small.toml", "--at", "caller", "--", "sh", "-c", ping]));
     lab.wait_for("the first answer", |lab| lab.stdout_so_far().contains("bytes from"));
     stop(lab.id());
+    bench.write("done", "");
     let ended = lab.finish().expect(0);
     assert!(
         ended
@@ -162,16 +167,17 @@ fn a_lab_reports_that_the_machine_was_suspended() {
         "--",
         "sh",
         "-c",
-        "echo up; sleep 3",
+        "echo up; until [ -e done ]; do sleep 0.05; done",
     ];
     let mut command = bench.netburn(words);
     clocks.apply_to(&bench, &mut command);
     let mut lab = start(command);
-    lab.wait_for("the command", |lab| lab.stdout_so_far().contains("up"));
+    lab.wait_for("the command", |lab| lab.stdout_so_far().contains("up\n"));
     signal(lab.id(), "STOP");
     std::thread::sleep(Duration::from_secs(1));
     clocks.slept(1_000_000_000);
     signal(lab.id(), "CONT");
+    bench.write("done", "");
     let ended = lab.finish().expect(0);
     let line = ended
         .stderr

@@ -1,6 +1,6 @@
 //! Problems of a lab are reported in sentences.
 
-use crate::support::{Bench, SMALL, finish};
+use crate::support::{Bench, Ended, SMALL, finish, start};
 
 /// Checks that no line looks like a log line.
 #[track_caller]
@@ -10,17 +10,25 @@ fn is_plain(printed: &str) {
     }
 }
 
-#[test]
-fn a_station_without_its_device_is_named() {
+/// Runs a script at a station of the small scenario. The script's lab stays open until the warning is printed. Checks
+/// that there is one.
+#[track_caller]
+fn expect_warning(station: &str, script: &str, warning: &str) -> Ended {
     let bench = Bench::new();
     bench.write("small.toml", SMALL);
-    let gone = "ip link del wlan0; sleep 1";
-    let ended = finish(bench.netburn(["lab", "small.toml", "--at", "reader", "--", "sh", "-c", gone])).expect(0);
-    let warnings = ended
-        .stderr
-        .matches("warning: reader: its network device can no longer be read")
-        .count();
-    assert_eq!(warnings, 1, "{}", ended.stderr);
+    let script = format!("{script}\nuntil [ -e printed ]; do sleep 0.05; done");
+    let mut lab = start(bench.netburn(["lab", "small.toml", "--at", station, "--", "sh", "-c", &script]));
+    lab.wait_for("the warning", |lab| lab.stderr_so_far().contains(warning));
+    bench.write("printed", "");
+    let ended = lab.finish().expect(0);
+    assert_eq!(ended.stderr.matches(warning).count(), 1, "{}", ended.stderr);
+    ended
+}
+
+#[test]
+fn a_station_without_its_device_is_named() {
+    let warning = "warning: reader: its network device can no longer be read";
+    let ended = expect_warning("reader", "ip link del wlan0", warning);
     is_plain(&ended.stderr);
 }
 
@@ -93,12 +101,8 @@ fn captures_at_the_limit_of_a_files_size_print_a_warning() {
 /// not.
 #[test]
 fn a_program_that_replaces_the_qdisc_of_the_lab_is_reported_once() {
-    let bench = Bench::new();
-    bench.write("small.toml", SMALL);
-    let replace = "tc qdisc replace dev wlan0 root pfifo; sleep 1.5";
-    let ended = finish(bench.netburn(["lab", "small.toml", "--at", "reader", "--", "sh", "-c", replace])).expect(0);
     let warning = "warning: reader: a program has replaced the qdisc of its device: found pfifo, expected tbf";
-    assert_eq!(ended.stderr.matches(warning).count(), 1, "{}", ended.stderr);
+    let ended = expect_warning("reader", "tc qdisc replace dev wlan0 root pfifo", warning);
     is_plain(&ended.stderr);
 }
 
@@ -127,16 +131,15 @@ fn captures_that_cannot_start_end_the_lab_before_commands_run() {
 
 #[test]
 fn a_missing_server_at_port_80_is_reported() {
-    let bench = Bench::new();
-    bench.write("small.toml", SMALL);
     // Programs of the lab see only its own processes.
     let kill = "for process in /proc/[0-9]*; do\n\
                 \x20tr '\\0' ' ' <$process/cmdline 2>/dev/null | grep -q 'serv[e] --listen' && kill -9 ${process#/proc/}\n\
-                done; sleep 1.5";
-    let at = ["lab", "small.toml", "--at", "caller", "--", "sh", "-c", kill];
-    let ended = finish(bench.netburn(at)).expect(0);
-    let warning = "warning: netburn's server at port 80 was killed by signal 9";
-    assert_eq!(ended.stderr.matches(warning).count(), 1, "{}", ended.stderr);
+                done";
+    expect_warning(
+        "caller",
+        kill,
+        "warning: netburn's server at port 80 was killed by signal 9",
+    );
 }
 
 #[test]

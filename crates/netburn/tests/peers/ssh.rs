@@ -2,9 +2,9 @@
 //! test.
 
 use crate::support::{Bench, finish, is_root, signal};
-use netburn_test_support::skip;
+use netburn_test_support::{skip, unused_address};
 use serde_json::Value;
-use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::net::{TcpStream, UdpSocket};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -52,7 +52,8 @@ impl Sshd {
                 .status();
             assert!(made.unwrap().success());
         }
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let address = unused_address();
+        let (host, port) = (address.ip(), address.port());
         let at = |name: &str| folder.join(name).display().to_string();
         let Account {
             name,
@@ -62,13 +63,13 @@ impl Sshd {
         } = account;
         std::fs::create_dir(at("home")).unwrap();
         let server = format!(
-            "Port {port}\nListenAddress 127.0.0.1\nHostKey {}\nPidFile none\nAuthorizedKeysFile {keys}\nStrictModes no\n\
+            "Port {port}\nListenAddress {host}\nHostKey {}\nPidFile none\nAuthorizedKeysFile {keys}\nStrictModes no\n\
              PermitRootLogin yes\nSetEnv HOME={home} {environment}\n{settings}\n",
             at("host"),
         );
         std::fs::write(at("sshd_config"), server).unwrap();
         let client = format!(
-            "Host there\n HostName 127.0.0.1\n Port {port}\n User {}\n IdentityFile {}\n IdentitiesOnly yes\n \
+            "Host there\n HostName {host}\n Port {port}\n User {}\n IdentityFile {}\n IdentitiesOnly yes\n \
              StrictHostKeyChecking no\n UserKnownHostsFile /dev/null\n GlobalKnownHostsFile /dev/null\n LogLevel ERROR\n",
             name,
             at("id")
@@ -94,8 +95,8 @@ impl Sshd {
             .stderr(log)
             .spawn()
             .unwrap();
-        let until = Instant::now() + Duration::from_secs(30);
-        while TcpStream::connect(("127.0.0.1", port)).is_err() {
+        let until = Instant::now() + Duration::from_secs(60);
+        while TcpStream::connect(address).is_err() {
             let log_text = || std::fs::read_to_string(at("log")).unwrap_or_default();
             assert!(child.try_wait().unwrap().is_none(), "sshd ended: {}", log_text());
             assert!(Instant::now() < until, "sshd doesn't listen: {}", log_text());
@@ -326,7 +327,7 @@ impl RemoteProcesses {
     }
 
     fn wait_for(&self, count: usize) -> Vec<u32> {
-        let until = Instant::now() + Duration::from_secs(20);
+        let until = Instant::now() + Duration::from_secs(60);
         loop {
             let all = self.all();
             if all.len() == count {
@@ -518,7 +519,7 @@ fn netburn_deployed_to_a_machine_joins_the_fleet() {
     serve.signal("INT");
     serve.finish();
     for pid in [pid, other] {
-        let until = Instant::now() + Duration::from_secs(20);
+        let until = Instant::now() + Duration::from_secs(60);
         while std::path::Path::new(&format!("/proc/{}/exe", pid.trim()))
             .read_link()
             .is_ok()

@@ -8,7 +8,8 @@ use std::process::Command;
 /// Two stations with little traffic. One of them names its agent.
 const TWO: &str = r#"
 duration = "4 s"
-baseline = "500 ms"
+# An agent rejects a start that is past, and this is the time for it to arrive.
+baseline = "2 s"
 drain = "1 s"
 [station.caller]
 workload = "voip"

@@ -154,6 +154,17 @@ impl Bench {
         texts
     }
 
+    /// The rows that are stored so far of a run in progress.
+    #[track_caller]
+    pub(crate) fn rows_so_far(&self, record: &str) -> Vec<Row> {
+        let copy = tempfile::tempdir_in(self.dir.path()).unwrap();
+        std::fs::copy(self.path(record).join("spool"), copy.path().join("spool")).unwrap();
+        let mut rows = Vec::new();
+        let run = Run::open(copy.path()).unwrap();
+        run.rows(&mut |row| rows.push(row)).unwrap();
+        rows
+    }
+
     /// `netburn` with its own state directory, as on another device.
     pub(crate) fn with_state(&self, state: &str, args: &[&str]) -> Command {
         let mut command = self.netburn(args);
@@ -423,7 +434,7 @@ pub(crate) fn signal(pid: u32, name: &str) {
 /// A scenario of one station with `workload` on a link of `mbit` Mbit/s.
 pub(crate) fn one_station(workload: &str, mbps: u64, seconds: u64) -> String {
     format!(
-        "title = \"One station\"\nduration = \"{seconds}s\"\nbaseline = \"500ms\"\n\n[server]\nlink = {{ rate = \"{mbps} \
+        "title = \"One station\"\nduration = \"{seconds}s\"\nbaseline = \"2s\"\n\n[server]\nlink = {{ rate = \"{mbps} \
          Mbit/s\" }}\n\n[station.one]\nworkload = \"{workload}\"\n"
     )
 }

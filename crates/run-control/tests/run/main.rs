@@ -6,12 +6,36 @@ mod threads;
 mod unauthenticated;
 
 use netburn_record::row::BASELINE;
-use netburn_record::{Detail, EventKind, Role, Row, Side, Sink};
+use netburn_record::{Clock, Detail, EventKind, Role, Row, Side, Sink};
 use netburn_run_control::{ControllerError, Phase, ProgressObserver, agent_main};
 use netburn_units::{Duration, Instant};
 use netburn_workload::Outcome as PartEnd;
+use std::sync::{Arc, Condvar, Mutex};
 use support::{Memory, Told, four_uses, never, run};
 use threads::Threads;
+
+/// The clock comparisons of a run.
+fn clocks(memory: &Memory) -> Vec<Clock> {
+    let events = memory.events(EventKind::Clock);
+    let clocks = events.iter().filter_map(|event| match &event.detail {
+        Detail::Clock(clock) => Some((**clock).clone()),
+        _ => None,
+    });
+    clocks.collect()
+}
+
+/// Checks comparisons of clocks of this machine. All participants use the same one with origins of their own, so all
+/// estimates of an offset agree within their errors, however long a round trip takes.
+#[track_caller]
+fn expect_agreement(clocks: &[Clock]) {
+    for one in clocks {
+        assert!(one.exchanges >= 20, "{one:?}");
+        for other in clocks.iter().filter(|other| other.name == one.name) {
+            let error = one.error_ns + other.error_ns;
+            assert!(one.offset_ns.abs_diff(other.offset_ns) <= error, "{one:?} {other:?}");
+        }
+    }
+}
 
 #[test]
 fn four_workloads_at_once_deliver_their_operations() {
@@ -63,21 +87,10 @@ fn four_workloads_at_once_deliver_their_operations() {
         assert!(counted <= most, "{}: {counted} for {reported}", station.name);
     }
     assert_eq!(memory.events(EventKind::Rejected).len(), 0);
-    // All agents share this machine's clock: the estimates equal it within their errors.
-    let clocks: Vec<_> = memory
-        .events(EventKind::Clock)
-        .iter()
-        .filter_map(|event| match &event.detail {
-            Detail::Clock(report) => Some((**report).clone()),
-            _ => None,
-        })
-        .collect();
+    // The server and four agents, at the start and at the end.
+    let clocks = clocks(&memory);
     assert_eq!(clocks.len(), 10);
-    assert!(
-        clocks
-            .iter()
-            .all(|clock| clock.exchanges >= 20 && clock.error_ns < 100_000_000)
-    );
+    expect_agreement(&clocks);
     // Both ends of a connection, with the station's number.
     let looks = |side: Side| {
         let looks = memory
@@ -99,7 +112,10 @@ fn four_workloads_at_once_deliver_their_operations() {
             .sum::<u64>() as f64
     };
     let (sent, got) = (bytes(Role::Server), bytes(Role::Agent));
-    assert!((sent / got - 1.0).abs() < 0.1, "{sent} sent, {got} got");
+    assert!(
+        got <= sent && sent <= got + f64::from(64 << 20),
+        "{sent} sent, {got} got"
+    );
     // The limit: 200 Mbit/s for 3 s are 75 MB, and the rest of the download continues in the drain.
     assert!(got < 75e6 * 5.0 / 3.0 * 1.1, "{got} bytes");
     assert!(memory.syncs >= 2);
@@ -142,7 +158,7 @@ fn over_tls_and_http_2() {
         duration = "1 s"
         baseline = "300 ms"
         warmup = "0 s"
-        drain = "1 s"
+        drain = "10 s"
         [server]
         http = "2"
         tls = true
@@ -175,7 +191,7 @@ fn a_stop_delivers_the_results_so_far() {
     };
     let outcome = run(&plan, &mut Threads::default(), &mut memory, &mut told, stopped).unwrap();
     assert!(outcome.interrupted);
-    assert!(memory.operations(2).count() >= 6);
+    assert!(memory.operations(2).any(|row| row.workload == 0));
     assert_eq!(memory.health().len(), 5);
 }
 
@@ -193,11 +209,19 @@ fn a_full_disk_ends_the_run_and_is_reported_once() {
     assert_eq!(told.warnings, [] as [String; 0]);
 }
 
-/// A sink whose first sync takes 3 s.
+/// Reports of the run time that a blocked disk waits for.
+const TICKS: usize = 5;
+
+/// Number of the reports of the run time since the load began.
+type Ticks = Arc<(Mutex<usize>, Condvar)>;
+
+/// A sink whose first sync ends after [`TICKS`] reports of the run time.
 #[derive(Default)]
 struct SlowDisk {
     memory: Memory,
-    synced: Option<std::time::Instant>,
+    ticks: Ticks,
+    /// True if the run continued during the first sync. `None` before it.
+    continued: Option<bool>,
 }
 
 impl Sink for SlowDisk {
@@ -206,30 +230,32 @@ impl Sink for SlowDisk {
     }
 
     fn sync(&mut self) -> std::io::Result<()> {
-        if self.synced.is_none() {
-            std::thread::sleep(std::time::Duration::from_secs(3));
-            self.synced = Some(std::time::Instant::now());
+        if self.continued.is_none() {
+            let (ticks, changed) = &*self.ticks;
+            let patience = std::time::Duration::from_secs(60);
+            let waited = changed.wait_timeout_while(ticks.lock().unwrap(), patience, |ticks| *ticks < TICKS);
+            self.continued = Some(!waited.unwrap().1.timed_out());
         }
         self.memory.sync()
     }
 }
 
-/// Stores the time of each phase, and the longest time between two reports of the run time.
+/// Counts the reports of the run time of the load.
 #[derive(Default)]
-struct Timing {
-    phases: Vec<(Phase, std::time::Instant)>,
-    ticked: Option<std::time::Instant>,
-    longest: std::time::Duration,
+struct Counting {
+    ticks: Ticks,
+    running: bool,
 }
 
-impl ProgressObserver for Timing {
+impl ProgressObserver for Counting {
     fn phase(&mut self, phase: Phase, _: Duration) {
-        self.phases.push((phase, std::time::Instant::now()));
+        self.running |= phase == Phase::Running;
     }
 
     fn tick(&mut self, _: Instant) {
-        let before = self.ticked.replace(std::time::Instant::now());
-        self.longest = before.map_or(self.longest, |before| self.longest.max(before.elapsed()));
+        let (ticks, changed) = &*self.ticks;
+        *ticks.lock().unwrap() += usize::from(self.running);
+        changed.notify_all();
     }
 }
 
@@ -237,7 +263,12 @@ impl ProgressObserver for Timing {
 #[test]
 fn a_slow_disk_neither_loses_a_connection_nor_disturbs_timestamps() {
     let plan = four_uses("4 s");
-    let (mut disk, mut timing) = (SlowDisk::default(), Timing::default());
+    let ticks = Ticks::default();
+    let mut disk = SlowDisk {
+        ticks: Arc::clone(&ticks),
+        ..SlowDisk::default()
+    };
+    let mut counting = Counting { ticks, running: false };
     let mut launcher = Threads {
         // The first sync begins half a second after the start of the controller.
         instead: Some(("phone", |join| {
@@ -246,30 +277,12 @@ fn a_slow_disk_neither_loses_a_connection_nor_disturbs_timestamps() {
         })),
         ..Threads::default()
     };
-    let outcome = run(&plan, &mut launcher, &mut disk, &mut timing, never()).unwrap();
+    let outcome = run(&plan, &mut launcher, &mut disk, &mut counting, never()).unwrap();
     assert_eq!(outcome.lost, []);
-    let load = timing
-        .phases
-        .iter()
-        .find(|(phase, _)| *phase == Phase::Running)
-        .unwrap();
-    assert!(
-        Some(load.1) < disk.synced,
-        "the load started while the disk was blocked"
-    );
-    assert!(
-        timing.longest < std::time::Duration::from_secs(2),
-        "{:?}",
-        timing.longest
-    );
-    let clocks = disk.memory.events(EventKind::Clock);
+    assert_eq!(disk.continued, Some(true), "the load ran while the disk was blocked");
+    let clocks = clocks(&disk.memory);
     assert_eq!(clocks.len() % 5, 0);
-    for event in clocks {
-        let Detail::Clock(clock) = &event.detail else {
-            panic!("{event:?}")
-        };
-        assert!(clock.error_ns < 500_000_000, "{clock:?}");
-    }
+    expect_agreement(&clocks);
     // voip: one every 131.072 ms in 4 s are 30 or 31.
     let calls = disk.memory.operations(2).filter(|row| row.workload == 0).count();
     assert!((30..=31).contains(&calls), "{calls}");

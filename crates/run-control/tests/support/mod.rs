@@ -20,7 +20,8 @@ pub(crate) fn four_uses(duration: &str) -> Plan {
     plan(&format!(
         r#"
         duration = "{duration}"
-        baseline = "500 ms"
+        # An agent rejects a start that is past, and this is the time for it to arrive.
+        baseline = "2 s"
         drain = "2 s"
         warmup = "0 s"
         [server]

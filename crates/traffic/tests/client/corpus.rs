@@ -1,6 +1,6 @@
 //! Replays the client's fuzz corpus, and pseudo-random mutations of it.
 
-use crate::util::{Scripted, calls, drive_one, new_calls};
+use crate::util::{SETTLE, Scripted, calls, drive_one, new_calls};
 use netburn_traffic::client::fuzz::{check_answer, check_chunked, check_url};
 use netburn_units::{Duration, Seed};
 use netburn_workload::{Config, Outcome};
@@ -70,10 +70,11 @@ fn each_request_ends_for_any_response() {
             timeout: Duration::from_millis(300),
             ..config
         };
-        let left = drive_one(&server.target(), config, 500, 5000);
+        let left = drive_one(&server.target(), config, 500, SETTLE);
         assert_eq!(left.operations.len(), 250);
         let ended = |o| matches!(o, Outcome::Finished | Outcome::Failed(_) | Outcome::TimedOut);
-        assert_eq!(left.count(ended), 250);
-        assert!(left.finished() > 0 && left.finished() < 200, "{}", left.finished());
+        assert_eq!(left.count(ended), left.started());
+        let share = left.finished() as f64 / left.started() as f64;
+        assert!(share > 0.0 && share < 0.8, "{}", left.finished());
     }
 }

@@ -1,11 +1,11 @@
 //! Servers that fail, send invalid responses or disappear.
 
-use crate::util::{Scripted, Talk, asked, calls, drive_one, new_calls, runtime, upload};
+use crate::util::{SETTLE, Scripted, Talk, asked, calls, drive_one, new_calls, runtime, upload};
 use netburn_scenario::plan::Http;
+use netburn_test_support::unused_address;
 use netburn_traffic::client::{Method, Target, Total, request};
 use netburn_units::{ByteSize, Duration};
 use netburn_workload::{Config, Failure, Outcome};
-use std::net::TcpListener;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Sends small requests to a server with this script, which answers none of them correctly.
@@ -17,18 +17,17 @@ fn all_fail(why: Failure, script: impl Fn(&mut Talk) -> std::io::Result<()> + Se
         Ok(())
     });
     for config in [calls(1000, 20), new_calls(1000, 20)] {
-        let left = drive_one(&server.target(), config, 200, 3000);
-        assert_eq!(left.operations.len(), 10);
-        assert_eq!(left.count(|o| o == Outcome::Failed(why)), 10, "{:?}", left.operations);
+        let left = drive_one(&server.target(), config, 200, SETTLE);
+        left.expect_all(10, Outcome::Failed(why));
     }
 }
 
 #[test]
 fn connection_refused() {
-    let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let left = drive_one(&Target::new(gone), calls(1000, 20), 200, 1000);
-    assert_eq!(left.count(|o| o == Outcome::Failed(Failure::Dial)), 10);
-    let left = drive_one(&Target::new(gone), Config::download(), 200, 1000);
+    let gone = unused_address();
+    let left = drive_one(&Target::new(gone), calls(1000, 20), 200, SETTLE);
+    left.expect_all(10, Outcome::Failed(Failure::Dial));
+    let left = drive_one(&Target::new(gone), Config::download(), 200, SETTLE);
     assert_eq!(
         left.count(|o| o == Outcome::Failed(Failure::Dial)),
         1,
@@ -41,8 +40,8 @@ fn options_that_the_kernel_rejects_fail_the_connection() {
     let server = Scripted::start(|_, _| Ok(()));
     let mut target = server.target();
     target.interface = Some("no-such-device".into());
-    let left = drive_one(&target, calls(1000, 20), 100, 1000);
-    assert_eq!(left.count(|o| o == Outcome::Failed(Failure::Dial)), 5);
+    let left = drive_one(&target, calls(1000, 20), 100, SETTLE);
+    left.expect_all(5, Outcome::Failed(Failure::Dial));
 }
 
 #[test]
@@ -55,8 +54,8 @@ fn a_congestion_control_that_the_kernel_rejects_is_recorded() {
     });
     let mut target = server.target();
     target.cc = Some("no-such-thing".into());
-    let left = drive_one(&target, calls(1000, 20), 100, 5000);
-    assert_eq!(left.finished(), 5);
+    let left = drive_one(&target, calls(1000, 20), 100, SETTLE);
+    left.expect_all(5, Outcome::Finished);
     let texts: Vec<String> = left
         .events
         .iter()
@@ -67,7 +66,7 @@ fn a_congestion_control_that_the_kernel_rejects_is_recorded() {
         "{texts:?}"
     );
     target.cc = Some("reno".into());
-    assert!(drive_one(&target, calls(1000, 20), 100, 5000).events.is_empty());
+    assert!(drive_one(&target, calls(1000, 20), 100, SETTLE).events.is_empty());
 }
 
 #[test]
@@ -124,12 +123,17 @@ fn received(server: &Scripted, http: Http, size: u64) -> u64 {
         total: Some(total.clone()),
         ..server.target()
     };
-    let left = drive_one(&target, calls(size, 20), 200, 20_000);
+    let left = drive_one(&target, calls(size, 20), 200, SETTLE);
     assert_eq!(left.finished(), 0);
     // The connection ends: each operation fails with an invalid response or a closed connection.
+    assert!(
+        left.started() > 0 && left.operations.len() == 10,
+        "{:?}",
+        left.operations
+    );
     assert_eq!(
         left.count(|o| matches!(o, Outcome::Failed(_))),
-        10,
+        left.started(),
         "{:?}",
         left.operations
     );
@@ -215,7 +219,7 @@ fn framing_without_content_is_counted_and_ends() {
         total: Some(total.clone()),
         ..server.target()
     };
-    let left = drive_one(&target, calls(1000, 200), 200, 60_000);
+    let left = drive_one(&target, calls(1000, 200), 200, SETTLE);
     assert_eq!(left.operations.len(), 1);
     assert!(total.bytes().0 > 3_000_000, "{:?}", total.bytes());
     // The request for consent limits all received bytes.
@@ -237,8 +241,8 @@ fn content_of_another_size() {
 #[test]
 fn a_new_connection_closed_without_a_response() {
     let server = Scripted::start(|talk, _| talk.request().map(drop));
-    let left = drive_one(&server.target(), calls(1000, 20), 200, 3000);
-    assert_eq!(left.count(|o| o == Outcome::Failed(Failure::Connection)), 10);
+    let left = drive_one(&server.target(), calls(1000, 20), 200, SETTLE);
+    left.expect_all(10, Outcome::Failed(Failure::Connection));
 }
 
 #[test]
@@ -254,11 +258,11 @@ fn excess_data_only_makes_the_connection_unusable() {
         }
         Ok(())
     });
-    let left = drive_one(&server.target(), calls(1000, 20), 200, 3000);
-    assert_eq!(left.finished(), 10);
+    let left = drive_one(&server.target(), calls(1000, 20), 200, SETTLE);
+    left.expect_all(10, Outcome::Finished);
     assert_eq!(
         server.accepted.load(Ordering::SeqCst),
-        10,
+        left.started() as u64,
         "no connection is trusted twice"
     );
 }
@@ -278,13 +282,14 @@ fn a_slow_drip_arrives_and_is_not_timed_out() {
         Ok(())
     });
     let config = Config {
-        timeout: Duration::from_secs(2),
+        timeout: Duration::from_secs(60),
         ..calls(40, 50)
     };
-    let left = drive_one(&server.target(), config, 400, 5000);
-    assert_eq!(left.finished(), 8);
-    assert_eq!(left.bytes(), 320);
-    assert!(left.operations.iter().all(|o| o.first_byte < o.finished));
+    let left = drive_one(&server.target(), config, 400, SETTLE);
+    left.expect_all(8, Outcome::Finished);
+    assert_eq!(left.bytes(), left.started() as u64 * 40);
+    let mut finished = left.operations.iter().filter(|o| o.outcome == Outcome::Finished);
+    assert!(finished.all(|o| o.first_byte < o.finished));
 }
 
 #[test]
@@ -296,15 +301,16 @@ fn an_unresponsive_server_causes_timeouts() {
         talk.request().map(drop)
     });
     let config = Config {
-        timeout: Duration::from_secs(1),
+        // The first byte arrives in this time.
+        timeout: Duration::from_secs(5),
         ..calls(1000, 50)
     };
-    let left = drive_one(&server.target(), config, 400, 4000);
-    assert_eq!(left.count(|o| o == Outcome::TimedOut), 8, "{:?}", left.operations);
-    assert!(left.operations.iter().all(|o| o.bytes == 1));
+    let left = drive_one(&server.target(), config, 400, SETTLE);
+    left.expect_all(8, Outcome::TimedOut);
+    assert_eq!(left.bytes(), left.started() as u64);
     assert_eq!(
         server.accepted.load(Ordering::SeqCst),
-        8,
+        left.started() as u64,
         "each was given up with its connection"
     );
 }
@@ -324,7 +330,7 @@ fn a_server_that_dies_in_the_middle_leaves_failures_and_the_run_ends() {
         Ok(())
     });
     let target = server.target();
-    let driving = std::thread::spawn(move || drive_one(&target, calls(1000, 10), 2000, 500));
+    let driving = std::thread::spawn(move || drive_one(&target, calls(1000, 25), 5_000, SETTLE));
     while served.load(Ordering::SeqCst) < 20 {
         std::thread::sleep(std::time::Duration::from_millis(2));
     }
@@ -352,7 +358,7 @@ fn a_rejected_upload_fails_before_it_is_complete() {
         Ok(())
     });
     let config = upload(ByteSize::from_gib(1));
-    let left = drive_one(&server.target(), config, 200, 3000);
+    let left = drive_one(&server.target(), config, 200, SETTLE);
     over.store(true, Ordering::SeqCst);
     assert_eq!(
         left.count(|o| o == Outcome::Failed(Failure::Answer)),

@@ -2,7 +2,7 @@
 //! what has passed.
 
 use crate::netburn_server::{WAYS, serve};
-use crate::util::{Scripted, drive_one, upload};
+use crate::util::{SETTLE, Scripted, drive_one, upload};
 use netburn_traffic::client::Target;
 use netburn_units::{BitRate, ByteSize, Duration};
 use netburn_workload::config::Requests;
@@ -28,7 +28,12 @@ fn a_limited_server_receives_at_its_rate() {
         let received = server.health(|_| true).bytes_up;
         let case = format!("{http:?} {tls}: {counted} counted, {received} received");
         assert!(counted as f64 <= most, "{case}, at most {most}");
-        assert!((received / 4..=received).contains(&counted), "{case}");
+        // A client that stood still has not read the last reports.
+        let stood_still = left.report.standstill_us_max > 250_000.0;
+        assert!(
+            counted <= received && (counted >= received / 4 || stood_still),
+            "{case}"
+        );
         let rows: u64 = left.intervals.iter().map(|row| row.bytes_up).sum();
         assert_eq!(rows, counted, "{case}");
     }
@@ -44,7 +49,7 @@ fn completed_uploads_count_completely() {
             streams: 4,
             ..Bulk::new(Direction::Up)
         });
-        let left = drive_one(&server.target(http, tls), config, 500, 5_000);
+        let left = drive_one(&server.target(http, tls), config, 500, SETTLE);
         let case = format!("{http:?} {tls}");
         let finished = left.operations.iter().filter(|o| o.outcome == Outcome::Finished);
         assert!(finished.clone().count() >= 4, "{case}: {:?}", left.operations);
@@ -54,6 +59,9 @@ fn completed_uploads_count_completely() {
         assert!(left.bytes() <= received, "{case}: {} of {received}", left.bytes());
     }
 }
+
+/// Time in ms for an upload of 1 MB over loopback.
+const UPLOAD: i64 = 5_000;
 
 /// Uploads 1 MB to a server that first sends `heads`, then receives all content and never responds. Returns the counted
 /// bytes.
@@ -69,7 +77,7 @@ fn counted_after(heads: &[&str]) -> u64 {
         talk.request().map(drop)
     });
     let config = upload(ByteSize::from_bytes(SIZE));
-    drive_one(&server.target(), config, 1_000, 0).report.bytes_up
+    drive_one(&server.target(), config, UPLOAD, 0).report.bytes_up
 }
 
 const SIZE: u64 = 1_000_000;
@@ -84,9 +92,7 @@ fn a_report_limits_what_counts() {
         let heads: Vec<String> = offsets.iter().map(|offset| report(offset)).collect();
         counted_after(&heads.iter().map(String::as_str).collect::<Vec<_>>())
     };
-    let at_zero = counted(&["0"]);
-    assert!(at_zero <= EARLY, "{at_zero}");
-    for (offsets, expected) in [
+    let cases = [
         (&["0", "700000"][..], 700_000),
         // A smaller one, and invalid ones.
         (&["700000", "10"], 700_000),
@@ -94,21 +100,31 @@ fn a_report_limits_what_counts() {
         // More than was sent.
         (&["18446744073709551615"], SIZE),
         (&["99999999999999999999", "x"], SIZE),
-    ] {
-        assert_eq!(counted(offsets), expected, "{offsets:?}");
-    }
+    ];
+    std::thread::scope(|scope| {
+        let at_zero = scope.spawn(|| counted(&["0"]));
+        let cases = cases.map(|(offsets, expected)| (offsets, expected, scope.spawn(move || counted(offsets))));
+        let at_zero = at_zero.join().unwrap();
+        assert!(at_zero <= EARLY, "{at_zero}");
+        for (offsets, expected, counted) in cases {
+            assert_eq!(counted.join().unwrap(), expected, "{offsets:?}");
+        }
+    });
 }
 
 #[test]
 fn other_interim_responses_are_ignored() {
-    for heads in [
+    let cases = [
         &[][..],
         &["HTTP/1.1 100 Continue"],
         &["HTTP/1.1 103 Early Hints\r\nLink: </a>\r\nUpload-Offset: 10"],
         &["HTTP/1.1 104 Upload Resumption Supported\r\nLocation: /upload/1"],
-    ] {
-        assert_eq!(counted_after(heads), SIZE, "{heads:?}");
-    }
+    ];
+    std::thread::scope(|scope| {
+        for (heads, counted) in cases.map(|heads| (heads, scope.spawn(|| counted_after(heads)))) {
+            assert_eq!(counted.join().unwrap(), SIZE, "{heads:?}");
+        }
+    });
 }
 
 #[test]
@@ -126,7 +142,7 @@ fn endless_interim_responses_fail_the_upload() {
             }
         });
         let config = upload(ByteSize::from_gib(1));
-        let left = drive_one(&server.target(), config, 500, 3_000);
+        let left = drive_one(&server.target(), config, 500, SETTLE);
         let failed = left.count(|o| matches!(o, Outcome::Failed(Failure::Answer)));
         assert!(failed >= 1, "{:?}", left.operations);
     }
@@ -148,5 +164,5 @@ fn reports_without_a_request_are_ignored() {
         timeout: Duration::from_secs(10),
         ..Config::upload()
     };
-    assert_eq!(drive_one(&target, config, 1_000, 0).report.bytes_up, SIZE);
+    assert_eq!(drive_one(&target, config, UPLOAD, 0).report.bytes_up, SIZE);
 }

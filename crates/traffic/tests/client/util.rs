@@ -1,6 +1,7 @@
 //! Servers for tests, and helpers that run one load.
 
 use netburn_record::{ConnectionRow, EventRow, IntervalRow, Row};
+use netburn_test_support::unused_address;
 use netburn_traffic::client::Target;
 use netburn_traffic::clock::RunClock;
 use netburn_traffic::drive::{CancelToken, DriveReport, Load, drive};
@@ -34,6 +35,38 @@ impl Left {
         self.count(|outcome| outcome == Outcome::Finished)
     }
 
+    /// Operations that started.
+    pub(crate) fn started(&self) -> usize {
+        self.count(|outcome| outcome != Outcome::NotStarted)
+    }
+
+    /// Checks that `due` operations fell due, and that all of them ended with this outcome. A driver that gets too little
+    /// processor time starts only a part of them, and reports the others.
+    #[track_caller]
+    pub(crate) fn expect_all(&self, due: usize, outcome: Outcome) {
+        let started = self.started();
+        assert_eq!(self.operations.len(), due, "{:?}", self.operations);
+        assert_eq!(
+            (due - started) as u64,
+            self.report.missed_sends,
+            "{:?}",
+            self.operations
+        );
+        assert!(started > 0, "{:?}", self.report);
+        assert_eq!(self.count(|o| o == outcome), started, "{:?}", self.operations);
+    }
+
+    /// The largest number of operations that ran at the same time.
+    pub(crate) fn most_at_once(&self) -> usize {
+        let runs = |o: &Operation, at: Instant| o.started <= Some(at) && o.finished.is_none_or(|end| end >= at);
+        let starts = self.operations.iter().filter_map(|o| o.started);
+        let at_once = starts.map(|at| {
+            let others = self.operations.iter().filter(|o| o.started.is_some());
+            others.filter(|o| runs(o, at)).count()
+        });
+        at_once.max().unwrap_or(0)
+    }
+
     pub(crate) fn bytes(&self) -> u64 {
         self.operations.iter().map(|o| o.bytes).sum()
     }
@@ -49,6 +82,9 @@ impl Left {
     }
 }
 
+/// Drain time in ms in which every operation ends, also on a machine that is busy. A drive is over as soon as all have.
+pub(crate) const SETTLE: u64 = 60_000;
+
 /// Drives one load from run time zero to `millis`, and then for the configured drain time.
 pub(crate) fn drive_one(target: &Target, config: Config, millis: i64, drain: u64) -> Left {
     drive_until(target, config, millis, drain, CancelToken::never())
@@ -58,13 +94,20 @@ pub(crate) fn drive_until(target: &Target, config: Config, millis: i64, drain: u
     drive_at(target, config, millis, drain, RunClock::starting_now(), stop)
 }
 
-/// As [`drive_one`], after a second in which handshakes complete.
+/// As [`drive_one`], after three seconds in which handshakes complete.
 pub(crate) fn drive_later(target: &Target, config: Config, millis: i64, drain: u64) -> Left {
-    let clock = RunClock::starting_at(std::time::Instant::now() + std::time::Duration::from_secs(1));
+    let clock = RunClock::starting_at(std::time::Instant::now() + std::time::Duration::from_secs(3));
     drive_at(target, config, millis, drain, clock, CancelToken::never())
 }
 
-fn drive_at(target: &Target, config: Config, millis: i64, drain: u64, clock: RunClock, stop: CancelToken) -> Left {
+pub(crate) fn drive_at(
+    target: &Target,
+    config: Config,
+    millis: i64,
+    drain: u64,
+    clock: RunClock,
+    stop: CancelToken,
+) -> Left {
     let end = Instant::from_millis(millis);
     let load = Load {
         station: 3,
@@ -89,6 +132,16 @@ fn drive_at(target: &Target, config: Config, millis: i64, drain: u64, clock: Run
         batch.into_iter().for_each(|row| left.put(row));
     }
     left
+}
+
+/// Waits until `done` holds, or for a minute. The assertions after it detect that it never did.
+pub(crate) fn wait_until(mut done: impl FnMut() -> bool) {
+    for _ in 0..12_000 {
+        if done() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
 }
 
 pub(crate) fn runtime() -> tokio::runtime::Runtime {
@@ -261,7 +314,7 @@ impl Process {
     /// Starts Debian's nginx in the foreground, which serves `folder/www` and logs every request.
     pub(crate) fn nginx() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let (path, address) = (folder.path().display().to_string(), free_address());
+        let (path, address) = (folder.path().display().to_string(), unused_address());
         std::fs::create_dir(folder.path().join("www")).unwrap();
         let temp: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
             .iter()
@@ -303,10 +356,11 @@ impl Process {
     /// Starts `python3 -m http.server`, which serves `folder/www`.
     pub(crate) fn python() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let address = free_address();
+        let address = unused_address();
         std::fs::create_dir(folder.path().join("www")).unwrap();
         let child = Command::new("python3")
-            .args(["-m", "http.server", "--bind", "127.0.0.1", &address.port().to_string()])
+            .args(["-m", "http.server", "--bind"])
+            .args([address.ip().to_string(), address.port().to_string()])
             .current_dir(folder.path().join("www"))
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -318,7 +372,7 @@ impl Process {
 
     /// Waits until the server accepts connections.
     fn ready(mut child: Child, address: SocketAddr, folder: tempfile::TempDir) -> Self {
-        for _ in 0..2000 {
+        for _ in 0..6000 {
             if TcpStream::connect(address).is_ok() {
                 return Process { child, address, folder };
             }
@@ -365,9 +419,4 @@ impl Drop for Process {
             self.end();
         }
     }
-}
-
-/// Returns an address with a port that was free.
-fn free_address() -> SocketAddr {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
 }

@@ -39,14 +39,15 @@ fn a_slow_upload_is_received_without_delay() {
         rate: Some(BitRate::from_mbps(1_000)),
         ..config()
     });
-    let pause = std::time::Duration::from_millis(30);
+    // Half of it is much longer than most waits for a processor.
+    let pause = std::time::Duration::from_millis(300);
     let mut client = served.connect();
-    client.send("POST /sink HTTP/1.1\r\nHost: a\r\nContent-Length: 20000\r\n\r\n");
-    for _ in 0..20 {
+    client.send("POST /sink HTTP/1.1\r\nHost: a\r\nContent-Length: 9000\r\n\r\n");
+    for _ in 0..9 {
         std::thread::sleep(pause);
         client.send(content(0, 1_000));
     }
-    assert_eq!(client.ask("").1, b"20000\n");
+    assert_eq!(client.ask("").1, b"9000\n");
     // The pauses are the client's; the server receives each piece on arrival.
     let health = served.handle.health();
     assert!(health.lateness_count >= 1);

@@ -78,12 +78,14 @@ impl Served {
 
     /// Waits until this many requests are counted, shortly after their responses arrive.
     pub(crate) fn health_after(&self, requests: u64) -> netburn_record::Health {
+        let begun = std::time::Instant::now();
         loop {
             let health = self.handle.health();
             if health.operations >= requests {
                 return health;
             }
-            std::thread::yield_now();
+            assert!(begun.elapsed() < PATIENCE, "{requests} requests: {health:?}");
+            std::thread::sleep(Duration::from_millis(1));
         }
     }
 
