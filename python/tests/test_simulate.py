@@ -26,6 +26,17 @@ def test_the_summary_equals_that_of_the_command(name, command, tmp_path):
     assert list(run) == [station["name"] for station in expected["stations"]]
 
 
+def test_metrics_have_the_values_of_the_attributes():
+    run = nb.simulate(nb.scenario("slow-neighbour", SHORT), seed=7)
+    assert run.metrics["throughput_mbps"] == run.throughput_mbps
+    for station in run.values():
+        assert station.metrics["idle_latency_ms"] == station.idle_latency_ms
+        for workload in station.values():
+            names = ["throughput_mbps", "operations", "goal_misses", "failures", "p50_ms", "p95_ms", "p99_ms"]
+            assert [workload.metrics[name] for name in names] == [getattr(workload, name) for name in names]
+            assert [workload.metrics[name] for name in ["met"] if workload.goals] == [goal.met for goal in workload.goals][:1]
+
+
 def test_a_saved_run_has_the_same_bytes_as_that_of_the_command(command, tmp_path):
     command.simulate("slow-neighbour", tmp_path / "command", SHORT, seed=3)
     saved = nb.simulate(nb.scenario("slow-neighbour", SHORT), seed=3).save(tmp_path / "python")

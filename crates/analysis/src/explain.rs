@@ -1,20 +1,18 @@
 //! Likely causes of a run's problems, each with evidence from the record.
 //!
 //! - [`explain()`] reads a run folder. [`Evidence`] takes rows as they arrive; [`likely_causes`] applies the rules to it.
-//! - Each cause has a rule in a file of its own, which examines the evidence.
+//! - Each cause has a file of its own in [`causes`].
 //!
 //! A cause is reported only if it affects a station, and if the evidence leaves no more likely
 //! cause.
 
 mod analysis;
-mod cause;
+pub mod causes;
 mod evidence;
-mod rules;
 mod stored;
 
-pub use cause::{Cause, Explanation, Kind, Severity, Unexplained};
+pub use causes::{Cause, Explanation, Kind, Severity, Unexplained};
 pub use evidence::Evidence;
-pub use rules::criterion;
 pub use stored::{FILE, causes_of, store, stored};
 
 use analysis::Analysis;
@@ -34,7 +32,7 @@ pub fn explain(run: &Run) -> Result<Explanation, Error> {
 #[must_use]
 pub fn likely_causes(evidence: &Evidence, summary: &Summary, health: &[Health]) -> Explanation {
     let analysis = Analysis::new(evidence, summary, health);
-    let causes = rules::causes(&analysis);
+    let causes = causes::causes(&analysis);
     let named = |cause: &Cause, name: &String| cause.stations.contains(name) || cause.by.contains(name);
     let explained = |name: &String| causes.iter().any(|cause| named(cause, name));
     let each = analysis.degraded.iter().map(|degraded_station| Unexplained {

@@ -4,7 +4,7 @@
 use netburn_dev::experiment::{Formula, Grid};
 use netburn_record::{EventKind, Row};
 use netburn_scenario::reason::Reason;
-use netburn_scenario::{Document, Environment};
+use netburn_scenario::{Document, Environment, Plan};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -98,8 +98,8 @@ const EXEMPT: &[(&str, &str)] = &[
     ("StationSection.label", "has a note on simulate"),
 ];
 
-/// Returns a metric of `base` with changed keys. Settings that start with `+` are appended to the text.
-fn measure(base: &str, set: &[impl AsRef<str>], metric: &str) -> f64 {
+/// The scenario `base` with changed keys. Settings that start with `+` are appended to the text.
+fn changed(base: &str, set: &[impl AsRef<str>]) -> Grid {
     let mut grid = Grid::new(base);
     for change in set {
         let change = change.as_ref();
@@ -111,6 +111,12 @@ fn measure(base: &str, set: &[impl AsRef<str>], metric: &str) -> f64 {
             }
         }
     }
+    grid
+}
+
+/// Returns a metric of `base` with changed keys.
+fn measure(base: &str, set: &[impl AsRef<str>], metric: &str) -> f64 {
+    let grid = changed(base, set);
     if metric == "air.drops" {
         return drops(&grid) as f64;
     }
@@ -189,6 +195,20 @@ fn every_key_has_an_effect() {
         threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
     });
     assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// The document of a plan has every key that differs from its default, so that a record contains it.
+#[test]
+fn every_value_survives_a_round_trip() {
+    let table = table();
+    for act in &table.acts {
+        for set in [&act.from, &act.to] {
+            for run in changed(table.text(&act.base), set).runs().unwrap() {
+                let read = Plan::from_json(&run.plan.to_json()).unwrap();
+                assert_eq!(read, run.plan, "{}: {set:?}", act.key);
+            }
+        }
+    }
 }
 
 /// Every key of the schema has an entry, and every entry belongs to a key.

@@ -6,6 +6,7 @@ use crate::table::Table;
 use crate::work::{Share, perform};
 use netburn_analysis::compare::{Comparison, Options, Side};
 use netburn_analysis::explain::{Explanation, explain};
+use netburn_record::metrics::{Measured, Unit, of_run, of_station, of_workload};
 use netburn_record::{Header, MemoryRecorder, Recorder, RunTable, Sink as _};
 use netburn_report::compare as compared;
 use netburn_runner::pool::processors;
@@ -28,6 +29,18 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
 /// Width of texts in columns.
 const TEXT_WIDTH: usize = 100;
+
+/// Station, workload, and values by metric.
+type Metrics<'a> = (&'a str, &'a str, Vec<(&'static str, Option<f64>)>);
+
+/// Values of metrics. A verdict is no number here. A percentile among operations that never ended has no value, as in the
+/// summary.
+fn values(of: &[Measured]) -> Vec<(&'static str, Option<f64>)> {
+    of.iter()
+        .filter(|measured| measured.quantity.unit != Unit::Verdict && measured.goal.is_none_or(|goal| goal == 0))
+        .map(|measured| (measured.quantity.name, measured.value.filter(|value| value.is_finite())))
+        .collect()
+}
 
 /// A run: its summary, likely causes and tables.
 #[pyclass(frozen, module = "netburn_runtime")]
@@ -54,6 +67,19 @@ impl Run {
     /// Returns the summary as a JSON document: the one of `netburn report --format json`.
     fn summary(&self) -> String {
         serde_json::to_string(self.run.summary()).expect("a summary has only text for keys")
+    }
+
+    /// Returns the metrics by their names in sweeps, with the station and the workload that they describe. The station is
+    /// empty for metrics of the run, and the workload for those of a station. Of several goals the first one counts.
+    fn metrics(&self) -> Vec<Metrics<'_>> {
+        let summary = self.run.summary();
+        let mut all = vec![("", "", values(&of_run(summary)))];
+        for station in &summary.stations {
+            all.push((&station.name, "", values(&of_station(station))));
+            let workloads = station.workloads.iter();
+            all.extend(workloads.map(|of| (station.name.as_str(), of.name.as_str(), values(&of_workload(of)))));
+        }
+        all
     }
 
     /// Returns the plan as a JSON document.

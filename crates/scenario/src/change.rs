@@ -3,10 +3,10 @@
 use crate::decode::{Context, FromNode, KeyChange, Section, Spanned};
 use crate::node::{Entry, Node, Place};
 use crate::path::check_path;
+use crate::plan::StationLinkSection;
+use crate::plan::{ApSection, LinkSection, RadioSection, RouterSection, StationSection, WanSection};
 use crate::plan::{RadioName, RadioRef, Setting};
-use crate::sections::{ApSection, LinkSection, RadioSection, RouterSection, StationSection, WanSection};
 use crate::suggest::list;
-use crate::wires::StationLinkSection;
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde_json::Value;
 use std::sync::LazyLock;

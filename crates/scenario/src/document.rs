@@ -10,7 +10,7 @@ use crate::path::{Shape, check_path};
 use crate::plan::{Plan, Setting};
 use crate::problem::{Problem, ScenarioError, Source, position};
 use crate::suggest::{list, nearest, quoted_name};
-use crate::{pattern, resolve, wires};
+use crate::{pattern, plan, resolve};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
@@ -146,7 +146,7 @@ impl Document {
         }
         let value = argument(index, written.len() + 1, value)?;
         let mut parts: Vec<&str> = key.split('.').collect();
-        wires::follow_name(&self.root, &mut parts);
+        plan::follow_name(&self.root, &mut parts);
         let mut shape = file::shape();
         // Names of sections that a kit adds.
         let names: Vec<String> = match self.with_kits() {

@@ -7,9 +7,9 @@ use crate::file::Scenario;
 use crate::keys::Keys;
 use crate::kinds;
 use crate::plan::{Ap, Change, Mesh, Network, Plan, Radio, Setting, Station, StationWorkload};
+use crate::plan::{ApSection, MeshSection, NetworkSection, RadioSection, StationSection};
 use crate::problem::ScenarioError;
 use crate::resolve::SCHEMA;
-use crate::sections::{ApSection, MeshSection, NetworkSection, RadioSection, StationSection};
 use netburn_medium::config::LinkQuality;
 use serde_json::{Value, json};
 

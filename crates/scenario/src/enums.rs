@@ -2,8 +2,7 @@
 
 use crate::decode::{Context, FromNode, Section};
 use crate::node::{Node, Value};
-use crate::path::{Shape, is_name};
-use crate::plan::{Backhaul, Http, MeshRoot, MeshTimers, RadioName, RadioRef};
+use crate::path::Shape;
 use crate::problem::Problem;
 use crate::scalars::{self, Flag, SomeTime, Span, parsed};
 use crate::section_macro::section;
@@ -25,18 +24,18 @@ macro_rules! words {
     ($kind:ty, $table:ident, [$($word:expr => $value:expr),+ $(,)?]) => {
         pub(crate) const $table: &[(&str, $kind)] = &[$(($word, $value)),+];
 
-        impl FromNode for $kind {
-            fn read(node: &Node, cx: &mut Context) -> Option<Self> {
+        impl $crate::decode::FromNode for $kind {
+            fn read(node: &$crate::node::Node, cx: &mut $crate::decode::Context) -> Option<Self> {
                 $crate::scalars::word(node, cx, $table)
             }
 
-            fn schema(_: &mut SchemaGenerator) -> Schema {
+            fn schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
                 let words: Vec<&str> = $table.iter().map(|(word, _)| *word).collect();
-                json_schema!({ "type": "string", "enum": words })
+                schemars::json_schema!({ "type": "string", "enum": words })
             }
         }
 
-        impl PlanValue<$kind> for $kind {
+        impl $crate::value::PlanValue<$kind> for $kind {
             fn from_key(key: &$kind) -> Self {
                 *key
             }
@@ -79,7 +78,6 @@ texts! {
     Guard, |guard| format!("{} ns", guard.as_nanos());
     Rating, |rating| rating.to_string();
     CongestionControl, |cc| cc.to_string();
-    RadioRef, |radio| radio.to_string();
     QueueLimit, |limit| match limit {
         QueueLimit::Packets(packets) => format!("{packets} packets"),
         QueueLimit::Bytes(bytes) => bytes.to_string(),
@@ -92,7 +90,6 @@ texts! {
     };
 }
 
-words!(Http, HTTP, ["1.1" => Http::H1, "2" => Http::H2]);
 words!(ProbeTarget, PROBE_TARGETS, [
     "near" => ProbeTarget::Near, "line" => ProbeTarget::Line, "server" => ProbeTarget::Server,
 ]);
@@ -123,10 +120,7 @@ words!(RadioSelection, RADIO_SELECTIONS, [
 words!(Security, SECURITIES, [
     "open" => Security::Open, "psk" => Security::Psk, "sae" => Security::Sae, "802.1x" => Security::Enterprise,
 ]);
-words!(MeshRoot, MESH_ROOTS, [
-    "none" => MeshRoot::None, "proactive" => MeshRoot::Proactive, "answered" => MeshRoot::Answered,
-    "announcements" => MeshRoot::Announcements,
-]);
+
 /// Backhaul of a kit's units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KitBackhaul {
@@ -141,7 +135,7 @@ pub(crate) enum KitBackhaul {
 words!(KitBackhaul, KIT_BACKHAULS, [
     "shared" => KitBackhaul::Shared, "dedicated" => KitBackhaul::Dedicated, "wired" => KitBackhaul::Wired,
 ]);
-words!(MeshTimers, MESH_TIMERS, ["linux" => MeshTimers::Linux, "ns-3" => MeshTimers::Ns3]);
+
 words!(RoamingPolicy, ROAMING_POLICIES, [
     "never" => RoamingPolicy::Never, "linux" => RoamingPolicy::Linux, "iwd" => RoamingPolicy::Iwd,
     "apple-phone" => RoamingPolicy::ApplePhone, "apple-laptop" => RoamingPolicy::AppleLaptop,
@@ -390,47 +384,6 @@ impl PlanValue<RoamingChoice> for Roaming {
     }
 }
 
-/// Backhaul: `wired`, another access point or a radio of it, or an own radio.
-#[derive(Debug, Clone)]
-pub(crate) struct BackhaulChoice(pub(crate) Backhaul);
-
-impl FromNode for BackhaulChoice {
-    fn read(node: &Node, cx: &mut Context) -> Option<Self> {
-        let wanted = "`wired`, another access point, such as `main`, a radio of it, such as `main.5g`, or an own radio, such as `5g`";
-        parsed(node, cx, wanted, |text| match text {
-            "wired" => Some(BackhaulChoice(Backhaul::Wired)),
-            _ => Some(BackhaulChoice(match RadioName::parse(text) {
-                Some(own) => Backhaul::Best(own),
-                None if is_name(text) => Backhaul::Port(text.to_owned()),
-                None => Backhaul::Radio(RadioRef::parse(text)?),
-            })),
-        })
-    }
-
-    fn schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "type": "string",
-            "pattern": "^([A-Za-z0-9-]{1,63}|[A-Za-z0-9-]{1,63}\\.(2g|5g|6g)(-[234])?)$",
-            "x-value": "`wired`, another access point or a radio of it, or an own radio",
-        })
-    }
-}
-
-impl PlanValue<BackhaulChoice> for Backhaul {
-    fn from_key(key: &BackhaulChoice) -> Self {
-        key.0.clone()
-    }
-
-    fn to_json(&self) -> serde_json::Value {
-        match self {
-            Backhaul::Wired => "wired".into(),
-            Backhaul::Port(ap) => ap.as_str().into(),
-            Backhaul::Radio(radio) => radio.to_string().into(),
-            Backhaul::Best(own) => own.to_string().into(),
-        }
-    }
-}
-
 impl FromNode for Width {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
         if let (Value::Integer(number), None) = (&node.value, node.text()) {
@@ -495,46 +448,6 @@ impl FromNode for CongestionControl {
 
     fn schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": "string", "pattern": "^[a-z0-9_-]{1,15}$", "x-value": "`reno`, `cubic`, `bbr`, or a name" })
-    }
-}
-
-impl RadioName {
-    /// Reads `5g` or `5g-2`.
-    pub(crate) fn parse(text: &str) -> Option<RadioName> {
-        let (band, number) = text.split_once('-').unwrap_or((text, "1"));
-        let band = Band::ALL.into_iter().find(|known| known.name() == band)?;
-        let number = match number {
-            "1" if !text.contains('-') => 1,
-            "2" => 2,
-            "3" => 3,
-            "4" => 4,
-            _ => return None,
-        };
-        Some(RadioName { band, number })
-    }
-}
-
-impl RadioRef {
-    /// Reads `c7.5g`.
-    pub(crate) fn parse(text: &str) -> Option<RadioRef> {
-        let (ap, radio) = text.split_once('.')?;
-        let radio = RadioName::parse(radio)?;
-        is_name(ap).then(|| RadioRef {
-            ap: ap.to_owned(),
-            radio,
-        })
-    }
-}
-
-const RADIO_REF: &str = "an access point and a radio, such as `\"c7.5g\"`";
-
-impl FromNode for RadioRef {
-    fn read(node: &Node, cx: &mut Context) -> Option<Self> {
-        parsed(node, cx, RADIO_REF, RadioRef::parse)
-    }
-
-    fn schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "pattern": "^[A-Za-z0-9-]{1,63}\\.(2g|5g|6g)(-[234])?$", "x-value": "a radio" })
     }
 }
 

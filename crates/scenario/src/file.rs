@@ -1,6 +1,5 @@
 //! The whole file: the top-level keys, `[[at]]`, and the list of all sections.
 
-use crate::absence::AbsenceSection;
 use crate::change::Settings;
 use crate::decode::{FileKeys, FromNode, Key, List, Named, Section};
 use crate::enums::{AqlSection, PowerSaveSection, RoamingSection, SteeringSection, TsqSection};
@@ -8,17 +7,18 @@ use crate::environment::{Environment, MODELLED};
 use crate::goals::AdapterRateSection;
 use crate::keys::Keys;
 use crate::kit::KitSection;
-use crate::line::{CakeSection, OutageSection, PolicerSection};
 use crate::path::Shape;
+use crate::plan::AbsenceSection;
 use crate::plan::Plan;
-use crate::scalars::{Name, ShortSpan, SomeTime, Span, Text, Whole};
-use crate::section_macro::section;
-use crate::sections::{
+use crate::plan::StationLinkSection;
+use crate::plan::{
     AdaptationSection, ApSection, BuildingSection, DashSection, LinkSection, MeshSection, NetworkSection,
     PlayerSection, RadioSection, RouterSection, ServerSection, StationSection, WanSection, WorkloadSection,
 };
+use crate::plan::{CakeSection, OutageSection, PolicerSection};
+use crate::scalars::{Name, ShortSpan, SomeTime, Span, Text, Whole};
+use crate::section_macro::section;
 use crate::streams::StreamSection;
-use crate::wires::StationLinkSection;
 
 section! {
     /// Settings of the whole run, and the sections below it. Every quantity carries its unit: `"60 s"`, `"25 Mbit/s"`, `"128 KiB"`, `"-62 dBm"`, `"1 %"`.

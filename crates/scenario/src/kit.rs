@@ -8,8 +8,8 @@ use crate::enums::KitBackhaul;
 use crate::node::{Entry, Node, Place, Table, Value};
 use crate::places;
 use crate::plan::{Ap, RadioName, RadioRef};
+use crate::plan::{ApSection, WanSection};
 use crate::section_macro::section;
-use crate::sections::{ApSection, WanSection};
 use netburn_medium::config::Band;
 
 section! {

@@ -9,14 +9,15 @@
 //!
 //! - `built_in`: the built-in scenarios, and [`load`].
 //! - `document`: a scenario before resolution. `node` is its tree of values, with their positions in the file.
-//! - `resolve`: from a document to a plan. [`plan`]: the plan.
-//! - `known`: keys that a document can have.
-//! - `file`, `sections`, `section_macro`: the declaration of every key. The reader, the schema and the manual are
-//!   generated from it.
+//! - `resolve`: from a document to a plan.
+//! - `known`: keys that a document can have. `file`: the keys at the top of a document.
+//! - [`plan`]: the plan. Each part has its values and their keys in one file. `section_macro` generates the reader, the
+//!   schema and the manual from the declaration of the keys.
 //! - `enums`, `scalars`, `goals`: types of values, with their ranges and syntax.
 //! - `decode`, `encode`: values from a document and into a document.
 //! - `change`: keys that can change during a run. [`effect`] and [`reason`]: keys without effect, and why.
-//! - `environment`, `estimate`, `describe`: environments, the traffic of a plan, and a plan as text.
+//! - `environment`, `requirements`: environments, and the keys that they need. `estimate`, `describe`: the traffic of a
+//!   plan, and a plan as text.
 //! - `schema`: JSON Schema, and the tables of the manual.
 //! - `problem`, `suggest`: errors with positions, and suggestions for misspelled names.
 //!
@@ -31,7 +32,6 @@
 //! # Ok::<(), netburn_scenario::ScenarioError>(())
 //! ```
 
-mod absence;
 mod built_in;
 mod change;
 mod decode;
@@ -52,7 +52,6 @@ mod keys;
 mod kinds;
 mod kit;
 mod known;
-mod line;
 mod node;
 mod path;
 mod pattern;
@@ -64,18 +63,16 @@ mod queue_lists;
 mod queues;
 pub mod reason;
 pub mod regular;
+mod requirements;
 mod resolve;
 mod scalars;
 mod schema;
 mod section_macro;
-mod sections;
-mod signals;
 mod streams;
 mod suggest;
 mod toml_text;
 mod trace;
 mod value;
-mod wires;
 
 pub use built_in::{MAX_FILE_SIZE, built_in_scenario, built_in_scenarios, load};
 pub use describe::decimal;

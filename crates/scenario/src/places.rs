@@ -1,8 +1,7 @@
 //! Positions and walls of a building.
 
-use crate::decode::{Context, FromNode, Spanned};
+use crate::decode::{Context, FromNode};
 use crate::node::Node;
-use crate::plan::{Building, Floors};
 use crate::scalars::parsed;
 use crate::value::PlanValue;
 use netburn_medium::geometry::{Position, Wall};
@@ -116,52 +115,6 @@ fn coordinate(text: &str) -> Option<i64> {
     };
     let distance: Distance = distance.parse().ok()?;
     Some(sign * i64::try_from(distance.as_millimetres()).ok()?)
-}
-
-/// Floors of a building, as `"0 to 2"`, or one of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct FloorsText(pub(crate) Floors);
-
-const FLOORS: &str = "the lowest and the highest floor, such as `\"0 to 1\"`, from −20 to 200";
-
-impl FromNode for FloorsText {
-    fn read(node: &Node, cx: &mut Context) -> Option<Self> {
-        parsed(node, cx, FLOORS, |text| {
-            let (lowest, highest) = text.split_once(" to ").unwrap_or((text, text));
-            let floor = |text: &str| -> Option<i16> {
-                let number = text.trim().replace('\u{2212}', "-").parse().ok()?;
-                (-20..=200).contains(&number).then_some(number)
-            };
-            let (lowest, highest) = (floor(lowest)?, floor(highest)?);
-            (lowest <= highest).then_some(FloorsText(Floors { lowest, highest }))
-        })
-    }
-
-    fn schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "x-value": "the lowest and the highest floor, `\"0 to 1\"`" })
-    }
-}
-
-impl PlanValue<FloorsText> for Floors {
-    fn from_key(key: &FloorsText) -> Self {
-        key.0
-    }
-
-    fn to_json(&self) -> serde_json::Value {
-        self.to_string().into()
-    }
-}
-
-/// Reports a position on a floor that the building does not have.
-pub(crate) fn check_floor(at: &Spanned<Place>, building: Option<&Building>, cx: &mut Context) {
-    let Some(floors) = building.and_then(|building| building.floors) else {
-        return;
-    };
-    let floor = at.value.0.floor;
-    if !(floors.lowest..=floors.highest).contains(&floor) {
-        let help = format!("expected {floors}, or change `floors` of `[building]`");
-        cx.problem_at(at, format!("the building has no floor {floor}"), help);
-    }
 }
 
 #[cfg(test)]

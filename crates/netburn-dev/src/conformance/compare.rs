@@ -48,7 +48,7 @@ pub fn metrics(case: &Case, simulated: &Summary, lab: &Summary) -> Vec<Metric> {
 fn all_metrics(simulated: &Summary, lab: &Summary) -> Vec<Metric> {
     let mut all = Vec::new();
     for (s, station) in simulated.stations.iter().enumerate() {
-        let loads = |of: &&WorkloadSummary| matches!(of.kind.as_str(), "download" | "upload");
+        let loads = |of: &&WorkloadSummary| kind(of).is_some_and(|kind| kind.is_bulk);
         if station.workloads.iter().filter(loads).count() > 1 {
             let together = |run: &Summary| {
                 each_run(run)
@@ -78,9 +78,10 @@ fn all_metrics(simulated: &Summary, lab: &Summary) -> Vec<Metric> {
                     lab: of(lab, metric),
                 });
             };
-            match workload.kind.as_str() {
-                "download" | "upload" => add(", Mbit/s", Kind::Goodput, &|of| Some(of.throughput_mbps)),
-                "stream" | "dash" => {}
+            match kind(workload) {
+                Some(kind) if kind.is_bulk => add(", Mbit/s", Kind::Goodput, &|of| Some(of.throughput_mbps)),
+                // The player decides whether a stream is good, not the latency of its objects.
+                _ if workload.player.is_some() => {}
                 _ => add(", p50 ms", Kind::Median, &|of| of.latency_ms.p50),
             }
             if !workload.goals.is_empty() {
@@ -95,6 +96,10 @@ fn all_metrics(simulated: &Summary, lab: &Summary) -> Vec<Metric> {
         }
     }
     all
+}
+
+fn kind(workload: &WorkloadSummary) -> Option<&'static netburn_workload::Kind> {
+    netburn_workload::Kind::by_name(&workload.kind)
 }
 
 /// The runs that a summary covers.

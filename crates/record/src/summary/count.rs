@@ -274,7 +274,7 @@ impl Counter {
         };
         RunEvidence {
             stations,
-            judged: evaluated.length(),
+            evaluated: evaluated.length(),
             health: self.health,
             clocks: self.clocks,
             quality_issues: self.quality_issues,
@@ -311,7 +311,7 @@ impl StationCounter {
         } else {
             self.evaluated.ending_by(self.reached)
         };
-        evidence.judged = evaluated.length();
+        evidence.evaluated = evaluated.length();
         if let Some(probes) = self.probes {
             probes.finish(&evidence.idle, clocks, &mut evidence.split);
         }

@@ -17,7 +17,7 @@ use netburn_workload::Tally;
 pub(crate) struct RunEvidence {
     pub(crate) stations: Vec<StationEvidence>,
     /// The run's evaluated time, for the totals.
-    pub(crate) judged: Duration,
+    pub(crate) evaluated: Duration,
     pub(crate) health: Vec<Health>,
     pub(crate) clocks: Vec<Clock>,
     /// Reasons for which no result is reliable.
@@ -51,7 +51,7 @@ pub(crate) struct StationEvidence {
     /// Content that is excluded from the total, as [`WorkloadEvidence::moved`].
     pub(crate) left_out: u128,
     /// Evaluated time.
-    pub(crate) judged: Duration,
+    pub(crate) evaluated: Duration,
     /// Airtime of its data in the run's evaluated time, in nanoseconds × 10⁸.
     pub(crate) airtime: u128,
     pub(crate) wifi: WifiEvidence,
@@ -64,7 +64,7 @@ pub(crate) struct StationEvidence {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct WorkloadEvidence {
     /// Evaluated time in which the workload runs.
-    pub(crate) judged: Duration,
+    pub(crate) active: Duration,
     pub(crate) counts: Counts,
     /// The agent's first warning about the workload.
     pub(crate) warning: Option<String>,
@@ -124,7 +124,7 @@ impl Lengths {
 impl RunEvidence {
     /// Pools another run of the same plan with this one.
     pub(crate) fn add(&mut self, other: RunEvidence) {
-        self.judged += other.judged;
+        self.evaluated += other.evaluated;
         self.reached = self.reached.max(other.reached);
         self.health.extend(other.health);
         self.clocks.extend(other.clocks);
@@ -151,7 +151,7 @@ impl StationEvidence {
         self.rejected.extend(other.rejected);
         self.unconfirmed.extend(other.unconfirmed);
         self.left_out += other.left_out;
-        self.judged += other.judged;
+        self.evaluated += other.evaluated;
         self.airtime = self.airtime.saturating_add(other.airtime);
         self.wifi.add(other.wifi);
         self.split.add(other.split);
@@ -170,7 +170,7 @@ impl WorkloadEvidence {
     }
 
     fn add(&mut self, other: WorkloadEvidence) {
-        self.judged += other.judged;
+        self.active += other.active;
         self.counts.add(&other.counts);
         self.latency.extend(other.latency);
         self.lengths.add(&other.lengths);

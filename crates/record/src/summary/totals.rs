@@ -31,7 +31,7 @@ impl WorkloadTotals {
         let finished = counted.latency.len() as f64;
         let total: f64 = counted.latency.iter().map(|nanos| *nanos as f64).sum();
         WorkloadTotals {
-            evaluated: counted.judged,
+            evaluated: counted.active,
             operations: counted.counts.all(),
             finished: counted.counts.finished,
             bytes: (counted.moved / u128::from(BIN.as_nanos())) as f64,

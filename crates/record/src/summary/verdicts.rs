@@ -122,7 +122,7 @@ pub(crate) fn summarise(
         reasons,
         self_check,
         totals: Totals {
-            throughput_mbps: mbps(moved, evidence.judged),
+            throughput_mbps: mbps(moved, evidence.evaluated),
             airtime_jain: fairness(plan, &stations),
             operations: sum(|workload| workload.operations),
             goal_misses: sum(|workload| workload.goal_misses),
@@ -209,7 +209,7 @@ fn judge_station(
         provisional: provisional(verdict, workloads.iter().map(|w| (w.verdict, w.provisional))),
         reasons,
         notes,
-        throughput_mbps: mbps(moved, evidence.judged),
+        throughput_mbps: mbps(moved, evidence.evaluated),
         airtime_share: (air > 0 && station.link.is_none()).then(|| evidence.airtime as f64 / air as f64),
         idle_latency_ms: idle.percentile(P50).value().map(ms),
         wifi: evidence.wifi.summary(),
@@ -267,7 +267,7 @@ fn own_download(station: &Station, evidence: &StationEvidence) -> Option<BitRate
     let moved = downloads
         .map(|(_, evidence)| evidence.moved)
         .reduce(u128::saturating_add)?;
-    Some(BitRate::from_bps(bps(moved, evidence.judged)))
+    Some(BitRate::from_bps(bps(moved, evidence.evaluated)))
 }
 
 fn judge_workload(name: String, config: &Config, of: WorkloadEvidence, context: &GradeContext) -> WorkloadSummary {
@@ -318,7 +318,7 @@ fn judge_workload(name: String, config: &Config, of: WorkloadEvidence, context: 
         unfinished: counts.unfinished,
         timeouts: counts.timed_out,
         not_started: counts.not_started,
-        throughput_mbps: mbps(of.moved, of.judged),
+        throughput_mbps: mbps(of.moved, of.active),
         latency_ms: LatencyMs::from(&latency),
         dial_ms: LatencyMs::of_samples(of.dial, of.undialled),
         first_byte_ms: if of.first_byte.is_empty() {

@@ -2,8 +2,8 @@
 
 use super::{KindKeys, KindSection, keys};
 use crate::decode::{Context, Section, Spanned};
+use crate::plan::WorkloadSection;
 use crate::problem::Problem;
-use crate::sections::WorkloadSection;
 use netburn_units::BitRate;
 use netburn_workload::Goal;
 use netburn_workload::kinds::DashClient;

@@ -15,8 +15,8 @@ use crate::decode::{Context, FromNode, Section, Spanned};
 use crate::keys::Keys;
 use crate::node::Node;
 use crate::plan::StationWorkload;
+use crate::plan::WorkloadSection;
 use crate::scalars::{Rate, SomeTime};
-use crate::sections::WorkloadSection;
 use crate::value::PlanValue;
 use netburn_units::{BitRate, ByteSize, Duration};
 use netburn_workload::config::Grid;
@@ -57,12 +57,12 @@ macro_rules! keys {
                 &[$(stringify!($key),)+ $(stringify!($other)),*]
             }
 
-            fn apply(&mut self, section: &$crate::sections::WorkloadSection) {
+            fn apply(&mut self, section: &$crate::plan::WorkloadSection) {
                 $($crate::kinds::set(&mut self.$($field).+, section.$key.as_ref());)+
             }
 
             fn encode(&self) -> $crate::keys::Keys {
-                let section = $crate::sections::WorkloadSection::default();
+                let section = $crate::plan::WorkloadSection::default();
                 $crate::keys::Keys::default()
                     $(.with(stringify!($key), $crate::kinds::json(&self.$($field).+, section.$key.as_ref())))+
             }

@@ -3,7 +3,7 @@
 use super::{KindKeys, KindSection, check_size, check_time, exclude, json};
 use crate::decode::{Context, Section, Spanned};
 use crate::keys::Keys;
-use crate::sections::WorkloadSection;
+use crate::plan::WorkloadSection;
 use crate::streams::StreamSection;
 use netburn_units::{BitRate, Duration};
 use netburn_workload::config::{CLOUD_GAMING_RATE, PACKET_SIZES, VOICE_INTERVALS};

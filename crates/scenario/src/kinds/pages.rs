@@ -2,7 +2,7 @@
 
 use super::{KindKeys, KindSection, grid, keys};
 use crate::decode::Context;
-use crate::sections::WorkloadSection;
+use crate::plan::WorkloadSection;
 use netburn_workload::kinds::Pages;
 
 keys!(Pages {

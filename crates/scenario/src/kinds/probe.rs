@@ -2,7 +2,7 @@
 
 use super::{KindKeys, KindSection, check_size, jitter, keys};
 use crate::decode::Context;
-use crate::sections::WorkloadSection;
+use crate::plan::WorkloadSection;
 use netburn_workload::config::PROBE_SIZES;
 use netburn_workload::kinds::Probe;
 

@@ -2,7 +2,7 @@
 
 use super::{KindKeys, KindSection, check_time, keys};
 use crate::decode::Context;
-use crate::sections::WorkloadSection;
+use crate::plan::WorkloadSection;
 use netburn_workload::config::PROBE_INTERVALS;
 use netburn_workload::kinds::Responsiveness;
 

@@ -2,7 +2,7 @@
 
 use super::{KindKeys, KindSection, grid, keys};
 use crate::decode::{Context, Spanned};
-use crate::sections::WorkloadSection;
+use crate::plan::WorkloadSection;
 use netburn_units::BitRate;
 use netburn_workload::kinds::Stream;
 use netburn_workload::{Goal, Pattern};

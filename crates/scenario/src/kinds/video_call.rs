@@ -3,7 +3,7 @@
 use super::packets::frames_with_keys;
 use super::{KindKeys, KindSection, keys};
 use crate::decode::Context;
-use crate::sections::WorkloadSection;
+use crate::plan::WorkloadSection;
 use netburn_units::BitRate;
 use netburn_workload::config::{VIDEO_CALL_PACKET, VIDEO_CALL_RATE};
 use netburn_workload::kinds::VideoCall;

@@ -1,8 +1,17 @@
 //! WAN link of an access point: framing, queue disciplines and shapers.
 
-use super::trace::Trace;
+use super::{ApSetting, Trace, wired_queue};
+use crate::decode::{Context, FromNode, List};
+use crate::enums::words;
+use crate::node::Node;
+use crate::queues::LineQueue;
+use crate::scalars;
+use crate::scalars::{Delay, Flag, QueueBytes, Rate, Share, SomeTime, Span, parsed};
+use crate::section_macro::section;
+use crate::value::{PlanValue, section_values};
 use netburn_medium::queue::QueueKind;
 use netburn_units::{BitRate, ByteSize, Duration, Probability};
+use schemars::{Schema, SchemaGenerator, json_schema};
 
 /// WAN link between an access point and the server's link.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -278,6 +287,149 @@ impl ShaperRate {
                 let bits = u128::from(line?.as_bps()) * u128::from(share.as_ppb()) / 1_000_000_000;
                 Some(BitRate::from_bps(u64::try_from(bits).unwrap_or(u64::MAX).max(1)))
             }
+        }
+    }
+}
+
+section! {
+    /// WAN link between a router and the server's link: `[router.wan]`, or `[ap.NAME.wan]` if an access point is the router. All devices behind the router share it.
+    WanSection(Wan = Wan::default()) changes ApSetting {
+        /// Downlink rate.
+        down: Rate => down, default "unlimited", changes |value| (ApSetting::WanDown(value));
+        /// Uplink rate.
+        up: Rate => up, default "unlimited", changes |value| (ApSetting::WanUp(value));
+        /// One-way delay.
+        delay: Delay => delay, changes |value| (ApSetting::WanDelay(value));
+        /// Share of packets lost.
+        loss: Share => loss, changes |value| (ApSetting::WanLoss(value));
+        /// Capacity of the link's own queue in each direction. It applies to `fifo`, and to the modem and the head end with a `shaper`.
+        queue: QueueBytes => queue, default wired_queue("the direction's rate");
+        /// Bytes that the link adds to an IP packet, by the keywords of tc-cake(8). The rates `down` and `up` count them. `raw`: none. `ethernet`: 38 bytes, at least 84. `docsis`: 18 bytes, at least 64. `bridged-ptm`, `pppoe-ptm` (VDSL2): 22 and 30 bytes, and one byte per 64. `pppoe-llcsnap` (40 bytes), `pppoe-vcmux`, `bridged-llcsnap` (32), `pppoa-vcmux` (10), `ipoa-vcmux` (8), `conservative` (48): in ATM cells of 53 bytes with 48 bytes of content.
+        framing: Framing => framing, default "38 bytes per packet, without a minimum";
+        /// Queue discipline: {line queues}. Without a `shaper` it is that of the link itself. It then acts only in a direction with a rate.
+        discipline: LineQueue => discipline;
+        /// Queue discipline downlink.
+        discipline_down: LineQueue => discipline_down, default "`discipline`";
+        /// Queue discipline uplink.
+        discipline_up: LineQueue => discipline_up, default "`discipline`";
+        /// Shaper of the router (SQM): a share of the link's rate at the start, or a rate. The queue discipline is then in the router, and the link keeps a FIFO with `queue`. Uplink the router is before the link, downlink after it.
+        shaper: ShaperRate => shaper, default "none: the discipline is that of the link itself";
+        /// Shaper downlink.
+        shaper_down: ShaperRate => shaper_down, default "`shaper`";
+        /// Shaper uplink.
+        shaper_up: ShaperRate => shaper_up, default "`shaper`";
+        /// Settings of `cake`.
+        cake: CakeSection => cake;
+        /// Policer of the provider downlink, before the link's queue.
+        policer_down: PolicerSection => policer_down, default "none";
+        /// Policer of the provider uplink, after the link.
+        policer_up: PolicerSection => policer_up, default "none";
+        /// Capacity downlink as a trace in the format of mahimahi, instead of `down`: each line of the file is the time in ms of an opportunity to send 1500 bytes, with the framing. The trace starts with the load, and repeats. The path is relative to the scenario file. A list has the times themselves.
+        trace_down: Trace => trace_down, default "none";
+        /// Capacity uplink as a trace, instead of `up`.
+        trace_up: Trace => trace_up, default "none";
+        /// Times in which the link sends nothing in both directions. The packet in transmission is still sent.
+        outages: List<OutageSection> => outages, default "none";
+    }
+}
+
+words!(Framing, FRAMINGS, [
+    Framing::Raw.name() => Framing::Raw, Framing::Ethernet.name() => Framing::Ethernet,
+    Framing::Docsis.name() => Framing::Docsis, Framing::BridgedPtm.name() => Framing::BridgedPtm,
+    Framing::PppoePtm.name() => Framing::PppoePtm, Framing::PppoeLlcsnap.name() => Framing::PppoeLlcsnap,
+    Framing::PppoeVcmux.name() => Framing::PppoeVcmux, Framing::BridgedLlcsnap.name() => Framing::BridgedLlcsnap,
+    Framing::PppoaVcmux.name() => Framing::PppoaVcmux, Framing::IpoaVcmux.name() => Framing::IpoaVcmux,
+    Framing::Conservative.name() => Framing::Conservative,
+]);
+words!(Tins, TINS, [
+    "besteffort" => Tins::Besteffort, "diffserv3" => Tins::Diffserv3, "diffserv4" => Tins::Diffserv4,
+    "diffserv8" => Tins::Diffserv8,
+]);
+words!(Isolation, ISOLATIONS, [
+    "flows" => Isolation::Flows, "hosts" => Isolation::Hosts, "dual-srchost" => Isolation::DualSrchost,
+    "dual-dsthost" => Isolation::DualDsthost, "triple-isolate" => Isolation::TripleIsolate,
+]);
+
+section! {
+    /// Settings of `cake` on a WAN link, named as in tc-cake(8).
+    CakeSection(Cake = Cake::default()) {
+        /// Priority tins: `besteffort` (one), `diffserv3`, `diffserv4`, `diffserv8`. A tin has priority only while it is below its share of the rate. The tin of a packet follows from its DSCP.
+        tins: Tins => tins;
+        /// Isolation of flows and hosts: `flows`, `hosts`, `dual-srchost`, `dual-dsthost`, `triple-isolate`. A scenario has one server. Downlink, `triple-isolate` therefore acts as `flows`, because all flows have the same source host.
+        isolation: Isolation => isolation;
+        /// Isolation downlink. `dual-dsthost` shares the rate between the stations.
+        isolation_down: Isolation => isolation_down, default "`isolation`";
+        /// Isolation uplink. `dual-srchost` shares the rate between the stations.
+        isolation_up: Isolation => isolation_up, default "`isolation`";
+        /// Round trip that the AQM expects. The target of the standing queue is a 20th of it.
+        rtt: SomeTime => rtt;
+        /// Drops TCP acknowledgements without data if a later one in the queue replaces them (`ack-filter`). This helps on a slow uplink. Acknowledgements with SACK blocks are never dropped.
+        ack_filter: Flag => ack_filter;
+        /// Limit of the memory of queued packets. On overflow the longest queue loses packets.
+        memory: QueueBytes => memory, default "4 MiB, or four times the bytes of `rtt` at the rate if that is more";
+    }
+}
+
+section! {
+    /// A policer on a WAN link: a token bucket that drops packets. It counts the bytes of the framing.
+    PolicerSection(Policer = Policer::default()) {
+        /// Rate at which the bucket fills.
+        rate(required): Rate => rate;
+        /// Size of the bucket. At most this many bytes pass at once.
+        burst(required): QueueBytes => burst;
+    }
+}
+
+section! {
+    /// A time in which a WAN link sends nothing. Packets wait in its queue.
+    OutageSection(Outage = Outage::default()) {
+        /// Start, since the start of the load.
+        start(required): Span => start;
+        /// Length.
+        length(required): SomeTime => length;
+    }
+}
+
+section_values! {
+    WanSection => Wan,
+    CakeSection => Cake,
+    PolicerSection => Policer,
+    OutageSection => Outage,
+}
+
+impl FromNode for ShaperRate {
+    fn read(node: &Node, cx: &mut Context) -> Option<Self> {
+        let wanted = "a share of the link's rate, more than 0 up to 100 % (`\"90 %\"`), or a rate, 1 kbit/s to 1000 Gbit/s (`\"45 Mbit/s\"`)";
+        parsed(node, cx, wanted, |text| {
+            let share = || {
+                let share: Probability = text.parse().ok()?;
+                (share > Probability::ZERO).then_some(ShaperRate::Share(share))
+            };
+            let rate = || {
+                let rate: BitRate = text.parse().ok()?;
+                let range = BitRate::from_bps(1_000)..=BitRate::from_mbps(1_000_000);
+                range.contains(&rate).then_some(ShaperRate::Rate(rate))
+            };
+            share().or_else(rate)
+        })
+    }
+
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        let share = scalars::Part::schema(generator);
+        let rate = scalars::Rate::schema(generator);
+        json_schema!({ "anyOf": [share, rate], "x-value": "a share of the link's rate, or a rate" })
+    }
+}
+
+impl PlanValue<ShaperRate> for ShaperRate {
+    fn from_key(key: &ShaperRate) -> Self {
+        *key
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        match self {
+            ShaperRate::Share(share) => share.to_string().into(),
+            ShaperRate::Rate(rate) => rate.to_string().into(),
         }
     }
 }

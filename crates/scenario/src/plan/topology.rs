@@ -4,31 +4,8 @@
 //! stations behind one router share its line, over any number of cables and wireless backhauls between them. A device
 //! that is behind no router is next to the server's link.
 
-use super::{Ap, ApSetting, Backhaul, Plan, Setting, Station, Wan};
-use netburn_units::{BitRate, ByteSize};
-
-/// A router without radios.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Router {
-    /// WAN link; `None`: the router is next to the server's link.
-    pub wan: Option<Wan>,
-    /// Maximum forwarding rate between the WAN link and the ports, sum of both directions; `None`: unlimited.
-    pub forwarding: Option<BitRate>,
-    /// Capacity of the forwarding queue; `None`: [`DEFAULT_QUEUE_TIME`](super::DEFAULT_QUEUE_TIME) at the rate.
-    pub forwarding_queue: Option<ByteSize>,
-}
-
-/// Other end of a station's cable.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Port {
-    /// The server's link.
-    #[default]
-    Server,
-    /// A port of the `[router]`.
-    Router,
-    /// A port of the access point of this name.
-    Ap(String),
-}
+use super::{Ap, ApSetting, Backhaul, Plan, Port, Setting, Station, Wan};
+use netburn_units::BitRate;
 
 /// A device of a plan with Ethernet ports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -2,7 +2,7 @@
 
 use crate::decode::Context;
 use crate::plan::Absence;
-use crate::sections::StationSection;
+use crate::plan::StationSection;
 
 /// Checks the absences of a station. Roaming and power save switch the receiver themselves, so a station cannot have both.
 pub(super) fn check(absence: Absence, section: &StationSection, cx: &mut Context) {

@@ -3,8 +3,8 @@
 use super::Names;
 use crate::decode::{Context, Named, Section, Spanned};
 use crate::plan::{Ap, Backhaul, DEFAULT_SCAN_AWAY, Network, Plan, Radio, RadioName, RadioRef};
+use crate::plan::{ApSection, NetworkSection, RadioSection};
 use crate::scalars::SizeOrOff;
-use crate::sections::{ApSection, NetworkSection, RadioSection};
 use crate::suggest::list;
 use netburn_medium::config::{Band, LinkQuality, RadioConfig, Security, Standard, Steering, SteeringPolicy};
 use netburn_units::{ByteSize, Duration};

@@ -1,8 +1,8 @@
 //! Checks of the keys of a WAN link.
 
 use crate::decode::Context;
+use crate::plan::WanSection;
 use crate::plan::{ShaperRate, Wan};
-use crate::sections::WanSection;
 
 /// Checks the shapers and traces of a WAN link.
 pub(super) fn check(wan: &Wan, section: &WanSection, cx: &mut Context) {

@@ -3,8 +3,8 @@
 use super::Names;
 use super::air::{check_radio, to_u8};
 use crate::decode::{Context, Section, Spanned};
+use crate::plan::MeshSection;
 use crate::plan::{Ap, Mesh, Plan, RadioRef};
-use crate::sections::MeshSection;
 use crate::suggest::list;
 use netburn_medium::config::{LinkQuality, RadioConfig};
 

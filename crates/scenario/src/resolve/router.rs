@@ -4,7 +4,7 @@ use super::Names;
 use crate::decode::{Context, Named, Spanned};
 use crate::file::Scenario;
 use crate::plan::{Ap, Backhaul, Plan, Port, StationLink};
-use crate::sections::{ApSection, StationSection};
+use crate::plan::{ApSection, StationSection};
 use crate::suggest::list;
 
 /// Name of the `[router]` where access points are named.

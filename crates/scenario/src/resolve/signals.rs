@@ -3,9 +3,9 @@
 use super::Names;
 use super::air::check_radio;
 use crate::decode::{Context, Section};
+use crate::plan::StationSection;
 use crate::plan::{Joins, Plan};
 use crate::problem::Problem;
-use crate::sections::StationSection;
 use crate::suggest::list;
 
 /// Checks the key `signals` of a station.

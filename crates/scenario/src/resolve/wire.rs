@@ -1,8 +1,8 @@
 //! Resolution of a station's wired link, which excludes Wi-Fi.
 
 use crate::decode::{Context, Section};
+use crate::plan::StationSection;
 use crate::problem::Problem;
-use crate::sections::StationSection;
 use crate::suggest::list;
 use netburn_medium::queue::{Place, QueueKind};
 

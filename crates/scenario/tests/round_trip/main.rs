@@ -114,7 +114,6 @@ fn plan() -> impl Strategy<Value = Plan> {
             rician_factor: Db::from_db(9),
         });
         plan.networks = vec![Network {
-            name: "home".to_owned(),
             radios: vec![RadioRef {
                 ap: "d8".to_owned(),
                 radio: RadioName {
@@ -143,6 +142,7 @@ fn plan() -> impl Strategy<Value = Plan> {
             } else {
                 Steering::default()
             },
+            ..Network::new("home")
         }];
 
         plan.aps = vec![d8, c7];

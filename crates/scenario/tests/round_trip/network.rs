@@ -6,8 +6,8 @@ use netburn_medium::config::{
 };
 use netburn_medium::queue::{Place, QueueKind};
 use netburn_scenario::plan::{
-    Absence, Ap, Backhaul, Cake, Framing, Hop, Http, Isolation, Joins, Outage, Policer, Port, Radio, RadioName,
-    RadioRef, Server, ShaperRate, StationAir, StationLink, Tins, Trace, Wan,
+    Absence, Ap, Cake, Framing, Hop, Http, Isolation, Joins, Outage, Policer, Port, Radio, RadioName, RadioRef, Server,
+    ShaperRate, StationAir, StationLink, Tins, Trace, Wan,
 };
 use netburn_tcp::config::{CongestionControl, Tsq, TsqPreset, TsqSettings};
 use netburn_units::{ByteSize, Dbm, Distance, DscpMapping, Duration, Probability};
@@ -64,18 +64,22 @@ pub(crate) fn server() -> impl Strategy<Value = Server> {
     );
     let flags = (any::<bool>(), any::<bool>(), any::<bool>());
     (hop, flags, cc(), span(0, MINUTE)).prop_map(
-        |((rate, delay, loss, queue), (two, tls, ecn), cc, interrupt_interval)| Server {
-            link: Hop {
+        |((rate, delay, loss, queue), (two, tls, ecn), cc, interrupt_interval)| {
+            let mut server = Server {
+                http: if two { Http::H2 } else { Http::H1 },
+                tls,
+                cc,
+                ecn,
+                interrupt_interval,
+                ..Server::default()
+            };
+            server.link = Hop {
                 rate,
                 delay,
                 loss,
                 queue,
-            },
-            http: if two { Http::H2 } else { Http::H1 },
-            tls,
-            cc,
-            ecn,
-            interrupt_interval,
+            };
+            server
         },
     )
 }
@@ -94,7 +98,6 @@ pub(crate) fn radio(band: Band) -> impl Strategy<Value = Radio> {
         let (power, time, frames, amsdu) = air;
         let (rts, channel_busy, streams) = rest;
         Radio {
-            name: RadioName { band, number: 1 },
             standard: Some(standard),
             channel: usual.channel,
             width: Some(Width::ALL[width].min(standard.widest(band))),
@@ -110,6 +113,7 @@ pub(crate) fn radio(band: Band) -> impl Strategy<Value = Radio> {
             },
             rts,
             channel_busy,
+            ..Radio::new(RadioName { band, number: 1 })
         }
     })
 }
@@ -232,7 +236,6 @@ pub(crate) fn ap(name: &'static str) -> impl Strategy<Value = Ap> {
     (radio(Band::Ghz2_4), radio(Band::Ghz5), any::<bool>(), own).prop_map(move |(two, five, rated, own)| {
         let (queue, queue_limit, (ecn, slow_stations), hardware_queue, aql, forwarding, wan) = own;
         Ap {
-            name: name.to_owned(),
             rating: rated.then(|| "AX5400".parse().expect("a rating")),
             radios: vec![two, five],
             queue,
@@ -252,12 +255,10 @@ pub(crate) fn ap(name: &'static str) -> impl Strategy<Value = Ap> {
             } else {
                 DscpMapping::Rfc8325
             },
-            position: None,
             scan_interval: rated.then_some(Duration::from_secs(120)),
             scan_away: rated.then_some(Duration::from_millis(70)),
-            backhaul: Backhaul::Wired,
-            backhaul_quality: None,
             relay_delay: Duration::from_micros(if rated { 350 } else { 500 }),
+            ..Ap::new(name)
         }
     })
 }
@@ -300,7 +301,6 @@ pub(crate) fn air() -> impl Strategy<Value = StationAir> {
         StationAir {
             joins,
             radio_selection,
-            standard: None,
             streams,
             quality,
             signal_up,
@@ -321,12 +321,9 @@ pub(crate) fn air() -> impl Strategy<Value = StationAir> {
             } else {
                 DscpMapping::Rfc8325
             },
-            path: Vec::new(),
-            speed: None,
-            signals: Vec::new(),
-            roaming: None,
             power_save: power_save(weight),
             absence: absence(weight),
+            ..StationAir::default()
         }
     })
 }

@@ -9,12 +9,10 @@
 //! 3. *Confirmation*, with more seeds: each run without the factor is compared with the run of the same seed.
 //! 4. *Choice*, for each workload: of the factors that are enough alone, the one that explains most specifically (`Rank`).
 
-use super::factor::{Factor, Part, Rank};
-use super::factors;
 use super::goal::{GoalState, Outcome, Victim};
 use super::model::{Model, ModelStopped};
-use super::scene::Scene;
 use netburn_analysis::explain::Kind;
+use netburn_analysis::explain::causes::{Factor, Part, Rank, Scene, factors};
 use netburn_scenario::Plan;
 use netburn_units::Duration;
 use std::collections::{BTreeMap, BTreeSet};
@@ -119,7 +117,7 @@ pub fn decide(plan: &Plan, victims: &[Victim], model: &dyn Model, options: Optio
             ..Diagnosis::default()
         };
     };
-    let factors = factors::find(&scene);
+    let factors = factors(&scene);
     let mut plans = if options.shorten { shorter(plan) } else { Vec::new() };
     plans.push(plan.clone());
     let mut diagnosis = Diagnosis::default();

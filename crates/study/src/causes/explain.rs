@@ -136,12 +136,6 @@ fn effect(plan: &Plan, found: &Found) -> String {
     }
 }
 
-/// Texts of what the simulations have instead, by family, for the manual.
-#[must_use]
-pub fn removals() -> Vec<&'static str> {
-    super::factors::FAMILIES.iter().map(|family| family.without).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -9,14 +9,14 @@
 //! Both sides of a comparison are simulations, also for a run that was measured in another environment. Its measured values are
 //! not compared with simulated ones.
 
+pub use netburn_analysis::explain::causes::{Interventions, WhatIf, what_ifs};
+
 mod answer;
 mod best;
-mod changes;
 mod propose;
 mod text;
 
 pub use answer::{Answer, AnswerError, Answers, answer};
 pub use best::best;
-pub use changes::{Interventions, WhatIf, what_ifs};
 pub use propose::{Proposal, propose};
 pub use text::{json, text};

@@ -1,10 +1,9 @@
 //! From a run to the changes that can be simulated for its causes.
 
-use super::changes::{Interventions, what_ifs};
 use netburn_analysis::explain::Cause;
+use netburn_analysis::explain::causes::{Interventions, what_ifs};
 use netburn_record::Run;
 use netburn_scenario::{Document, Environment, Plan, ScenarioError};
-use std::fmt;
 
 /// Proposed changes for the causes of a run.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -42,15 +41,4 @@ pub fn propose(run: &Run, causes: &[Cause], duration: Option<&str>) -> Result<Pr
         plan: (!changes.what_ifs.is_empty()).then_some(plan),
         changes,
     })
-}
-
-impl Interventions {
-    /// No changes, for this reason.
-    #[must_use]
-    pub fn not_simulated(why: &dyn fmt::Display) -> Self {
-        Interventions {
-            what_ifs: Vec::new(),
-            not_simulated: vec![format!("What would help can't be simulated: {why}.")],
-        }
-    }
 }

@@ -44,8 +44,8 @@ impl Workload {
     }
 
     pub(super) fn next_due(&self) -> Option<Instant> {
-        let running = self.phase == Phase::Running;
-        let end = self.window.to.min(self.end);
+        let running = self.lifetime.phase == Phase::Running;
+        let end = self.lifetime.window.to.min(self.lifetime.end);
         let load = self.loads.as_ref().and_then(Loads::next_due);
         earlier(load, self.schedule.next()).filter(|due| running && *due < end)
     }
@@ -244,7 +244,7 @@ impl Workload {
             let load = loads.ended(sequence, ended, outcome == Outcome::Finished);
             self.test_ended(ended, &operation, load);
         }
-        if let Some((sequence, due)) = self.waiting.take_if(|_| self.phase == Phase::Running) {
+        if let Some((sequence, due)) = self.waiting.take_if(|_| self.lifetime.phase == Phase::Running) {
             self.begin(sequence, due);
         }
         self.settle_if_idle();
@@ -265,28 +265,28 @@ impl Workload {
 
     /// End of a window that is not the last one.
     fn pause(&mut self) {
-        let at = self.window.to;
+        let at = self.lifetime.window.to;
         self.drop_waiting(at);
         self.cancel_bulk(at);
-        self.window = self.upcoming.next().unwrap_or(Window {
-            from: self.end,
-            to: self.end,
+        self.lifetime.window = self.lifetime.upcoming.next().unwrap_or(Window {
+            from: self.lifetime.end,
+            to: self.lifetime.end,
         });
-        self.schedule.restart(self.window.from);
+        self.schedule.restart(self.lifetime.window.from);
         if let Some(loads) = &mut self.loads {
-            loads.restart(self.window.from);
+            loads.restart(self.lifetime.window.from);
         }
     }
 
     /// End of the last window: no new operation begins.
     fn stop(&mut self) {
-        self.phase = Phase::Draining;
-        self.drop_waiting(self.end);
-        if self.stops_early {
-            self.cancel_bulk(self.end);
+        self.lifetime.phase = Phase::Draining;
+        self.drop_waiting(self.lifetime.end);
+        if self.lifetime.stops_early {
+            self.cancel_bulk(self.lifetime.end);
         }
         if let Some(player) = &mut self.player {
-            player.stop(self.end);
+            player.stop(self.lifetime.end);
         }
         self.settle_if_idle();
     }
@@ -314,7 +314,7 @@ impl Workload {
 
     /// Load continues until the last probe has ended.
     fn settle_if_idle(&mut self) {
-        if self.phase != Phase::Draining {
+        if self.lifetime.phase != Phase::Draining {
             return;
         }
         if self.loads.is_some() && self.limited_in_flight() == 0 && !self.in_flight.is_empty() {
@@ -323,13 +323,13 @@ impl Workload {
             return;
         }
         if self.in_flight.is_empty() {
-            self.phase = Phase::Settled;
+            self.lifetime.phase = Phase::Settled;
         }
     }
 
     /// End of the drain: operations in flight don't finish.
     fn settle(&mut self) {
-        self.end_all(self.settle, |_| true);
+        self.end_all(self.lifetime.settle, |_| true);
         self.settle_if_idle();
     }
 

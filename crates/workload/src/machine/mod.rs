@@ -42,19 +42,9 @@ use std::collections::{BTreeMap, VecDeque};
 #[derive(Debug)]
 pub struct Workload {
     config: Config,
-    start: Instant,
-    /// End of the last window.
-    end: Instant,
-    settle: Instant,
-    /// True if the last window ends before the load of the station.
-    stops_early: bool,
-    /// Current window; between two windows the next one.
-    window: Window,
-    /// Windows after the current one.
-    upcoming: Windows,
+    lifetime: Lifetime,
     /// Latest time of an input.
     now: Instant,
-    phase: Phase,
     schedule: Box<dyn Schedule>,
     first_due: Option<Instant>,
     /// Number of operations that were due. Without streams it is the number of the next one.
@@ -76,6 +66,24 @@ pub struct Workload {
     overloaded: bool,
     actions: VecDeque<Action>,
     operations: VecDeque<Operation>,
+}
+
+/// Windows of a workload, and its place in them.
+#[derive(Debug)]
+struct Lifetime {
+    /// Start of the first window.
+    start: Instant,
+    /// End of the last window.
+    end: Instant,
+    /// End of the drain.
+    settle: Instant,
+    /// True if the last window ends before the load of the station.
+    stops_early: bool,
+    /// Current window; between two windows the next one.
+    window: Window,
+    /// Windows after the current one.
+    upcoming: Windows,
+    phase: Phase,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -120,16 +128,18 @@ impl Workload {
             due.filter(|due| *due < window.to)
         });
         Workload {
-            start,
-            end,
-            settle: end.checked_add(drain).unwrap_or(settle),
-            stops_early: end < load_end,
+            lifetime: Lifetime {
+                start,
+                end,
+                settle: end.checked_add(drain).unwrap_or(settle),
+                stops_early: end < load_end,
+                window,
+                upcoming,
+                phase: Phase::Running,
+            },
             now: Instant::from_nanos(i64::MIN),
-            phase: Phase::Running,
             first_due,
             schedule,
-            window,
-            upcoming,
             sequence: 0,
             in_flight: BTreeMap::new(),
             sent: VecDeque::new(),
@@ -155,13 +165,13 @@ impl Workload {
     /// Start of the first window: the base of its first due time and of [`startup`](Self::startup).
     #[must_use]
     pub fn start(&self) -> Instant {
-        self.start
+        self.lifetime.start
     }
 
     /// End of its load.
     #[must_use]
     pub fn load_end(&self) -> Instant {
-        self.end
+        self.lifetime.end
     }
 
     /// Due time of its first operation; `None` if that would be at or after its end.
@@ -175,13 +185,13 @@ impl Workload {
     #[must_use]
     pub fn first_packet(&self, direction: Direction) -> Option<Instant> {
         let first = self.schedule.first_packet(direction);
-        first.filter(|first| *first < self.end)
+        first.filter(|first| *first < self.lifetime.end)
     }
 
     /// Time at which the last operation is due at the latest; no operation is due at or after it.
     #[must_use]
     pub fn end_of_load(&self) -> Instant {
-        self.end
+        self.lifetime.end
     }
 
     /// Time from the workload's start to the start of playback; `None` until then, or without a
@@ -347,8 +357,8 @@ impl Workload {
     }
 
     fn end_at(&mut self, now: Instant) {
-        self.end = self.end.min(now);
-        self.settle = self.settle.min(now);
+        self.lifetime.end = self.lifetime.end.min(now);
+        self.lifetime.settle = self.lifetime.settle.min(now);
     }
 
     /// Next command to the driver.
@@ -370,10 +380,10 @@ impl Workload {
     /// is settled.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<(Instant, Wake)> {
-        let over = match self.phase {
-            Phase::Running if self.window.to < self.end => (self.window.to, Wake::Pause),
-            Phase::Running => (self.end, Wake::End),
-            Phase::Draining => (self.settle, Wake::Settle),
+        let over = match self.lifetime.phase {
+            Phase::Running if self.lifetime.window.to < self.lifetime.end => (self.lifetime.window.to, Wake::Pause),
+            Phase::Running => (self.lifetime.end, Wake::End),
+            Phase::Draining => (self.lifetime.settle, Wake::Settle),
             Phase::Settled => return None,
         };
         let stall = self.player.as_ref().and_then(Player::poll_timeout);
@@ -396,6 +406,6 @@ impl Workload {
     /// Returns true if all is settled: nothing is in flight and nothing will begin.
     #[must_use]
     pub fn is_settled(&self) -> bool {
-        self.phase == Phase::Settled
+        self.lifetime.phase == Phase::Settled
     }
 }

@@ -58,8 +58,16 @@ class Run(Mapping[str, Station]):
     def stations(self) -> Mapping[str, Station]:
         """Stations by name, in the order of the scenario."""
         if self._stations is None:
-            self._stations = {station["name"]: Station(station) for station in self.summary["stations"]}
+            metrics: dict[str, dict[str, dict[str, float | None]]] = {}
+            for station, workload, values in self._native.metrics():
+                metrics.setdefault(station, {})[workload] = dict(values)
+            self._stations = {of["name"]: Station(of, metrics[of["name"]]) for of in self.summary["stations"]}
         return self._stations
+
+    @property
+    def metrics(self) -> Mapping[str, float | None]:
+        """Numbers of the whole run by the names that sweeps, comparisons and exports use: "worst_p95_ms", …"""
+        return dict(self._native.metrics()[0][2])
 
     @property
     def verdict(self) -> Verdict:

@@ -106,11 +106,20 @@ class Goal(Judged):
 class Workload(Judged):
     """The results of a workload of a station.
 
-    Results of one kind of workload only are in `document`: "player", "probe", "voice", "segments", "streams",
-    "responsiveness".
+    Results of one kind of workload only are in `metrics`, and in `document`: "player", "probe", "voice", "segments",
+    "streams", "responsiveness".
     """
 
-    __slots__ = ()
+    __slots__ = ("_metrics",)
+
+    def __init__(self, document: dict[str, Any], metrics: Mapping[str, float | None]) -> None:
+        super().__init__(document)
+        self._metrics = metrics
+
+    @property
+    def metrics(self) -> Mapping[str, float | None]:
+        """All numbers by the names that sweeps, comparisons and exports use: "p95_ms", "lost_share", "stalls", …"""
+        return self._metrics
 
     @property
     def name(self) -> str:
@@ -189,11 +198,20 @@ class Workload(Judged):
 class Station(Judged, Mapping[str, Workload]):
     """The results of a station. It maps the names of its workloads to their results."""
 
-    __slots__ = ("_workloads",)
+    __slots__ = ("_metrics", "_workloads")
 
-    def __init__(self, document: dict[str, Any]) -> None:
+    def __init__(self, document: dict[str, Any], metrics: Mapping[str, Mapping[str, float | None]]) -> None:
+        """`metrics`: those of each workload, and those of the station under an empty name."""
         super().__init__(document)
-        self._workloads = {workload["name"]: Workload(workload) for workload in document["workloads"]}
+        self._metrics = metrics[""]
+        self._workloads = {
+            workload["name"]: Workload(workload, metrics[workload["name"]]) for workload in document["workloads"]
+        }
+
+    @property
+    def metrics(self) -> Mapping[str, float | None]:
+        """Numbers of the station by the names that sweeps, comparisons and exports use: "airtime_share", …"""
+        return self._metrics
 
     @property
     def name(self) -> str:

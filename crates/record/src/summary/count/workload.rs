@@ -18,9 +18,16 @@ pub(super) struct WorkloadCounter {
     load: Instant,
     longest: u64,
     first_due: Option<Instant>,
-    /// Bytes by 100 ms since the run began, if a goal needs them.
+    /// Bytes by 100 ms since the run began, if a goal for the throughput needs them.
     bins: Option<Vec<u64>>,
     evidence: WorkloadEvidence,
+}
+
+/// True if a goal is a rate of the throughput. Where it is a rate of something else, such as segments, the results of the
+/// kind decide.
+fn needs_bins(config: &Config) -> bool {
+    let has_rate = config.goals.iter().any(|goal| matches!(goal, Goal::Rate { .. }));
+    has_rate && config.kind().rate_noun.is_none()
 }
 
 impl WorkloadCounter {
@@ -30,11 +37,7 @@ impl WorkloadCounter {
             load,
             longest: 0,
             first_due: None,
-            bins: config
-                .goals
-                .iter()
-                .any(|goal| matches!(goal, Goal::Rate { .. }))
-                .then(Vec::new),
+            bins: needs_bins(config).then(Vec::new),
             evidence: WorkloadEvidence {
                 goals: vec![Tally::default(); config.goals.len()],
                 results: KindCounters::new(config, tls),
@@ -170,14 +173,14 @@ impl WorkloadCounter {
         let active: Vec<EvaluatedTime> = self.active(evaluated).collect();
         let judged = self.judged(evaluated);
         let mut evidence = std::mem::take(&mut self.evidence);
-        evidence.judged = active.iter().map(EvaluatedTime::length).sum();
+        evidence.active = active.iter().map(EvaluatedTime::length).sum();
         for (goal, tally) in self.config.goals.iter().zip(&mut evidence.goals) {
             match goal {
                 Goal::Latency { limit } => {
                     let finished = evidence.counts.finished > 0;
                     tally.worst = finished.then(|| self.longest as f64 / limit.as_nanos() as f64);
                 }
-                Goal::Rate { .. } => {
+                Goal::Rate { .. } if self.bins.is_some() => {
                     for part in &judged {
                         tally.add(&windows(self.bins(*part), *goal, part.from, part.to));
                     }

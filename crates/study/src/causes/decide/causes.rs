@@ -48,7 +48,7 @@ impl Entry {
         let together = self.others.iter().map(|other| factors[*other].without.clone());
         Found {
             kind,
-            title: (factor.title)(kind, &scene.names(&stations)),
+            title: factor.title(kind, &scene.names(&stations)),
             without: factor.without.clone(),
             advice: factor.advice.clone(),
             own_advice: factor.own_advice,

@@ -1,6 +1,7 @@
 //! The search: simulations without sets of factors, and what they show for each missed workload.
 
 use super::*;
+use netburn_analysis::explain::causes::Class;
 
 /// Factors that are taken away together, by number, in order.
 type Set = Vec<usize>;
@@ -270,8 +271,8 @@ impl<'a> Search<'a> {
             .collect()
     }
 
-    fn class(&self, factor: usize, victim: &Victim) -> Option<super::super::factor::Class> {
-        (self.factors[factor].class)(victim.station)
+    fn class(&self, factor: usize, victim: &Victim) -> Option<Class> {
+        self.factors[factor].class(victim.station)
     }
 
     /// Rank of the least specific factor of a set.

@@ -1,0 +1,63 @@
+//! Scans of access points, during which they hear and send nothing on their channel.
+
+use super::factor::{Factor, Part, Rank};
+use super::intervention::InterventionBuilder;
+use super::scene::Scene;
+use super::{Cause, Definition, Family, Kind, list};
+use crate::format::span;
+use netburn_scenario::plan::DEFAULT_SCAN_AWAY;
+
+pub(super) const CAUSE: Definition = Definition {
+    rule: None,
+    what_ifs,
+    changes: "one scan per hour, shorter absences",
+};
+
+pub(super) const FAMILY: Family = Family {
+    without: "no scans of the access points",
+    find: factors,
+};
+
+fn factors(scene: &Scene<'_>) -> Vec<Factor> {
+    let scanning: Vec<_> = scene
+        .plan
+        .aps
+        .iter()
+        .filter_map(|ap| Some((ap, ap.scan_interval?)))
+        .collect();
+    let Some((first, interval)) = scanning.first() else {
+        return Vec::new();
+    };
+    let names = list(&scanning.iter().map(|(ap, _)| ap.name.as_str()).collect::<Vec<_>>());
+    let factor = Factor::builder(Part::Air, Kind::ApScans, Rank::Disturbance).edit(|plan| {
+        for ap in &mut plan.aps {
+            ap.scan_interval = None;
+        }
+    });
+    let title = {
+        let names = names.clone();
+        move |affected: &str| format!("The access point {names} scans other channels, which interrupts {affected}")
+    };
+    vec![factor.words(
+        title,
+        format!("without the scans of {names}"),
+        format!(
+            "It is away from its channel for {} of each {}. Switch off automatic channel selection in the background, or scan less often.",
+            span(first.scan_away.unwrap_or(DEFAULT_SCAN_AWAY).as_millis_f64()),
+            span(interval.as_millis_f64())
+        ),
+    )]
+}
+
+fn what_ifs(builder: &mut InterventionBuilder<'_>, _: &Cause) {
+    let scanning = builder.plan.aps.iter().filter(|ap| ap.scan_interval.is_some());
+    let names: Vec<String> = scanning.map(|ap| ap.name.clone()).collect();
+    for name in names {
+        let key = format!("ap.{name}.scan_interval");
+        let label = format!("{name} scans only once an hour");
+        builder.propose(Kind::ApScans, label, &[(&key, "3600 s")]);
+        let key = format!("ap.{name}.scan_away");
+        let label = format!("{name} is away for 20 ms in each scan");
+        builder.propose(Kind::ApScans, label, &[(&key, "20 ms")]);
+    }
+}

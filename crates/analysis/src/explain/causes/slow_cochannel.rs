@@ -1,0 +1,100 @@
+//! Slow co-channel station: it belongs to another radio on the same channel, and its long
+//! transmissions use much airtime.
+
+use super::intervention::InterventionBuilder;
+use super::{Cause, Definition, Kind, list, severity, worst_symptom};
+use crate::explain::analysis::{Analysis, BUSY_CHANNEL, Group, SLOWER, Share};
+use crate::format::{mbps, percent};
+
+pub(super) const CAUSE: Definition = Definition {
+    rule: Some((find, criterion)),
+    what_ifs,
+    changes: "the station's own radio on a channel that no other radio has, the slow station nearer, or on another radio of its access point",
+};
+
+/// Minimum share of the time that the slow station uses.
+const MIN_AIRTIME: f64 = 0.3;
+
+/// Condition under which the rule names its cause.
+fn criterion() -> String {
+    format!(
+        "simulate, lab: a station of another radio on the channel used {} of the time or more. An affected station moved \
+         {SLOWER} times as much or more in a second of airtime. The channel was busy for {} of the time or more.",
+        percent(MIN_AIRTIME),
+        percent(BUSY_CHANNEL)
+    )
+}
+
+fn find(analysis: &Analysis<'_>, _: &[Cause]) -> Vec<Cause> {
+    analysis
+        .groups
+        .iter()
+        .filter_map(|group| find_in_group(analysis, group))
+        .collect()
+}
+
+fn find_in_group(analysis: &Analysis<'_>, group: &Group) -> Option<Cause> {
+    if group.peers.is_empty() {
+        return None;
+    }
+    let degraded = analysis.degraded_in(group);
+    let mask = analysis.bad_bins(&degraded);
+    let airtime = analysis
+        .channel_airtime(group, &mask)
+        .filter(|airtime| airtime.used() >= BUSY_CHANNEL)?;
+    let peers = airtime
+        .shares
+        .iter()
+        .filter(|share| group.peers.contains(&share.station));
+    let slow = peers.max_by(|a, b| a.air.total_cmp(&b.air))?;
+    let taken = slow.air * airtime.data;
+    if taken < MIN_AIRTIME {
+        return None;
+    }
+    let affected: Vec<Share> = airtime
+        .shares
+        .iter()
+        .filter(|share| degraded.contains(&share.station) && share.speed() >= SLOWER * slow.speed())
+        .copied()
+        .collect();
+    let first = affected.iter().max_by(|a, b| a.speed().total_cmp(&b.speed()))?;
+    let stations: Vec<usize> = affected.iter().map(|share| share.station).collect();
+    let names = analysis.names(stations.iter().copied());
+    let slow_name = analysis.name(slow.station);
+    let radio = |station: usize| {
+        analysis
+            .group_of(station)
+            .and_then(|group| group.radio.clone())
+            .unwrap_or_default()
+    };
+    Some(Cause {
+        kind: Kind::SlowCochannel,
+        severity: severity(analysis, stations.iter().copied()),
+        title: format!(
+            "{slow_name}, in another network on this channel, is slow and takes airtime from {}",
+            list(&names)
+        ),
+        evidence: format!(
+            "{slow_name} is on {}, which shares the channel of {}. It used the channel for {} of the time and moved {} of its data ({} Mbit per second of airtime; {} moves {}).{}",
+            radio(slow.station),
+            radio(first.station),
+            percent(taken),
+            percent(slow.bytes),
+            mbps(slow.speed()),
+            analysis.name(first.station),
+            mbps(first.speed()),
+            worst_symptom(analysis, &stations)
+        ),
+        advice: "Queue settings of your own access point do not affect it. Use another channel or band.".to_owned(),
+        stations: names,
+        by: vec![slow_name],
+    })
+}
+
+fn what_ifs(builder: &mut InterventionBuilder<'_>, cause: &Cause) {
+    builder.free_channels(Kind::SlowCochannel, &cause.stations);
+    for name in &cause.by {
+        builder.stronger_signal(Kind::SlowCochannel, name);
+        builder.other_radio(Kind::SlowCochannel, name);
+    }
+}

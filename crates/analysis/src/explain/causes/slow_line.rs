@@ -1,0 +1,159 @@
+//! Slow link: its workloads need more than its rate, even without greedy transfers.
+
+use super::intervention::InterventionBuilder;
+use super::{Cause, Definition, Kind, is_named, list, severity, worst_symptom};
+use crate::explain::analysis::{Analysis, Direction, FULL, FULL_SHARE};
+use crate::format::{mbps, percent};
+use netburn_scenario::Environment;
+use netburn_scenario::plan::Capacity;
+
+pub(super) const CAUSE: Definition = Definition {
+    rule: Some((find, criterion)),
+    what_ifs,
+    changes: "twice and four times the rate",
+};
+
+/// Condition under which the rule names its cause.
+fn criterion() -> String {
+    format!(
+        "simulate, lab: a workload with a missed goal needs more content than its WAN link or wire carries in the worst \
+         part of the run: its rate, trace, shaper or policer, without the framing. Or all workloads together request more than \
+         that, and the link was full for {} of the time in use.",
+        percent(FULL_SHARE)
+    )
+}
+
+fn find(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
+    // Other environments do not know the rates of links.
+    if !matches!(analysis.environment, Environment::Simulate | Environment::Lab) || is_named(found, Kind::Server) {
+        return Vec::new();
+    }
+    lines(analysis)
+        .iter()
+        .filter_map(|line| find_for_link(analysis, line))
+        .collect()
+}
+
+/// A link with the stations that use it.
+struct StationsBehind {
+    /// Name in messages: `home's link`.
+    name: String,
+    direction: Direction,
+    capacity: Capacity,
+    stations: Vec<usize>,
+}
+
+fn lines(analysis: &Analysis<'_>) -> Vec<StationsBehind> {
+    let mut lines = Vec::new();
+    let mut add = |name: String, stations: &[usize], capacities: [Option<Capacity>; 2]| {
+        for (direction, capacity) in [Direction::Down, Direction::Up].into_iter().zip(capacities) {
+            lines.extend(capacity.map(|capacity| StationsBehind {
+                name: name.clone(),
+                direction,
+                capacity,
+                stations: stations.to_vec(),
+            }));
+        }
+    };
+    for line in analysis.plan.lines() {
+        let (router, name) = (line.router, analysis.plan.name_of(line.router));
+        let capacities = [Direction::Down, Direction::Up].map(|direction| analysis.plan.capacity(router, direction));
+        add(format!("{name}'s link"), &analysis.behind(router), capacities);
+    }
+    for (place, station) in analysis.plan.stations.iter().enumerate() {
+        if let Some(link) = &station.link {
+            let capacities = [link.down, link.up].map(|rate| Some(Capacity::constant(rate)));
+            add(format!("{}'s link", station.name), &[place], capacities);
+        }
+    }
+    lines
+}
+
+/// Rate of a link in Mbit/s in the part of the run in which its stations missed their goals: the lowest of a bin.
+fn worst_rate(analysis: &Analysis<'_>, line: &StationsBehind) -> Option<f64> {
+    let degraded = line
+        .stations
+        .iter()
+        .copied()
+        .filter(|station| analysis.degraded_station(*station).is_some());
+    let mask = analysis.bad_bins(&degraded.collect::<Vec<_>>());
+    let width = analysis.evidence.buckets.width();
+    let bins = (0_u64..).zip(mask).filter(|(_, bad)| *bad);
+    let rates = bins.filter_map(|(bin, _)| line.capacity.between(width * bin, width * (bin + 1)));
+    // In an outage nothing is too slow.
+    rates
+        .map(|rate| rate.as_mbps_f64())
+        .filter(|rate| *rate > 0.0)
+        .reduce(f64::min)
+}
+
+fn find_for_link(analysis: &Analysis<'_>, line: &StationsBehind) -> Option<Cause> {
+    let rate = worst_rate(analysis, line)?;
+    let content = rate * line.capacity.content_share();
+    let direction = if line.direction == Direction::Down {
+        "downstream"
+    } else {
+        "upstream"
+    };
+    // One workload alone needs more than the link's rate.
+    let alone = |station: &usize| {
+        let failed = &analysis.degraded_station(*station)?.failed;
+        let needs = failed.iter().filter_map(|workload| analysis.need(*station, *workload));
+        needs
+            .filter(|need| need.direction == line.direction && need.mbps > content)
+            .reduce(|a, b| if a.mbps > b.mbps { a } else { b })
+    };
+    let short: Vec<(usize, String)> = line
+        .stations
+        .iter()
+        .filter_map(|station| {
+            Some((
+                *station,
+                format!("{}'s {}.", analysis.name(*station), alone(station)?.why),
+            ))
+        })
+        .collect();
+    let load = analysis.line(&line.stations, line.direction, &line.capacity, FULL);
+    let full = load.full >= FULL_SHARE;
+    let demanded_mbps: f64 = line
+        .stations
+        .iter()
+        .map(|station| analysis.demanded_mbps(*station, line.direction))
+        .sum();
+    let why = match short.first() {
+        Some((_, why)) => why.clone(),
+        None if demanded_mbps > content && full => format!(
+            "Pages, streams and calls together need {} Mbit/s, and the link was full for {} of the time in use.",
+            mbps(demanded_mbps),
+            percent(load.full)
+        ),
+        None => return None,
+    };
+    // If the link is full, degraded stations wait in its queue.
+    let is_degraded = |station: &usize| full && analysis.degraded_station(*station).is_some();
+    let is_affected = |station: &usize| is_degraded(station) || short.iter().any(|(other, _)| other == station);
+    let affected: Vec<usize> = line.stations.iter().copied().filter(is_affected).collect();
+    if affected.is_empty() {
+        return None;
+    }
+    let names = analysis.names(affected.iter().copied());
+    Some(Cause {
+        kind: Kind::SlowLine,
+        severity: severity(analysis, affected.iter().copied()),
+        title: format!("{} is too slow {direction} for {}", line.name, list(&names)),
+        evidence: format!(
+            "Its {direction} rate is {} Mbit/s, which carries {} Mbit/s of content. {}{}",
+            mbps(rate),
+            mbps(content),
+            why,
+            worst_symptom(analysis, &affected)
+        ),
+        advice: "Changes to the Wi-Fi do not help. Use a faster link, or request less (a lower video quality, smaller pages).".to_owned(),
+        stations: names,
+        by: Vec::new(),
+    })
+}
+
+fn what_ifs(builder: &mut InterventionBuilder<'_>, cause: &Cause) {
+    builder.slow_line(Kind::SlowLine, cause);
+}
