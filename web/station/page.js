@@ -1,141 +1,124 @@
-// The page: asks for a name, starts the worker that measures, displays its view, and stores what must survive a reload.
+// The page: displays the view of the worker that measures, stores what must survive a reload, and has what workers lack: the
+// connections of data channels and the wake lock. Strings from other sources are inserted as text, never as markup.
 
-import { newZero } from "./clock.js";
-import { isName, normalizeName, suggestName } from "./names.js";
-import { PeerConnections } from "./peer_connection.js";
-import { Screen } from "./screen.js";
-import { Store } from "./store.js";
-import { WakeLock } from "./wake_lock.js";
+/** The data channel is unordered and unreliable. Both sides open it as SCTP stream 0 without negotiation. */
+const CHANNEL = { negotiated: true, id: 0, ordered: false, maxRetransmits: 0 };
+const ZERO = "netburn.zero";
 
-/** States in which the screen should stay on and the page in front. */
-const BUSY = ["member", "reconnecting", "preparing", "idle", "running", "collecting"];
-/** The program name in messages. The page is embedded in the controller and has its version. */
-const VERSION = "netburn station page";
+const at = (id) => document.getElementById(id);
+const storages = { tab: attempt(() => sessionStorage), device: attempt(() => localStorage) };
+const connections = new Map();
+let wakeLock = null;
+let busy = false;
 
-const screen = new Screen(document);
-const store = new Store();
-const wakeLock = new WakeLock();
-const connections = new PeerConnections((message, transfer) => worker?.postMessage(message, transfer ?? []));
-let token = store.token();
-let worker = null;
-let state = "join";
-let hiddenSince = document.hidden ? performance.now() : null;
-
-function askName(error = "") {
-  state = error ? "rejected" : "join";
-  store.joined = false;
-  worker?.terminate();
-  connections.closeAll();
-  worker = null;
-  wakeLock.request(false);
-  screen.show({ state: token ? state : "no-key", line: error });
-  screen.hint("");
-  const field = document.getElementById("station-name");
-  field.value ||= store.name ?? suggestName(navigator.userAgent);
-}
-
-function rejectKey() {
-  askName();
-  state = "wrong-key";
-  screen.show({ state });
-}
-
-function join(name) {
-  store.name = name;
-  store.joined = true;
-  screen.showNameError("");
-  worker = new Worker("/station/station.js", { type: "module" });
-  worker.onmessage = ({ data }) => handleMessage(data);
-  worker.onerror = () => askName("This browser is too old for the page, or a file of the page is missing.");
-  worker.postMessage({
-    join: {
-      name,
-      token,
-      zero: store.zero(newZero()),
-      version: VERSION,
-      system: navigator.userAgent.slice(0, 500),
-      host: location.host,
-      secure: location.protocol === "https:",
-      entries: store.entries(),
-    },
-  });
-  worker.postMessage({ hidden: document.hidden });
-  screen.show({ state: "joining", name });
-}
-
-/** Handles a message of the worker. */
-function handleMessage(message) {
-  if (message.store) {
-    store.store(message.store);
-    worker?.postMessage({ stored: message.number });
-  } else if (message.channel) {
-    connections.handle(message.channel);
-  } else if (message.show) {
-    show(message.show);
+/** The result of `access`, or `null` if the browser forbids it. If the storage is full or disabled, only a reload loses data. */
+function attempt(access) {
+  try {
+    return access() ?? null;
+  } catch {
+    return null;
   }
 }
 
-function show(view) {
-  if (view.state === "rejected") {
-    // A retry with the same key would be rejected again.
-    return view.invalidToken ? rejectKey() : askName(sentence(view.line));
+/** Changes the texts of elements with `data-text` below `root` only if they differ, so that screen readers announce only changes. */
+function write(root, texts) {
+  for (const element of root.querySelectorAll("[data-text]")) {
+    const text = texts[element.dataset.text] ?? element.textContent;
+    if (element.textContent !== text) {
+      element.textContent = text;
+    }
   }
-  state = view.state;
-  screen.show(view);
-  const busy = BUSY.includes(state);
-  wakeLock.request(busy);
-  const hint = "Turn off auto-lock for this test. (Browsers let a page keep the screen on only over HTTPS.)";
-  screen.hint(busy && !wakeLock.isSupported ? hint : "");
 }
 
-function sentence(text) {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+const effects = {
+  show({ view }) {
+    write(document, view);
+    at("leave").hidden = view.button === "";
+    at("form").hidden = !view.form;
+    at("station-name").value ||= view.suggestion;
+    at("bar").hidden = view.fraction === null;
+    at("bar").className = view.past ? "past" : "";
+    at("done").style.transform = `scaleX(${view.fraction ?? 0})`;
+    const list = at("workloads");
+    list.hidden = view.workloads.length === 0;
+    if (list.children.length !== view.workloads.length) {
+      list.replaceChildren(...view.workloads.map(() => at("workload").content.cloneNode(true)));
+    }
+    view.workloads.forEach((workload, index) => {
+      write(list.children[index], workload);
+      list.children[index].querySelector(".verdict").className = `verdict ${workload.verdict}`;
+    });
+    busy = view.busy;
+    keepAwake();
+  },
+
+  store({ number, ...entries }) {
+    for (const [place, storage] of Object.entries(storages)) {
+      for (const [key, value] of Object.entries(entries[place])) {
+        attempt(() => (value === null ? storage.removeItem(key) : storage.setItem(key, value)));
+      }
+    }
+    worker.postMessage({ type: "stored", number });
+  },
+
+  "hide-key": () => history.replaceState(null, "", location.pathname),
+
+  async connect({ connection }) {
+    const peer = new RTCPeerConnection();
+    connections.set(connection, peer);
+    const channel = peer.createDataChannel("netburn", CHANNEL);
+    // A browser transfers a channel only in the task that creates it.
+    worker.postMessage({ type: "channel", connection, channel }, [channel]);
+    await peer.setLocalDescription();
+    worker.postMessage({ type: "offer", connection, sdp: peer.localDescription.sdp });
+  },
+
+  answer: async ({ connection, sdp }) => connections.get(connection).setRemoteDescription({ type: "answer", sdp }),
+
+  disconnect({ connection }) {
+    connections.get(connection)?.close();
+    connections.delete(connection);
+  },
+
+  fail: () => write(document, { head: "Rejected", line: "This browser is too old for the page, or a file of the page is missing." }),
+};
+
+/** Keeps the screen on, if the browser supports it (Screen Wake Lock API). */
+async function keepAwake() {
+  if (!busy) {
+    wakeLock?.release();
+    wakeLock = null;
+  } else if (navigator.wakeLock && !document.hidden && (wakeLock?.released ?? true)) {
+    // Fails if the battery is low, or the page became hidden. The run continues without a wake lock.
+    wakeLock = await navigator.wakeLock.request("screen").catch(() => null);
+  }
 }
 
-document.getElementById("form").addEventListener("submit", (event) => {
+/** The page's strings in a storage, by key. */
+function stored(storage) {
+  const entries = Array.from({ length: storage?.length ?? 0 }, (_, index) => [storage.key(index), storage.getItem(storage.key(index))]);
+  return Object.fromEntries(entries.filter(([key]) => key.startsWith("netburn.")));
+}
+
+const worker = new Worker("/station/station.js", { type: "module" });
+worker.onerror = effects.fail;
+const failed = (connection) => (error) => worker.postMessage({ type: "connection-failed", connection, error: String(error.message) });
+worker.onmessage = ({ data }) => effects[data.do](data)?.catch(failed(data.connection));
+const [tab, device] = [stored(storages.tab), stored(storages.device)];
+const zero = Number(tab[ZERO]) || Math.floor(performance.timeOrigin);
+attempt(() => storages.tab.setItem(ZERO, String(zero)));
+const { hash, host, hostname } = location;
+const [secure, webrtc, wake_lock] = [location.protocol === "https:", Boolean(globalThis.RTCPeerConnection), Boolean(navigator.wakeLock)];
+const browser = { secure, system: navigator.userAgent.slice(0, 500), hidden: document.hidden, webrtc, wake_lock };
+worker.postMessage({ zero, load: { tab, device, hash, host, hostname, ...browser } });
+
+at("form").addEventListener("submit", (event) => {
   event.preventDefault();
-  const name = normalizeName(document.getElementById("station-name").value);
-  document.getElementById("station-name").value = name;
-  if (isName(name)) {
-    join(name);
-  } else {
-    screen.showNameError("A name consists of 1 to 64 letters, digits and -.");
-  }
+  worker.postMessage({ type: "join", name: at("station-name").value.normalize("NFKD") });
 });
-
-document.getElementById("leave").addEventListener("click", () => {
-  if (state === "result" || state === "ended") {
-    worker?.postMessage({ dismiss: true });
-  } else {
-    worker?.postMessage({ leave: true });
-    // The worker needs a moment to send its `bye`.
-    setTimeout(askName, 150);
-  }
-});
-
+at("leave").addEventListener("click", () => worker.postMessage({ type: "leave" }));
+addEventListener("hashchange", () => location.hash && worker.postMessage({ type: "key", hash: location.hash }));
 document.addEventListener("visibilitychange", () => {
-  worker?.postMessage({ hidden: document.hidden });
-  if (document.hidden) {
-    hiddenSince = performance.now();
-    return;
-  }
-  const hidden = (performance.now() - (hiddenSince ?? performance.now())) / 1000;
-  hiddenSince = null;
-  if (worker && ["idle", "running", "collecting"].includes(state)) {
-    screen.warn(`This page was in the background for ${hidden.toFixed(0)} s. Keep it in front while it measures.`);
-    setTimeout(() => screen.warn(""), 15000);
-  }
+  worker.postMessage({ type: "hidden", hidden: document.hidden });
+  keepAwake();
 });
-
-addEventListener("hashchange", () => {
-  if (location.hash) {
-    token = store.token();
-    askName();
-  }
-});
-
-if (token && store.joined && store.name) {
-  join(store.name);
-} else {
-  askName();
-}

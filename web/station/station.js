@@ -1,209 +1,170 @@
-// The worker that measures. Browsers throttle a worker's timers less than the page's while the page is in the background,
-// and drawing the page does not delay the worker. The page displays the view and stores what must survive a reload.
+// The worker that measures. It passes what happens in the browser to the agent's code in WebAssembly (crates/station-page), and
+// executes its effects. Browsers throttle a worker's timers less than the page's while the page is in the background.
 
-import { Clock, resolution } from "./clock.js";
-import { openDataChannel } from "./data_channel.js";
-import { FleetConnection } from "./fleet_connection.js";
-import * as messages from "./messages.js";
-import { PersistentStore } from "./persistence.js";
-import { RunSession } from "./run_session.js";
 import { Transfers } from "./transfer.js";
-import { viewModel } from "./view_model.js";
-import { WorkerChannels } from "./worker_channels.js";
 
-/** The interval at which the view is updated during a run (ms). */
-const UPDATE_INTERVAL = 250;
-/** How long the page shows that a run failed, before it shows that it waits for the next one (ns). */
-const FAILURE_DISPLAY_TIME = 5e9;
+/** If more bytes wait in the channel, a datagram is not sent, because the wait would be part of its delay. */
+const MAX_BUFFERED = 65536;
+/** The maximum length of a document, in characters. */
+const MAX_DOCUMENT = 65536;
 
-class Station {
-  constructor({ name, token, zero, version, system, host, secure, entries }, post, browser) {
-    Object.assign(this, { name, token, version, host, secure, post, browser });
-    this.clock = new Clock(zero, browser.performance);
-    this.resolution = resolution(browser.performance);
-    this.store = new PersistentStore(post, entries, browser);
-    this.channels = new WorkerChannels(post);
-    this.session = null;
-    /** Ended sessions whose results the controller has not requested yet, by run. */
-    this.late = new Map();
-    this.last = null;
-    /** A sentence about the last run, if it ended early. */
-    this.notice = "";
-    /** Runs that have ended for this station. */
-    this.finished = new Set();
-    this.recover();
-    this.fleet = new FleetConnection(
-      { url: this.url("/join"), name, token, version, system },
-      {
-        browser,
-        pendingRuns: () => this.pendingRuns(),
-        changed: () => this.show(),
-        invited: (message) => this.invited(message),
-        requested: (run) => this.deliver(run),
-        acknowledged: (run, sequence) => this.acknowledged(run, sequence),
-        discard: (run) => this.discard(run),
-      },
-    );
-    browser.setInterval(() => this.update(), UPDATE_INTERVAL);
+/** One instance of the module. */
+export class Module {
+  constructor(module) {
+    this.functions = new WebAssembly.Instance(module).exports;
   }
 
-  /** Handles a message of the page. */
-  handleMessage(message) {
-    if (message.stored) {
-      this.store.handleStored(message.stored);
-    } else if (message.channel) {
-      this.channels.handle(message.channel);
-    } else if ("hidden" in message) {
-      this.hidden = message.hidden;
-      this.session?.handleHidden(message.hidden);
-    } else if (message.leave) {
-      this.session?.leave();
-      this.fleet.leave();
-    } else if (message.dismiss) {
-      this.waitForNextRun("");
+  handle(now, input) {
+    return this.call(this.functions.page_handle, now, new TextEncoder().encode(JSON.stringify(input)));
+  }
+
+  handleDatagram(now, bytes) {
+    return this.call(this.functions.page_datagram, now, bytes);
+  }
+
+  /** The next datagram to send, or `null`. */
+  pollTransmit() {
+    const length = this.functions.page_transmit();
+    return length > 0 ? this.output(length).slice() : null;
+  }
+
+  call(handle, now, bytes) {
+    const at = this.functions.page_input(bytes.length);
+    new Uint8Array(this.functions.memory.buffer, at, bytes.length).set(bytes);
+    return JSON.parse(new TextDecoder().decode(this.output(handle(now))));
+  }
+
+  output(length) {
+    return new Uint8Array(this.functions.memory.buffer, this.functions.page_output(), length);
+  }
+}
+
+/** The smallest observed step of `performance.now()`, in nanoseconds. Takes at most about 20 ms. */
+export function resolution(performance) {
+  const start = performance.now();
+  let [last, smallest] = [start, 20];
+  for (let polls = 0; polls < 200000 && last - start < 20; polls += 1) {
+    const now = performance.now();
+    smallest = now > last ? Math.min(smallest, now - last) : smallest;
+    last = now;
+  }
+  return Math.max(1, Math.round(smallest * 1e6));
+}
+
+/** `post` sends an effect to the page. `zero` is the zero of the page's clock, in whole ms since 1970; it survives reloads. */
+export class Station {
+  constructor(module, zero, post, browser) {
+    Object.assign(this, { zero, post, browser, module: new Module(module), channel: null, sockets: new Map(), gets: new Map() });
+    this.transfers = new Transfers((input) => this.handle(input), (millis) => this.at(millis), browser);
+  }
+
+  /** Converts a time of `performance.now()` to whole nanoseconds since the zero. A double represents a hundred days exactly. */
+  at(millis) {
+    // Both values are large and close to each other: their difference is exact, their values in nanoseconds are not.
+    return Math.round((this.browser.performance.timeOrigin - this.zero + millis) * 1e6);
+  }
+
+  now() {
+    return this.at(this.browser.performance.now());
+  }
+
+  /** Handles the first message of the page. */
+  load(page) {
+    const random = Array.from(crypto.getRandomValues(new Uint8Array(32)), (byte) => byte.toString(16).padStart(2, "0"));
+    this.handle({ type: "load", ...page, resolution: resolution(this.browser.performance), random: random.join("") });
+  }
+
+  /** Handles an input, possibly from the page. A data channel comes with its input. */
+  handle({ channel, ...input }) {
+    if (channel) {
+      this.attach(channel, input.connection);
     }
+    this.execute(this.module.handle(this.now(), input));
   }
 
-  /** Updates the view of a run. Dismisses the result of a failed run after `FAILURE_DISPLAY_TIME`. */
-  update() {
-    if (this.last?.outcome === "lost" && this.clock.now() - this.endedAt > FAILURE_DISPLAY_TIME) {
-      this.waitForNextRun(`The last run ended early: ${this.last.reason ?? "no reason was given"}.`);
-    } else if (this.session) {
-      this.show();
+  execute(effects) {
+    for (const effect of effects) {
+      const executor = [this, this.transfers].find((each) => each[effect.do]);
+      executor ? executor[effect.do](effect) : this.post(effect);
     }
-  }
-
-  waitForNextRun(notice) {
-    this.last = null;
-    this.notice = notice;
-    this.show();
-  }
-
-  url(path) {
-    return `${this.secure ? "wss" : "ws"}://${this.host}${path}`;
-  }
-
-  /** Continues the run that a reload interrupted, and loads undelivered results. */
-  recover() {
-    for (const run of this.store.runs()) {
-      const saved = this.store.run(run);
-      if (saved.state.outcome === "late") {
-        this.late.set(run, saved);
-      } else if (!this.session) {
-        this.join(saved.state, saved);
+    let count = 0;
+    for (let bytes = this.module.pollTransmit(); bytes; bytes = this.module.pollTransmit()) {
+      if (this.channel?.readyState === "open" && this.channel.bufferedAmount <= MAX_BUFFERED) {
+        this.channel.send(bytes);
+      } else {
+        count += 1;
       }
     }
-  }
-
-  invited(invitation) {
-    const { run, name, token } = invitation;
-    if (![run, name, token].every((text) => typeof text === "string")) {
-      return;
-    }
-    // One run at a time. A running session reconnects without an invitation, and the controller requests late results.
-    if (!this.session && !this.late.has(run) && !this.finished.has(run)) {
-      this.last = null;
-      this.notice = "";
-      this.join(invitation, null);
-      this.session.handleHidden(this.hidden === true);
+    if (count > 0) {
+      this.handle({ type: "unsent", count });
     }
   }
 
-  join({ run, name, token }, saved) {
-    const { version } = this;
-    const url = this.url(`/run/${encodeURIComponent(run)}`);
-    const options = { run, name, token, fleetToken: this.token, version, url, resolution: this.resolution };
-    const context = {
-      browser: this.browser,
-      clock: this.clock,
-      store: this.store,
-      transfers: (origins) => new Transfers(origins, this.clock, this.browser),
-      openChannel: (origin, tokens) => openDataChannel(origin, tokens, () => this.channels.connect(), this.browser),
-      reached: () => this.fleet.state === "member",
-      changed: () => this.show(),
-      ended: (session) => this.ended(session),
+  wake({ at }) {
+    this.browser.clearTimeout(this.timer);
+    const delay = Math.max(0, Math.ceil((at - this.now()) / 1e6));
+    this.timer = this.browser.setTimeout(() => this.handle({ type: "timeout" }), delay);
+  }
+
+  attach(channel, connection) {
+    this.channel = channel;
+    const pass = (type) => () => this.handle({ type, connection });
+    const [onopen, onclose] = [pass("channel-open"), pass("channel-closed")];
+    Object.assign(channel, { binaryType: "arraybuffer", onopen, onclose, onerror: onclose });
+    channel.onmessage = ({ data }) => {
+      if (data instanceof ArrayBuffer) {
+        this.execute(this.module.handleDatagram(this.now(), new Uint8Array(data)));
+      }
     };
-    this.session = new RunSession(options, context, saved);
   }
 
-  ended(session) {
-    this.last = session;
-    this.endedAt = this.clock.now();
-    this.session = null;
-    const { run } = session.options;
-    this.finished.add(run);
-    if (session.outcome === "late") {
-      this.late.set(run, { state: session.save(session.saveMeasurement()), messages: session.messages });
-      this.fleet.reconnect();
+  open({ socket, url }) {
+    const connection = new this.browser.WebSocket(url);
+    this.sockets.set(socket, connection);
+    connection.onopen = () => this.handle({ type: "opened", socket });
+    connection.onmessage = ({ data }) => this.handle({ type: "text", socket, text: String(data) });
+    connection.onclose = () => {
+      this.sockets.delete(socket);
+      this.handle({ type: "closed", socket });
+    };
+  }
+
+  send({ socket, text }) {
+    this.sockets.get(socket)?.send(text);
+  }
+
+  close({ socket }) {
+    this.sockets.get(socket)?.close();
+  }
+
+  async get({ get, url }) {
+    const abort = new AbortController();
+    this.gets.set(get, abort);
+    try {
+      const response = await this.browser.fetch(url, { cache: "no-store", credentials: "omit", signal: abort.signal });
+      const text = response.status === 200 ? await response.text() : "";
+      this.handle({ type: "response", get, status: response.status, text: text.slice(0, MAX_DOCUMENT) });
+    } catch {
+      this.handle({ type: "unreachable", get });
     }
-    this.show();
+    this.gets.delete(get);
   }
 
-  pendingRuns() {
-    return [...this.late].map(([run, { state }]) => ({ run, name: state.name, messages: state.sequence }));
-  }
-
-  /** Sends the late results of a run. */
-  deliver(run) {
-    const late = this.late.get(run);
-    if (late) {
-      // Messages that the run's controller acknowledged are in its record. An empty batch holds their sequence number.
-      const proof = messages.proof(late.state.token);
-      const rows = new Map(late.messages.map(({ sequence, batch }) => [sequence, batch]));
-      for (let sequence = 1; sequence <= late.state.sequence; sequence += 1) {
-        this.fleet.send(messages.lateResults(run, proof, { sequence, batch: rows.get(sequence) ?? {} }));
-      }
-      const { report, reason, stopRequestedAt } = late.state;
-      const error = report ? null : (reason ?? "the station did not complete its assignment");
-      this.fleet.send(messages.lateResultsEnd(run, proof, error, report, stopRequestedAt));
-    }
-  }
-
-  acknowledged(run, sequence) {
-    const late = this.late.get(run);
-    if (late) {
-      const acknowledged = late.messages.filter((rows) => rows.sequence <= sequence);
-      late.messages = late.messages.filter((rows) => rows.sequence > sequence);
-      this.store.put(Object.fromEntries(acknowledged.map((rows) => [`rows.${run}.${rows.sequence}`, null])));
-    }
-  }
-
-  discard(run) {
-    const late = this.late.get(run);
-    this.late.delete(run);
-    this.store.delete(run);
-    if (late && !this.session && (!this.last || this.last.options.run === run)) {
-      const reason = late.state.reason ?? "no reason was given";
-      const early = late.state.report ? "" : `The last run ended early: ${reason}. `;
-      this.waitForNextRun(`${early}All results of this device were delivered.`);
-    }
-  }
-
-  show() {
-    if (this.fleet) {
-      this.post({ show: viewModel(this) });
-    }
+  abort({ get }) {
+    this.gets.get(get)?.abort();
   }
 }
 
 if (typeof WorkerGlobalScope !== "undefined") {
-  const received = fetch("/station/page.wasm").then((response) => response.arrayBuffer());
-  const compiled = received.then((bytes) => WebAssembly.compile(bytes));
+  const compiled = fetch("/station/page.wasm").then((file) => file.arrayBuffer()).then((bytes) => WebAssembly.compile(bytes));
   let station = null;
   // Messages are handled in order, from when the module is compiled.
   globalThis.onmessage = async ({ data }) => {
-    try {
-      globalThis.module = await compiled;
-    } catch {
-      const line = "this browser is too old for the page, or a file of the page is missing";
-      return globalThis.postMessage({ show: { state: "rejected", line } });
+    const module = await compiled.catch(() => null);
+    if (module === null) {
+      return globalThis.postMessage({ do: "fail" });
     }
-    if (data.join) {
-      station = new Station(data.join, (message) => globalThis.postMessage(message), globalThis);
-    } else {
-      station?.handleMessage(data);
-    }
+    station ??= new Station(module, data.zero, (effect) => globalThis.postMessage(effect), globalThis);
+    data.load ? station.load(data.load) : station.handle(data);
   };
 }
-
-export { Station };

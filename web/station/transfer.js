@@ -1,125 +1,82 @@
 // Transfers of objects over HTTP with the browser's APIs.
 
-import { UploadContent } from "./upload_content.js";
+/** The maximum size of one `getRandomValues` request, in bytes (Web Cryptography API), and the number of them in a piece. */
+const MAX_RANDOM = 65536;
+const REQUESTS = 16;
+const OPTIONS = { cache: "no-store", credentials: "omit", redirect: "error", referrerPolicy: "no-referrer" };
 
-/**
- * Transfers objects between this page and the server at `origins` (such as `http://192.168.1.5:4480`), which differ in the
- * port. Each request has an `observer` with the methods `bytes(count)`, `connected(at)`, `finished()` and `failed(failure)`.
- * Times are those of `clock`.
- */
+/** `handle` passes inputs to the module. `at` converts a time of `performance.now()` to its clock. */
 export class Transfers {
-  constructor(origins, clock, browser = globalThis) {
-    Object.assign(this, { origins, clock, browser });
-    this.content = new UploadContent();
-    this.count = 0;
+  constructor(handle, at, browser) {
+    Object.assign(this, { handle, at, browser, count: 0, aborts: new Map() });
   }
 
-  /** Starts the transfer `{lane, up, path, size, priority}` at the origin of number `lane`. Returns a function that aborts it. */
-  begin(request, observer) {
+  begin(transfer) {
     this.count += 1;
-    const url = this.origins[request.lane] + request.path;
-    return request.up ? this.send(request, url, observer) : this.fetch(request, url, observer);
+    const { request } = transfer;
+    const pass = (type, more) => this.aborts.has(request) && this.handle({ type, request, ...more });
+    transfer.up ? this.upload(transfer, pass) : this.download(transfer, pass);
   }
 
-  fetch(request, url, observer) {
+  cancel({ request }) {
+    const abort = this.aborts.get(request);
+    this.aborts.delete(request);
+    abort?.();
+  }
+
+  async download({ request, url, priority }, pass) {
     const abort = new AbortController();
-    this.receive(url, request, abort.signal, observer);
-    return () => abort.abort();
-  }
-
-  async receive(url, { size, priority }, signal, observer) {
-    let responded = false;
+    this.aborts.set(request, () => abort.abort());
     try {
-      const response = await this.browser.fetch(url, {
-        cache: "no-store",
-        credentials: "omit",
-        redirect: "error",
-        referrerPolicy: "no-referrer",
-        priority,
-        signal,
-      });
-      responded = true;
-      if (response.status !== 200) {
-        await response.body?.cancel();
-        throw new InvalidResponse(`status ${response.status}`);
-      }
+      const response = await this.browser.fetch(url, { ...OPTIONS, priority, signal: abort.signal });
+      pass("status", { status: response.status });
       const reader = response.body.getReader();
-      let left = size;
-      for (;;) {
-        const { done, value } = await reader.read();
-        if (signal.aborted) {
-          return;
-        }
-        if (done) {
-          break;
-        }
-        left -= value.byteLength;
-        observer.bytes(value.byteLength);
+      for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
+        pass("bytes", { bytes: piece.value.byteLength });
       }
-      if (left !== 0) {
-        throw new InvalidResponse(`${size - left} bytes`);
-      }
-      this.reportConnected(url, observer);
-      observer.finished();
-    } catch (error) {
-      if (!signal.aborted) {
-        observer.failed(error instanceof InvalidResponse ? "answer" : responded ? "connection" : "dial");
-      }
+      this.finish(url, pass);
+    } catch {
+      pass("failed");
     }
   }
 
-  send({ size }, url, observer) {
-    const request = new this.browser.XMLHttpRequest();
+  upload({ request, url, size }, pass) {
+    const upload = new this.browser.XMLHttpRequest();
     let sent = 0;
-    let over = false;
-    const progress = (total) => {
-      // Some browsers count more than the content.
-      const count = Math.min(total, size) - sent;
-      if (count > 0 && !over) {
-        sent += count;
-        observer.bytes(count);
-      }
+    this.aborts.set(request, () => upload.abort());
+    upload.open("POST", url);
+    upload.upload.onprogress = ({ loaded }) => {
+      pass("bytes", { bytes: loaded - sent });
+      sent = loaded;
     };
-    const end = (report) => {
-      if (!over) {
-        over = true;
-        report();
-      }
+    upload.onload = () => {
+      pass("status", { status: upload.status });
+      this.finish(url, pass);
     };
-    request.open("POST", url);
-    request.upload.onprogress = (event) => progress(event.loaded);
-    request.onload = () => {
-      if (request.status !== 200) {
-        return end(() => observer.failed("answer"));
-      }
-      progress(size);
-      end(() => {
-        this.reportConnected(url, observer);
-        observer.finished();
-      });
-    };
-    // A browser does not report the cause. If bytes were sent, there was a connection.
-    request.onerror = () => end(() => observer.failed(sent > 0 ? "connection" : "dial"));
-    request.send(this.content.blob(size));
-    return () => {
-      over = true;
-      request.abort();
-    };
+    upload.onerror = () => pass("failed");
+    upload.send(this.content(size));
   }
 
-  /** Reports when a new connection was established, if the browser's Resource Timing entry is available. */
-  reportConnected(url, observer) {
+  /** Also reports when a new connection was established, if the browser's Resource Timing entry is available. */
+  finish(url, pass) {
     const { performance } = this.browser;
     const entry = performance.getEntriesByName?.(url, "resource").at(-1);
     if (entry && entry.connectEnd > entry.connectStart) {
-      observer.connected(this.clock.at(entry.connectEnd));
+      pass("connected", { at: this.at(entry.connectEnd) });
     }
     // The browser's list has a limited size.
     if (this.count % 50 === 0) {
       performance.clearResourceTimings?.();
     }
+    pass("finished");
+  }
+
+  /** A blob of `size` bytes. A large one consists of references to one small blob, which browsers do not copy. */
+  content(size) {
+    // Random bytes, so that no device on the path can compress them.
+    this.piece ??= new Blob(Array.from({ length: REQUESTS }, () => crypto.getRandomValues(new Uint8Array(MAX_RANDOM))));
+    const { piece } = this;
+    // Without a type, the browser sends no Content-Type and no CORS preflight request.
+    return new Blob([...Array(Math.floor(size / piece.size)).fill(piece), piece.slice(0, size % piece.size)]);
   }
 }
-
-/** The server's response differs from the request: wrong status or length. */
-class InvalidResponse extends Error {}

@@ -1,19 +1,19 @@
 // A fake browser in virtual time: timers, sockets and HTTP; and a fake fleet with one run.
 
-import { createHash } from "node:crypto";
+import { createHash, createHmac } from "node:crypto";
 import { appendFileSync, readFileSync } from "node:fs";
-import { expectedResponse } from "../station/consent.js";
-import { proofOfOffer } from "../station/data_channel.js";
 import { Station } from "../station/station.js";
 import { FakeChannel } from "./fake_channel.js";
 
 /** If set, all messages of the stations are also appended to this file. */
 const { NETBURN_MESSAGES } = process.env;
 
-const MODULE = new WebAssembly.Module(readFileSync(new URL("../station/page.wasm", import.meta.url)));
+export const MODULE = new WebAssembly.Module(readFileSync(new URL("../station/page.wasm", import.meta.url)));
 
 export const TOKEN = "fleet-token-0123456789";
 export const RUN_TOKEN = "run-token-0123456789";
+
+const hmac = (token, text) => createHmac("sha256", token).update(text).digest("hex");
 
 export class FakeBrowser {
   constructor({ rate = 20e6, delay = 5, consents = true } = {}) {
@@ -21,8 +21,8 @@ export class FakeBrowser {
     this.time = 0;
     this.timers = [];
     this.number = 0;
-    /** The entries of the station's store, which survive a reload. */
-    this.entries = {};
+    /** The tab's storage, which survives a reload. */
+    this.tab = { "netburn.token": TOKEN };
     this.sockets = [];
     this.sent = { standing: [], run: [] };
     this.views = [];
@@ -33,7 +33,7 @@ export class FakeBrowser {
     /** The requests that wait for one of the 6 connections to an origin, and the number of those in use. */
     this.connections = new Map();
     /** The data channel of the server, or the reason why there is none. */
-    this.channel = { error: "this browser has no WebRTC" };
+    this.channel = { webrtc: false };
   }
 
   /** A browser for one load of the page. */
@@ -42,7 +42,6 @@ export class FakeBrowser {
     const loadedAt = this.time;
     const browser = {
       unloaded: false,
-      module: MODULE,
       location: { protocol: "http:", hash },
       performance: {
         timeOrigin: this.origin + loadedAt,
@@ -98,49 +97,49 @@ export class FakeBrowser {
   /** A station in a new load of the page, with the stored entries. */
   station(name = "phone-4f") {
     const browser = this.load();
-    const options = {
-      name,
-      token: TOKEN,
-      zero: Math.floor(this.origin),
-      version: "test",
-      system: "a test's browser",
-      host: "controller:4484",
-      secure: false,
-      entries: { ...this.entries },
-    };
-    const post = (message) => {
+    const post = (effect) => {
       if (browser.unloaded) {
         return;
       }
-      if (message.store) {
-        for (const [key, value] of Object.entries(message.store)) {
-          value === null ? delete this.entries[key] : (this.entries[key] = value);
+      if (effect.do === "store") {
+        for (const [key, value] of Object.entries(effect.tab)) {
+          value === null ? delete this.tab[key] : (this.tab[key] = value);
         }
-        browser.setTimeout(() => station.handleMessage({ stored: message.number }), 1);
-      } else if (message.channel) {
-        browser.setTimeout(() => this.connectChannel(station, message.channel), 1);
+        browser.setTimeout(() => station.handle({ type: "stored", number: effect.number }), 1);
+      } else if (effect.do === "show") {
+        this.views.push(effect.view);
       } else {
-        this.views.push(message.show);
+        browser.setTimeout(() => this.connectChannel(station, effect), 1);
       }
     };
-    const station = new Station(options, post, browser);
-    station.browser = browser;
+    const station = new Station(MODULE, Math.floor(this.origin), post, browser);
+    const address = { hash: "", host: "controller:4484", hostname: "controller", secure: false };
+    const about = { system: "a test's browser", hidden: false, webrtc: this.channel.webrtc ?? true, wake_lock: true };
+    station.load({ tab: { ...this.tab }, device: {}, ...address, ...about });
+    if (!this.tab["netburn.joined"]) {
+      station.handle({ type: "join", name });
+    }
     return station;
   }
 
+  /** The stored entries of runs. */
+  get entries() {
+    return Object.fromEntries(Object.entries(this.tab).filter(([key]) => key.startsWith("netburn.run.")));
+  }
+
   /** The page's part of a data channel. */
-  connectChannel(station, { number, open, answer }) {
-    const reply = (message) => station.handleMessage({ channel: { number, ...message } });
-    if (open && this.channel.error) {
-      reply(this.channel);
-    } else if (open) {
+  connectChannel(station, { do: what, connection, sdp }) {
+    const reply = (type, more) => station.handle({ type, connection, ...more });
+    if (what === "connect" && this.channel.error) {
+      reply("connection-failed", { error: this.channel.error });
+    } else if (what === "connect") {
       this.openedChannel = new FakeChannel(this, this.channel);
-      reply({ channel: this.openedChannel });
-      reply({ certificate: "07".repeat(32) });
-    } else if (answer && this.channel.rejects) {
-      reply({ error: this.channel.rejects });
-    } else if (answer) {
-      this.answer = answer;
+      reply("channel", { channel: this.openedChannel });
+      reply("offer", { sdp: `a=mid:0\r\na=fingerprint:sha-256 ${Array(32).fill("07").join(":")}\r\n` });
+    } else if (what === "answer" && this.channel.rejects) {
+      reply("connection-failed", { error: this.channel.rejects });
+    } else if (what === "answer") {
+      this.answer = sdp;
       this.at(this.time + this.delay, () => this.channel.blocked || this.openedChannel.open());
     }
   }
@@ -266,15 +265,16 @@ export class FakeBrowser {
       if (this.channel.status) {
         return { status: this.channel.status };
       }
-      if (proof !== proofOfOffer(nonce, certificate, RUN_TOKEN)) {
+      if (proof !== hmac(RUN_TOKEN, `channel ${nonce} ${certificate}`)) {
         return { status: 403, text: async () => "" };
       }
       const ice = { ufrag: "a".repeat(48), password: "b".repeat(43), certificate: "08".repeat(32), port: 4480 };
       return { status: 200, text: async () => JSON.stringify({ schema: "netburn.channel/1", ...ice }) };
     }
     if (nonce) {
-      const fleet = expectedResponse(nonce, this.consents ? RUN_TOKEN : "another");
-      const text = JSON.stringify({ schema: "netburn.consent/1", consents: true, fleet });
+      const fleet = hmac(this.consents ? RUN_TOKEN : "another", nonce);
+      const server = { version: "test", operator: "", download: "/bytes/SIZE", upload: "/sink", max_object_bytes: 2 ** 34 };
+      const text = JSON.stringify({ schema: "netburn.consent/1", consents: true, fleet, ...server });
       return { status: 200, headers: new Map(), text: async () => text };
     }
     const size = Number(/\/bytes\/(\d+)\?/.exec(url)[1]);

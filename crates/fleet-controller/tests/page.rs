@@ -1,14 +1,18 @@
 //! The station page's modules, in node: their own tests, their messages against the schema, and the compiled module
 //! against its sources.
 
+use netburn_driver::channel_offer::ChannelAnswer;
+use netburn_driver::consent::Consent;
+use netburn_driver::consent::fleet::FleetKey;
 use netburn_protocol::messages::standing::FromMember;
 use netburn_protocol::messages::{Message, ToController};
 use netburn_scenario::{Document, Environment};
-use netburn_station_page::Page;
+use netburn_station_page::Station;
 use netburn_traffic::datagram::{Echo, EchoLimits};
-use netburn_units::{Instant, RandomStream};
+use netburn_units::{ByteSize, Instant, RandomStream};
 use netburn_workload::kinds::KINDS;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -131,10 +135,13 @@ fn has_target() -> bool {
     output.is_ok_and(|output| Path::new(String::from_utf8_lossy(&output.stdout).trim()).exists())
 }
 
-/// Events of a page, and the replies of the same code outside a browser.
+/// Inputs of a station, and the effects of the same code outside a browser.
 struct Recording {
-    page: Page,
+    station: Station,
     steps: Vec<Value>,
+    /// Inputs that answer effects at once: sockets open, servers consent, and data channels too.
+    answers: Vec<Value>,
+    sockets: BTreeMap<String, u64>,
     requests: Vec<u64>,
     datagrams: Vec<Vec<u8>>,
     echo: Echo,
@@ -142,24 +149,72 @@ struct Recording {
 }
 
 impl Recording {
-    fn handle(&mut self, now: i64, event: Value) {
-        let reply = match event["datagram"].as_str() {
-            Some(digits) => self.page.handle_datagram(now, &unhex(digits)),
-            None => self.page.handle_text(now, &event.to_string()),
-        };
-        let reply: Value = serde_json::from_str(&reply).unwrap();
-        let sent: Vec<Vec<u8>> = std::iter::from_fn(|| self.page.poll_transmit()).collect();
-        let digits: Vec<String> = sent.iter().map(|bytes| hex(bytes)).collect();
-        for command in reply["commands"].as_array().unwrap() {
-            let request = command["request"].as_u64().unwrap();
-            if command["do"] == "begin" {
-                self.requests.push(request);
-            } else {
-                self.requests.retain(|other| *other != request);
-            }
+    /// Passes an input and the answers to its effects.
+    fn handle(&mut self, now: i64, input: Value) {
+        self.step(now, input);
+        while let Some(answer) = self.answers.pop() {
+            self.step(now, answer);
         }
-        self.timeout = reply["timeout"].as_i64();
-        self.steps.push(json!([now, event, reply, digits]));
+    }
+
+    /// Sends a message over the socket whose address ends so.
+    fn send(&mut self, now: i64, path: &str, message: Value) {
+        let socket = self.sockets[path];
+        self.handle(
+            now,
+            json!({ "type": "text", "socket": socket, "text": message.to_string() }),
+        );
+    }
+
+    fn execute(&mut self, effect: &Value) {
+        match effect["do"].as_str().unwrap() {
+            "open" => {
+                let url = effect["url"].as_str().unwrap();
+                let path = url.strip_prefix("ws://controller:4484").unwrap();
+                self.sockets.insert(path.to_owned(), effect["socket"].as_u64().unwrap());
+                self.answers
+                    .push(json!({ "type": "opened", "socket": effect["socket"] }));
+            }
+            "get" => {
+                let text = document(effect["url"].as_str().unwrap());
+                self.answers
+                    .push(json!({ "type": "response", "get": effect["get"], "status": 200, "text": text }));
+            }
+            "connect" => {
+                let connection = &effect["connection"];
+                let sdp = format!("a=mid:0\r\na=fingerprint:sha-256 {}\r\n", ["07"; 32].join(":"));
+                self.answers
+                    .push(json!({ "type": "offer", "connection": connection, "sdp": sdp }));
+                self.answers
+                    .push(json!({ "type": "channel", "connection": connection }));
+            }
+            "answer" => {
+                let connection = &effect["connection"];
+                self.answers
+                    .push(json!({ "type": "channel-open", "connection": connection }));
+            }
+            "store" => self
+                .answers
+                .push(json!({ "type": "stored", "number": effect["number"] })),
+            "wake" => self.timeout = effect["at"].as_i64(),
+            "begin" => self.requests.push(effect["request"].as_u64().unwrap()),
+            "cancel" => self.requests.retain(|other| effect["request"] != *other),
+            _ => {}
+        }
+    }
+
+    fn step(&mut self, now: i64, input: Value) {
+        let effects = match input["datagram"].as_str() {
+            Some(digits) => self.station.handle_datagram(now, &unhex(digits)),
+            None => self.station.handle_text(now, &input.to_string()),
+        };
+        let effects: Value = serde_json::from_str(&effects).unwrap();
+        let sent: Vec<Vec<u8>> = std::iter::from_fn(|| self.station.poll_transmit()).collect();
+        let digits: Vec<String> = sent.iter().map(|bytes| hex(bytes)).collect();
+        for effect in effects.as_array().unwrap() {
+            self.execute(effect);
+        }
+        self.steps.push(json!([now, input, effects, digits]));
         let from = "192.0.2.1:9".parse().unwrap();
         for mut bytes in sent {
             let length = self
@@ -181,46 +236,72 @@ fn unhex(digits: &str) -> Vec<u8> {
         .collect()
 }
 
-/// One workload with random settings, its events, and the replies.
+/// The response of a server of the run: to a request for its consent, or to the offer of a data channel.
+fn document(url: &str) -> String {
+    if url.contains("/netburn/channel?") {
+        return ChannelAnswer::new("U".repeat(48), "p".repeat(43), "0a".repeat(32), 4480).to_json();
+    }
+    let nonce = url.rsplit_once('=').unwrap().1;
+    let mut consent = Consent::new("", ByteSize::from_gib(1)).unwrap();
+    consent.fleet = FleetKey::new("run-token").answer(nonce);
+    consent.to_json()
+}
+
+/// One workload with random settings, the inputs of its run, and the effects.
 fn case(random: &mut RandomStream) -> Value {
     let text = scenario(random);
     let document = Document::from_toml("case.toml", &text).unwrap();
     let (plan, _) = document
         .resolve_for(Environment::Local)
         .unwrap_or_else(|e| panic!("{e:?}: {text}"));
-    let target = json!({ "address": "192.0.2.1:4480", "datagram_port": 4480 });
+    let target = json!({ "address": "192.0.2.1:4480", "datagram_port": 4480, "more_ports": [4481] });
     let assign = json!({ "type": "assign", "plan": plan.to_json(), "stations": [0], "target": target });
     let mut recording = Recording {
-        page: Page::new(),
+        station: Station::new(),
         steps: Vec::new(),
+        answers: Vec::new(),
+        sockets: BTreeMap::new(),
         requests: Vec::new(),
         datagrams: Vec::new(),
         echo: Echo::new(&[7; 32], EchoLimits::default()),
         timeout: None,
     };
-    let mut now = -1_200_000_000;
-    recording.handle(now, json!({ "type": "assign", "text": assign.to_string() }));
-    recording.handle(now, json!({ "type": "ready", "ports": 2, "resolution": 5000 }));
-    let numbers = [format!("{:x}", random.next_u64()), format!("{:x}", random.next_u64())];
-    recording.handle(now, json!({ "type": "start", "channel": true, "random": numbers }));
-    recording.handle(now, json!({ "type": "idle", "until": -200_000_000 }));
+    let mut now = 3_000_000_000;
+    let random_digits: String = (0..4).map(|_| format!("{:016x}", random.next_u64())).collect();
+    let page = json!({ "type": "load", "tab": { "netburn.joined": "yes" }, "device": { "netburn.name": "one" },
+        "hash": "#fleet-token-0123456789", "host": "controller:4484", "hostname": "controller", "secure": false,
+        "system": "a test", "hidden": false, "webrtc": true, "wake_lock": true, "resolution": 5000, "random": random_digits });
+    recording.handle(now, page);
+    recording.handle(now, json!({ "type": "join", "name": "one" }));
+    let welcome = json!({ "type": "welcome", "protocol": 1, "version": "test", "fleet": "home" });
+    recording.send(now, "/join", welcome);
+    let invite = json!({ "type": "invite", "run": "r-1", "name": "one", "token": "run-token" });
+    recording.send(now, "/join", invite);
+    recording.send(
+        now,
+        "/run/r-1",
+        json!({ "type": "welcome", "protocol": 1, "version": "test" }),
+    );
+    recording.send(now, "/run/r-1", json!({ "type": "ping", "id": 1 }));
+    recording.send(now, "/run/r-1", assign);
+    let start = now + 1_200_000_000;
+    recording.send(now, "/run/r-1", json!({ "type": "start", "at": start }));
     for _ in 0..250 {
         now += random.below(15_000_000) as i64;
-        let event = event(random, &mut recording, &mut now);
-        recording.handle(now, event);
+        let input = input(random, &mut recording, &mut now);
+        recording.handle(now, input);
     }
-    recording.handle(now, json!({ "type": "save" }));
-    recording.handle(now, json!({ "type": "stop" }));
-    for event in ["flush", "results", "abandon"] {
-        recording.handle(now, json!({ "type": event }));
+    recording.send(now, "/run/r-1", json!({ "type": "ack", "sequence": 2 }));
+    match random.below(3) {
+        0 => recording.send(now, "/run/r-1", json!({ "type": "stop", "reason": "a test" })),
+        1 => recording.send(now, "/run/r-1", json!({ "type": "bye" })),
+        _ => recording.handle(now, json!({ "type": "leave" })),
     }
-    recording.handle(now, json!({ "type": "view", "live": false }));
-    recording.handle(now, json!({ "type": "health", "name": "one" }));
     Value::Array(recording.steps)
 }
 
-/// The next event. A timeout is usually in time, sometimes early or late.
-fn event(random: &mut RandomStream, recording: &mut Recording, now: &mut i64) -> Value {
+/// The next input. A timeout is usually in time, sometimes early or late.
+fn input(random: &mut RandomStream, recording: &mut Recording, now: &mut i64) -> Value {
     let choice = random.below(20);
     if let (Some(bytes), 0..=9) = (recording.datagrams.pop(), choice) {
         return json!({ "datagram": hex(&bytes) });
@@ -229,7 +310,11 @@ fn event(random: &mut RandomStream, recording: &mut Recording, now: &mut i64) ->
         let at = random.below(recording.requests.len() as u64) as usize;
         let request = recording.requests[at];
         return match choice {
-            0..=8 => json!({ "type": "bytes", "request": request, "bytes": 1 + random.below(1_500_000) }),
+            0..=6 => json!({ "type": "bytes", "request": request, "bytes": 1 + random.below(1_500_000) }),
+            7..=8 => {
+                let status = [200, 200, 503][random.below(3) as usize];
+                json!({ "type": "status", "request": request, "status": status })
+            }
             9..=10 => json!({ "type": "connected", "request": request, "at": *now - 5_000_000 }),
             11..=13 => {
                 recording.requests.remove(at);
@@ -237,15 +322,15 @@ fn event(random: &mut RandomStream, recording: &mut Recording, now: &mut i64) ->
             }
             _ => {
                 recording.requests.remove(at);
-                json!({ "type": "failed", "request": request, "failure": "connection" })
+                json!({ "type": "failed", "request": request })
             }
         };
     }
     match choice {
-        17 => json!({ "type": "view", "live": true }),
-        18 => json!({ "type": "flush" }),
+        17 => json!({ "type": "hidden", "hidden": random.below(2) == 0 }),
+        18 => json!({ "type": "unsent", "count": random.below(3) }),
         _ => {
-            if let Some(timeout) = recording.timeout {
+            if let Some(timeout) = recording.timeout.take() {
                 let late = [0, 0, 0, random.below(300_000_000)][random.below(4) as usize];
                 *now = (*now).max(timeout) + late as i64;
             }

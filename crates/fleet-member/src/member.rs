@@ -20,6 +20,7 @@ use crate::reachability::{ServerPort, server_port};
 use current_run::{CurrentRun, wait_for_run_end};
 use futures_util::FutureExt;
 use late::{Deliveries, LateQueue, Reply, Request};
+use netburn_protocol::backoff::Backoff;
 use netburn_protocol::join_url;
 use netburn_protocol::join_url::JoinUrl;
 use netburn_protocol::join_url::{JOIN, RUN};
@@ -231,12 +232,12 @@ impl<N: FnMut(MemberEvent<'_>)> Member<N> {
         let stop = stop.shared();
         let (begun, mut tries) = (Instant::now(), 0);
         let mut chance = Seed(seed()).stream("fleet-member", 0);
-        let mut wait = MIN_BACKOFF;
+        let mut backoff = Backoff::new(MIN_BACKOFF, MAX_BACKOFF);
         loop {
             tries += 1;
             let ended = match self.register(stop.clone(), late).await {
                 Ok(connection) => {
-                    wait = MIN_BACKOFF;
+                    backoff.reset();
                     self.run_connection(connection, stop.clone(), late).await
                 }
                 Err(closed) => Err(closed),
@@ -250,11 +251,8 @@ impl<N: FnMut(MemberEvent<'_>)> Member<N> {
                 }
                 Closed::Retry(reason) => (self.on_event)(MemberEvent::Disconnected(&reason)),
             }
-            // Random delay of 50 to 100 %, so that devices do not reconnect at the same time after a power
-            // failure.
-            let jittered = wait / 2 + Duration::from_nanos(chance.below((wait / 2).as_nanos().max(1)));
-            wait = (wait * 2).min(MAX_BACKOFF);
-            let mut until = Instant::now() + to_std(jittered);
+            let delay = backoff.next_delay(|bound| chance.duration_below(bound));
+            let mut until = Instant::now() + to_std(delay);
             if !self.registered {
                 until = until.min(begun + to_std(FIRST_CONNECT_TIMEOUT));
             }

@@ -7,10 +7,12 @@
 //! - `transport` – framing over WebSockets and byte streams. `duplex`: sending and receiving over one channel.
 //! - [`clock`] – estimation of the offset between two clocks, with an error bound. `own_clock`: the monotonic
 //!   clock of this process.
+//! - [`backoff`] – delays between attempts to connect.
 //! - `token` – secrets that admit a peer. `join_url`: the address with which a member joins a fleet.
 //!
 //! The modules without links use an operating system. WebAssembly has the others.
 
+pub mod backoff;
 pub mod clock;
 #[cfg(not(target_family = "wasm"))]
 pub mod duplex;

@@ -37,6 +37,7 @@ pub use rejection::Rejection;
 pub use rows::{Batch, MAX_BATCH_EVENTS, MAX_BATCH_LINKS, MAX_BATCH_ROWS, WrongRow};
 
 use netburn_record::{Health, Role};
+use netburn_units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::net::{IpAddr, SocketAddr};
@@ -269,6 +270,23 @@ pub struct Start {
     /// Start of the load (time zero of the run), in ns of the receiver's own clock. The baseline precedes
     /// it.
     pub at: i64,
+}
+
+/// Maximum time from now to the start, in addition to the baseline. The owner's limits on hours and length
+/// are checked at the assignment, so the start must be soon after.
+const MAX_LEAD: Duration = Duration::from_secs(60);
+
+/// Checks a start that is `ahead` from now, with this baseline before it.
+///
+/// # Errors
+/// If it is too far ahead.
+pub fn check_lead(ahead: Duration, baseline: Duration) -> Result<(), String> {
+    let most = baseline.checked_add(MAX_LEAD).unwrap_or(baseline);
+    if ahead > most {
+        let ahead = ahead.as_nanos() / 1_000_000_000;
+        return Err(format!("the start is {ahead} s ahead: at most {most} is allowed"));
+    }
+    Ok(())
 }
 
 /// See [`ToController::Rows`].

@@ -15,8 +15,7 @@ use crate::spool::{SpoolContent, SpoolFolder, SpoolHeader, Writer};
 use load::RunningLoad;
 use netburn_platform::{CpuMonitor, Monotonic, Sampler};
 use netburn_protocol::messages::standing::{LateResultsEnd, proof};
-use netburn_protocol::messages::{Assign, Ready, Start, ToAgent};
-use netburn_protocol::own_clock::to_std;
+use netburn_protocol::messages::{Assign, Ready, Start, ToAgent, check_lead};
 use netburn_record::{EventKind, Row};
 use netburn_scenario::Plan;
 use netburn_traffic::client::{Target, Trust};
@@ -32,9 +31,6 @@ use tokio::sync::mpsc;
 /// Time between the end of the baseline and the start of the load, so that the last answers arrive before
 /// the load. It is at most a quarter of the baseline.
 const QUIET_BEFORE_START: Duration = Duration::from_millis(200);
-/// Maximum time from now to the start, in addition to the baseline. The owner's limits on hours and length
-/// are checked at the assignment, so the start must be soon after.
-const MAX_LEAD: Duration = Duration::from_secs(60);
 /// Maximum number of assignments in one run: one per connection before the start. Each probes the server.
 const MAX_ASSIGNMENTS: u32 = 64;
 
@@ -307,15 +303,11 @@ fn startable(started: Started<(Part, Option<Adapter>)>) -> Result<(Started<Part>
 
 /// Checks whether a run can begin at `zero`, with this baseline before it.
 fn check_start(zero: std::time::Instant, now: std::time::Instant, baseline: Duration) -> Result<(), String> {
-    let most = baseline.checked_add(MAX_LEAD).unwrap_or(baseline);
-    match zero.checked_duration_since(now) {
-        None => Err("it reconnected after the start".to_owned()),
-        Some(ahead) if ahead > to_std(most) => Err(format!(
-            "the start is {} s ahead: at most {most} is allowed",
-            ahead.as_secs()
-        )),
-        Some(_) => Ok(()),
-    }
+    let Some(ahead) = zero.checked_duration_since(now) else {
+        return Err("it reconnected after the start".to_owned());
+    };
+    let ahead = u64::try_from(ahead.as_nanos()).unwrap_or(u64::MAX);
+    check_lead(Duration::from_nanos(ahead), baseline)
 }
 
 #[cfg(test)]

@@ -325,6 +325,15 @@ pub(crate) struct Key {
     pub(crate) schema: fn(&mut SchemaGenerator) -> Schema,
 }
 
+/// Returns the function of a key's JSON Schema. In WebAssembly, on the station page, nothing reads schemas.
+pub(crate) const fn schema_of<T: FromNode>() -> fn(&mut SchemaGenerator) -> Schema {
+    if cfg!(target_family = "wasm") {
+        |_| json_schema!({})
+    } else {
+        T::schema
+    }
+}
+
 /// A key that can change during a run: the reader and the format of its new value.
 pub(crate) struct KeyChange<S> {
     pub(crate) name: &'static str,

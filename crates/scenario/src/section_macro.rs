@@ -55,14 +55,14 @@ macro_rules! section {
                     changeable: [$(stringify!($value))?].contains(&"value"),
                     limited: [$(($environments, $crate::reason::Reason::$reason))?].first().copied(),
                     shape: <$kind as $crate::decode::FromNode>::shape(),
-                    schema: <$kind as $crate::decode::FromNode>::schema,
+                    schema: $crate::decode::schema_of::<$kind>(),
                 } ),*]
             }
 
             fn changes() -> Vec<$crate::decode::KeyChange<Self::Setting>> {
                 vec![$($( $crate::decode::KeyChange {
                     name: stringify!($key),
-                    schema: <$kind as $crate::decode::FromNode>::schema,
+                    schema: $crate::decode::schema_of::<$kind>(),
                     read: |node, cx| {
                         let key = <$kind as $crate::decode::FromNode>::read(node, cx)?;
                         let $value = $crate::value::PlanValue::from_key(&key);

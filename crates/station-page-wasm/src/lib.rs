@@ -4,7 +4,7 @@
 //! whose length is the result, at [`page_output`]. Then it sends the datagrams of [`page_transmit`] until the length is 0. A
 //! call can move the memory, so the page asks for addresses again after each call.
 
-use netburn_station_page::Page;
+use netburn_station_page::Station;
 use std::cell::RefCell;
 
 thread_local! {
@@ -13,7 +13,7 @@ thread_local! {
 
 #[derive(Default)]
 struct Module {
-    page: Page,
+    station: Station,
     input: Vec<u8>,
     output: Vec<u8>,
 }
@@ -45,12 +45,12 @@ pub extern "C" fn page_output() -> *const u8 {
     with(|module| module.output.as_ptr())
 }
 
-/// Handles the input as an event in JSON. `now` is in ns since the start of the run; a double has whole ns up to 104 days.
+/// Handles the input as an event in JSON. `now` is in ns of the page's clock; a double has whole ns up to 104 days.
 #[unsafe(no_mangle)]
 pub extern "C" fn page_handle(now: f64) -> usize {
     with(|module| {
         let reply = module
-            .page
+            .station
             .handle_text(now as i64, &String::from_utf8_lossy(&module.input));
         module.reply(reply)
     })
@@ -60,7 +60,7 @@ pub extern "C" fn page_handle(now: f64) -> usize {
 #[unsafe(no_mangle)]
 pub extern "C" fn page_datagram(now: f64) -> usize {
     with(|module| {
-        let reply = module.page.handle_datagram(now as i64, &module.input);
+        let reply = module.station.handle_datagram(now as i64, &module.input);
         module.reply(reply)
     })
 }
@@ -69,7 +69,7 @@ pub extern "C" fn page_datagram(now: f64) -> usize {
 #[unsafe(no_mangle)]
 pub extern "C" fn page_transmit() -> usize {
     with(|module| {
-        module.output = module.page.poll_transmit().unwrap_or_default();
+        module.output = module.station.poll_transmit().unwrap_or_default();
         module.output.len()
     })
 }

@@ -2,7 +2,7 @@
 
 use crate::limitations::obstacle;
 use crate::load::Load;
-use netburn_protocol::messages::{Message, ToAgent};
+use netburn_protocol::messages::Assign;
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
 use std::collections::BTreeSet;
@@ -17,10 +17,7 @@ pub(crate) struct Assignment {
 
 impl Assignment {
     /// Reads a message `assign`.
-    pub(crate) fn read(text: &str) -> Result<Assignment, String> {
-        let ToAgent::Assign(assign) = ToAgent::from_text(text).map_err(|error| error.to_string())? else {
-            return Err("the message is no assignment".to_owned());
-        };
+    pub(crate) fn read(assign: Assign) -> Result<Assignment, String> {
         let plan = Plan::from_json(&assign.plan).map_err(|error| {
             // Without the excerpt from the file, which a page does not have.
             let first = error
@@ -99,12 +96,16 @@ impl Assignment {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use netburn_protocol::messages::{Message, ToAgent};
     use netburn_units::Seed;
 
     #[test]
     fn a_seed_has_64_bits() {
         let text = r#"{"type": "assign", "stations": [0], "target": {"address": "192.0.2.1:4480", "datagram_port": 4480},
             "plan": {"name": "x", "seed": 18446744073709551615, "station": {"tv": {"workload": ["voip"]}}}}"#;
-        assert_eq!(Assignment::read(text).unwrap().plan.seed, Seed(u64::MAX));
+        let ToAgent::Assign(assign) = ToAgent::from_text(text).unwrap() else {
+            panic!("an assignment")
+        };
+        assert_eq!(Assignment::read(assign).unwrap().plan.seed, Seed(u64::MAX));
     }
 }

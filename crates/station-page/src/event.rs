@@ -1,22 +1,17 @@
-//! Events, commands and replies.
+//! Events of a measurement, its commands and replies.
 
-use netburn_protocol::messages::Batch;
+use netburn_protocol::messages::{Assign, Batch};
 use netburn_record::Health;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// Event of the page. Its time is in ns since the start of the run.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(tag = "type", rename_all = "kebab-case")]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Event {
-    /// A message `assign`, as received. The reply has the `assignment`, or an `error`.
-    Assign {
-        /// Text of the message.
-        text: String,
-    },
+    /// An assignment. The reply has the `assignment`, or an `error`.
+    Assign(Box<Assign>),
     /// The server was found, and the data channel was opened or not. The reply has the `notes`.
     Ready {
         /// Reason why there is no data channel.
-        #[serde(default)]
         channel_error: Option<String>,
         /// Number of ports of the server.
         ports: usize,
@@ -27,16 +22,13 @@ pub enum Event {
     Start {
         /// True if there is a data channel.
         channel: bool,
-        /// Unpredictable numbers of 64 bits in hexadecimal: two for each workload.
-        random: Vec<String>,
+        /// Unpredictable numbers: two for each workload.
+        random: Vec<u64>,
         /// State of the reply to [`Event::Save`] before the reload.
-        #[serde(default)]
         saved: Option<serde_json::Value>,
         /// True if the measurement was over before the reload. The page then only displays its results.
-        #[serde(default)]
         over: bool,
         /// Results of the reply to [`Event::Results`] before the reload.
-        #[serde(default)]
         results: Option<serde_json::Value>,
     },
     /// Idle latency is measured until this time.
@@ -109,8 +101,7 @@ pub enum Event {
 }
 
 /// Failure of a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Failure {
     /// Before the first byte. A browser does not report the cause.
     Dial,
@@ -121,8 +112,7 @@ pub enum Failure {
 }
 
 /// Command to the page.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(tag = "do", rename_all = "kebab-case")]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Command {
     /// Transfer an object.
     Begin {
@@ -147,35 +137,27 @@ pub enum Command {
 }
 
 /// Reply to an event. Absent fields do not belong to the event.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Reply {
     /// Commands, in order.
     pub commands: Vec<Command>,
     /// Time of the next [`Event::Timeout`]; absent while no workload is active.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout: Option<i64>,
     /// True if all workloads of the load have ended.
     pub settled: bool,
     /// The assignment.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub assignment: Option<Assigned>,
     /// Reason why the event has no effect.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// Restrictions of the browser for the record.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// Rows, in batches of limited size, each with their number.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub batches: Vec<CountedBatch>,
     /// State or results.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub saved: Option<serde_json::Value>,
     /// Values of the workloads for display.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cards: Vec<Card>,
     /// The self-report.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub health: Option<Health>,
 }
 
@@ -189,7 +171,7 @@ pub struct CountedBatch {
 }
 
 /// An assignment, as far as the page needs it. Times are in ns.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Assigned {
     /// Title of the run.
     pub title: String,
@@ -206,7 +188,7 @@ pub struct Assigned {
 }
 
 /// Values of a workload as displayed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Card {
     /// Kind of the workload.
     pub label: &'static str,

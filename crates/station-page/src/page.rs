@@ -40,24 +40,11 @@ impl Page {
         Page::default()
     }
 
-    /// Handles an event in JSON, at `now` ns after the start of the run. Returns the reply in JSON.
-    pub fn handle_text(&mut self, now: i64, event: &str) -> String {
-        let now = Instant::from_nanos(now);
-        let reply = match serde_json::from_str(event) {
-            Ok(event) => self.handle(now, event),
-            Err(error) => Reply {
-                error: Some(format!("unknown event: {error}")),
-                ..Reply::default()
-            },
-        };
-        serde_json::to_string(&reply).expect("a reply has text keys and finite numbers")
-    }
-
     /// Handles an event at `now`, in the time of the run.
     pub fn handle(&mut self, now: Instant, event: Event) -> Reply {
         let mut reply = Reply::default();
         match event {
-            Event::Assign { text } => match Assignment::read(&text) {
+            Event::Assign(assign) => match Assignment::read(*assign) {
                 Ok(assignment) => {
                     reply.assignment = Some(assigned(&assignment));
                     *self = Page {
@@ -85,9 +72,7 @@ impl Page {
             } => {
                 self.start(now, saved, results.as_ref(), over);
                 if let Some(load) = self.load.as_mut().filter(|_| !over) {
-                    let mut numbers = random
-                        .iter()
-                        .map(|digits| u64::from_str_radix(digits, 16).unwrap_or_default());
+                    let mut numbers = random.into_iter();
                     load.open(now, channel, || numbers.next().unwrap_or_default());
                 }
             }
@@ -135,15 +120,14 @@ impl Page {
         reply
     }
 
-    /// Handles a datagram of the data channel. Returns the reply in JSON.
-    pub fn handle_datagram(&mut self, now: i64, bytes: &[u8]) -> String {
-        let now = Instant::from_nanos(now);
+    /// Handles a datagram of the data channel.
+    pub fn handle_datagram(&mut self, now: Instant, bytes: &[u8]) -> Reply {
         if let Some(load) = &mut self.load {
             load.handle_datagram(now, bytes);
         }
         let mut reply = Reply::default();
         self.finish(now, &mut reply);
-        serde_json::to_string(&reply).expect("a reply has text keys and finite numbers")
+        reply
     }
 
     /// Returns the next datagram to send.

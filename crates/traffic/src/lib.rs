@@ -22,7 +22,6 @@
 pub mod chunked;
 pub mod client;
 pub mod clock;
-pub mod consent;
 pub mod content;
 pub mod datagram;
 pub mod drive;
@@ -39,3 +38,5 @@ pub mod server;
 mod station_label;
 pub mod tls;
 mod unsent_limit;
+
+pub use netburn_driver::consent;

@@ -47,12 +47,17 @@ impl PageFleet {
     /// A browser that has joined as `name`.
     fn joined(&self, name: &str) -> Browser {
         let browser = Browser::start(&self.bench);
+        self.join(&browser, name);
+        browser
+    }
+
+    /// Joins as `name`.
+    fn join(&self, browser: &Browser, name: &str) {
         browser.open(&self.url());
         browser.wait_for("Join");
         browser.write("#station-name", name);
         browser.click("form button");
         browser.wait_for("Waiting for a run");
-        browser
     }
 
     /// Starts a run of this scenario.
@@ -495,8 +500,9 @@ fn a_browser_and_an_agent_have_video_calls() {
 #[test]
 fn a_browser_without_data_channels_is_excluded_from_voice_with_the_reason() {
     let fleet = PageFleet::new();
-    let browser = fleet.joined("phone");
-    browser.run("window.RTCPeerConnection = undefined");
+    let browser = Browser::start(&fleet.bench);
+    browser.run_first("window.RTCPeerConnection = undefined");
+    fleet.join(&browser, "phone");
     let run = fleet.run(&scenario("No channel", r#"["voice", "voip"]"#, 2, 20));
     browser.wait_for("Done");
     let summary = ended(run).json();

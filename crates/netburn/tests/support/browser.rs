@@ -79,6 +79,13 @@ impl Browser {
         self.ask("POST", "/execute/sync", &json!({ "script": script, "args": [] }))
     }
 
+    /// Runs a script in each page that is loaded later, before its own scripts.
+    pub(crate) fn run_first(&self, script: &str) {
+        let parameters = json!({ "source": script });
+        let command = json!({ "cmd": "Page.addScriptToEvaluateOnNewDocument", "params": parameters });
+        self.ask("POST", "/goog/cdp/execute", &command);
+    }
+
     pub(crate) fn click(&self, selector: &str) {
         // A page that scrolls smoothly may still be moving when the click arrives.
         let there = "scrollIntoView({ block: 'center', behavior: 'instant' })";

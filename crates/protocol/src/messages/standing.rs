@@ -20,10 +20,9 @@
 //! only proxies its bytes.
 
 use super::{Batch, Health, Message, Rejected, Role, is_name, shorten};
-#[cfg(not(target_family = "wasm"))]
-use ring::digest;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
 /// Maximum length of a message from a member, in bytes of JSON: 1 MiB, because it contains rows.
@@ -211,11 +210,10 @@ pub struct Discard {
 /// Proof that late results come from the agent that took part: SHA-256 of `late` and the token of the part,
 /// in hexadecimal. A member's name is no proof, because every holder of the fleet's token can register an
 /// unused name.
-#[cfg(not(target_family = "wasm"))]
 #[must_use]
 pub fn proof(token: &str) -> String {
-    let digest = digest::digest(&digest::SHA256, format!("late {token}").as_bytes());
-    digest.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
+    let digest = Sha256::digest(format!("late {token}"));
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl FromMember {

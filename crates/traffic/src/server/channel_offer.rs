@@ -1,17 +1,15 @@
 //! Offers of WebRTC data channels over HTTP: `GET /.well-known/netburn/channel`.
 //!
-//! The query has three parameters: `fleet`, a random number as for the consent document; `certificate`, the SHA-256 of the
-//! browser's certificate; and `proof`, the [HMAC](FleetKey::accepts_offer) of both with the fleet's token. Without a valid
-//! proof the response is 403. With one it contains credentials of ICE, which the server computes and does not store.
+//! Without a valid [proof](FleetKey::accepts_offer) the response is 403. With one it contains credentials of ICE, which the
+//! server computes and does not store. `netburn_driver::channel_offer` describes the query.
 
 use super::flow::clock;
 use super::response::Response;
 use crate::consent::fleet::FleetKey;
+use netburn_driver::channel_offer::ChannelAnswer;
 use netburn_webrtc::{Fingerprint, Offers};
-use serde_json::json;
 
-/// Path of the offers.
-pub(crate) const PATH: &str = "/.well-known/netburn/channel";
+pub(crate) use netburn_driver::channel_offer::PATH;
 
 /// Answers to offers.
 #[derive(Debug, Clone)]
@@ -42,14 +40,8 @@ impl ChannelOffers {
             return Response::text(403, "invalid `proof`: the offer is not from this fleet");
         }
         let answer = self.offers.answer(clock(), fingerprint);
-        let document = json!({
-            "schema": "netburn.channel/1",
-            "ufrag": answer.ufrag,
-            "password": answer.password,
-            "certificate": self.certificate.to_hex(),
-            "port": self.port,
-        });
-        Response::page(200, "application/json", document.to_string().into())
+        let document = ChannelAnswer::new(answer.ufrag, answer.password, self.certificate.to_hex(), self.port);
+        Response::page(200, "application/json", document.to_json().into())
     }
 }
 

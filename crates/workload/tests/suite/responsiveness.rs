@@ -500,6 +500,9 @@ fn a_failed_idle_connection_ends_the_test() {
     // Idle probes without a response: two seconds, and five until the last ones time out.
     advance(&mut workload, Instant::from_secs(7));
     assert_eq!(test(&mut workload).stage(), Stage::Goodput);
+    // The idle connection may fail later.
+    workload.handle_failed(Instant::from_secs(7), id, Failure::Connection);
+    assert!(!test(&mut workload).is_finished());
 
     // The server accepts the connection and never responds to the object of one byte.
     let mut workload = new(Config::new(vec![Down]));
