@@ -447,11 +447,11 @@ mod tests {
         let mut hop = hop(Some(100_000_000), 5, 10_000);
         assert_eq!(hop.handle_packet(Instant::ZERO, 1_500, 1), Ok(()));
         assert_eq!(hop.handle_packet(Instant::ZERO, 1_500, 2), Ok(()));
-        assert_eq!(hop.poll_timeout(), Some(Instant::from_nanos(123_040)));
-        hop.handle_timeout(Instant::from_nanos(123_040));
-        hop.handle_timeout(Instant::from_nanos(246_080));
-        assert_eq!(hop.poll_event(Instant::from_millis(5)), None);
+        assert_eq!(hop.backlog(Instant::from_nanos(123_039)), 1_500);
+        assert_eq!(hop.backlog(Instant::from_nanos(123_040)), 0);
         let first = Instant::from_nanos(5_123_040);
+        assert_eq!(hop.poll_timeout(), Some(first));
+        assert_eq!(hop.poll_event(Instant::from_millis(5)), None);
         assert_eq!(hop.poll_event(first), Some((first, HopEvent::Arrived(1))));
         let second = Instant::from_nanos(5_246_080);
         assert_eq!(hop.poll_event(second), Some((second, HopEvent::Arrived(2))));
