@@ -142,7 +142,8 @@ export class Station {
     this.gets.set(get, abort);
     try {
       const response = await this.browser.fetch(url, { cache: "no-store", credentials: "omit", signal: abort.signal });
-      const text = response.status === 200 ? await response.text() : "";
+      const isShort = Number(response.headers.get("content-length") ?? 0) <= MAX_DOCUMENT;
+      const text = response.status === 200 && isShort ? await response.text() : "";
       this.handle({ type: "response", get, status: response.status, text: text.slice(0, MAX_DOCUMENT) });
     } catch {
       this.handle({ type: "unreachable", get });

@@ -14,7 +14,10 @@ export class Transfers {
   begin(transfer) {
     this.count += 1;
     const { request } = transfer;
-    const pass = (type, more) => this.aborts.has(request) && this.handle({ type, request, ...more });
+    const pass = (type, more) => {
+      const isOpen = type === "finished" || type === "failed" ? this.aborts.delete(request) : this.aborts.has(request);
+      return isOpen && this.handle({ type, request, ...more });
+    };
     transfer.up ? this.upload(transfer, pass) : this.download(transfer, pass);
   }
 

@@ -263,13 +263,13 @@ export class FakeBrowser {
     if (url.includes("/netburn/channel?")) {
       const { certificate, proof } = Object.fromEntries(new URL(url).searchParams);
       if (this.channel.status) {
-        return { status: this.channel.status };
+        return { status: this.channel.status, headers: new Map() };
       }
       if (proof !== hmac(RUN_TOKEN, `channel ${nonce} ${certificate}`)) {
-        return { status: 403, text: async () => "" };
+        return { status: 403, headers: new Map(), text: async () => "" };
       }
       const ice = { ufrag: "a".repeat(48), password: "b".repeat(43), certificate: "08".repeat(32), port: 4480 };
-      return { status: 200, text: async () => JSON.stringify({ schema: "netburn.channel/1", ...ice }) };
+      return { status: 200, headers: new Map(), text: async () => JSON.stringify({ schema: "netburn.channel/1", ...ice }) };
     }
     if (nonce) {
       const fleet = hmac(this.consents ? RUN_TOKEN : "another", nonce);

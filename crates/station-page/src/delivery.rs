@@ -11,8 +11,8 @@ use std::collections::VecDeque;
 const MAX_STORED: usize = 2_000_000;
 /// Time limit for the confirmation of a write. A page in the background may be slow.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(2);
-/// Maximum sequence number of a run: that of two days.
-pub(crate) const MAX_SEQUENCE: u64 = 1 << 20;
+/// Maximum sequence number of a run: that of 30 days, the longest run, with twelve batches a second.
+pub(crate) const MAX_SEQUENCE: u64 = 1 << 25;
 
 /// Batch with its sequence number.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,7 +56,9 @@ impl Delivery {
         });
         let mut messages: Vec<Message> = messages.collect();
         messages.sort_by_key(|message| message.sequence);
-        let sequence = sequence.min(MAX_SEQUENCE);
+        // The state is an entry of its own: it may be older than the last batch.
+        let last = messages.last().map_or(0, |message| message.sequence);
+        let sequence = sequence.min(MAX_SEQUENCE).max(last);
         Delivery {
             stored: messages.iter().map(|message| message.size).sum(),
             messages: messages.into(),
@@ -248,6 +250,16 @@ mod tests {
         assert_eq!(sent(&mut delivery), [1, 2, 3]);
         let keys: Vec<String> = host.entries("rows.r.").into_iter().map(|(key, _)| key).collect();
         assert_eq!(keys, ["1", "2", "3"]);
+    }
+
+    /// The browser stores each entry alone, so it can have a batch and not the state of the same write.
+    #[test]
+    fn the_next_batch_follows_the_last_one_that_is_stored() {
+        let mut host = Host::new(Stamp(0), Loaded::default());
+        drop(delivery(&mut host, 3));
+        let mut delivery = Delivery::restore(&host, "r", 2);
+        let entries = delivery.add("r", vec![batch()]);
+        assert_eq!(entries[0].0, "rows.r.4");
     }
 
     #[test]

@@ -131,6 +131,11 @@ impl Host {
         entries.map(|(key, value)| (key.to_owned(), value.clone())).collect()
     }
 
+    /// Entry with this key.
+    pub(crate) fn entry(&self, key: &str) -> Option<&String> {
+        self.tab.get(&format!("{RUN}{key}"))
+    }
+
     /// Deletes the entries of a run.
     pub(crate) fn delete(&mut self, run: &str) {
         let mut keys = vec![format!("run.{run}"), format!("results.{run}")];

@@ -201,7 +201,11 @@ impl Session {
             .measurement
             .page
             .handle(now, Event::Assign(Box::new(assign.clone())));
-        session.assigned = Some(reply.assignment?);
+        let Some(assignment) = reply.assignment else {
+            session.abandon(host);
+            return None;
+        };
+        session.assigned = Some(assignment);
         session.assign = Some(assign);
         session.link.is_known = true;
         session.delivery = Delivery::restore(host, &run, saved.sequence);
@@ -217,8 +221,8 @@ impl Session {
             channel: saved.channel_error.map(Err),
         };
         session.prepare(host);
-        let results = host.entries(&format!("results.{run}")).pop();
-        let results = results.and_then(|(_, text)| serde_json::from_str(&text).ok());
+        let results = host.entry(&format!("results.{run}"));
+        let results = results.and_then(|text| serde_json::from_str(text).ok());
         match session.stage {
             Stage::Running => {
                 let at = Stamp(saved.at);
@@ -651,6 +655,7 @@ impl Session {
             Stage::Joining | Stage::Ready => {
                 self.send(host, &ToController::Done(Done::default()));
                 self.stage = Stage::Closing;
+                self.close_server(host);
             }
             Stage::Delivering | Stage::Done | Stage::Closing => {}
         }
@@ -670,6 +675,7 @@ impl Session {
         let error = Some(short(&reason));
         self.end.1 = Some(reason);
         self.send(host, &ToController::Done(Done { error }));
+        self.close_server(host);
     }
 
     /// The connection was lost. `is_member`: the fleet's controller can be reached.
@@ -713,6 +719,9 @@ impl Session {
         let mut entries = Vec::new();
         if self.stage == Stage::Running {
             self.input(host, Event::Stop);
+        }
+        // Rows of the end may still wait for the confirmation of an earlier write.
+        if self.run_clock.is_some() {
             let batches = self.input(host, Event::Flush).batches;
             entries = self.delivery.add(&self.invitation.run, batches);
         }
@@ -843,7 +852,8 @@ impl Session {
         while let Some((sequence, batch)) = self.delivery.poll_send() {
             self.send(host, &ToController::Rows(Rows { sequence, batch }));
         }
-        if self.stage == Stage::Delivering && self.delivery.messages.is_empty() {
+        let has_all = !self.flushes.again && !self.delivery.is_writing();
+        if self.stage == Stage::Delivering && has_all && self.delivery.messages.is_empty() {
             self.stage = Stage::Done;
             if let Some(health) = self.report.clone() {
                 self.send(host, &ToController::Health(HealthMessage { health }));

@@ -44,7 +44,7 @@ pub struct Ap {
     pub rx_interrupt_delay: Duration,
     /// Maximum forwarding rate, sum of both directions; `None`: unlimited.
     pub forwarding: Option<BitRate>,
-    /// Capacity of the forwarding queue; `None`: [`DEFAULT_QUEUE_TIME`] at the rate.
+    /// Capacity of the forwarding queue; `None`: [`DEFAULT_QUEUE_TIME`](super::DEFAULT_QUEUE_TIME) at the rate.
     pub forwarding_queue: Option<ByteSize>,
     /// WAN link, with which the access point is a router; `None`: it is behind one, or next to the server's link.
     pub wan: Option<Wan>,

@@ -57,7 +57,7 @@ pub struct Hop {
     pub delay: Duration,
     /// Share of packets lost in each direction.
     pub loss: Probability,
-    /// Capacity of the queue in each direction; `None`: [`DEFAULT_QUEUE_TIME`] at the rate.
+    /// Capacity of the queue in each direction; `None`: [`DEFAULT_QUEUE_TIME`](super::DEFAULT_QUEUE_TIME) at the rate.
     pub queue: Option<ByteSize>,
 }
 

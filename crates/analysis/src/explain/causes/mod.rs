@@ -1,5 +1,5 @@
 //! The causes. A file has all of a cause: the rule that finds it in a record, the factors that a simulation can take away,
-//! and the changes of a plan that may help. It is registered by its module and a line in [`causes!`], and factors by a line
+//! and the changes of a plan that may help. It is registered by its module and a line in `causes!`, and factors by a line
 //! in [`FAMILIES`].
 //!
 //! - A *rule* examines the evidence of a run. Rules run in the order of the causes: first those that make results
