@@ -147,27 +147,18 @@ pub fn cells(caption: &str, head: &[String], rows: &[Vec<String>]) -> String {
             .map(|(place, text)| td(place, &cell_text(text)))
             .collect()
     };
-    framed(caption, "", head.iter().map(String::as_str), rows.iter().map(row))
+    framed(caption, head.iter().map(String::as_str), rows.iter().map(row))
 }
 
 /// A table; the first cell of each row is its heading. A column without a value is omitted.
 #[must_use]
 pub fn table(of: &Table) -> String {
-    styled_table(of, "")
-}
-
-/// The same, with cells of one line each.
-pub(crate) fn table_of_lines(of: &Table) -> String {
-    styled_table(of, " style=\"white-space: nowrap\"")
-}
-
-fn styled_table(of: &Table, style: &str) -> String {
     let is_filled = |column: &usize| *column < of.keys || of.rows.iter().any(|row| row[*column] != Cell::default());
     let shown: Vec<usize> = (0..of.columns.len()).filter(is_filled).collect();
     let head = shown.iter().map(|column| of.columns[*column].heading.as_ref());
     let row =
         |cells: &Vec<Cell>| -> String { shown.iter().map(|column| td(*column, &cell(&cells[*column]))).collect() };
-    framed(of.caption, style, head, of.rows.iter().map(row))
+    framed(of.caption, head, of.rows.iter().map(row))
 }
 
 /// A table with a note below it, below a heading; empty without rows.
@@ -184,14 +175,9 @@ pub(crate) fn noted(note: &str) -> String {
 }
 
 /// Head and rows in a region with a name. A wide table scrolls, with the keyboard too: its region can have the focus.
-fn framed<'a>(
-    caption: &str,
-    style: &str,
-    head: impl Iterator<Item = &'a str>,
-    rows: impl Iterator<Item = String>,
-) -> String {
+fn framed<'a>(caption: &str, head: impl Iterator<Item = &'a str>, rows: impl Iterator<Item = String>) -> String {
     let mut out = format!(
-        "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{caption}\"><table{style}><caption>{caption}</caption><thead><tr>",
+        "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{caption}\"><table><caption>{caption}</caption><thead><tr>",
         caption = escaped(caption)
     );
     for heading in head {

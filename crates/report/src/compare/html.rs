@@ -16,7 +16,7 @@ use super::tables;
 use super::text::{method, premises, remarks, verdict_change};
 use crate::chart::Chart;
 use crate::environment::sentence;
-use crate::html::{badge, document, escaped, figure, noted, section, table_of_lines, with_code};
+use crate::html::{badge, document, escaped, figure, noted, section, table, with_code};
 use crate::table::{Badge, Cell, words};
 use netburn_analysis::View;
 use netburn_analysis::compare::{Comparison, MetricComparison, Side};
@@ -99,7 +99,7 @@ fn metric_table(comparison: &Comparison) -> String {
         for (row, picture) in metrics.rows.iter_mut().zip(pictures) {
             arrange(row, picture);
         }
-        out.push_str(&table_of_lines(&metrics));
+        out.push_str(&table(&metrics));
     }
     let lines = remarks(comparison).into_iter().chain([method(comparison)]);
     out.extend(lines.filter(|line| !line.is_empty()).map(|line| noted(&line)));
