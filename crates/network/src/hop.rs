@@ -643,6 +643,53 @@ mod tests {
         }
     }
 
+    /// Processes the events up to `until`. Returns the reports of sent packets, each with the instant of the event.
+    fn reports(hop: &mut Hop<u32>, until: Instant) -> Vec<(Instant, Instant)> {
+        let mut reports = Vec::new();
+        while let Some(now) = hop.poll_timeout().filter(|at| *at <= until) {
+            hop.handle_timeout(now);
+            while let Some((at, event)) = hop.poll_event(now) {
+                reports.extend((event == HopEvent::Sent).then_some((now, at)));
+            }
+        }
+        reports
+    }
+
+    proptest! {
+        /// A hop with reports on request has the reports of one with events. Those after the limit are events, each at its
+        /// own time.
+        #[test]
+        fn reports_on_request_are_those_of_the_events(
+            rate in 1_000_000_u64..1_000_000_000,
+            delay in 0_u64..20,
+            limit in 0_i64..20_000_000,
+            packets in prop::collection::vec((0_i64..1_000_000, 20_u32..1_600), 1..60),
+        ) {
+            let [mut events, mut requests] = [(); 2].map(|()| hop(Some(rate), delay, 1_000_000));
+            let limit = Instant::from_nanos(limit);
+            events.report_sent();
+            requests.report_sent_on_request(limit);
+            let (mut expected, mut found, mut nanos) = (Vec::new(), Vec::new(), 0);
+            let end = (i64::MAX / 2, 0);
+            for (gap, length) in packets.into_iter().chain([end]) {
+                nanos += gap;
+                let now = Instant::from_nanos(nanos);
+                expected.extend(reports(&mut events, now).into_iter().map(|(_, at)| at));
+                found.extend(reports(&mut requests, now));
+                requests.handle_timeout(now);
+                found.extend(std::iter::from_fn(|| requests.poll_sent(now)).map(|at| (now, at)));
+                for hop in [&mut events, &mut requests] {
+                    let _ = hop.handle_packet(now, length, 0);
+                }
+            }
+            let times: Vec<Instant> = found.iter().map(|(_, at)| *at).collect();
+            prop_assert_eq!(times, expected);
+            for (now, at) in found {
+                prop_assert!(at <= limit || now == at, "{at:?} was an event at {now:?}");
+            }
+        }
+    }
+
     /// A shorter delay doesn't reorder packets.
     #[test]
     fn the_order_is_kept_when_the_delay_changes() {

@@ -136,7 +136,7 @@ impl<P: Payload> Network<P> {
             Endpoint::Server => {
                 self.send(now, packet);
                 if self.backhaul.poll_timeout().is_none_or(|at| at > now) {
-                    // The packet is on its way to a later event.
+                    // All its events are later.
                     self.cache_wire_timeout();
                     return;
                 }

@@ -201,8 +201,8 @@ impl Endpoint {
         }
     }
 
-    /// Packets with a total of `truesize` bytes have left the host. Returns true if [`poll_transmit`](Self::poll_transmit)
-    /// may have something to send therefore.
+    /// Packets with a total of `truesize` bytes have left the host. Returns false if this lets
+    /// [`poll_transmit`](Self::poll_transmit) send nothing.
     pub fn handle_freed(&mut self, now: Instant, truesize: u64) -> bool {
         self.sender.handle_freed(now, truesize)
     }
