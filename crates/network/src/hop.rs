@@ -106,56 +106,81 @@ pub struct HopCount {
 
 /// One direction of a wired hop.
 ///
-/// A packet that no loss can hit is on its way from the begin of its serialisation, because its arrival is known then.
-/// So its end of serialisation is no event of its own.
+/// The serialisation of a packet is planned when the packet is offered, so its only event is its arrival or its loss.
 ///
 /// **Call order:** after every `handle_*`, drain [`poll_event`](Self::poll_event), then wait for a
 /// packet or for [`poll_timeout`](Self::poll_timeout).
 #[derive(Debug)]
 pub struct Hop<T> {
     config: HopConfig,
-    waiting: VecDeque<(u32, T)>,
-    waiting_bytes: u64,
-    /// End of the serialisation that [`handle_timeout`](Self::handle_timeout) has not processed yet, in bits × 10⁹ ÷ rate
-    /// with the remainder kept.
-    serialised_at: Option<Instant>,
-    /// Packet in serialisation that may be lost after it.
-    undecided: Option<(u32, T)>,
+    /// Packets that will arrive, in order.
+    arrivals: VecDeque<Planned<T>>,
+    /// Packets that will be lost, in order. Their events are the ends of their serialisations.
+    losses: VecDeque<Planned<T>>,
+    /// Begin of serialisation and length of the packets that may wait for it: some may have left the queue already.
+    queued: VecDeque<(Instant, u32)>,
+    queued_bytes: u64,
+    /// End of the last serialisation, in bits × 10⁹ ÷ rate with the remainder kept.
+    idle_at: Instant,
     remainder: u64,
-    in_flight: VecDeque<(Instant, u32, T)>,
     /// Last interrupt of the receiving card.
     interrupt: Option<Instant>,
-    lost: VecDeque<(Instant, T)>,
+    /// Last arrival that was an event.
+    arrived_at: Option<Instant>,
     /// Outages, and a trace of the capacity, if the hop has them.
     service: Option<Box<Service>>,
-    /// True if the end of each serialisation is an event: a queue discipline waits for it.
+    /// True if the end of the last serialisation is an event: a queue discipline waits for it.
     reports_idle: bool,
+    /// End of the last serialisation, until the event.
+    idle_event: Option<Instant>,
     sent: Option<SentReports>,
     loss_rng: RandomStream,
     count: HopCount,
 }
 
-/// Ends of serialisation that were not reported yet.
+/// A packet whose serialisation is planned.
+#[derive(Debug)]
+struct Planned<T> {
+    /// Begin of its serialisation.
+    begin: Instant,
+    /// Its event.
+    at: Instant,
+    length: u32,
+    packet: T,
+}
+
+/// Planned ends of serialisation that were not reported yet.
 #[derive(Debug, Default)]
 struct SentReports {
     times: VecDeque<Instant>,
     /// Those up to this time are no events: they wait for [`Hop::poll_sent`].
     on_request: Option<Instant>,
+    /// First report that is an event.
+    event: Option<Instant>,
 }
 
 impl SentReports {
-    /// Later than all events.
-    const NEVER: Instant = Instant::from_nanos(i64::MAX);
-
-    /// First report that is an event.
-    fn event(&self) -> Option<Instant> {
-        let first = *self.times.front()?;
-        match self.on_request {
-            None => Some(first),
-            Some(SentReports::NEVER) => None,
-            Some(on_request) if first > on_request => Some(first),
-            Some(on_request) => self.times.iter().find(|at| **at > on_request).copied(),
+    fn push(&mut self, at: Instant) {
+        self.times.push_back(at);
+        if self.event.is_none() && self.on_request.is_none_or(|until| at > until) {
+            self.event = Some(at);
         }
+    }
+
+    fn pop(&mut self, now: Instant) -> Option<Instant> {
+        let at = *self.times.front().filter(|at| **at <= now)?;
+        self.times.pop_front();
+        if self.event == Some(at) {
+            // All later ones are events, too.
+            self.event = self.times.front().copied();
+        }
+        Some(at)
+    }
+
+    /// Finds the first event again.
+    fn update_event(&mut self) {
+        let first = self.on_request.map_or(0, |until| self.times.partition_point(|at| *at <= until));
+        self.event = self.times.get(first).copied();
     }
 }
 
@@ -178,16 +203,17 @@ impl<T> Hop<T> {
     pub fn new(config: HopConfig, loss_rng: RandomStream) -> Self {
         Hop {
             config,
-            waiting: VecDeque::new(),
-            waiting_bytes: 0,
-            serialised_at: None,
-            undecided: None,
+            arrivals: VecDeque::new(),
+            losses: VecDeque::new(),
+            queued: VecDeque::new(),
+            queued_bytes: 0,
+            idle_at: Instant::MIN,
             remainder: 0,
-            in_flight: VecDeque::new(),
             interrupt: None,
-            lost: VecDeque::new(),
+            arrived_at: None,
             service: None,
             reports_idle: false,
+            idle_event: None,
             sent: None,
             loss_rng,
             count: HopCount::default(),
@@ -201,10 +227,12 @@ impl<T> Hop<T> {
 
     /// Makes the reports up to `until` no events: they wait for [`poll_sent`](Self::poll_sent).
     pub fn report_sent_on_request(&mut self, until: Instant) {
-        self.sent.get_or_insert_default().on_request = Some(until);
+        let sent = self.sent.get_or_insert_default();
+        sent.on_request = Some(until);
+        sent.update_event();
     }
 
-    /// Makes the end of each serialisation an event of [`poll_timeout`](Self::poll_timeout).
+    /// Makes the end of the last serialisation an event of [`poll_timeout`](Self::poll_timeout).
     pub fn report_idle(&mut self) {
         self.reports_idle = true;
     }
@@ -223,33 +251,58 @@ impl<T> Hop<T> {
     /// Queued bytes at `now`.
     #[must_use]
     pub fn backlog(&mut self, now: Instant) -> u64 {
-        self.handle_timeout(now);
-        self.waiting_bytes
+        while let Some((_, length)) = self.queued.pop_front_if(|(begin, _)| *begin <= now) {
+            self.queued_bytes -= u64::from(length);
+        }
+        self.queued_bytes
     }
 
-    /// Returns true if no packet was in serialisation at the last [`handle_timeout`](Self::handle_timeout).
+    /// Returns true if no packet is in serialisation at `now`, after which another one may follow at once.
     #[must_use]
-    pub fn is_idle(&self) -> bool {
-        self.serialised_at.is_none()
+    #[inline]
+    pub fn is_idle(&self, now: Instant) -> bool {
+        self.idle_at <= now
     }
 
     /// Returns true if packets pass the hop without any delay.
     #[must_use]
+    #[inline]
     pub fn is_passthrough(&self) -> bool {
-        self.config.is_passthrough() && self.is_idle() && self.in_flight.is_empty() && self.service.is_none()
+        self.config.is_passthrough() && self.arrivals.is_empty() && self.losses.is_empty() && self.service.is_none()
     }
 
-    /// Replaces the settings from `now` on. Packets in serialisation or propagation are not affected.
+    /// Replaces the settings from `now` on. Packets whose serialisation began before are not affected, nor is the loss of
+    /// those that wait. On a link with a trace no packet is affected that was offered before.
     pub fn set_config(&mut self, now: Instant, config: HopConfig) {
-        while let Some(at) = self.serialised_at.take_if(|at| *at < now) {
-            self.handle_serialised(at);
-        }
         self.config = config;
         self.remainder = 0;
+        if self.service.as_ref().is_some_and(|service| service.has_trace()) {
+            return;
+        }
+        let Some(first) = self.queued.iter().map(|(begin, _)| *begin).find(|begin| *begin >= now) else {
+            return;
+        };
+        let mut waiting: Vec<_> = split(&mut self.arrivals, first).map(|packet| (packet, false)).collect();
+        waiting.extend(split(&mut self.losses, first).map(|packet| (packet, true)));
+        waiting.sort_by_key(|(packet, _)| packet.begin);
+        self.idle_at = first;
+        self.interrupt = self.arrivals.back().map(|packet| packet.at).or(self.arrived_at);
+        self.queued.retain(|(begin, _)| *begin < first);
+        self.queued_bytes = self.queued.iter().map(|(_, length)| u64::from(*length)).sum();
+        if let Some(sent) = &mut self.sent {
+            sent.times.truncate(sent.times.len().saturating_sub(waiting.len()));
+        }
+        for (packet, is_lost) in waiting {
+            self.plan(now, packet.length, packet.packet, Some(is_lost));
+        }
+        if let Some(sent) = &mut self.sent {
+            sent.update_event();
+        }
     }
 
     /// Settings.
     #[must_use]
+    #[inline]
     pub fn config(&self) -> HopConfig {
         self.config
     }
@@ -258,127 +311,109 @@ impl<T> Hop<T> {
     ///
     /// # Errors
     /// Returns the packet if the queue is full.
+    #[inline]
     pub fn handle_packet(&mut self, now: Instant, length: u32, packet: T) -> Result<(), T> {
-        self.handle_timeout(now);
         self.count.offered += 1;
-        if self.is_idle() {
-            self.serialise(now, length, packet);
-        } else if self.waiting_bytes + u64::from(length) <= self.config.queue.as_bytes() {
-            self.waiting_bytes += u64::from(length);
-            self.waiting.push_back((length, packet));
-        } else {
+        let limit = self.config.queue.as_bytes();
+        let full = |queued: u64| queued + u64::from(length) > limit;
+        if !self.is_idle(now) && full(self.queued_bytes) && full(self.backlog(now)) {
             self.count.dropped += 1;
             return Err(packet);
         }
+        self.plan(now, length, packet, None);
         Ok(())
     }
 
     /// Processes all events up to `now`.
     #[inline]
     pub fn handle_timeout(&mut self, now: Instant) {
-        while let Some(at) = self.serialised_at.take_if(|at| *at <= now) {
-            self.handle_serialised(at);
-        }
-    }
-
-    fn handle_serialised(&mut self, at: Instant) {
-        if let Some((length, packet)) = self.undecided.take() {
-            self.propagate(at, length, packet);
-        }
-        // After an outage a hop without a rate sends all waiting packets at once.
-        while self.is_idle()
-            && let Some((length, packet)) = self.waiting.pop_front()
-        {
-            self.waiting_bytes -= u64::from(length);
-            self.serialise(at, length, packet);
-        }
+        self.idle_event.take_if(|at| *at <= now);
     }
 
     /// Next event up to `now`, with its time.
+    #[inline]
     pub fn poll_event(&mut self, now: Instant) -> Option<(Instant, HopEvent<T>)> {
-        if let Some(sent) = &self.sent
-            && sent.on_request.is_none_or(|until| until < now)
-            && let Some(at) = self.poll_sent(now)
+        if let Some(sent) = &mut self.sent
+            && sent.event.is_some_and(|at| at <= now)
+            && let Some(at) = sent.pop(now)
         {
             return Some((at, HopEvent::Sent));
         }
-        if let Some((at, packet)) = self.lost.pop_front() {
-            return Some((at, HopEvent::Lost(packet)));
+        if let Some(lost) = self.losses.pop_front_if(|packet| packet.at <= now) {
+            self.count.lost += 1;
+            return Some((lost.at, HopEvent::Lost(lost.packet)));
         }
-        self.in_flight.front().filter(|(at, ..)| *at <= now)?;
-        let (at, length, packet) = self.in_flight.pop_front()?;
+        let arrived = self.arrivals.pop_front_if(|packet| packet.at <= now)?;
+        self.arrived_at = Some(arrived.at);
         self.count.delivered += 1;
-        self.count.delivered_bytes += u64::from(length);
-        Some((at, HopEvent::Arrived(packet)))
+        self.count.delivered_bytes += u64::from(arrived.length);
+        Some((arrived.at, HopEvent::Arrived(arrived.packet)))
     }
 
     /// Next end of serialisation up to `now`, if they are reported.
     #[inline]
     pub fn poll_sent(&mut self, now: Instant) -> Option<Instant> {
-        let sent = self.sent.as_mut()?;
-        let at = *sent.times.front().filter(|at| **at <= now)?;
-        sent.times.pop_front();
-        Some(at)
+        self.sent.as_mut()?.pop(now)
     }
 
     /// Time of the next event.
     #[must_use]
     #[inline]
     pub fn poll_timeout(&self) -> Option<Instant> {
-        let arrives = self.in_flight.front().map(|(at, ..)| *at);
-        let serialised = self
-            .serialised_at
-            .filter(|_| self.reports_idle || self.undecided.is_some() || self.next_is_reported());
-        let mut due = earlier(arrives, serialised);
-        if let Some((at, _)) = self.lost.front() {
-            due = earlier(due, Some(*at));
-        }
-        if let Some(sent) = &self.sent {
-            due = earlier(due, sent.event());
-        }
-        due
-    }
-
-    /// Returns true if a packet waits whose end of serialisation may be an event.
-    fn next_is_reported(&self) -> bool {
-        let reports = |sent: &SentReports| sent.on_request.is_none_or(|until| until < SentReports::NEVER);
-        !self.waiting.is_empty() && self.sent.as_ref().is_some_and(reports)
+        let arrives = self.arrivals.front().map(|packet| packet.at);
+        let lost = self.losses.front().map(|packet| packet.at);
+        let sent = self.sent.as_ref().and_then(|sent| sent.event);
+        earlier(earlier(arrives, lost), earlier(self.idle_event, sent))
     }
 
     /// Lower bound of the next delivery if no packet is offered; `None` if nothing is pending.
     #[must_use]
     pub(crate) fn next_delivery(&self) -> Option<Instant> {
-        let in_flight = self.in_flight.front().map(|(at, ..)| *at);
-        in_flight.or_else(|| self.serialised_at.map(|at| at + self.config.delay))
+        self.arrivals.front().map(|packet| packet.at)
     }
 
-    /// Begins the serialisation of a packet.
-    fn serialise(&mut self, now: Instant, length: u32, packet: T) {
-        let Some(end) = self.end_of_serialisation(now, length) else {
-            self.propagate(now, length, packet);
-            return;
-        };
-        self.serialised_at = Some(end);
-        if self.config.loss == Probability::ZERO {
-            self.propagate(end, length, packet);
-        } else {
-            self.undecided = Some((length, packet));
+    /// Plans the serialisation of a packet. Draws whether it is lost, unless that is known.
+    fn plan(&mut self, now: Instant, length: u32, packet: T, is_lost: Option<bool>) {
+        let begin = now.max(self.idle_at);
+        let end = self.end_of_serialisation(begin, length);
+        if begin > now {
+            self.queued.push_back((begin, length));
+            self.queued_bytes += u64::from(length);
         }
+        self.idle_at = end;
+        if self.reports_idle {
+            self.idle_event = Some(end);
+        }
+        if let Some(sent) = &mut self.sent {
+            sent.push(end);
+        }
+        let planned = |at| Planned { begin, at, length, packet };
+        let loss = self.config.loss;
+        if is_lost.unwrap_or_else(|| loss > Probability::ZERO && self.loss_rng.happens(loss)) {
+            self.losses.push_back(planned(end));
+            return;
+        }
+        // A shorter delay must not reorder packets.
+        let at = end + self.config.delay;
+        let at = self.arrivals.back().map_or(at, |last| at.max(last.at));
+        let at = self.next_interrupt(at);
+        self.interrupt = Some(at);
+        self.arrivals.push_back(planned(at));
     }
 
-    /// End of a serialisation that begins at `now`; `None` if it takes no time.
-    fn end_of_serialisation(&mut self, now: Instant, length: u32) -> Option<Instant> {
+    /// End of a serialisation that begins at `now`.
+    #[inline]
+    fn end_of_serialisation(&mut self, now: Instant, length: u32) -> Instant {
         let mut start = now;
         if let Some(service) = &mut self.service {
             start = service.available(now);
             if let Some(end) = service.finish(start, self.config.framing.bytes(length)) {
-                return Some(end);
-            }
-            if start > now && self.config.rate.is_none() {
-                return Some(start);
+                return end;
             }
         }
-        let rate = self.config.rate.filter(|rate| rate.as_bps() > 0)?.as_bps();
+        let Some(rate) = self.config.rate.map(BitRate::as_bps).filter(|rate| *rate > 0) else {
+            return start;
+        };
         let bits = u64::from(self.config.framing.bytes(length)) * 8;
         // 64 bits suffice for packets below 2 GB.
         let (nanos, remainder) = match bits
@@ -392,25 +427,7 @@ impl<T> Hop<T> {
             }
         };
         self.remainder = remainder;
-        Some(start + Duration::from_nanos(nanos))
-    }
-
-    /// Sends a packet on its way, whose serialisation ends at `now`.
-    fn propagate(&mut self, now: Instant, length: u32, packet: T) {
-        if let Some(sent) = &mut self.sent {
-            sent.times.push_back(now);
-        }
-        if self.config.loss > Probability::ZERO && self.loss_rng.happens(self.config.loss) {
-            self.count.lost += 1;
-            self.lost.push_back((now, packet));
-            return;
-        }
-        // A shorter delay must not reorder packets.
-        let at = now + self.config.delay;
-        let at = self.in_flight.back().map_or(at, |(last, ..)| at.max(*last));
-        let at = self.next_interrupt(at);
-        self.interrupt = Some(at);
-        self.in_flight.push_back((at, length, packet));
+        start + Duration::from_nanos(nanos)
     }
 
     /// Time of the receiving card's interrupt for a packet that arrives at `at`.
@@ -421,6 +438,12 @@ impl<T> Hop<T> {
             None => at,
         }
     }
+}
+
+/// Removes the packets whose serialisation begins at `begin` or later.
+fn split<T>(planned: &mut VecDeque<Planned<T>>, begin: Instant) -> std::collections::vec_deque::IntoIter<Planned<T>> {
+    let first = planned.partition_point(|packet| packet.begin < begin);
+    planned.split_off(first).into_iter()
 }
 
 #[cfg(test)]

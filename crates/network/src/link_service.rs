@@ -45,6 +45,12 @@ impl Service {
         })
     }
 
+    /// Returns true if the link has a trace.
+    #[must_use]
+    pub const fn has_trace(&self) -> bool {
+        self.trace.is_some()
+    }
+
     /// First instant from `at` that is not in an outage.
     #[must_use]
     pub fn available(&self, at: Instant) -> Instant {

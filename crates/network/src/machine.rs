@@ -19,7 +19,7 @@ use crate::observe::{LinkStats, RadioStats, StationStats, Traffic, others};
 use crate::out_of_range::OutOfRange;
 use crate::output::{Endpoint, Headers, Output, Payload, wrap};
 use crate::roaming::ClientEvent;
-use crate::wires::backhaul::{Backhaul, HopId};
+use crate::wires::backhaul::Backhaul;
 use crate::wires::small_queues::SmallQueues;
 use crate::wires::stations::WiredStations;
 use crate::wlan::Wlan;
@@ -32,7 +32,7 @@ use netburn_medium::air::{Account, Transmission};
 use netburn_medium::geometry::Position;
 use netburn_medium::packet::{NodeId, Packet};
 use netburn_scenario::Plan;
-use netburn_units::{BitRate, Instant};
+use netburn_units::{BitRate, Duration, Instant};
 use std::collections::VecDeque;
 use wiring::Wiring;
 
@@ -49,6 +49,8 @@ pub struct Network<P> {
     wired: WiredStations<P>,
     wiring: Wiring,
     mappings: Option<Mappings>,
+    /// True without features and mappings.
+    is_plain: bool,
     /// By station.
     attachments: Vec<Attachment>,
     changes: ChangeSchedule,
@@ -83,15 +85,16 @@ impl<P: Payload> Network<P> {
     /// If the plan's network is invalid.
     pub fn new(plan: &Plan) -> Result<Self, NetworkError> {
         let layout = Layout::from_plan(plan)?;
-        let mut backhaul = Backhaul::new(plan, &layout);
-        backhaul.hop(HopId::LinkDown).report_sent();
+        let backhaul = Backhaul::new(plan, &layout);
         let begin = Instant::ZERO - plan.baseline;
         let mut wlan = Wlan::new(plan, &layout, begin)?;
         let changes = ChangeSchedule::from_plan(plan, &layout)?;
         let features = Features::new(plan, &layout, begin, &mut wlan)?;
+        let mappings = Mappings::from_plan(plan);
         Ok(Network {
             wiring: Wiring::new(plan, &layout, &features.relays),
-            mappings: Mappings::from_plan(plan),
+            is_plain: features.is_empty() && mappings.is_none(),
+            mappings,
             wired: WiredStations::new(plan)?,
             down: vec![Traffic::default(); layout.attachments.len()],
             up: vec![Traffic::default(); layout.attachments.len()],
@@ -215,16 +218,28 @@ impl<P: Payload> Network<P> {
     }
 
     /// Next output.
+    #[inline]
     pub fn poll_output(&mut self) -> Option<Output<P>> {
         self.outputs.pop_front()
+    }
+
+    /// Returns true if [`poll_output`](Self::poll_output) returns an output.
+    #[must_use]
+    #[inline]
+    pub fn has_output(&self) -> bool {
+        !self.outputs.is_empty()
     }
 
     /// Processes events up to `limit`, or up to and including the first instant with an output.
     /// Returns that instant, if any. For callers that have nothing to do without outputs.
     pub fn handle_until(&mut self, mut limit: Instant) -> Option<Instant> {
         let mut first = None;
-        while let Some((at, wake)) = self.poll_timeout().filter(|(at, _)| *at <= limit) {
-            self.step(at, wake);
+        while let Some((mut at, wake)) = self.poll_timeout().filter(|(at, _)| *at <= limit) {
+            if wake == Wake::Wire {
+                at = self.run_wires(at, limit);
+            } else {
+                self.step(at, wake);
+            }
             if !self.outputs.is_empty() {
                 // The rest of this instant only.
                 (first, limit) = (Some(at), at);
@@ -233,11 +248,49 @@ impl<P: Payload> Network<P> {
         first
     }
 
-    /// Time of the next [`handle_timeout`](Self::handle_timeout), and its reason.
-    pub fn poll_timeout(&mut self) -> Option<(Instant, Wake)> {
-        if let Some(due) = self.cached_timeout {
-            return due;
+    /// Processes the events of wired hops from `at` on, up to the first output, another event, or `limit`. Returns the last
+    /// instant.
+    fn run_wires(&mut self, mut at: Instant, limit: Instant) -> Instant {
+        if self.is_plain {
+            // At one instant, a change precedes the wired hops.
+            let others = [self.wired.poll_timeout(), self.changes.next()].into_iter().flatten().min();
+            let before = others.map_or(limit, |at| limit.min(at - Duration::from_nanos(1)));
+            if let Some(last) = self.run_from_server(before) {
+                self.cached_timeout = None;
+                return last;
+            }
         }
+        loop {
+            self.drain_wires(at);
+            match self.backhaul.poll_timeout() {
+                Some(next) if next <= limit && self.outputs.is_empty() && self.is_wire_next(next) => at = next,
+                _ => break,
+            }
+        }
+        self.cached_timeout = None;
+        at
+    }
+
+    /// Returns true if an event of a wired hop at `at` precedes all other events.
+    fn is_wire_next(&mut self, at: Instant) -> bool {
+        let later = |other: Option<Instant>| other.is_none_or(|other| at < other);
+        self.wlan.air.poll_timeout().is_none_or(|(air, _)| at <= air)
+            && later(self.wired.poll_timeout())
+            && later(self.changes.next())
+            && (self.features.is_empty() || self.features.timeouts().all(|(_, other)| later(other)))
+    }
+
+    /// Time of the next [`handle_timeout`](Self::handle_timeout), and its reason.
+    #[inline]
+    pub fn poll_timeout(&mut self) -> Option<(Instant, Wake)> {
+        match self.cached_timeout {
+            Some(due) => due,
+            None => self.next_timeout(),
+        }
+    }
+
+    #[inline(never)]
+    fn next_timeout(&mut self) -> Option<(Instant, Wake)> {
         let mut due = self.wlan.air.poll_timeout().map(|(at, _)| (at, Wake::Air));
         // At one instant, a change precedes the wired hops.
         earlier(&mut due, self.backhaul.poll_timeout(), Wake::Wire);

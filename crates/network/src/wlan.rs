@@ -92,6 +92,12 @@ impl<B: Payload> Wlan<B> {
         self.dropped.push_back((now, by, packet));
     }
 
+    /// Returns true if the air has an output, or a feature has dropped a packet.
+    #[inline]
+    pub(crate) fn has_output(&self) -> bool {
+        self.air.has_output() || !self.dropped.is_empty()
+    }
+
     /// Next packet that a feature has dropped.
     #[inline]
     pub(crate) fn poll_dropped(&mut self) -> Option<(Instant, DropSite, Packet<B>)> {

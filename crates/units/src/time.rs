@@ -29,6 +29,12 @@ impl Instant {
     /// Start of the run.
     pub const ZERO: Instant = Instant(0);
 
+    /// Before all events.
+    pub const MIN: Instant = Instant(i64::MIN);
+
+    /// After all events.
+    pub const MAX: Instant = Instant(i64::MAX);
+
     /// `nanos` nanoseconds after the start of the run.
     #[must_use]
     #[inline]

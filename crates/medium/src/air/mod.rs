@@ -205,6 +205,13 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         self.outputs.pop_front()
     }
 
+    /// Returns true if [`poll_output`](Self::poll_output) returns an output.
+    #[must_use]
+    #[inline]
+    pub fn has_output(&self) -> bool {
+        !self.outputs.is_empty()
+    }
+
     /// Time of the next [`handle_timeout`](Self::handle_timeout), and its reason; `None` while
     /// nothing is to be sent.
     pub fn poll_timeout(&mut self) -> Option<(Instant, Wake)> {

@@ -42,7 +42,7 @@ impl<P: Payload> Network<P> {
         match setting {
             Setting::Link(setting) => {
                 for hop in [HopId::LinkDown, HopId::LinkUp] {
-                    self.set_hop(now, hop, |config| match setting {
+                    self.backhaul.set_hop(now, hop, |config| match setting {
                         LinkSetting::Rate(rate) => config.rate = Some(*rate),
                         LinkSetting::Delay(delay) => config.delay = *delay,
                         LinkSetting::Loss(loss) => config.loss = *loss,
@@ -79,13 +79,6 @@ impl<P: Payload> Network<P> {
         self.cached_timeout = None;
     }
 
-    fn set_hop(&mut self, now: Instant, hop: HopId, change: impl FnOnce(&mut HopConfig)) {
-        let hop = self.backhaul.hop(hop);
-        let mut config = hop.config();
-        change(&mut config);
-        hop.set_config(now, config);
-    }
-
     fn set_ap(&mut self, now: Instant, ap: usize, setting: ApSetting) {
         let index = ap as u16;
         let both = [HopId::WanDown(index), HopId::WanUp(index)];
@@ -97,7 +90,7 @@ impl<P: Payload> Network<P> {
                     }
                 }
             }
-            ApSetting::Forwarding(forwarding) => self.set_hop(now, HopId::Forwarding(index), |config| {
+            ApSetting::Forwarding(forwarding) => self.backhaul.set_hop(now, HopId::Forwarding(index), |config| {
                 // A queue that followed the old rate follows the new one.
                 if config.queue == HopConfig::default_queue(config.rate) {
                     config.queue = HopConfig::default_queue(Some(forwarding));
@@ -112,16 +105,16 @@ impl<P: Payload> Network<P> {
     }
 
     fn set_wan_rate(&mut self, now: Instant, hop: HopId, rate: BitRate) {
-        self.set_hop(now, hop, |config| config.rate = Some(rate));
+        self.backhaul.set_hop(now, hop, |config| config.rate = Some(rate));
         self.backhaul.set_link_rate(hop, rate);
     }
 
     fn set_delay(&mut self, now: Instant, hop: HopId, delay: Duration) {
-        self.set_hop(now, hop, |config| config.delay = delay);
+        self.backhaul.set_hop(now, hop, |config| config.delay = delay);
     }
 
     fn set_loss(&mut self, now: Instant, hop: HopId, loss: Probability) {
-        self.set_hop(now, hop, |config| config.loss = loss);
+        self.backhaul.set_hop(now, hop, |config| config.loss = loss);
     }
 
     fn set_radio(&mut self, now: Instant, radio: usize, setting: RadioSetting) {

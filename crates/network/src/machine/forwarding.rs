@@ -15,10 +15,14 @@ use netburn_medium::air::Output as AirOutput;
 use netburn_medium::packet::{DropReason, Ecn, NodeId};
 use netburn_units::Instant;
 
+/// A packet and the hop that it goes to.
+type Offered<P> = (HopId, NetPacket<P>);
+
 impl<P: Payload> Network<P> {
     /// Processes the outputs of the air, and the packets that features have dropped.
+    #[inline]
     pub(super) fn drain_air(&mut self) {
-        loop {
+        while self.wlan.has_output() {
             while let Some((at, by, packet)) = self.wlan.poll_dropped() {
                 if let Ok(packet) = FrameBody::open(packet) {
                     self.drop_packet(at, by, packet);
@@ -70,7 +74,7 @@ impl<P: Payload> Network<P> {
                         });
                     }
                 }
-                None => return,
+                None => {}
             }
         }
     }
@@ -147,9 +151,11 @@ impl<P: Payload> Network<P> {
 
     /// Sends a packet of the server. Packets in its sockets count against the link's queue.
     pub(super) fn send(&mut self, now: Instant, packet: NetPacket<P>) {
-        let link = self.backhaul.hop(HopId::LinkDown);
-        let taken = link.backlog(now) + self.small_queues.waiting() + u64::from(packet.length);
-        let full = taken > link.config().queue.as_bytes();
+        if self.small_queues.is_empty() {
+            self.send_on_link(now, packet);
+            return;
+        }
+        let full = self.small_queues.waiting() + u64::from(packet.length) > self.backhaul.room_from_server(now);
         let must_wait = self.small_queues.must_wait(&packet);
         if full && (must_wait || self.small_queues.waiting() > 0) {
             self.reject(now, packet);
@@ -191,6 +197,38 @@ impl<P: Payload> Network<P> {
         Some((flow, bytes))
     }
 
+    /// Processes the events of the link from the server up to the first instant with an output, the first event of another
+    /// kind, or `limit`. Returns the last instant.
+    ///
+    /// Only for a plain network, in which nothing happens to most packets on their way to the air.
+    pub(super) fn run_from_server(&mut self, mut limit: Instant) -> Option<Instant> {
+        let mut last = None;
+        loop {
+            let air = self.wlan.air.poll_timeout().map_or(Instant::MAX, |(at, _)| at);
+            let Some((at, event)) = self.backhaul.poll_from_server(limit.min(air)) else {
+                return last;
+            };
+            last = Some(at);
+            match event {
+                HopEvent::Arrived(packet) if let Some((radio, node)) = self.direct(&packet) => {
+                    self.wlan.air.handle_packet(at, radio, node, packet.map(FrameBody::Data));
+                    self.drain_air();
+                }
+                event => {
+                    let is_sent = matches!(event, HopEvent::Sent);
+                    self.handle_hop_event(HopId::LinkDown, at, event);
+                    if !is_sent {
+                        return last;
+                    }
+                }
+            }
+            if self.has_output() {
+                // The rest of this instant only.
+                limit = at;
+            }
+        }
+    }
+
     fn handle_hop_event(&mut self, hop: HopId, at: Instant, event: HopEvent<NetPacket<P>>) {
         match event {
             HopEvent::Sent => {
@@ -201,7 +239,8 @@ impl<P: Payload> Network<P> {
             HopEvent::Lost(packet) => self.drop_packet(at, DropSite::Lost, packet),
             HopEvent::Dropped(packet) => self.drop_packet(at, DropSite::Wire, packet),
             HopEvent::Arrived(packet) => {
-                self.handle_arrival(at, hop, packet);
+                let next = self.handle_arrival(at, hop, packet);
+                self.follow(at, next);
                 self.drain_air();
             }
         }
@@ -220,7 +259,10 @@ impl<P: Payload> Network<P> {
             WiredEvent::Up(packet) => {
                 match self.wiring.port(host) {
                     Some(port) => self.receive_at_port(now, port, packet),
-                    None => self.receive_outside(now, packet),
+                    None => {
+                        let next = self.receive_outside(now, packet);
+                        self.follow(now, next);
+                    }
                 }
                 self.drain_air();
             }
@@ -237,20 +279,23 @@ impl<P: Payload> Network<P> {
             Next::Station(station) if self.is_for_port(port, &packet) => {
                 self.send_to_station(now, port, station, packet);
             }
-            Next::Port(other) => self.switch_to(now, other, packet),
+            Next::Port(other) => {
+                let next = self.switch_to(now, other, packet);
+                self.follow(now, next);
+            }
             Next::Station(_) | Next::Air(..) | Next::Mesh(_) | Next::Line => self.forward(now, port, packet),
         }
     }
 
     /// Processes a packet outside of all houses: between their lines and the server's link.
-    fn receive_outside(&mut self, now: Instant, packet: NetPacket<P>) {
+    fn receive_outside(&mut self, now: Instant, packet: NetPacket<P>) -> Option<Offered<P>> {
         match (packet.payload.to, self.box_of(packet.payload.to)) {
-            (Endpoint::Server, _) => self.forward_to(now, HopId::LinkUp, packet),
-            (Endpoint::Station(_), Some(target)) => {
-                let edge = self.wiring.edge(target) as u16;
-                self.forward_to(now, HopId::WanDown(edge), packet);
+            (Endpoint::Server, _) => Some((HopId::LinkUp, packet)),
+            (Endpoint::Station(_), Some(target)) => Some((HopId::WanDown(self.wiring.edge(target) as u16), packet)),
+            (Endpoint::Station(station), None) => {
+                self.send_on_wire(now, station, packet);
+                None
             }
-            (Endpoint::Station(station), None) => self.send_on_wire(now, station, packet),
         }
     }
 
@@ -264,30 +309,42 @@ impl<P: Payload> Network<P> {
         });
     }
 
-    /// Forwards a packet that arrived at the end of a hop.
-    fn handle_arrival(&mut self, now: Instant, hop: HopId, packet: NetPacket<P>) {
+    /// Forwards a packet that arrived at the end of a hop. Returns it if it goes on over another hop.
+    #[inline]
+    fn handle_arrival(&mut self, now: Instant, hop: HopId, packet: NetPacket<P>) -> Option<Offered<P>> {
         let packet = match packet.payload.headers.reflector() {
             None => packet,
-            Some(reflector) => match self.reflect(now, hop, reflector, packet) {
-                Some(packet) => packet,
-                None => return,
-            },
+            Some(reflector) => self.reflect(now, hop, reflector, packet)?,
         };
-        match (hop, packet.payload.to) {
-            (HopId::LinkUp, _) => self.deliver(now, packet),
-            (HopId::LinkDown, Endpoint::Server) => self.deliver(now, packet),
-            (HopId::LinkDown, Endpoint::Station(_)) | (HopId::WanUp(_), _) => self.receive_outside(now, packet),
-            (HopId::WanDown(ap), _) if self.backhaul.has(HopId::ShaperDown(ap)) => {
-                self.forward_to(now, HopId::ShaperDown(ap), packet);
+        let next = match (hop, packet.payload.to) {
+            (HopId::LinkUp, _) | (HopId::LinkDown, Endpoint::Server) => {
+                self.deliver(now, packet);
+                return None;
             }
-            (HopId::WanDown(ap) | HopId::ShaperDown(ap), _) => self.forward_to(now, HopId::Forwarding(ap), packet),
-            (HopId::ShaperUp(ap), _) => self.forward_to(now, HopId::WanUp(ap), packet),
-            (HopId::Forwarding(at), _) => self.send_from(now, usize::from(at), packet),
-        }
+            (HopId::LinkDown, Endpoint::Station(_)) | (HopId::WanUp(_), _) => return self.receive_outside(now, packet),
+            (HopId::WanDown(ap), _) if self.backhaul.has(HopId::ShaperDown(ap)) => HopId::ShaperDown(ap),
+            (HopId::WanDown(ap) | HopId::ShaperDown(ap), _) => HopId::Forwarding(ap),
+            (HopId::ShaperUp(ap), _) => HopId::WanUp(ap),
+            (HopId::Forwarding(at), _) => return self.send_from(now, usize::from(at), packet),
+        };
+        Some((next, packet))
+    }
+
+    /// Radio and node of a packet from the server that meets nothing before the air. It is the route that
+    /// [`handle_arrival`](Self::handle_arrival) finds step by step.
+    #[inline]
+    fn direct(&self, packet: &NetPacket<P>) -> Option<(NodeId, NodeId)> {
+        let Endpoint::Station(station) = packet.payload.to else { return None };
+        let Attachment::Air(index) = self.attachments[usize::from(station)] else { return None };
+        let joined = &self.wlan.stations[index];
+        let is_direct = packet.payload.headers.reflector().is_none()
+            && self.wiring.edge(joined.ap) == joined.ap
+            && self.backhaul.is_passthrough_to(joined.ap as u16);
+        is_direct.then_some((joined.radio, joined.node))
     }
 
     /// Sends a packet from a box to the next one, to its station, or over the line.
-    fn send_from(&mut self, now: Instant, at: usize, mut packet: NetPacket<P>) {
+    fn send_from(&mut self, now: Instant, at: usize, mut packet: NetPacket<P>) -> Option<Offered<P>> {
         let next = self.next_hop(at, &packet);
         if let (Some(mappings), Next::Air(..) | Next::Mesh(_)) = (&self.mappings, next) {
             mappings.at_ap(at, &mut packet);
@@ -301,16 +358,20 @@ impl<P: Payload> Network<P> {
                 let packet = packet.map(FrameBody::Data);
                 self.features.meshes.send(now, &mut self.wlan, at, member, packet);
             }
-            Next::Port(other) => self.switch_to(now, other, packet),
-            Next::Line => self.send_on_line(now, at as u16, packet),
+            Next::Port(other) => return self.switch_to(now, other, packet),
+            Next::Line => return Some((self.first_of_line(at as u16), packet)),
         }
+        None
     }
 
     /// Processes a packet that a box received over the wire from another box.
-    fn switch_to(&mut self, now: Instant, at: usize, packet: NetPacket<P>) {
+    fn switch_to(&mut self, now: Instant, at: usize, packet: NetPacket<P>) -> Option<Offered<P>> {
         match self.next_hop(at, &packet) {
-            Next::Station(station) if self.is_for_port(at, &packet) => self.send_to_station(now, at, station, packet),
-            _ => self.forward(now, at, packet),
+            Next::Station(station) if self.is_for_port(at, &packet) => {
+                self.send_to_station(now, at, station, packet);
+                None
+            }
+            _ => Some((HopId::Forwarding(at as u16), packet)),
         }
     }
 
@@ -354,23 +415,32 @@ impl<P: Payload> Network<P> {
         self.forward_to(now, HopId::Forwarding(ap as u16), packet);
     }
 
-    /// Sends a packet out of a house: first to the shaper of its WAN link, if there is one.
-    fn send_on_line(&mut self, now: Instant, ap: u16, packet: NetPacket<P>) {
+    /// First hop out of a house: the shaper of its WAN link, if there is one.
+    fn first_of_line(&self, ap: u16) -> HopId {
         let shaper = HopId::ShaperUp(ap);
-        let first = if self.backhaul.has(shaper) {
+        if self.backhaul.has(shaper) {
             shaper
         } else {
             HopId::WanUp(ap)
-        };
-        self.forward_to(now, first, packet);
+        }
     }
 
-    /// Offers a packet to a hop, or skips the hop if it is a passthrough.
+    /// Offers a packet to a hop, after all those that it passes without delay.
     pub(super) fn forward_to(&mut self, now: Instant, hop: HopId, packet: NetPacket<P>) {
-        if self.backhaul.is_passthrough(hop) {
-            self.handle_arrival(now, hop, packet);
-        } else if let Err(packet) = self.backhaul.handle_packet(now, hop, packet) {
-            self.drop_packet(now, DropSite::Wire, packet);
+        self.follow(now, Some((hop, packet)));
+    }
+
+    /// The same for the next hop of a packet, if it has one.
+    #[inline]
+    fn follow(&mut self, now: Instant, mut next: Option<Offered<P>>) {
+        while let Some((hop, packet)) = next {
+            if !self.backhaul.is_passthrough(hop) {
+                if let Err(packet) = self.backhaul.handle_packet(now, hop, packet) {
+                    self.drop_packet(now, DropSite::Wire, packet);
+                }
+                return;
+            }
+            next = self.handle_arrival(now, hop, packet);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Wired path of the Wi-Fi stations: the server's hop, and each access point's WAN link with its queue
 //! disciplines and shapers, and forwarding.
 
-use crate::hop::{Hop, HopEvent};
+use crate::hop::{Hop, HopConfig, HopEvent};
 use crate::layout::Layout;
 use crate::line::pacer::Pacer;
 use crate::line::policer::Policer;
@@ -31,9 +31,6 @@ pub(crate) enum HopId {
 /// Index of the hop from the server.
 const LINK_DOWN: usize = 0;
 
-/// Later than all events.
-const NEVER: Instant = Instant::from_nanos(i64::MAX);
-
 /// All hops.
 #[derive(Debug)]
 pub(crate) struct Backhaul<P> {
@@ -45,7 +42,9 @@ pub(crate) struct Backhaul<P> {
     policers: Vec<Option<Policer>>,
     /// Shapers, in the order of [`HopId`]; their places follow those of the hops.
     shapers: Vec<(HopId, Pacer<P>)>,
-    /// Time of the next event of each hop and shaper, or [`NEVER`]; a power of two.
+    /// By hop: true if packets pass without any delay.
+    passes: Vec<bool>,
+    /// Time of the next event of each hop and shaper, or [`Instant::MAX`]; a power of two.
     dues: Vec<Instant>,
     /// A tournament: entry i is the earlier one of entries 2i and 2i + 1, the lower one of two
     /// equal. The second half has the hops themselves.
@@ -102,15 +101,19 @@ impl<P: Payload> Backhaul<P> {
         }
         shapers.sort_by_key(|(id, _)| *id);
         let size = (hops.len() + shapers.len()).next_power_of_two();
-        Backhaul {
-            dues: vec![NEVER; size],
+        let mut backhaul = Backhaul {
+            dues: vec![Instant::MAX; size],
             earliest: tournament(size),
+            passes: vec![false; hops.len()],
             hops,
             disciplines,
             policers,
             shapers,
             aps,
-        }
+        };
+        backhaul.hops[LINK_DOWN].report_sent();
+        (0..backhaul.hops.len()).for_each(|place| backhaul.update_timeout(place));
+        backhaul
     }
 
     /// Returns true if the access point has this shaper. Hops always exist.
@@ -119,9 +122,17 @@ impl<P: Payload> Backhaul<P> {
     }
 
     /// Returns true if packets pass without any delay.
+    #[inline]
     pub(crate) fn is_passthrough(&self, hop: HopId) -> bool {
-        let place = self.place(hop);
-        self.hops.get(place).is_some_and(Hop::is_passthrough) && self.policers[place].is_none()
+        !matches!(hop, HopId::ShaperDown(_) | HopId::ShaperUp(_)) && self.passes[place(hop, self.aps)]
+    }
+
+    /// Returns true if packets pass the line to an access point, and its forwarding, without any delay.
+    #[inline]
+    pub(crate) fn is_passthrough_to(&self, ap: u16) -> bool {
+        self.is_passthrough(HopId::WanDown(ap))
+            && self.is_passthrough(HopId::Forwarding(ap))
+            && (self.shapers.is_empty() || !self.has(HopId::ShaperDown(ap)))
     }
 
     /// Sets the rate of a WAN link for its queue discipline.
@@ -132,10 +143,22 @@ impl<P: Payload> Backhaul<P> {
         }
     }
 
-    /// A hop, which is not a shaper.
-    pub(crate) fn hop(&mut self, hop: HopId) -> &mut Hop<NetPacket<P>> {
-        let place = self.place(hop);
-        &mut self.hops[place]
+    /// Changes the settings of a hop, which is not a shaper.
+    pub(crate) fn set_hop(&mut self, now: Instant, hop: HopId, change: impl FnOnce(&mut HopConfig)) {
+        let place = place(hop, self.aps);
+        let hop = &mut self.hops[place];
+        let mut config = hop.config();
+        change(&mut config);
+        hop.set_config(now, config);
+        self.update_timeout(place);
+    }
+
+    /// Bytes of room in the queue from the server.
+    #[inline]
+    pub(crate) fn room_from_server(&mut self, now: Instant) -> u64 {
+        let link = &mut self.hops[LINK_DOWN];
+        let backlog = link.backlog(now);
+        link.config().queue.as_bytes().saturating_sub(backlog)
     }
 
     /// Makes the reports of packets that have left the server up to `until` no events: they wait for
@@ -148,37 +171,40 @@ impl<P: Payload> Backhaul<P> {
     /// Next time up to `now` at which a packet has left the server.
     #[inline]
     pub(crate) fn poll_sent(&mut self, now: Instant) -> Option<Instant> {
-        let link = &mut self.hops[LINK_DOWN];
-        link.handle_timeout(now);
-        link.poll_sent(now)
+        self.hops[LINK_DOWN].poll_sent(now)
     }
 
     /// Offers a packet to a hop. Returns it if the hop's queue is full.
     pub(crate) fn handle_packet(&mut self, now: Instant, hop: HopId, packet: NetPacket<P>) -> Result<(), NetPacket<P>> {
-        let place = self.place(hop);
-        if let (HopId::WanDown(_), Some(Some(policer))) = (hop, self.policers.get_mut(place))
+        if let HopId::ShaperDown(_) | HopId::ShaperUp(_) = hop {
+            let place = self.place(hop);
+            self.shapers[place - self.hops.len()].1.handle_packet(now, packet);
+            self.update_timeout(place);
+            return Ok(());
+        }
+        let place = place(hop, self.aps);
+        if let (HopId::WanDown(_), Some(policer)) = (hop, &mut self.policers[place])
             && !policer.passes(now, packet.length)
         {
             return Err(packet);
         }
-        let taken = if let Some((_, shaper)) = self.shapers.get_mut(place.wrapping_sub(self.hops.len())) {
-            shaper.handle_packet(now, packet);
-            Ok(())
-        } else if let Some(discipline) = &mut self.disciplines[place] {
-            discipline.handle_packet(now, packet);
-            feed(now, discipline, &mut self.hops[place]);
-            Ok(())
-        } else {
-            self.hops[place].handle_packet(now, packet.length, packet)
+        let hop = &mut self.hops[place];
+        let taken = match &mut self.disciplines[place] {
+            Some(discipline) => {
+                discipline.handle_packet(now, packet);
+                feed(now, discipline, hop);
+                Ok(())
+            }
+            None => hop.handle_packet(now, packet.length, packet),
         };
-        self.update_timeout(place);
+        self.update_hop(place);
         taken
     }
 
     /// Time of the next event.
     #[inline]
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
-        Some(self.dues[self.earliest[1]]).filter(|due| *due < NEVER)
+        Some(self.dues[self.earliest[1]]).filter(|due| *due < Instant::MAX)
     }
 
     /// Each hop and shaper with pending packets, with the lower bound of its next delivery.
@@ -189,42 +215,65 @@ impl<P: Payload> Backhaul<P> {
         hops.chain(shapers.filter_map(|(id, shaper)| Some((*id, shaper.poll_timeout()?))))
     }
 
+    /// Next event of the link from the server by `until`, if it is the next event of all hops.
+    #[inline]
+    pub(crate) fn poll_from_server(&mut self, until: Instant) -> Option<(Instant, HopEvent<NetPacket<P>>)> {
+        let due = self.dues[LINK_DOWN];
+        if self.earliest[1] != LINK_DOWN || due > until {
+            return None;
+        }
+        let link = &mut self.hops[LINK_DOWN];
+        let event = link.poll_event(due)?;
+        let due = link.poll_timeout();
+        self.set_due(LINK_DOWN, due);
+        Some(event)
+    }
+
     /// Next event of a hop by `now`: a packet arrived, was lost, or (from the server) left its
     /// host.
     pub(crate) fn poll(&mut self, now: Instant) -> Option<(HopId, Instant, HopEvent<NetPacket<P>>)> {
         loop {
             let place = self.earliest[1];
             let at = self.dues[place];
-            if at > now || at == NEVER {
+            if at > now || at == Instant::MAX {
                 return None;
             }
-            let (id, event) = match self.shapers.get_mut(place.wrapping_sub(self.hops.len())) {
-                Some((id, shaper)) => {
-                    shaper.handle_timeout(at);
-                    (*id, shaper.poll_event())
-                }
-                None => {
-                    let (id, event) = (hop_id(place, self.aps), self.poll_hop(at, place));
-                    (id, event.map(|(at, event)| (at, self.police_up(at, id, event))))
-                }
-            };
-            self.update_timeout(place);
-            if let Some((at, event)) = event {
-                return Some((id, at, event));
+            let id = self.id(place);
+            if let Some((at, event)) = self.poll_place(at, place) {
+                return Some((id, at, self.police_up(at, id, event)));
             }
         }
     }
 
-    fn poll_hop(&mut self, at: Instant, place: usize) -> Option<(Instant, HopEvent<NetPacket<P>>)> {
+    /// The same for one hop or shaper whose event is due at `at`.
+    #[inline]
+    fn poll_place(&mut self, at: Instant, place: usize) -> Option<(Instant, HopEvent<NetPacket<P>>)> {
+        if let Some((_, shaper)) = self.shapers.get_mut(place.wrapping_sub(self.hops.len())) {
+            shaper.handle_timeout(at);
+            let event = shaper.poll_event();
+            self.update_timeout(place);
+            return event;
+        }
         let hop = &mut self.hops[place];
         hop.handle_timeout(at);
-        if let Some(discipline) = &mut self.disciplines[place] {
-            feed(at, discipline, hop);
-            if let Some(event) = discipline.poll_event() {
-                return Some(event);
+        let event = match &mut self.disciplines[place] {
+            None => hop.poll_event(at),
+            Some(discipline) => {
+                feed(at, discipline, hop);
+                discipline.poll_event().or_else(|| hop.poll_event(at))
             }
+        };
+        self.update_hop(place);
+        event
+    }
+
+    /// The hop or shaper at a place.
+    #[inline]
+    fn id(&self, place: usize) -> HopId {
+        match self.shapers.get(place.wrapping_sub(self.hops.len())) {
+            Some((id, _)) => *id,
+            None => hop_id(place, self.aps),
         }
-        hop.poll_event(at)
     }
 
     /// Applies the policer after a WAN link uplink.
@@ -242,16 +291,25 @@ impl<P: Payload> Backhaul<P> {
     }
 
     /// Updates the timeout of a hop or shaper after an event.
-    #[inline]
     fn update_timeout(&mut self, place: usize) {
-        let due = match self.shapers.get(place.wrapping_sub(self.hops.len())) {
-            Some((_, shaper)) => shaper.poll_timeout(),
-            None => {
-                let dropped = self.disciplines[place].as_ref().and_then(|queue| queue.poll_timeout());
-                earlier(self.hops[place].poll_timeout(), dropped)
-            }
-        };
-        let due = due.unwrap_or(NEVER);
+        match self.shapers.get(place.wrapping_sub(self.hops.len())) {
+            Some((_, shaper)) => self.set_due(place, shaper.poll_timeout()),
+            None => self.update_hop(place),
+        }
+    }
+
+    /// Updates the timeout of a hop after an event.
+    #[inline]
+    fn update_hop(&mut self, place: usize) {
+        let hop = &self.hops[place];
+        self.passes[place] = hop.is_passthrough() && self.policers[place].is_none();
+        let dropped = self.disciplines[place].as_ref().and_then(|queue| queue.poll_timeout());
+        self.set_due(place, earlier(hop.poll_timeout(), dropped));
+    }
+
+    #[inline]
+    fn set_due(&mut self, place: usize, due: Option<Instant>) {
+        let due = due.unwrap_or(Instant::MAX);
         if self.dues[place] == due {
             return;
         }
@@ -286,7 +344,7 @@ impl<P: Payload> Backhaul<P> {
 
 /// Moves packets from a discipline to its link while that is idle.
 fn feed<P: Payload>(now: Instant, discipline: &mut Pacer<P>, link: &mut Hop<NetPacket<P>>) {
-    while link.is_idle() {
+    while link.is_idle(now) {
         let Some(packet) = discipline.dequeue(now) else { return };
         if link.handle_packet(now, packet.length, packet).is_err() {
             unreachable!("an idle hop accepts a packet");
@@ -295,6 +353,7 @@ fn feed<P: Payload>(now: Instant, discipline: &mut Pacer<P>, link: &mut Hop<NetP
 }
 
 /// Index of a hop, for this number of access points.
+#[inline]
 fn place(hop: HopId, aps: usize) -> usize {
     match hop {
         HopId::LinkDown => LINK_DOWN,
@@ -313,6 +372,7 @@ fn tournament(size: usize) -> Vec<usize> {
 }
 
 /// Hop of an index, for this number of access points.
+#[inline]
 fn hop_id(place: usize, aps: usize) -> HopId {
     let ap = |first: usize| (place - first) as u16;
     match place {

@@ -279,7 +279,12 @@ impl World {
             self.capture(self.now, from, to, &packet, false);
             let headers = headers(marking.dscp, &segment.segment);
             self.network.handle_packet_with(self.now, from, to, headers, packet);
-            self.take_arrivals();
+            if self.network.has_output() {
+                self.take_arrivals();
+            }
+        }
+        if end == End::Server {
+            self.take_sent();
         }
     }
 

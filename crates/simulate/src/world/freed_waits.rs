@@ -11,9 +11,6 @@ pub(super) struct FreedWaits {
 }
 
 impl FreedWaits {
-    /// Later than all events.
-    pub(super) const NEVER: Instant = Instant::from_nanos(i64::MAX);
-
     /// Sets or clears the time of a slot. Returns true if [`first`](Self::first) has changed.
     pub(super) fn set(&mut self, slot: usize, after: Option<Instant>) -> bool {
         if self.waits.is_empty() && after.is_none() {
@@ -25,10 +22,10 @@ impl FreedWaits {
         self.first() != first
     }
 
-    /// Earliest time of all slots; [`NEVER`](Self::NEVER) if none waits.
+    /// Earliest time of all slots; [`Instant::MAX`] if none waits.
     pub(super) fn first(&self) -> Instant {
         let times = self.waits.iter().map(|(_, after)| *after);
-        times.min().unwrap_or(Self::NEVER)
+        times.min().unwrap_or(Instant::MAX)
     }
 }
 
@@ -40,11 +37,11 @@ mod tests {
     fn the_earliest_time_counts() {
         let mut waits = FreedWaits::default();
         let at = |millis| Instant::from_millis(millis);
-        assert!(!waits.set(3, None) && waits.first() == FreedWaits::NEVER);
+        assert!(!waits.set(3, None) && waits.first() == Instant::MAX);
         assert!(waits.set(3, Some(at(5))));
         assert!(!waits.set(1, Some(at(7))) && waits.first() == at(5));
         assert!(waits.set(3, Some(at(8))) && waits.first() == at(7));
         assert!(waits.set(1, None) && waits.first() == at(8));
-        assert!(waits.set(3, None) && waits.first() == FreedWaits::NEVER);
+        assert!(waits.set(3, None) && waits.first() == Instant::MAX);
     }
 }

@@ -103,7 +103,7 @@ impl World {
     /// Initial state of a plan, at `-baseline`.
     pub(crate) fn new(plan: &Plan) -> Result<Self, SimulateError> {
         let mut network = Network::new(plan)?;
-        network.report_sent_on_request(FreedWaits::NEVER);
+        network.report_sent_on_request(Instant::MAX);
         let (clients, begin) = clients::from_plan(plan);
         let mut clients_due = Deadlines::new(clients.len());
         for (index, client) in clients.iter().enumerate() {

@@ -8,9 +8,6 @@ use crate::gso;
 use crate::info::Limit;
 use netburn_units::{Duration, Instant};
 
-/// Before all times: each freed packet may permit a transmission.
-const ALWAYS: Instant = Instant::from_nanos(i64::MIN);
-
 /// Maximum time from the last transmission to one that waits for a larger burst (`tcp_tso_should_defer`).
 const MAX_DEFERRAL: Duration = Duration::from_millis(1);
 
@@ -35,7 +32,7 @@ impl Sender {
     pub(crate) fn poll(&mut self, now: Instant) -> Option<Outgoing> {
         self.usage.begin_round();
         if self.held {
-            self.queue.wake_after(ALWAYS);
+            self.queue.wake_after(Instant::MIN);
             return None;
         }
         self.queue.wake_never();
@@ -124,7 +121,7 @@ impl Sender {
         let truesize = gso::truesize(&self.gso, segments * self.board.mss(), segments);
         if self.queue.holds(record.host_mark) || self.queue.throttles(truesize, self.pacer.rate, 1, self.board.len()) {
             self.limit = Limit::SmallQueue;
-            self.queue.wake_after(ALWAYS);
+            self.queue.wake_after(Instant::MIN);
             return None;
         }
         Some(self.retransmit(now, index, segments))
@@ -229,7 +226,7 @@ impl Sender {
         let segments = self.board.segments_of(self.snd.next, end);
         let truesize = gso::truesize(&self.gso, length as u32, segments);
         if self.queue.throttles(truesize, self.pacer.rate, 0, self.board.len()) {
-            self.queue.wake_after(ALWAYS);
+            self.queue.wake_after(Instant::MIN);
             return Err(Limit::SmallQueue);
         }
         Ok(Some(self.send(now, end)))
