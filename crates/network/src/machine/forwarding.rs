@@ -201,6 +201,7 @@ impl<P: Payload> Network<P> {
     /// kind, or `limit`. Returns the last instant.
     ///
     /// Only for a plain network, in which nothing happens to most packets on their way to the air.
+    #[inline(never)]
     pub(super) fn run_from_server(&mut self, mut limit: Instant) -> Option<Instant> {
         let mut last = None;
         loop {

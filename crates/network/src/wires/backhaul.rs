@@ -44,7 +44,10 @@ pub(crate) struct Backhaul<P> {
     shapers: Vec<(HopId, Pacer<P>)>,
     /// By hop: true if packets pass without any delay.
     passes: Vec<bool>,
-    /// Time of the next event of each hop and shaper, or [`Instant::MAX`]; a power of two.
+    /// Time of the next event of the link from the server, or [`Instant::MAX`]. It has most events, so it takes no part in
+    /// the tournament.
+    from_server_due: Instant,
+    /// The same for each other hop and shaper; a power of two.
     dues: Vec<Instant>,
     /// A tournament: entry i is the earlier one of entries 2i and 2i + 1, the lower one of two
     /// equal. The second half has the hops themselves.
@@ -102,6 +105,7 @@ impl<P: Payload> Backhaul<P> {
         shapers.sort_by_key(|(id, _)| *id);
         let size = (hops.len() + shapers.len()).next_power_of_two();
         let mut backhaul = Backhaul {
+            from_server_due: Instant::MAX,
             dues: vec![Instant::MAX; size],
             earliest: tournament(size),
             passes: vec![false; hops.len()],
@@ -204,7 +208,7 @@ impl<P: Payload> Backhaul<P> {
     /// Time of the next event.
     #[inline]
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
-        Some(self.dues[self.earliest[1]]).filter(|due| *due < Instant::MAX)
+        Some(self.next().0).filter(|due| *due < Instant::MAX)
     }
 
     /// Each hop and shaper with pending packets, with the lower bound of its next delivery.
@@ -218,14 +222,13 @@ impl<P: Payload> Backhaul<P> {
     /// Next event of the link from the server by `until`, if it is the next event of all hops.
     #[inline]
     pub(crate) fn poll_from_server(&mut self, until: Instant) -> Option<(Instant, HopEvent<NetPacket<P>>)> {
-        let due = self.dues[LINK_DOWN];
-        if self.earliest[1] != LINK_DOWN || due > until {
+        let (due, place) = self.next();
+        if place != LINK_DOWN || due > until || due == Instant::MAX {
             return None;
         }
         let link = &mut self.hops[LINK_DOWN];
         let event = link.poll_event(due)?;
-        let due = link.poll_timeout();
-        self.set_due(LINK_DOWN, due);
+        self.from_server_due = link.poll_timeout().unwrap_or(Instant::MAX);
         Some(event)
     }
 
@@ -233,8 +236,7 @@ impl<P: Payload> Backhaul<P> {
     /// host.
     pub(crate) fn poll(&mut self, now: Instant) -> Option<(HopId, Instant, HopEvent<NetPacket<P>>)> {
         loop {
-            let place = self.earliest[1];
-            let at = self.dues[place];
+            let (at, place) = self.next();
             if at > now || at == Instant::MAX {
                 return None;
             }
@@ -307,9 +309,24 @@ impl<P: Payload> Backhaul<P> {
         self.set_due(place, earlier(hop.poll_timeout(), dropped));
     }
 
+    /// Time and place of the next event; of two at one time, the lower place.
+    #[inline]
+    fn next(&self) -> (Instant, usize) {
+        let place = self.earliest[1];
+        if self.from_server_due <= self.dues[place] {
+            (self.from_server_due, LINK_DOWN)
+        } else {
+            (self.dues[place], place)
+        }
+    }
+
     #[inline]
     fn set_due(&mut self, place: usize, due: Option<Instant>) {
         let due = due.unwrap_or(Instant::MAX);
+        if place == LINK_DOWN {
+            self.from_server_due = due;
+            return;
+        }
         if self.dues[place] == due {
             return;
         }

@@ -35,7 +35,15 @@ impl World {
     }
 
     /// Captures a packet that leaves an endpoint or has arrived at one.
+    #[inline]
     pub(super) fn capture(&mut self, at: Instant, from: Place, to: Place, packet: &Packet<PayloadId>, arrived: bool) {
+        if self.captured.is_some() {
+            self.capture_packet(at, (from, to), packet, arrived);
+        }
+    }
+
+    #[inline(never)]
+    fn capture_packet(&mut self, at: Instant, (from, to): (Place, Place), packet: &Packet<PayloadId>, arrived: bool) {
         let Some(captured) = &mut self.captured else { return };
         let (port, dscp, content) = match *self.payloads.get(packet.payload) {
             Payload::Segment {
