@@ -270,7 +270,7 @@ impl World {
                 Output::Dropped { from, to, packet, .. } => {
                     assert_eq!(self.in_flight.remove(&packet.payload), Some((from, to)), "dropped");
                 }
-                Output::Sent { .. } => {}
+                Output::Sent { .. } | Output::SentTimesChanged { .. } => {}
             }
         }
         self.bound = None;

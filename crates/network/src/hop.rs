@@ -133,7 +133,8 @@ pub struct Hop<T> {
     reports_idle: bool,
     /// End of the last serialisation, until the event.
     idle_event: Option<Instant>,
-    sent: Option<SentReports>,
+    /// Planned ends of serialisation that were not reported yet, if they are reported.
+    sent: Option<VecDeque<Instant>>,
     loss_rng: RandomStream,
     count: HopCount,
 }
@@ -141,47 +142,13 @@ pub struct Hop<T> {
 /// A packet whose serialisation is planned.
 #[derive(Debug)]
 struct Planned<T> {
-    /// Begin of its serialisation.
+    /// Begin and end of its serialisation.
     begin: Instant,
+    end: Instant,
     /// Its event.
     at: Instant,
     length: u32,
     packet: T,
-}
-
-/// Planned ends of serialisation that were not reported yet.
-#[derive(Debug, Default)]
-struct SentReports {
-    times: VecDeque<Instant>,
-    /// Those up to this time are no events: they wait for [`Hop::poll_sent`].
-    on_request: Option<Instant>,
-    /// First report that is an event.
-    event: Option<Instant>,
-}
-
-impl SentReports {
-    fn push(&mut self, at: Instant) {
-        self.times.push_back(at);
-        if self.event.is_none() && self.on_request.is_none_or(|until| at > until) {
-            self.event = Some(at);
-        }
-    }
-
-    fn pop(&mut self, now: Instant) -> Option<Instant> {
-        let at = *self.times.front().filter(|at| **at <= now)?;
-        self.times.pop_front();
-        if self.event == Some(at) {
-            // All later ones are events, too.
-            self.event = self.times.front().copied();
-        }
-        Some(at)
-    }
-
-    /// Finds the first event again.
-    fn update_event(&mut self) {
-        let first = self.on_request.map_or(0, |until| self.times.partition_point(|at| *at <= until));
-        self.event = self.times.get(first).copied();
-    }
 }
 
 /// Event of a packet on a hop.
@@ -220,16 +187,9 @@ impl<T> Hop<T> {
         }
     }
 
-    /// Enables [`HopEvent::Sent`].
-    pub fn report_sent(&mut self) {
-        self.sent.get_or_insert_default();
-    }
-
-    /// Makes the reports up to `until` no events: they wait for [`poll_sent`](Self::poll_sent).
-    pub fn report_sent_on_request(&mut self, until: Instant) {
-        let sent = self.sent.get_or_insert_default();
-        sent.on_request = Some(until);
-        sent.update_event();
+    /// Enables or disables [`HopEvent::Sent`].
+    pub fn report_sent(&mut self, enabled: bool) {
+        self.sent = enabled.then(VecDeque::new);
     }
 
     /// Makes the end of the last serialisation an event of [`poll_timeout`](Self::poll_timeout).
@@ -290,14 +250,20 @@ impl<T> Hop<T> {
         self.queued.retain(|(begin, _)| *begin < first);
         self.queued_bytes = self.queued.iter().map(|(_, length)| u64::from(*length)).sum();
         if let Some(sent) = &mut self.sent {
-            sent.times.truncate(sent.times.len().saturating_sub(waiting.len()));
+            sent.truncate(sent.len().saturating_sub(waiting.len()));
         }
         for (packet, is_lost) in waiting {
             self.plan(now, packet.length, packet.packet, Some(is_lost));
         }
-        if let Some(sent) = &mut self.sent {
-            sent.update_event();
-        }
+    }
+
+    /// Packets whose serialisation ends after `now`, in order, each with this time.
+    pub(crate) fn planned(&self, now: Instant) -> Vec<(Instant, &T)> {
+        let planned = self.arrivals.iter().chain(&self.losses);
+        let planned = planned.map(|packet| (packet.end, &packet.packet));
+        let mut planned: Vec<_> = planned.filter(|(end, _)| *end > now).collect();
+        planned.sort_by_key(|(end, _)| *end);
+        planned
     }
 
     /// Settings.
@@ -307,12 +273,12 @@ impl<T> Hop<T> {
         self.config
     }
 
-    /// Offers a packet of `length` bytes.
+    /// Offers a packet of `length` bytes. Returns the planned end of its serialisation.
     ///
     /// # Errors
     /// Returns the packet if the queue is full.
     #[inline]
-    pub fn handle_packet(&mut self, now: Instant, length: u32, packet: T) -> Result<(), T> {
+    pub fn handle_packet(&mut self, now: Instant, length: u32, packet: T) -> Result<Instant, T> {
         self.count.offered += 1;
         let limit = self.config.queue.as_bytes();
         let full = |queued: u64| queued + u64::from(length) > limit;
@@ -320,8 +286,7 @@ impl<T> Hop<T> {
             self.count.dropped += 1;
             return Err(packet);
         }
-        self.plan(now, length, packet, None);
-        Ok(())
+        Ok(self.plan(now, length, packet, None))
     }
 
     /// Processes all events up to `now`.
@@ -334,8 +299,7 @@ impl<T> Hop<T> {
     #[inline]
     pub fn poll_event(&mut self, now: Instant) -> Option<(Instant, HopEvent<T>)> {
         if let Some(sent) = &mut self.sent
-            && sent.event.is_some_and(|at| at <= now)
-            && let Some(at) = sent.pop(now)
+            && let Some(at) = sent.pop_front_if(|at| *at <= now)
         {
             return Some((at, HopEvent::Sent));
         }
@@ -350,19 +314,13 @@ impl<T> Hop<T> {
         Some((arrived.at, HopEvent::Arrived(arrived.packet)))
     }
 
-    /// Next end of serialisation up to `now`, if they are reported.
-    #[inline]
-    pub fn poll_sent(&mut self, now: Instant) -> Option<Instant> {
-        self.sent.as_mut()?.pop(now)
-    }
-
     /// Time of the next event.
     #[must_use]
     #[inline]
     pub fn poll_timeout(&self) -> Option<Instant> {
         let arrives = self.arrivals.front().map(|packet| packet.at);
         let lost = self.losses.front().map(|packet| packet.at);
-        let sent = self.sent.as_ref().and_then(|sent| sent.event);
+        let sent = self.sent.as_ref().and_then(|sent| sent.front().copied());
         earlier(earlier(arrives, lost), earlier(self.idle_event, sent))
     }
 
@@ -372,8 +330,8 @@ impl<T> Hop<T> {
         self.arrivals.front().map(|packet| packet.at)
     }
 
-    /// Plans the serialisation of a packet. Draws whether it is lost, unless that is known.
-    fn plan(&mut self, now: Instant, length: u32, packet: T, is_lost: Option<bool>) {
+    /// Plans the serialisation of a packet, and returns its end. Draws whether the packet is lost, unless that is known.
+    fn plan(&mut self, now: Instant, length: u32, packet: T, is_lost: Option<bool>) -> Instant {
         let begin = now.max(self.idle_at);
         let end = self.end_of_serialisation(begin, length);
         if begin > now {
@@ -385,13 +343,19 @@ impl<T> Hop<T> {
             self.idle_event = Some(end);
         }
         if let Some(sent) = &mut self.sent {
-            sent.push(end);
+            sent.push_back(end);
         }
-        let planned = |at| Planned { begin, at, length, packet };
+        let planned = |at| Planned {
+            begin,
+            end,
+            at,
+            length,
+            packet,
+        };
         let loss = self.config.loss;
         if is_lost.unwrap_or_else(|| loss > Probability::ZERO && self.loss_rng.happens(loss)) {
             self.losses.push_back(planned(end));
-            return;
+            return end;
         }
         // A shorter delay must not reorder packets.
         let at = end + self.config.delay;
@@ -399,6 +363,7 @@ impl<T> Hop<T> {
         let at = self.next_interrupt(at);
         self.interrupt = Some(at);
         self.arrivals.push_back(planned(at));
+        end
     }
 
     /// End of a serialisation that begins at `now`.
@@ -468,8 +433,8 @@ mod tests {
     #[test]
     fn by_hand() {
         let mut hop = hop(Some(100_000_000), 5, 10_000);
-        assert_eq!(hop.handle_packet(Instant::ZERO, 1_500, 1), Ok(()));
-        assert_eq!(hop.handle_packet(Instant::ZERO, 1_500, 2), Ok(()));
+        assert!(hop.handle_packet(Instant::ZERO, 1_500, 1).is_ok());
+        assert!(hop.handle_packet(Instant::ZERO, 1_500, 2).is_ok());
         assert_eq!(hop.backlog(Instant::from_nanos(123_039)), 1_500);
         assert_eq!(hop.backlog(Instant::from_nanos(123_040)), 0);
         let first = Instant::from_nanos(5_123_040);
@@ -484,7 +449,7 @@ mod tests {
     fn a_full_queue_returns_the_packet() {
         let mut hop = hop(Some(1_000_000), 0, 3_000);
         for packet in 0..3 {
-            assert_eq!(hop.handle_packet(Instant::ZERO, 1_500, packet), Ok(()));
+            assert!(hop.handle_packet(Instant::ZERO, 1_500, packet).is_ok());
         }
         assert_eq!(hop.handle_packet(Instant::ZERO, 1_500, 3), Err(3));
         assert_eq!(hop.count().dropped, 1);
@@ -501,7 +466,7 @@ mod tests {
             hop.config().with_interrupt_interval(Duration::from_micros(50)),
         );
         for packet in 0..8 {
-            assert_eq!(hop.handle_packet(Instant::ZERO, 1_500, packet), Ok(()));
+            assert!(hop.handle_packet(Instant::ZERO, 1_500, packet).is_ok());
         }
         let mut arrived = Vec::new();
         while let Some(at) = hop.poll_timeout() {
@@ -514,7 +479,7 @@ mod tests {
         let expected = expected.into_iter().zip((0..8).map(HopEvent::Arrived));
         assert_eq!(arrived, expected.collect::<Vec<_>>());
         let later = Instant::from_micros(500);
-        assert_eq!(hop.handle_packet(later, 1_500, 8), Ok(()));
+        assert!(hop.handle_packet(later, 1_500, 8).is_ok());
         hop.handle_timeout(Instant::from_nanos(512_304));
         let arrived = hop.poll_event(Instant::from_nanos(512_304));
         assert_eq!(arrived, Some((Instant::from_nanos(512_304), HopEvent::Arrived(8))));
@@ -545,7 +510,7 @@ mod tests {
                 for (number, (gap, length)) in (0_u32..).zip(&packets) {
                     now += Duration::from_nanos(*gap);
                     take(&mut hop, now);
-                    assert_eq!(hop.handle_packet(now, *length, number), Ok(()));
+                    assert!(hop.handle_packet(now, *length, number).is_ok());
                 }
                 take(&mut hop, Instant::from_secs(1_000));
                 arrived
@@ -599,7 +564,7 @@ mod tests {
         ) {
             let mut hop = hop(rate, delay, queue);
             hop.set_config(Instant::ZERO, HopConfig { loss: Probability::from_ppb(loss).unwrap(), ..hop.config() });
-            hop.report_sent();
+            hop.report_sent(true);
             let (mut now, mut waiting) = (0, VecDeque::new());
             // Accepted packets by number: end of serialisation and arrival.
             let (mut sent, mut expected, mut free) = (VecDeque::new(), Vec::new(), 0);
@@ -634,7 +599,7 @@ mod tests {
                 prop_assert_eq!(hop.backlog(Instant::from_nanos(now)), backlog);
                 let fits = sent.is_empty() || backlog + u64::from(*length) <= queue;
                 let taken = hop.handle_packet(Instant::from_nanos(now), *length, number);
-                prop_assert_eq!(taken, if fits { Ok(()) } else { Err(number) });
+                prop_assert_eq!(taken.err(), (!fits).then_some(number));
                 if fits {
                     let span = rate.map_or(0, |rate| u64::from(length + ETHERNET) * 8_000_000_000 / rate) as i64;
                     free = now.max(free) + span;
@@ -666,49 +631,81 @@ mod tests {
         }
     }
 
-    /// Processes the events up to `until`. Returns the reports of sent packets, each with the instant of the event.
-    fn reports(hop: &mut Hop<u32>, until: Instant) -> Vec<(Instant, Instant)> {
-        let mut reports = Vec::new();
-        while let Some(now) = hop.poll_timeout().filter(|at| *at <= until) {
-            hop.handle_timeout(now);
-            while let Some((at, event)) = hop.poll_event(now) {
-                reports.extend((event == HopEvent::Sent).then_some((now, at)));
-            }
-        }
-        reports
-    }
-
     proptest! {
-        /// A hop with reports on request has the reports of one with events. Those after the limit are events, each at its
-        /// own time.
+        /// The planned ends of serialisation are the times of the reports.
         #[test]
-        fn reports_on_request_are_those_of_the_events(
-            rate in 1_000_000_u64..1_000_000_000,
+        fn planned_ends_are_reported(
+            rate in 5_000_000_u64..1_000_000_000,
             delay in 0_u64..20,
-            limit in 0_i64..20_000_000,
-            packets in prop::collection::vec((0_i64..1_000_000, 20_u32..1_600), 1..60),
+            loss in 0_u32..500_000_000,
+            packets in prop::collection::vec((0_i64..200_000, 20_u32..1_600), 1..60),
         ) {
-            let [mut events, mut requests] = [(); 2].map(|()| hop(Some(rate), delay, 1_000_000));
-            let limit = Instant::from_nanos(limit);
-            events.report_sent();
-            requests.report_sent_on_request(limit);
-            let (mut expected, mut found, mut nanos) = (Vec::new(), Vec::new(), 0);
-            let end = (i64::MAX / 2, 0);
-            for (gap, length) in packets.into_iter().chain([end]) {
+            let mut hop = hop(Some(rate), delay, 20_000);
+            hop.set_config(Instant::ZERO, HopConfig { loss: Probability::from_ppb(loss).unwrap(), ..hop.config() });
+            hop.report_sent(true);
+            let (mut planned, mut reports, mut nanos) = (Vec::new(), Vec::new(), 0);
+            let mut advance = |hop: &mut Hop<u32>, until| {
+                while let Some(now) = hop.poll_timeout().filter(|at| *at <= until) {
+                    hop.handle_timeout(now);
+                    while let Some((at, event)) = hop.poll_event(now) {
+                        assert_eq!(at, now);
+                        reports.extend((event == HopEvent::Sent).then_some(at));
+                    }
+                }
+            };
+            for (gap, length) in packets {
                 nanos += gap;
                 let now = Instant::from_nanos(nanos);
-                expected.extend(reports(&mut events, now).into_iter().map(|(_, at)| at));
-                found.extend(reports(&mut requests, now));
-                requests.handle_timeout(now);
-                found.extend(std::iter::from_fn(|| requests.poll_sent(now)).map(|at| (now, at)));
-                for hop in [&mut events, &mut requests] {
-                    let _ = hop.handle_packet(now, length, 0);
+                advance(&mut hop, now);
+                planned.extend(hop.handle_packet(now, length, 0));
+                let later = planned.iter().filter(|at| **at > now);
+                prop_assert!(hop.planned(now).iter().map(|(at, _)| at).eq(later));
+            }
+            advance(&mut hop, Instant::from_secs(100));
+            prop_assert_eq!(reports, planned);
+        }
+
+        /// A new rate applies from the next packet on that begins its serialisation. Each packet is compared with its begin
+        /// and end by hand.
+        #[test]
+        fn a_new_rate_applies_to_the_packets_that_wait(
+            rates in prop::array::uniform2(5_000_000_u64..1_000_000_000),
+            changed in 0_i64..5_000_000,
+            packets in prop::collection::vec((0_i64..200_000, 20_u32..1_600), 1..60),
+        ) {
+            let mut hop = hop(Some(rates[0]), 7, 1_000_000);
+            hop.report_sent(true);
+            let changed = Instant::from_nanos(changed);
+            let (mut expected, mut nanos, mut idle, mut has_changed) = (Vec::new(), 0, 0, false);
+            for (number, (gap, length)) in packets.iter().enumerate() {
+                nanos += gap;
+                let now = Instant::from_nanos(nanos);
+                if !has_changed && now >= changed {
+                    hop.set_config(changed, HopConfig { rate: Some(BitRate::from_bps(rates[1])), ..hop.config() });
+                    has_changed = true;
+                }
+                prop_assert!(hop.handle_packet(now, *length, number as u32).is_ok());
+                let begin = idle.max(nanos);
+                let rate = rates[usize::from(begin >= changed.as_nanos())];
+                idle = begin + ((u64::from(*length) + 38) * 8 * 1_000_000_000 / rate) as i64;
+                expected.push(idle);
+            }
+            if !has_changed {
+                hop.set_config(changed, HopConfig { rate: Some(BitRate::from_bps(rates[1])), ..hop.config() });
+            }
+            let (mut sent, mut arrived) = (Vec::new(), Vec::new());
+            while let Some((at, event)) = hop.poll_event(Instant::from_secs(100)) {
+                match event {
+                    HopEvent::Sent => sent.push(at),
+                    HopEvent::Arrived(number) => arrived.push((number, at)),
+                    other => prop_assert!(false, "{other:?}"),
                 }
             }
-            let times: Vec<Instant> = found.iter().map(|(_, at)| *at).collect();
-            prop_assert_eq!(times, expected);
-            for (now, at) in found {
-                prop_assert!(at <= limit || now == at, "{at:?} was an event at {now:?}");
+            prop_assert_eq!(sent.len(), expected.len());
+            for (number, (sent, expected)) in sent.iter().zip(expected).enumerate() {
+                // The rounding errors of earlier packets are compensated.
+                prop_assert!((0..=packets.len() as i64).contains(&(sent.as_nanos() - expected)));
+                prop_assert_eq!(arrived[number], (number as u32, *sent + Duration::from_millis(7)));
             }
         }
     }

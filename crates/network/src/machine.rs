@@ -54,8 +54,9 @@ pub struct Network<P> {
     /// By station.
     attachments: Vec<Attachment>,
     changes: ChangeSchedule,
-    /// Flow and bytes of the packets that the server has queued on its hop and that are not sent
-    /// yet.
+    /// True if no output reports the packets that leave the server.
+    plans_sent: bool,
+    /// Otherwise, flow and bytes of the packets that the server has queued on its hop and that are not sent yet.
     at_server: VecDeque<(u32, u32)>,
     small_queues: SmallQueues<P>,
     down: Vec<Traffic>,
@@ -99,6 +100,7 @@ impl<P: Payload> Network<P> {
             down: vec![Traffic::default(); layout.attachments.len()],
             up: vec![Traffic::default(); layout.attachments.len()],
             attachments: layout.attachments,
+            plans_sent: false,
             at_server: VecDeque::new(),
             small_queues: SmallQueues::new(),
             outputs: VecDeque::new(),
@@ -118,7 +120,8 @@ impl<P: Payload> Network<P> {
         self.handle_packet_with(now, from, to, Headers::of_tid(packet.tid), packet);
     }
 
-    /// Sends a packet whose header fields are known.
+    /// Sends a packet whose header fields are known. Returns the time at which it will have left the server's host, if
+    /// these times are [planned](Self::plan_sent).
     ///
     /// # Panics
     /// If an endpoint isn't in the plan.
@@ -129,19 +132,20 @@ impl<P: Payload> Network<P> {
         to: Endpoint,
         headers: Headers,
         packet: Packet<P>,
-    ) {
+    ) -> Option<Instant> {
         self.handle_timeout(now);
+        let mut sent = None;
         let mut packet = wrap(from, to, headers, packet);
         if let Endpoint::Station(station) = to {
             self.down[usize::from(station)].offered += 1;
         }
         match from {
             Endpoint::Server => {
-                self.send(now, packet);
+                sent = self.send(now, packet);
                 if self.backhaul.poll_timeout().is_none_or(|at| at > now) {
                     // All its events are later.
                     self.cache_wire_timeout();
-                    return;
+                    return sent;
                 }
             }
             Endpoint::Station(station) => {
@@ -167,21 +171,22 @@ impl<P: Payload> Network<P> {
         self.drain_air();
         self.drain_wires(now);
         self.cached_timeout = None;
+        sent
     }
 
-    /// Makes the packets that leave the server up to `until` no event: [`poll_sent`](Self::poll_sent) returns them instead
-    /// of [`Output::Sent`]. For a caller to whom they make no difference before another event.
-    pub fn report_sent_on_request(&mut self, until: Instant) {
-        self.backhaul.report_sent_on_request(until);
+    /// Makes the packets that leave the server no [`Output::Sent`]: [`handle_packet_with`](Self::handle_packet_with) returns
+    /// their times instead, which [`Output::SentTimesChanged`] invalidates.
+    pub fn plan_sent(&mut self) {
+        self.plans_sent = true;
+        self.backhaul.report_nothing_sent();
         self.cached_timeout = None;
     }
 
-    /// Next packet that left the server up to `now` and that is no event: time and flow.
-    #[inline]
-    pub fn poll_sent(&mut self, now: Instant) -> Option<(Instant, u32)> {
-        let at = self.backhaul.poll_sent(now)?;
-        let (flow, _) = self.take_sent(at)?;
-        Some((at, flow))
+    /// Flows of the packets that have not left the server at `now`, in order, each with the time at which it will.
+    #[must_use]
+    pub fn planned_sent(&self, now: Instant) -> Vec<(Instant, u32)> {
+        let planned = self.backhaul.planned_from_server(now).into_iter();
+        planned.map(|(at, packet)| (at, packet.flow)).collect()
     }
 
     /// Announces a TSO burst of `bytes` on `flow`: the server's kernel passes it on at once, faster
@@ -253,7 +258,10 @@ impl<P: Payload> Network<P> {
     fn run_wires(&mut self, mut at: Instant, limit: Instant) -> Instant {
         if self.is_plain {
             // At one instant, a change precedes the wired hops.
-            let others = [self.wired.poll_timeout(), self.changes.next()].into_iter().flatten().min();
+            let others = [self.wired.poll_timeout(), self.changes.next()]
+                .into_iter()
+                .flatten()
+                .min();
             let before = others.map_or(limit, |at| limit.min(at - Duration::from_nanos(1)));
             if let Some(last) = self.run_from_server(before) {
                 self.cached_timeout = None;

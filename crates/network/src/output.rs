@@ -52,6 +52,11 @@ pub enum Output<P> {
         /// Their bytes.
         bytes: u32,
     },
+    /// A setting of the server's link changed: [`planned_sent`](crate::Network::planned_sent) has other times than before.
+    SentTimesChanged {
+        /// Time.
+        at: Instant,
+    },
 }
 
 /// Location of a drop.

@@ -251,7 +251,7 @@ fn a_station_moves_to_a_unit() {
             match output {
                 Output::Delivered { packet, .. } => delivered[packet.flow as usize].push(packet.payload),
                 Output::Dropped { .. } => lost += 1,
-                Output::Sent { .. } => {}
+                Output::Sent { .. } | Output::SentTimesChanged { .. } => {}
             }
         }
         while let Some(event) = network.poll_client_event() {

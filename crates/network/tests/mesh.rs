@@ -64,7 +64,7 @@ impl Run {
                         .push((packet.payload, at.since(self.sent[packet.payload as usize])));
                 }
                 Output::Dropped { .. } => self.dropped += 1,
-                Output::Sent { .. } => {}
+                Output::Sent { .. } | Output::SentTimesChanged { .. } => {}
             }
         }
         self.events

@@ -64,7 +64,7 @@ fn run(network: &mut Network<u32>, until: Instant) -> (Vec<(i64, Endpoint, u32)>
             match output {
                 Output::Delivered { at, to, packet, .. } => delivered.push((at.as_nanos(), to, packet.payload)),
                 Output::Dropped { .. } => dropped += 1,
-                Output::Sent { .. } => {}
+                Output::Sent { .. } | Output::SentTimesChanged { .. } => {}
             }
         }
         match network.poll_timeout() {
@@ -252,7 +252,7 @@ proptest! {
             while let Some(output) = network.poll_output() {
                 match output {
                     Output::Delivered { to, packet, .. } | Output::Dropped { to, packet, .. } => ended.push((to, packet.payload)),
-                    Output::Sent { .. } => {}
+                    Output::Sent { .. } | Output::SentTimesChanged { .. } => {}
                 }
             }
             match network.poll_timeout() {

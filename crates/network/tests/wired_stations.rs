@@ -40,6 +40,7 @@ fn run(network: &mut Network<u32>, until: Instant) -> Vec<(i64, &'static str, u3
             all.push(match output {
                 Output::Delivered { at, packet, .. } => (at.as_nanos(), "delivered", packet.payload),
                 Output::Sent { at, bytes, .. } => (at.as_nanos(), "sent", bytes),
+                Output::SentTimesChanged { at } => (at.as_nanos(), "times", 0),
                 Output::Dropped { at, by, packet, .. } => {
                     let word = match by {
                         DropSite::Wire => "wire",

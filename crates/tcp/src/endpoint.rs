@@ -9,6 +9,7 @@ use crate::info::Info;
 use crate::receiver::Receiver;
 use crate::segment::{Flags, Packet, Segment, Transmit};
 use crate::sender::{NegotiatedParams, Sender, SenderTimer};
+use crate::tsq::FreedWake;
 use netburn_units::{Duration, Instant};
 
 /// Initial timeout of a SYN (RFC 6298 §2.1); doubled for each retry.
@@ -207,11 +208,17 @@ impl Endpoint {
         self.sender.handle_freed(now, truesize)
     }
 
-    /// Time after which [`handle_freed`](Self::handle_freed) may return true; `None` if it does not before the next
+    /// When [`handle_freed`](Self::handle_freed) returns true; `None` if it does not before the next
     /// [`poll_transmit`](Self::poll_transmit).
     #[must_use]
-    pub fn wakes_after(&self) -> Option<Instant> {
-        self.sender.wakes_after()
+    pub fn wake_of_freed(&self) -> Option<FreedWake> {
+        self.sender.wake_of_freed()
+    }
+
+    /// Bytes of truesize that the host has not returned yet (`sk_wmem_alloc`).
+    #[must_use]
+    pub const fn queued(&self) -> u64 {
+        self.sender.queued()
     }
 
     /// A queue of this host rejected a packet, or dropped one to accept another. Don't return it by

@@ -66,3 +66,4 @@ pub use endpoint::Endpoint;
 pub use event::{Event, Failure, Timer, UnsupportedCongestionControl};
 pub use info::{Info, Limit};
 pub use segment::{Packet, Segment, Transmit};
+pub use tsq::FreedWake;

@@ -33,7 +33,7 @@ use crate::congestion::{Congestion, Established, RateEstimator, RateSample, Stat
 use crate::gso;
 use crate::info::{Info, Limit};
 use crate::pacing::{self, Pacer};
-use crate::tsq::SmallQueue;
+use crate::tsq::{FreedWake, SmallQueue};
 use buffer::SendBuffer;
 use netburn_units::{BitRate, ByteSize, Duration, Instant};
 use rack::{Rack, Times};
@@ -166,9 +166,14 @@ impl Sender {
         self.queue.wakes(now)
     }
 
-    /// Time after which a freed packet may permit a transmission; `None` if it does not.
-    pub(crate) fn wakes_after(&self) -> Option<Instant> {
-        self.queue.wakes_after()
+    /// When a freed packet may permit a transmission; `None` if it does not.
+    pub(crate) fn wake_of_freed(&self) -> Option<FreedWake> {
+        self.queue.wake()
+    }
+
+    /// Bytes of truesize in the host's queues (`sk_wmem_alloc`).
+    pub(crate) const fn queued(&self) -> u64 {
+        self.queue.queued()
     }
 
     /// The host rejected a packet, or dropped another of ours to accept it. If it was the last one

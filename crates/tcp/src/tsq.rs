@@ -12,8 +12,27 @@ pub(crate) struct SmallQueue {
     /// Bytes of truesize ever passed down, and ever freed: packets leave in order.
     sent: u64,
     freed: u64,
-    /// A packet that is freed after this time may permit a transmission.
-    wakes_after: Option<Instant>,
+    /// When a freed packet may permit a transmission.
+    wake: Option<FreedWake>,
+}
+
+/// When a packet that the host frees may permit a transmission (`tcp_wfree`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct FreedWake {
+    /// After this time.
+    after: Option<Instant>,
+    /// With at most this number of bytes of truesize left in the host's queues.
+    queued: Option<u64>,
+}
+
+impl FreedWake {
+    /// Returns true if a packet that is freed at `now` may permit a transmission. `queued`: bytes of truesize that are left in
+    /// the host's queues.
+    #[must_use]
+    #[inline]
+    pub fn is_met(self, now: Instant, queued: u64) -> bool {
+        self.after.is_some_and(|after| now > after) || self.queued.is_some_and(|most| queued <= most)
+    }
 }
 
 impl SmallQueue {
@@ -24,28 +43,35 @@ impl SmallQueue {
             paced,
             sent: 0,
             freed: 0,
-            wakes_after: None,
+            wake: None,
         }
     }
 
-    /// A packet that is freed after `time` may permit a transmission (`tcp_wfree`).
+    /// A packet that is freed after `time` may permit a transmission.
     pub(crate) fn wake_after(&mut self, time: Instant) {
-        self.wakes_after = Some(self.wakes_after.map_or(time, |after| after.min(time)));
+        let wake = self.wake.get_or_insert_default();
+        wake.after = Some(wake.after.map_or(time, |after| after.min(time)));
+    }
+
+    /// A freed packet may permit a transmission if at most `queued` bytes of truesize are left.
+    pub(crate) fn wake_at(&mut self, queued: u64) {
+        let wake = self.wake.get_or_insert_default();
+        wake.queued = wake.queued.max(Some(queued));
     }
 
     /// From now on, no freed packet permits a transmission.
     pub(crate) fn wake_never(&mut self) {
-        self.wakes_after = None;
+        self.wake = None;
     }
 
-    /// Time after which a freed packet may permit a transmission, if the host holds packets.
-    pub(crate) fn wakes_after(&self) -> Option<Instant> {
-        self.wakes_after.filter(|_| self.queued() > 0)
+    /// When a freed packet may permit a transmission, if the host holds packets.
+    pub(crate) fn wake(&self) -> Option<FreedWake> {
+        self.wake.filter(|_| self.queued() > 0)
     }
 
-    /// Returns true if a packet that is freed at `now` may permit a transmission.
+    /// Returns true if a packet that was freed at `now` may permit a transmission.
     pub(crate) fn wakes(&self, now: Instant) -> bool {
-        self.wakes_after.is_some_and(|after| now > after)
+        self.wake.is_some_and(|wake| wake.is_met(now, self.queued()))
     }
 
     pub(crate) fn charge(&mut self, truesize: u32) {
@@ -72,6 +98,11 @@ impl SmallQueue {
         mark > self.freed
     }
 
+    /// Bytes of truesize in the host's queues once it has freed the data up to `mark`.
+    pub(crate) const fn queued_after(&self, mark: u64) -> u64 {
+        self.sent.saturating_sub(mark)
+    }
+
     /// Shift of the pacing rate that also determines the size of bursts (`sk_pacing_shift`).
     pub(crate) fn shift(&self) -> u8 {
         self.settings.map_or(DEFAULT_PACING_SHIFT, TsqSettings::burst_shift)
@@ -83,14 +114,17 @@ impl SmallQueue {
         Some(self.settings?.limit(truesize, rate, self.paced) << factor)
     }
 
-    /// Returns true if a packet of `truesize` has to wait. `outstanding` is the number of sent and
-    /// unacknowledged records: with at most one it never waits
-    /// (`tcp_rtx_queue_empty_or_single_skb`).
-    pub(crate) fn throttles(&self, truesize: u32, rate: Option<BitRate>, factor: u32, outstanding: usize) -> bool {
-        outstanding > 1
-            && self
-                .limit(truesize, rate, factor)
-                .is_some_and(|limit| self.queued() > limit)
+    /// Limit of the queued bytes up to which a packet of `truesize` has to wait; `None` if it may be sent. `outstanding` is the
+    /// number of sent and unacknowledged records: with at most one it never waits (`tcp_rtx_queue_empty_or_single_skb`).
+    pub(crate) fn throttles(
+        &self,
+        truesize: u32,
+        rate: Option<BitRate>,
+        factor: u32,
+        outstanding: usize,
+    ) -> Option<u64> {
+        let limit = self.limit(truesize, rate, factor)?;
+        (outstanding > 1 && self.queued() > limit).then_some(limit)
     }
 }
 
@@ -186,12 +220,12 @@ mod tests {
         for _ in 0..28 {
             queue.charge(2_304);
         }
-        assert!(!queue.throttles(2_304, rate, 0, 28));
+        assert_eq!(queue.throttles(2_304, rate, 0, 28), None);
         queue.charge(2_304);
-        assert!(queue.throttles(2_304, rate, 0, 29));
-        assert!(!queue.throttles(2_304, rate, 0, 1));
+        assert_eq!(queue.throttles(2_304, rate, 0, 29), Some(65_536));
+        assert_eq!(queue.throttles(2_304, rate, 0, 1), None);
         queue.free(2_304);
-        assert!(!queue.throttles(2_304, rate, 0, 29));
+        assert_eq!(queue.throttles(2_304, rate, 0, 29), None);
     }
 
     #[test]

@@ -108,7 +108,7 @@ impl Carrier for Network<Datagram> {
                     return Some(Fate::Dropped { at, reason, packet });
                 }
                 // The sender's host may free it; datagrams hold no buffer.
-                Output::Sent { .. } => {}
+                Output::Sent { .. } | Output::SentTimesChanged { .. } => {}
             }
         }
     }

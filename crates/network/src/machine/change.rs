@@ -4,7 +4,7 @@ use super::Network;
 use super::change_schedule::AppliedChange;
 use crate::hop::HopConfig;
 use crate::layout::Attachment;
-use crate::output::Payload;
+use crate::output::{Output, Payload};
 use crate::wires::backhaul::HopId;
 use netburn_medium::packet::NodeId;
 use netburn_scenario::plan::{ApSetting, LinkSetting, RadioSetting, Setting, StationSetting};
@@ -48,6 +48,9 @@ impl<P: Payload> Network<P> {
                         LinkSetting::Loss(loss) => config.loss = *loss,
                         LinkSetting::Queue(size) => config.queue = *size,
                     });
+                }
+                if self.plans_sent {
+                    self.outputs.push_back(Output::SentTimesChanged { at: now });
                 }
             }
             Setting::Router(setting) => {

@@ -149,11 +149,12 @@ impl<P: Payload> Network<P> {
         }
     }
 
-    /// Sends a packet of the server. Packets in its sockets count against the link's queue.
-    pub(super) fn send(&mut self, now: Instant, packet: NetPacket<P>) {
+    /// Sends a packet of the server. Packets in its sockets count against the link's queue. Returns the time at which it will
+    /// have left the host, if that is known.
+    #[inline]
+    pub(super) fn send(&mut self, now: Instant, packet: NetPacket<P>) -> Option<Instant> {
         if self.small_queues.is_empty() {
-            self.send_on_link(now, packet);
-            return;
+            return self.send_on_link(now, packet);
         }
         let full = self.small_queues.waiting() + u64::from(packet.length) > self.backhaul.room_from_server(now);
         let must_wait = self.small_queues.must_wait(&packet);
@@ -162,19 +163,27 @@ impl<P: Payload> Network<P> {
         } else if must_wait {
             self.small_queues.hold(packet);
         } else {
-            self.send_on_link(now, packet);
+            return self.send_on_link(now, packet);
         }
+        None
     }
 
     /// Queues a packet of the server on its link.
-    fn send_on_link(&mut self, now: Instant, packet: NetPacket<P>) {
+    #[inline]
+    fn send_on_link(&mut self, now: Instant, packet: NetPacket<P>) -> Option<Instant> {
         let (flow, length) = (packet.flow, packet.length);
-        match self.backhaul.handle_packet(now, HopId::LinkDown, packet) {
-            Ok(()) => {
-                self.at_server.push_back((flow, length));
-                self.small_queues.on_queued(flow, length);
+        match self.backhaul.send_from_server(now, packet) {
+            Ok(sent) => {
+                if !self.plans_sent {
+                    self.at_server.push_back((flow, length));
+                    self.small_queues.on_queued(flow, length);
+                }
+                Some(sent).filter(|_| self.plans_sent)
             }
-            Err(packet) => self.reject(now, packet),
+            Err(packet) => {
+                self.reject(now, packet);
+                None
+            }
         }
     }
 
@@ -186,7 +195,7 @@ impl<P: Payload> Network<P> {
     }
 
     /// Removes the oldest packet from those that the server holds: flow and bytes. The next ones of its flow follow.
-    pub(super) fn take_sent(&mut self, at: Instant) -> Option<(u32, u32)> {
+    fn take_sent(&mut self, at: Instant) -> Option<(u32, u32)> {
         let (flow, bytes) = self.at_server.pop_front()?;
         if !self.small_queues.is_empty() {
             self.small_queues.on_sent(flow, bytes);
@@ -212,7 +221,9 @@ impl<P: Payload> Network<P> {
             last = Some(at);
             match event {
                 HopEvent::Arrived(packet) if let Some((radio, node)) = self.direct(&packet) => {
-                    self.wlan.air.handle_packet(at, radio, node, packet.map(FrameBody::Data));
+                    self.wlan
+                        .air
+                        .handle_packet(at, radio, node, packet.map(FrameBody::Data));
                     self.drain_air();
                 }
                 event => {
@@ -335,8 +346,12 @@ impl<P: Payload> Network<P> {
     /// [`handle_arrival`](Self::handle_arrival) finds step by step.
     #[inline]
     fn direct(&self, packet: &NetPacket<P>) -> Option<(NodeId, NodeId)> {
-        let Endpoint::Station(station) = packet.payload.to else { return None };
-        let Attachment::Air(index) = self.attachments[usize::from(station)] else { return None };
+        let Endpoint::Station(station) = packet.payload.to else {
+            return None;
+        };
+        let Attachment::Air(index) = self.attachments[usize::from(station)] else {
+            return None;
+        };
         let joined = &self.wlan.stations[index];
         let is_direct = packet.payload.headers.reflector().is_none()
             && self.wiring.edge(joined.ap) == joined.ap

@@ -115,7 +115,7 @@ impl<P: Payload> Backhaul<P> {
             shapers,
             aps,
         };
-        backhaul.hops[LINK_DOWN].report_sent();
+        backhaul.hops[LINK_DOWN].report_sent(true);
         (0..backhaul.hops.len()).for_each(|place| backhaul.update_timeout(place));
         backhaul
     }
@@ -165,17 +165,27 @@ impl<P: Payload> Backhaul<P> {
         link.config().queue.as_bytes().saturating_sub(backlog)
     }
 
-    /// Makes the reports of packets that have left the server up to `until` no events: they wait for
-    /// [`poll_sent`](Self::poll_sent).
-    pub(crate) fn report_sent_on_request(&mut self, until: Instant) {
-        self.hops[LINK_DOWN].report_sent_on_request(until);
+    /// Makes the packets that leave the server no events.
+    pub(crate) fn report_nothing_sent(&mut self) {
+        self.hops[LINK_DOWN].report_sent(false);
         self.update_timeout(LINK_DOWN);
     }
 
-    /// Next time up to `now` at which a packet has left the server.
+    /// Packets that have not left the server at `now`, in order, each with the time at which it will.
+    pub(crate) fn planned_from_server(&self, now: Instant) -> Vec<(Instant, &NetPacket<P>)> {
+        self.hops[LINK_DOWN].planned(now)
+    }
+
+    /// Offers a packet to the link from the server. Returns the time at which it will have left the server.
+    ///
+    /// # Errors
+    /// Returns the packet if the queue is full.
     #[inline]
-    pub(crate) fn poll_sent(&mut self, now: Instant) -> Option<Instant> {
-        self.hops[LINK_DOWN].poll_sent(now)
+    pub(crate) fn send_from_server(&mut self, now: Instant, packet: NetPacket<P>) -> Result<Instant, NetPacket<P>> {
+        let link = &mut self.hops[LINK_DOWN];
+        let sent = link.handle_packet(now, packet.length, packet)?;
+        self.from_server_due = link.poll_timeout().unwrap_or(Instant::MAX);
+        Ok(sent)
     }
 
     /// Offers a packet to a hop. Returns it if the hop's queue is full.
@@ -199,7 +209,7 @@ impl<P: Payload> Backhaul<P> {
                 feed(now, discipline, hop);
                 Ok(())
             }
-            None => hop.handle_packet(now, packet.length, packet),
+            None => hop.handle_packet(now, packet.length, packet).map(drop),
         };
         self.update_hop(place);
         taken

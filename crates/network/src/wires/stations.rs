@@ -71,7 +71,7 @@ impl<P: Payload> WiredStations<P> {
             })?;
             let hop = |config, cause| Hop::new(config, plan.seed.stream(cause, u64::from(number)));
             let mut device = hop(device_config(&link), "station-up");
-            device.report_sent();
+            device.report_sent(true);
             hosts.push(Host {
                 station: number,
                 queue,

@@ -15,7 +15,6 @@ use netburn_workload::{Direction, ProbeTarget, RemoteTimestamps, RequestId};
 impl World {
     /// Processes the outputs of the network at this instant.
     pub(super) fn take_arrivals(&mut self) {
-        self.take_sent();
         while let Some(output) = self.network.poll_output() {
             match output {
                 Output::Delivered { at, from, to, packet } => {
@@ -32,16 +31,22 @@ impl World {
                     ..
                 } if self.completions.hold(self.now, station, flow, packets) => {}
                 Output::Sent { at, flow, packets, .. } => self.handle_sent(at, flow, packets),
+                Output::SentTimesChanged { .. } => self.plan_sent_again(),
             }
         }
         self.deliver_segments();
     }
 
-    /// Processes the packets that have left the server, and that no endpoint waits for.
-    #[inline]
-    pub(super) fn take_sent(&mut self) {
-        while let Some((at, flow)) = self.network.poll_sent(self.now) {
-            self.handle_sent(at, flow, 1);
+    /// Asks again when the packets of the server will have left it.
+    fn plan_sent_again(&mut self) {
+        let planned = self.network.planned_sent(self.now);
+        for (slot, connection) in self.connections.iter_mut().enumerate() {
+            let Some(connection) = connection else { continue };
+            let flow = connection.serial << 1 | End::Server.index() as u32;
+            let host = connection.host(End::Server);
+            let own = planned.iter().filter(|(_, of)| *of == flow);
+            host.plan_again(self.now, own.map(|(at, _)| *at));
+            self.freed_due.set(slot, host.wakes_at());
         }
     }
 
@@ -148,7 +153,7 @@ impl World {
 
     fn handle_segment(&mut self, joined: &MergedSegment) {
         if let Some(connection) = &mut self.connections[joined.slot] {
-            let endpoint = &mut connection.host(joined.to).endpoint;
+            let endpoint = connection.host(joined.to).endpoint_at(self.now);
             endpoint.handle_segment(self.now, &joined.segment, joined.marked);
             self.send_all(joined.slot, joined.to);
             self.mark_ready(joined.slot, joined.to);
@@ -158,7 +163,7 @@ impl World {
     /// Sends all segments that an endpoint can send.
     fn send_all(&mut self, slot: usize, end: End) {
         while let Some(connection) = &mut self.connections[slot]
-            && let Some(transmit) = connection.host(end).endpoint.poll_transmit(self.now)
+            && let Some(transmit) = connection.host(end).endpoint_at(self.now).poll_transmit(self.now)
         {
             self.transmit(slot, end, &transmit);
         }
@@ -224,6 +229,7 @@ impl World {
             DropSite::Sender(DropReason::RetryLimit) | DropSite::Wire | DropSite::Lost | DropSite::Air(_) => return,
             DropSite::Sender(_) => false,
         };
+        host.endpoint_at(self.now);
         let weight = host.on_sent(1);
         if refused {
             let packet = Segment {
@@ -244,8 +250,14 @@ impl World {
         let Some(of) = &mut self.connections[slot] else { return };
         let host = of.host(end);
         let weight = host.on_sent(packets);
-        if weight > 0 && host.endpoint.handle_freed(at, weight) {
-            self.mark_ready(slot, end);
+        if weight > 0 {
+            // An endpoint that waits for less memory looks at each freed packet, as in `tcp_tsq_handler`: so it takes its
+            // place among those that are ready.
+            let looks = host.endpoint.wake_of_freed().is_some_and(|wake| wake.is_met(at, 0));
+            host.endpoint.handle_freed(at, weight);
+            if looks {
+                self.mark_ready(slot, end);
+            }
         }
     }
 
@@ -278,13 +290,13 @@ impl World {
             let (from, to) = (end.place(station, peer), end.other().place(station, peer));
             self.capture(self.now, from, to, &packet, false);
             let headers = headers(marking.dscp, &segment.segment);
-            self.network.handle_packet_with(self.now, from, to, headers, packet);
+            let sent_at = self.network.handle_packet_with(self.now, from, to, headers, packet);
+            if let (Some(at), Some(connection)) = (sent_at, &mut self.connections[slot]) {
+                connection.host(end).on_planned(at);
+            }
             if self.network.has_output() {
                 self.take_arrivals();
             }
-        }
-        if end == End::Server {
-            self.take_sent();
         }
     }
 
@@ -304,7 +316,7 @@ impl World {
     pub(super) fn wake_endpoint(&mut self, place: usize) {
         let (slot, end) = (place / 2, End::BOTH[place % 2]);
         if let Some(connection) = &mut self.connections[slot] {
-            connection.host(end).endpoint.handle_timeout(self.now);
+            connection.host(end).endpoint_at(self.now).handle_timeout(self.now);
             self.mark_ready(slot, end);
         }
     }

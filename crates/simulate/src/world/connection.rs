@@ -45,6 +45,8 @@ pub(crate) struct Host {
     pub(crate) acknowledged: u64,
     /// Truesizes of the packets in the host's queues, in order.
     weights: VecDeque<u32>,
+    /// Times at which packets will have left the server's host, in order.
+    sent_at: VecDeque<Instant>,
     /// True after the end of the connection: closed or broken.
     pub(crate) ended: bool,
 }
@@ -58,6 +60,7 @@ impl Host {
             received: 0,
             acknowledged: 0,
             weights: VecDeque::new(),
+            sent_at: VecDeque::new(),
             ended: false,
         }
     }
@@ -71,6 +74,53 @@ impl Host {
     pub(crate) fn on_sent(&mut self, packets: u32) -> u64 {
         let weights = (0..packets).map_while(|_| self.weights.pop_front());
         weights.map(u64::from).sum()
+    }
+}
+
+/// Packets whose times of leaving the host are known: those of the server.
+impl Host {
+    /// Notes when a packet will have left the host.
+    #[inline]
+    pub(crate) fn on_planned(&mut self, sent_at: Instant) {
+        self.sent_at.push_back(sent_at);
+    }
+
+    /// Replaces the times after `now`.
+    pub(crate) fn plan_again(&mut self, now: Instant, sent_at: impl Iterator<Item = Instant>) {
+        self.sent_at.retain(|at| *at <= now);
+        self.sent_at.extend(sent_at);
+    }
+
+    /// The endpoint at `now`, after the packets that have left the host.
+    #[inline]
+    pub(crate) fn endpoint_at(&mut self, now: Instant) -> &mut Endpoint {
+        if self.sent_at.front().is_some_and(|at| *at <= now) {
+            self.free(now);
+        }
+        &mut self.endpoint
+    }
+
+    fn free(&mut self, now: Instant) {
+        let (mut freed, mut last) = (0, now);
+        while let Some(at) = self.sent_at.pop_front_if(|at| *at <= now) {
+            freed += self.weights.pop_front().map_or(0, u64::from);
+            last = at;
+        }
+        if freed > 0 {
+            self.endpoint.handle_freed(last, freed);
+        }
+    }
+
+    /// Time at which a packet leaves the host whose memory the endpoint waits for.
+    pub(crate) fn wakes_at(&self) -> Option<Instant> {
+        let wake = self.endpoint.wake_of_freed()?;
+        let mut queued = self.endpoint.queued();
+        let mut packets = self.weights.iter().zip(&self.sent_at);
+        let met = packets.find(|(weight, at)| {
+            queued = queued.saturating_sub(u64::from(**weight));
+            **weight > 0 && wake.is_met(**at, queued)
+        });
+        met.map(|(_, at)| *at)
     }
 }
 

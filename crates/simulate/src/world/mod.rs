@@ -12,7 +12,6 @@ mod clients;
 mod completions;
 mod connection;
 mod exchange;
-mod freed_waits;
 mod gro;
 mod lane;
 mod observe;
@@ -30,7 +29,6 @@ use clients::Client;
 use completions::Completions;
 use connection::Connection;
 use exchange::Framing;
-use freed_waits::FreedWaits;
 use gro::ReceiveQueue;
 use netburn_network::Network;
 use netburn_network_rows::Observer;
@@ -39,6 +37,7 @@ use netburn_scenario::Plan;
 use netburn_tcp::EndpointConfig;
 use netburn_units::{Duration, Instant, earlier};
 use netburn_workload::Deadlines;
+use payload::End;
 use payload_pool::{PayloadId, PayloadPool};
 use ready::Ready;
 use rx_coalescing::RxCoalescing;
@@ -61,7 +60,8 @@ pub(crate) struct World {
     /// By twice the slot plus the end.
     endpoints_due: Deadlines,
     ready: Ready,
-    freed_waits: FreedWaits,
+    /// By slot: the next packet whose memory its server's endpoint waits for.
+    freed_due: Deadlines,
     receive: ReceiveQueue,
     completions: Completions,
     rx_coalescing: RxCoalescing,
@@ -103,7 +103,7 @@ impl World {
     /// Initial state of a plan, at `-baseline`.
     pub(crate) fn new(plan: &Plan) -> Result<Self, SimulateError> {
         let mut network = Network::new(plan)?;
-        network.report_sent_on_request(Instant::MAX);
+        network.plan_sent();
         let (clients, begin) = clients::from_plan(plan);
         let mut clients_due = Deadlines::new(clients.len());
         for (index, client) in clients.iter().enumerate() {
@@ -122,7 +122,7 @@ impl World {
             numbered: Vec::new(),
             endpoints_due: Deadlines::new(0),
             ready: Ready::default(),
-            freed_waits: FreedWaits::default(),
+            freed_due: Deadlines::new(0),
             receive: ReceiveQueue::new(plan),
             completions: Completions::new(plan),
             rx_coalescing,
@@ -153,18 +153,20 @@ impl World {
     pub(crate) fn run_until(&mut self, until: Instant) {
         loop {
             let nics = earlier(self.completions.next(), self.rx_coalescing.next());
-            let hosts = earlier(self.endpoints_due.next(), nics);
+            let endpoints = earlier(self.endpoints_due.next(), self.freed_due.next());
+            let hosts = earlier(endpoints, nics);
             let due = earlier(self.clients_due.next(), hosts).filter(|due| *due <= until);
             let limit = due.unwrap_or(until).max(self.now);
             match self.network.handle_until(limit) {
                 Some(at) => {
                     self.now = self.now.max(at);
+                    self.wake_freed();
                     self.take_arrivals();
                 }
                 None if due.is_none() => break,
                 None => {
                     self.now = limit;
-                    self.take_sent();
+                    self.wake_freed();
                 }
             }
             let now = self.now;
@@ -184,7 +186,14 @@ impl World {
             self.run_ready();
         }
         self.now = self.now.max(until);
-        self.take_sent();
+    }
+
+    /// Marks the endpoints of the server that can continue because a packet has left it.
+    #[inline]
+    fn wake_freed(&mut self) {
+        while let Some((_, slot)) = self.freed_due.pop(self.now) {
+            self.mark_ready(slot, End::Server);
+        }
     }
 
     /// Services all ready endpoints of the current instant until none remain.

@@ -10,7 +10,7 @@ use super::video::VideoCall;
 use super::{Numbered, World};
 use netburn_network::Endpoint as Place;
 use netburn_tcp::{Endpoint, EndpointConfig, Event};
-use netburn_units::{Instant, earlier};
+use netburn_units::earlier;
 use netburn_workload::responsiveness::LOAD_FRAME;
 use netburn_workload::{Action, Connection as Wanted, Failure, Kind, Request, RequestId};
 
@@ -157,7 +157,7 @@ impl World {
             let Some(connection) = &mut self.connections[slot] else {
                 return;
             };
-            let endpoint = &mut connection.host(end).endpoint;
+            let endpoint = connection.host(end).endpoint_at(self.now);
             if may_send && let Some(transmit) = endpoint.poll_transmit(self.now) {
                 self.transmit(slot, end, &transmit);
             } else if let Some(event) = endpoint.poll_event() {
@@ -175,21 +175,16 @@ impl World {
             }
         }
         if let Some(connection) = &mut self.connections[slot] {
-            let endpoint = &connection.host(end).endpoint;
-            let (due, wakes_after) = (endpoint.poll_timeout().map(|(at, _)| at), endpoint.wakes_after());
+            let host = connection.host(end);
+            let (due, wakes_at) = (host.endpoint.poll_timeout().map(|(at, _)| at), host.wakes_at());
             let over = connection.is_over();
             self.set_timer(slot, end, due);
-            self.wait_for_freed(slot, end, wakes_after);
+            if end == End::Server {
+                self.freed_due.set(slot, wakes_at);
+            }
             if over {
                 self.remove(slot);
             }
-        }
-    }
-
-    /// Notes whether an endpoint of the server waits for packets that leave it.
-    fn wait_for_freed(&mut self, slot: usize, end: End, after: Option<Instant>) {
-        if end == End::Server && self.freed_waits.set(slot, after) {
-            self.network.report_sent_on_request(self.freed_waits.first());
         }
     }
 
@@ -411,8 +406,8 @@ impl World {
     fn remove(&mut self, slot: usize) {
         for end in End::BOTH {
             self.set_timer(slot, end, None);
-            self.wait_for_freed(slot, end, None);
         }
+        self.freed_due.set(slot, None);
         if let Some(connection) = self.connections[slot].take() {
             let kept = &mut self.clients[connection.client].kept;
             if let Some(number) = connection.kept.filter(|number| kept.get(number) == Some(&slot)) {

@@ -11,6 +11,15 @@ use netburn_units::{Duration, Instant};
 /// Maximum time from the last transmission to one that waits for a larger burst (`tcp_tso_should_defer`).
 const MAX_DEFERRAL: Duration = Duration::from_millis(1);
 
+/// Decision to wait for more room in order to send a larger burst.
+#[derive(Debug, Clone, Copy)]
+enum Deferral {
+    Now(Limit),
+    /// Possible after this time, if the state stays as it is.
+    After(Instant),
+    Never,
+}
+
 /// Transmission of the sender.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Outgoing {
@@ -32,7 +41,7 @@ impl Sender {
     pub(crate) fn poll(&mut self, now: Instant) -> Option<Outgoing> {
         self.usage.begin_round();
         if self.held {
-            self.queue.wake_after(Instant::MIN);
+            self.queue.wake_at(u64::MAX);
             return None;
         }
         self.queue.wake_never();
@@ -119,9 +128,14 @@ impl Sender {
         let record = *self.board.get(index);
         let segments = room.min(self.burst()).min(record.segments);
         let truesize = gso::truesize(&self.gso, segments * self.board.mss(), segments);
-        if self.queue.holds(record.host_mark) || self.queue.throttles(truesize, self.pacer.rate, 1, self.board.len()) {
+        let left = if self.queue.holds(record.host_mark) {
+            Some(self.queue.queued_after(record.host_mark))
+        } else {
+            self.queue.throttles(truesize, self.pacer.rate, 1, self.board.len())
+        };
+        if let Some(left) = left {
             self.limit = Limit::SmallQueue;
-            self.queue.wake_after(Instant::MIN);
+            self.queue.wake_at(left);
             return None;
         }
         Some(self.retransmit(now, index, segments))
@@ -207,14 +221,16 @@ impl Sender {
             // The application has more data: it waits for room.
             return Err(Limit::SendBuffer);
         }
+        let mut deferral = Deferral::Never;
         if burst > 1 && !probe && content > mss {
             let room = u64::from(cwnd.saturating_sub(in_flight)) * mss;
-            if let Some(limit) = self.defers(now, room, window, u64::from(burst) * mss, available) {
-                if let Some(until) = self.usage.last_sent().and_then(|at| at.checked_add(MAX_DEFERRAL)) {
-                    self.queue.wake_after(until);
-                }
-                return Err(limit);
+            deferral = self.defers(now, room, window, u64::from(burst) * mss, available);
+        }
+        if let Deferral::Now(limit) = deferral {
+            if let Some(until) = self.usage.last_sent().and_then(|at| at.checked_add(MAX_DEFERRAL)) {
+                self.queue.wake_after(until);
             }
+            return Err(limit);
         }
         let most = u64::from(if probe { 1 } else { quota.min(burst) }) * mss;
         let mut length = content.min(most).min(window);
@@ -225,8 +241,12 @@ impl Sender {
         let end = self.snd.next + length + u64::from(fin);
         let segments = self.board.segments_of(self.snd.next, end);
         let truesize = gso::truesize(&self.gso, length as u32, segments);
-        if self.queue.throttles(truesize, self.pacer.rate, 0, self.board.len()) {
-            self.queue.wake_after(Instant::MIN);
+        if let Some(left) = self.queue.throttles(truesize, self.pacer.rate, 0, self.board.len()) {
+            self.queue.wake_at(left);
+            if let Deferral::After(time) = deferral {
+                // Then the congestion window limits the sender instead, which counts for its growth.
+                self.queue.wake_after(time);
+            }
             return Err(Limit::SmallQueue);
         }
         Ok(Some(self.send(now, end)))
@@ -305,38 +325,45 @@ impl Sender {
         )
     }
 
-    /// Decides to wait for more room in order to send a larger burst; returns the limiting factor
-    /// (`tcp_tso_should_defer`). All in bytes: room in the congestion window and in the peer's
-    /// window, maximum burst, available data.
-    fn defers(&self, now: Instant, room: u64, window: u64, burst: u64, available: u64) -> Option<Limit> {
+    /// Decides to wait for more room in order to send a larger burst (`tcp_tso_should_defer`). All in bytes: room in the
+    /// congestion window and in the peer's window, maximum burst, available data.
+    fn defers(&self, now: Instant, room: u64, window: u64, burst: u64, available: u64) -> Deferral {
         if self.recovery.state >= State::Recovery {
-            return None;
+            return Deferral::Never;
         }
-        if self.usage.idle(now).is_none_or(|idle| idle > MAX_DEFERRAL) {
-            return None;
+        let Some(last_sent) = self.usage.last_sent() else {
+            return Deferral::Never;
+        };
+        if now.checked_since(last_sent).is_none_or(|idle| idle > MAX_DEFERRAL) {
+            return Deferral::Never;
         }
         let wanted = burst.min(available);
         let limit = window.min(room);
         if limit >= burst || limit >= wanted {
-            return None;
+            return Deferral::Never;
         }
         let whole = self
             .snd
             .window
             .min(u64::from(self.congestion.cwnd()) * u64::from(self.board.mss()));
-        if limit >= whole / 3 {
-            return None;
+        if limit >= whole / 3 || self.snd.finished && available <= burst {
+            return Deferral::Never;
         }
-        // The next acknowledgement is far in the future.
-        let first = self.board.first()?;
-        let half = self.rtt.srtt()? / 2;
+        let (Some(first), Some(srtt)) = (self.board.first(), self.rtt.srtt()) else {
+            return Deferral::Never;
+        };
+        let half = srtt / 2;
         if now.checked_since(first.snapshot.sent_at).is_none_or(|age| age < half) {
-            return None;
+            // The next acknowledgement is far in the future.
+            let last = last_sent.checked_add(MAX_DEFERRAL);
+            return match first.snapshot.sent_at.checked_add(half) {
+                Some(begin) if last.is_none_or(|last| begin <= last) => {
+                    Deferral::After(begin - Duration::from_nanos(1))
+                }
+                _ => Deferral::Never,
+            };
         }
-        if self.snd.finished && available <= burst {
-            return None;
-        }
-        Some(if room < window {
+        Deferral::Now(if room < window {
             Limit::CongestionWindow
         } else {
             Limit::ReceiveWindow
