@@ -231,9 +231,10 @@ impl<T> Hop<T> {
         self.config.is_passthrough() && self.arrivals.is_empty() && self.losses.is_empty() && self.service.is_none()
     }
 
-    /// Replaces the settings from `now` on. Packets whose serialisation began before are not affected, nor is the loss of
-    /// those that wait. On a link with a trace no packet is affected that was offered before.
+    /// Replaces the settings from `now` on. Packets whose serialisation began before are not affected. On a link with a
+    /// trace no packet is affected that was offered before.
     pub fn set_config(&mut self, now: Instant, config: HopConfig) {
+        let draws_again = config.loss != self.config.loss;
         self.config = config;
         self.remainder = 0;
         if self.service.as_ref().is_some_and(|service| service.has_trace()) {
@@ -253,7 +254,12 @@ impl<T> Hop<T> {
             sent.truncate(sent.len().saturating_sub(waiting.len()));
         }
         for (packet, is_lost) in waiting {
-            self.plan(now, packet.length, packet.packet, Some(is_lost));
+            self.plan(
+                now,
+                packet.length,
+                packet.packet,
+                Some(is_lost).filter(|_| !draws_again),
+            );
         }
     }
 
