@@ -168,7 +168,16 @@ impl<P> Node<P> {
             return false;
         };
         let (link, slot) = (&links[usize::from(place)], &mut categories[category]);
-        while slot.has_space(link, framing, *sifs, tin) && queue.may_push(tin) {
+        // Neither the rate nor what waits ahead of the queue changes meanwhile.
+        let capacity = slot.capacity(link, framing, *sifs);
+        let waiting = slot.open_place_of(link, framing, tin).map(|(_, waiting)| waiting);
+        while let Some(waiting) = waiting
+            && slot
+                .hardware
+                .last_place_mut(tin)
+                .is_some_and(|place| !place.full && capacity.fits(&place.fill, waiting, 0))
+            && queue.may_push(tin)
+        {
             let Some(packet) = queue.dequeue(now, tin, drops) else {
                 break;
             };
@@ -176,7 +185,7 @@ impl<P> Node<P> {
             let estimate = link.estimate(length);
             queue.on_pushed_to_hw(tin, estimate);
             slot.hardware.push_packet(tin, packet, estimate);
-            if !slot.add_to_place(link, framing, *sifs, tin, length) {
+            if !slot.add_to_place(&capacity, waiting, tin, length) {
                 // It is the first packet of the tin's next place.
                 queue.set_unsent(now, tin, Unsent::LeftOver { arrival });
             }
@@ -396,26 +405,17 @@ impl<P> Category<P> {
         self.capacity(link, framing, sifs).fits(&place.fill, waiting, 0)
     }
 
-    /// Adds a packet of the hardware to the last place of its tin. Returns false if it doesn't fit:
-    /// the place is then full.
-    fn add_to_place(
-        &mut self,
-        link: &Link<P>,
-        framing: &Framing,
-        sifs: Duration,
-        tin: StationTid,
-        length: u32,
-    ) -> bool {
-        let capacity = self.capacity(link, framing, sifs);
-        let open = self.open_place_of(link, framing, tin);
-        let fits = open.is_some_and(|(place, waiting)| capacity.fits(&place.fill, waiting, length));
-        if let Some(place) = self.hardware.last_place_mut(tin) {
-            place.full = !fits;
-            if fits {
-                place.fill.add(length, &capacity.framing);
-            }
+    /// Adds a packet of the hardware to the last place of its tin, which has this capacity and MPDUs and bytes that wait ahead
+    /// of the queue. Returns false if it doesn't fit: the place is then full.
+    fn add_to_place(&mut self, capacity: &Capacity, waiting: (u64, u64), tin: StationTid, length: u32) -> bool {
+        let Some(place) = self.hardware.last_place_mut(tin) else {
+            return false;
+        };
+        place.full = !capacity.fits(&place.fill, waiting, length);
+        if !place.full {
+            place.fill.add(length, &capacity.framing);
         }
-        fits
+        !place.full
     }
 
     /// Last place of a tin, if it isn't full, and the MPDUs and bytes that wait ahead of the queue for it.
