@@ -5,7 +5,7 @@ use super::hardware::{Addressed, Fill, Place, Receiver};
 use super::link::Link;
 use super::node::{Category, Crossing, Node, limits_in_txop};
 use crate::aggregation::{Aggregate, Fit, Framing, Limits, mpdu};
-use crate::edca::AccessCategory;
+use crate::edca::{AccessCategory, EdcaParameters};
 use crate::queue::{Readiness, StationState, StationTid, Unsent};
 use netburn_units::{Duration, Instant};
 
@@ -95,9 +95,13 @@ impl<P> Node<P> {
             };
             self.categories[category].hardware.add_place(tin, 0);
             self.assign(now, category, tin);
-            if !self.top_up(now, category, tin) {
+            self.top_up(now, category, tin);
+            let hardware = &mut self.categories[category].hardware;
+            let link = self.link_to.get(tin.to.index()).copied().flatten();
+            let is_waiting = link.is_some_and(|link| self.links[usize::from(link)].is_waiting(tin.tid));
+            if !is_waiting && hardware.packets_of(tin) == 0 {
                 // CoDel dropped what the tin had.
-                self.categories[category].hardware.drop_last_place();
+                hardware.drop_last_place();
             }
         }
     }
@@ -127,7 +131,7 @@ impl<P> Node<P> {
         let Some(link) = self.place_of(tin.to) else { return };
         let link = &self.links[usize::from(link)];
         let slot = &mut self.categories[category];
-        let capacity = slot.capacity(link, &self.framing, self.sifs);
+        let capacity = Capacity::new(link, &self.framing, &slot.parameters, self.sifs);
         let mut waiting = link.senders[usize::from(tin.tid)].content(&capacity.framing);
         let (places, packets) = slot.hardware.of_tin(tin);
         let mut packets = packets.peekable();
@@ -151,9 +155,8 @@ impl<P> Node<P> {
         self.queue.set_unsent(now, tin, unsent);
     }
 
-    /// Moves packets from the transmit queue to the last place of a tin while it has space. Returns
-    /// false if the tin has nothing to send.
-    fn top_up(&mut self, now: Instant, category: usize, tin: StationTid) -> bool {
+    /// Moves packets from the transmit queue to the last place of a tin while it has space.
+    fn top_up(&mut self, now: Instant, category: usize, tin: StationTid) {
         let Node {
             links,
             link_to,
@@ -165,32 +168,41 @@ impl<P> Node<P> {
             ..
         } = self;
         let Some(place) = link_to.get(tin.to.index()).copied().flatten() else {
-            return false;
+            return;
         };
-        let (link, slot) = (&links[usize::from(place)], &mut categories[category]);
+        let link = &links[usize::from(place)];
+        let Category {
+            hardware, parameters, ..
+        } = &mut categories[category];
+        let Some((place, is_only, mut list)) = hardware.open_place(tin) else {
+            return;
+        };
+        if queue.is_idle(tin) {
+            return;
+        }
         // Neither the rate nor what waits ahead of the queue changes meanwhile.
-        let capacity = slot.capacity(link, framing, *sifs);
-        let waiting = slot.open_place_of(link, framing, tin).map(|(_, waiting)| waiting);
-        while let Some(waiting) = waiting
-            && slot
-                .hardware
-                .last_place_mut(tin)
-                .is_some_and(|place| !place.full && capacity.fits(&place.fill, waiting, 0))
-            && queue.may_push(tin)
-        {
+        let capacity = Capacity::new(link, framing, parameters, *sifs);
+        let waiting = capacity.waiting(link, tin, is_only);
+        // Packets of a tin often have the same length.
+        let (mut known, mut estimate) = (None, Duration::ZERO);
+        while !place.full && capacity.fits(&place.fill, waiting, 0) && queue.may_push(tin) {
             let Some(packet) = queue.dequeue(now, tin, drops) else {
                 break;
             };
             let (length, arrival) = (packet.packet.length, packet.arrival);
-            let estimate = link.estimate(length);
+            if known.replace(length) != Some(length) {
+                estimate = link.estimate(length);
+            }
             queue.on_pushed_to_hw(tin, estimate);
-            slot.hardware.push_packet(tin, packet, estimate);
-            if !slot.add_to_place(&capacity, waiting, tin, length) {
+            list.push(packet, estimate);
+            if capacity.fits(&place.fill, waiting, length) {
+                place.fill.add(length, &capacity.framing);
+            } else {
+                place.full = true;
                 // It is the first packet of the tin's next place.
                 queue.set_unsent(now, tin, Unsent::LeftOver { arrival });
             }
         }
-        link.is_waiting(tin.tid) || slot.hardware.packets_of(tin) > 0
     }
 
     /// Fills hardware that accepts single packets.
@@ -399,46 +411,11 @@ impl<P> Node<P> {
 impl<P> Category<P> {
     /// Returns true if the last place of a tin has space for another packet, at the current rate.
     fn has_space(&self, link: &Link<P>, framing: &Framing, sifs: Duration, tin: StationTid) -> bool {
-        let Some((place, waiting)) = self.open_place_of(link, framing, tin) else {
+        let Some((place, is_only)) = self.hardware.last_place(tin).filter(|(place, _)| !place.full) else {
             return false;
         };
-        self.capacity(link, framing, sifs).fits(&place.fill, waiting, 0)
-    }
-
-    /// Adds a packet of the hardware to the last place of its tin, which has this capacity and MPDUs and bytes that wait ahead
-    /// of the queue. Returns false if it doesn't fit: the place is then full.
-    fn add_to_place(&mut self, capacity: &Capacity, waiting: (u64, u64), tin: StationTid, length: u32) -> bool {
-        let Some(place) = self.hardware.last_place_mut(tin) else {
-            return false;
-        };
-        place.full = !capacity.fits(&place.fill, waiting, length);
-        if !place.full {
-            place.fill.add(length, &capacity.framing);
-        }
-        !place.full
-    }
-
-    /// Last place of a tin, if it isn't full, and the MPDUs and bytes that wait ahead of the queue for it.
-    fn open_place_of(&self, link: &Link<P>, framing: &Framing, tin: StationTid) -> Option<(&Place, (u64, u64))> {
-        let (place, only) = self.hardware.last_place(tin).filter(|(place, _)| !place.full)?;
-        // What waits is in the first aggregate.
-        let content = || link.senders[usize::from(tin.tid)].content(&link.framing(framing));
-        Some((place, if only { content() } else { (0, 0) }))
-    }
-
-    /// Capacity of an aggregate at the current rate.
-    fn capacity(&self, link: &Link<P>, framing: &Framing, sifs: Duration) -> Capacity {
-        let limits = limits_in_txop(&link.limits, &link.sending, &self.parameters, sifs);
-        Capacity {
-            mpdus: if limits.ampdu {
-                u64::from(limits.frames.max(1))
-            } else {
-                1
-            },
-            bytes: limits.room(&link.sending.format),
-            limits,
-            framing: link.framing(framing),
-        }
+        let capacity = Capacity::new(link, framing, &self.parameters, sifs);
+        capacity.fits(&place.fill, capacity.waiting(link, tin, is_only), 0)
     }
 }
 
@@ -452,8 +429,34 @@ struct Capacity {
 }
 
 impl Capacity {
+    /// Capacity at the current rate of a link.
+    fn new<P>(link: &Link<P>, framing: &Framing, parameters: &EdcaParameters, sifs: Duration) -> Self {
+        let limits = limits_in_txop(&link.limits, &link.sending, parameters, sifs);
+        Capacity {
+            mpdus: if limits.ampdu {
+                u64::from(limits.frames.max(1))
+            } else {
+                1
+            },
+            bytes: limits.room(&link.sending.format),
+            limits,
+            framing: link.framing(framing),
+        }
+    }
+
+    /// MPDUs and bytes that wait ahead of the queue for the last place of a tin. What waits is in the tin's first
+    /// aggregate.
+    fn waiting<P>(&self, link: &Link<P>, tin: StationTid, is_only: bool) -> (u64, u64) {
+        if is_only {
+            link.senders[usize::from(tin.tid)].content(&self.framing)
+        } else {
+            (0, 0)
+        }
+    }
+
     /// Returns true if a packet fits beside the packets of a place and the MPDUs and bytes that wait ahead of them. The
     /// first packet may exceed the limits.
+    #[inline]
     fn fits(&self, fill: &Fill, (waiting, waiting_bytes): (u64, u64), length: u32) -> bool {
         let (mpdus, bytes) = self.content_with(fill, length);
         waiting + fill.packets == 0 || waiting + mpdus <= self.mpdus && waiting_bytes + bytes <= self.bytes

@@ -1,6 +1,6 @@
 //! Hardware queue below the transmit queue, per access category.
 
-use super::store::Store;
+use super::store::{Store, TinStore};
 use crate::aggregation::{Aggregate, Framing, mpdu};
 use crate::config::{Composition, HardwareQueue};
 use crate::packet::{MANAGEMENT, NodeId, Queued};
@@ -169,7 +169,7 @@ impl<P> Hardware<P> {
     }
 
     pub(super) fn push_packet(&mut self, tin: StationTid, packet: Queued<P>, estimated_airtime: Duration) {
-        self.store.push(tin, packet, estimated_airtime);
+        self.store.of_tin(tin).push(packet, estimated_airtime);
     }
 
     /// Adds a place at the end, for an aggregate of `tin` with `mpdus` retransmissions.
@@ -192,9 +192,12 @@ impl<P> Hardware<P> {
         Some((last, of_tin.next().is_none()))
     }
 
-    /// Last place of a tin.
-    pub(super) fn last_place_mut(&mut self, tin: StationTid) -> Option<&mut Place> {
-        self.places.iter_mut().rev().find(|place| place.tin == tin)
+    /// Last place of a tin if it isn't full, true if it is the tin's only one, and the tin's packets that belong to no
+    /// aggregate.
+    pub(super) fn open_place(&mut self, tin: StationTid) -> Option<(&mut Place, bool, TinStore<'_, P>)> {
+        let (_, is_only) = self.last_place(tin).filter(|(place, _)| !place.full)?;
+        let place = self.places.iter_mut().rev().find(|place| place.tin == tin)?;
+        Some((place, is_only, self.store.of_tin(tin)))
     }
 
     /// Places of a tin, in order, and the packets of the tin that belong to no aggregate.

@@ -160,7 +160,6 @@ impl<P: std::fmt::Debug + Send> Air<P> {
     /// Adds a packet for `to` to the transmit queue of `from`.
     pub fn handle_packet(&mut self, now: Instant, from: NodeId, to: NodeId, packet: Packet<P>) {
         self.handle_timeout(now);
-        self.due = None;
         let now = self.now;
         let node = &mut self.nodes[from.index()];
         let category = crate::edca::AccessCategory::from_tid(packet.tid).index();
@@ -182,11 +181,16 @@ impl<P: std::fmt::Debug + Send> Air<P> {
     }
 
     /// Processes all events up to `now`, in the order of time.
+    #[inline]
     pub fn handle_timeout(&mut self, now: Instant) {
-        while let Some((at, wake)) = self.next_due() {
-            if at > now {
-                break;
-            }
+        if self.next_due().is_some_and(|(at, _)| at <= now) {
+            self.handle_due(now);
+        }
+        self.now = self.now.max(now);
+    }
+
+    fn handle_due(&mut self, now: Instant) {
+        while let Some((at, wake)) = self.next_due().filter(|(at, _)| *at <= now) {
             self.now = self.now.max(at);
             self.due = None;
             match wake {
@@ -197,7 +201,6 @@ impl<P: std::fmt::Debug + Send> Air<P> {
                 Wake::Backoff => self.handle_backoff(self.now),
             }
         }
-        self.now = self.now.max(now);
     }
 
     /// Next output.
@@ -274,10 +277,15 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         node.queue.packets() + hardware + waiting + received + on_air + node.in_adapter()
     }
 
+    #[inline]
     fn next_due(&mut self) -> Option<(Instant, Wake)> {
-        if let Some(due) = self.due {
-            return due;
+        match self.due {
+            Some(due) => due,
+            None => self.find_due(),
         }
+    }
+
+    fn find_due(&mut self) -> Option<(Instant, Wake)> {
         let mut due = self.events.peek().map(|Reverse((at, ..))| (*at, Wake::Frame));
         for channel in &mut self.channels {
             if let Some(at) = channel.contention.next_due() {
@@ -291,16 +299,21 @@ impl<P: std::fmt::Debug + Send> Air<P> {
     }
 
     fn schedule(&mut self, at: Instant, event: Event) {
+        self.due = None;
         self.sequence += 1;
         self.events.push(Reverse((at, self.sequence, event)));
     }
 
     /// Reports the drops of a node's queue.
+    #[inline]
     fn report_drops(&mut self, now: Instant, from: NodeId) {
-        let node = &mut self.nodes[from.index()];
-        if node.drops.is_empty() {
-            return;
+        if !self.nodes[from.index()].drops.is_empty() {
+            self.report_all_drops(now, from);
         }
+    }
+
+    fn report_all_drops(&mut self, now: Instant, from: NodeId) {
+        let node = &mut self.nodes[from.index()];
         for (queued, reason) in node.drops.drain(..) {
             node.account.drops += 1;
             self.outputs.push_back(Output::Dropped {

@@ -25,6 +25,28 @@ struct List<P> {
     gone: u32,
 }
 
+/// Packets of one tin in a [`Store`].
+#[derive(Debug)]
+pub(super) struct TinStore<'a, P> {
+    tin: StationTid,
+    list: &'a mut List<P>,
+    order: &'a mut Option<VecDeque<StationTid>>,
+    packets: &'a mut u32,
+    airtime: &'a mut Duration,
+}
+
+impl<P> TinStore<'_, P> {
+    /// Adds a packet at the end.
+    pub(super) fn push(&mut self, packet: Queued<P>, estimated_airtime: Duration) {
+        self.list.packets.push_back((packet, estimated_airtime));
+        if let Some(order) = self.order {
+            order.push_back(self.tin);
+        }
+        *self.packets += 1;
+        *self.airtime += estimated_airtime;
+    }
+}
+
 impl<P> Store<P> {
     pub(super) fn new(in_order: bool) -> Self {
         Store {
@@ -55,17 +77,19 @@ impl<P> Store<P> {
         list.flat_map(|list| list.packets.iter().map(|(packet, _)| packet))
     }
 
-    pub(super) fn push(&mut self, tin: StationTid, packet: Queued<P>, estimated_airtime: Duration) {
+    /// The part of a tin, for adding packets.
+    pub(super) fn of_tin(&mut self, tin: StationTid) -> TinStore<'_, P> {
         let list = self.lists.entry(tin, || List {
             packets: VecDeque::new(),
             gone: 0,
         });
-        list.packets.push_back((packet, estimated_airtime));
-        if let Some(order) = &mut self.order {
-            order.push_back(tin);
+        TinStore {
+            tin,
+            list,
+            order: &mut self.order,
+            packets: &mut self.packets,
+            airtime: &mut self.airtime,
         }
-        self.packets += 1;
-        self.airtime += estimated_airtime;
     }
 
     /// Next packet of that tin with at most `most` bytes, and its estimated airtime.

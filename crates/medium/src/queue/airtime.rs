@@ -155,6 +155,10 @@ impl<P: std::fmt::Debug + Send> TransmitQueue<P> for Airtime<P> {
         self.queue.dequeue(now, tin, drops)
     }
 
+    fn is_idle(&self, tin: StationTid) -> bool {
+        self.queue.is_idle(tin)
+    }
+
     fn set_weight(&mut self, station: NodeId, weight: u32) {
         Airtime::set_weight(self, station, weight);
     }

@@ -233,6 +233,10 @@ impl<P: std::fmt::Debug + Send, D: Discipline<P>> TransmitQueue<P> for Device<P,
         Some(packet)
     }
 
+    fn is_idle(&self, tin: StationTid) -> bool {
+        self.lists.get(tin).is_none_or(|list| list.packets.is_empty())
+    }
+
     fn clear(&mut self, drops: &mut Drops<P>) {
         let held = self.lists.in_order().flat_map(|list| list.packets.drain(..));
         drops.extend(held.map(|packet| (packet, DropReason::QueueReplaced)));

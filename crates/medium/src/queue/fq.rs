@@ -227,6 +227,13 @@ impl<P> Fq<P> {
         }
     }
 
+    /// Returns true if no flow of a tin has packets or a position in its lists.
+    pub(super) fn is_idle(&self, tin: StationTid) -> bool {
+        self.tins
+            .get(tin)
+            .is_none_or(|state| state.new.is_empty() && state.old.is_empty())
+    }
+
     /// Number of packets of a tin.
     #[must_use]
     pub fn tin_packets(&self, tin: StationTid) -> u32 {
