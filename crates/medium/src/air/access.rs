@@ -18,6 +18,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         }
     }
 
+    #[inline(never)]
     fn start_contention(&mut self, now: Instant, id: NodeId, category: usize) {
         let node = &mut self.nodes[id.index()];
         if node

@@ -189,6 +189,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         self.now = self.now.max(now);
     }
 
+    #[inline(never)]
     fn handle_due(&mut self, now: Instant) {
         while let Some((at, wake)) = self.next_due().filter(|(at, _)| *at <= now) {
             self.now = self.now.max(at);
@@ -285,6 +286,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         }
     }
 
+    #[inline(never)]
     fn find_due(&mut self) -> Option<(Instant, Wake)> {
         let mut due = self.events.peek().map(|Reverse((at, ..))| (*at, Wake::Frame));
         for channel in &mut self.channels {
@@ -312,6 +314,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         }
     }
 
+    #[inline(never)]
     fn report_all_drops(&mut self, now: Instant, from: NodeId) {
         let node = &mut self.nodes[from.index()];
         for (queued, reason) in node.drops.drain(..) {
