@@ -376,17 +376,14 @@ impl<P> Node<P> {
         }
         let mut estimated_airtime = Duration::ZERO;
         let sender = &mut link.senders[usize::from(tin.tid)];
+        let mut held = (origin == Origin::Hardware).then(|| hardware.store_of(tin));
         let mut take = |most: u32| {
-            let held = (origin != Origin::Queue)
-                .then(|| hardware.pop_packet(tin, most))
-                .flatten();
-            if let Some((packet, estimate)) = held {
-                estimated_airtime += estimate;
-                return Some(packet);
-            }
-            (origin == Origin::Queue)
-                .then(|| queue.dequeue(now, tin, drops))
-                .flatten()
+            let Some(held) = &mut held else {
+                return queue.dequeue(now, tin, drops);
+            };
+            let (packet, estimate) = held.pop(most)?;
+            estimated_airtime += estimate;
+            Some(packet)
         };
         // What does not fit stays in the hardware, at its place in the order.
         let fit = match (origin, attempt.left) {

@@ -1,7 +1,7 @@
 //! Hardware queue below the transmit queue, per access category.
 
 use super::store::{Store, TinStore};
-use crate::aggregation::{Aggregate, Framing, mpdu};
+use crate::aggregation::{Aggregate, Framing, Mpdu, mpdu};
 use crate::config::{Composition, HardwareQueue};
 use crate::packet::{MANAGEMENT, NodeId, Queued};
 use crate::queue::StationTid;
@@ -155,8 +155,7 @@ impl<P> Hardware<P> {
     /// Packets outside of aggregates on the air, without retransmissions that have a place.
     pub(super) fn packets(&self) -> usize {
         let ready = self.ready.iter().flat_map(|ready| &ready.aggregate.mpdus);
-        let ready: usize = ready.map(|m| usize::from(m.packet.is_some()) + m.more.len()).sum();
-        ready + self.store.packets() as usize
+        ready.map(Mpdu::packets).sum::<usize>() + self.store.packets() as usize
     }
 
     pub(super) fn push(&mut self, to: Receiver, aggregate: Aggregate<P>) {
@@ -280,9 +279,9 @@ impl<P> Hardware<P> {
         self.store.first_tin()
     }
 
-    /// Next packet of that tin with at most `most` bytes, and its estimated airtime.
-    pub(super) fn pop_packet(&mut self, tin: StationTid, most: u32) -> Option<(Queued<P>, Duration)> {
-        self.store.pop(tin, most)
+    /// The packets of a tin that belong to no aggregate.
+    pub(super) fn store_of(&mut self, tin: StationTid) -> TinStore<'_, P> {
+        self.store.of_tin(tin)
     }
 }
 
@@ -390,7 +389,7 @@ mod tests {
         }
         let mut pop = |to: u16, most: u32| {
             let first = hardware.first_tin();
-            let popped = hardware.pop_packet(tin(to), most);
+            let popped = hardware.store_of(tin(to)).pop(most);
             (
                 first,
                 popped.map(|(queued, _)| queued.packet.payload),

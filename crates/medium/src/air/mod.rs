@@ -39,6 +39,7 @@ pub use config::{AirConfig, ChannelConfig, LinkConfig, NodeConfig};
 pub use delivery_bound::{DeliveryBound, Expected};
 pub use output::{Account, ChannelAccount, Output, Transmission};
 
+use crate::aggregation::Mpdu;
 use crate::packet::{DropReason, NodeId, Packet, Queued};
 use crate::phy::PhyError;
 use crate::queue::{StationState, TransmitQueue};
@@ -252,12 +253,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
     #[must_use]
     pub fn backlog(&self, node: NodeId) -> usize {
         let node = &self.nodes[node.index()];
-        let of_mpdus = |mpdus: &[crate::aggregation::Mpdu<P>]| -> usize {
-            mpdus
-                .iter()
-                .map(|m| usize::from(m.packet.is_some()) + m.more.len())
-                .sum()
-        };
+        let of_mpdus = |mpdus: &[Mpdu<P>]| -> usize { mpdus.iter().map(Mpdu::packets).sum() };
         let hardware: usize = node.categories.iter().map(|c| c.hardware.packets()).sum();
         let links = node.links.iter();
         let waiting: usize = links

@@ -37,6 +37,7 @@ pub(super) struct TinStore<'a, P> {
 
 impl<P> TinStore<'_, P> {
     /// Adds a packet at the end.
+    #[inline]
     pub(super) fn push(&mut self, packet: Queued<P>, estimated_airtime: Duration) {
         self.list.packets.push_back((packet, estimated_airtime));
         if let Some(order) = self.order {
@@ -44,6 +45,18 @@ impl<P> TinStore<'_, P> {
         }
         *self.packets += 1;
         *self.airtime += estimated_airtime;
+    }
+
+    /// Next packet with at most `most` bytes, and its estimated airtime.
+    #[inline]
+    pub(super) fn pop(&mut self, most: u32) -> Option<(Queued<P>, Duration)> {
+        let packets = &mut self.list.packets;
+        packets.front().filter(|(queued, _)| queued.packet.length <= most)?;
+        let (queued, airtime) = packets.pop_front()?;
+        self.list.gone += u32::from(self.order.is_some());
+        *self.packets -= 1;
+        *self.airtime = *self.airtime - airtime;
+        Some((queued, airtime))
     }
 }
 
@@ -77,7 +90,7 @@ impl<P> Store<P> {
         list.flat_map(|list| list.packets.iter().map(|(packet, _)| packet))
     }
 
-    /// The part of a tin, for adding packets.
+    /// Part of a tin.
     pub(super) fn of_tin(&mut self, tin: StationTid) -> TinStore<'_, P> {
         let list = self.lists.entry(tin, || List {
             packets: VecDeque::new(),
@@ -92,22 +105,10 @@ impl<P> Store<P> {
         }
     }
 
-    /// Next packet of that tin with at most `most` bytes, and its estimated airtime.
-    pub(super) fn pop(&mut self, tin: StationTid, most: u32) -> Option<(Queued<P>, Duration)> {
-        let list = self.lists.get_mut(tin)?;
-        list.packets
-            .front()
-            .filter(|(queued, _)| queued.packet.length <= most)?;
-        let (queued, airtime) = list.packets.pop_front()?;
-        list.gone += u32::from(self.order.is_some());
-        self.packets -= 1;
-        self.airtime = self.airtime - airtime;
-        Some((queued, airtime))
-    }
-
     /// Removes the packets of a tin.
     pub(super) fn take_all(&mut self, tin: StationTid) -> Vec<(Queued<P>, Duration)> {
-        std::iter::from_fn(|| self.pop(tin, u32::MAX)).collect()
+        let mut list = self.of_tin(tin);
+        std::iter::from_fn(|| list.pop(u32::MAX)).collect()
     }
 
     /// Tin of the packet that arrived first; `None` without an order.
