@@ -285,8 +285,14 @@ impl<P: std::fmt::Debug + Send> Air<P> {
     #[inline(never)]
     fn find_due(&mut self) -> Option<(Instant, Wake)> {
         let mut due = self.events.peek().map(|Reverse((at, ..))| (*at, Wake::Frame));
+        let before = due.map(|(at, _)| at);
         for channel in &mut self.channels {
-            if let Some(at) = channel.contention.next_due() {
+            let contention = &mut channel.contention;
+            let backoff = match before {
+                Some(before) => contention.next_due_before(before),
+                None => contention.next_due(),
+            };
+            if let Some(at) = backoff {
                 // A backoff that ended before its contender had anything to send is due now.
                 let backoff = (at.max(self.now), Wake::Backoff);
                 due = Some(due.map_or(backoff, |due| due.min(backoff)));
