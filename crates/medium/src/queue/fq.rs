@@ -134,16 +134,16 @@ impl<P> Fq<P> {
 
     /// Sets the CoDel parameters of a tin.
     pub fn set_codel(&mut self, tin: StationTid, codel: CodelParameters) {
-        self.tin(tin, codel).codel = codel;
+        tin_state(&mut self.tins, &mut self.flows, tin, codel).codel = codel;
     }
 
     /// Adds a packet for `tin`; `codel` are the CoDel parameters of a new tin. Drops from the
     /// largest flow on overflow.
     pub fn enqueue(&mut self, tin: StationTid, codel: CodelParameters, packet: Queued<P>, drops: &mut Drops<P>) {
         let hashed = self.hashed(packet.packet.flow);
-        let fallback = self.tin(tin, codel).fallback;
+        let state = tin_state(&mut self.tins, &mut self.flows, tin, codel);
         let index = match self.flows[hashed as usize].tin {
-            Some(other) if other != tin => fallback,
+            Some(other) if other != tin => state.fallback,
             _ => hashed,
         };
         let flow = &mut self.flows[index as usize];
@@ -159,7 +159,6 @@ impl<P> Fq<P> {
             self.busy.push(index);
             flow.busy = self.busy.len() as u32;
         }
-        let state = self.tins.get_mut(tin).expect("made above");
         state.packets += 1;
         if !listed {
             flow.deficit = i64::from(self.parameters.quantum);
@@ -180,18 +179,19 @@ impl<P> Fq<P> {
                 (None, Some(index)) => (*index, false),
                 (None, None) => return None,
             };
-            let list = if is_new { &mut state.new } else { &mut state.old };
             let flow = &mut self.flows[index as usize];
             if flow.deficit <= 0 {
-                list.pop_front();
                 // A single flow gets all its turns at once.
-                let turns = if state.new.is_empty() && state.old.is_empty() {
-                    1 - flow.deficit / quantum
-                } else {
-                    1
-                };
+                let is_single = state.new.len() + state.old.len() == 1;
+                let turns = if is_single { 1 - flow.deficit / quantum } else { 1 };
                 flow.deficit += turns * quantum;
-                state.old.push_back(index);
+                if is_new {
+                    state.new.pop_front();
+                    state.old.push_back(index);
+                } else if !is_single {
+                    state.old.pop_front();
+                    state.old.push_back(index);
+                }
                 continue;
             }
             let (packets, dropped) = (flow.waiting.packets.len(), drops.len());
@@ -289,20 +289,6 @@ impl<P> Fq<P> {
         u32::from(*place) - 1
     }
 
-    fn tin(&mut self, tin: StationTid, codel: CodelParameters) -> &mut TinState {
-        let flows = &mut self.flows;
-        self.tins.entry(tin, || {
-            flows.push(Flow::new());
-            TinState {
-                new: VecDeque::new(),
-                old: VecDeque::new(),
-                fallback: flows.len() as u32 - 1,
-                packets: 0,
-                codel,
-            }
-        })
-    }
-
     /// Drops from the head of the flow with the most bytes: one packet, or a batch.
     fn drop_from_fattest(&mut self, drops: &mut Drops<P>) {
         let fattest = self
@@ -332,6 +318,26 @@ impl<P> Fq<P> {
             idle(&mut self.busy, &mut self.flows, index);
         }
     }
+}
+
+/// State of a tin, created if there is none.
+#[inline]
+fn tin_state<'a, P>(
+    tins: &'a mut Tins<TinState>,
+    flows: &mut Vec<Flow<P>>,
+    tin: StationTid,
+    codel: CodelParameters,
+) -> &'a mut TinState {
+    tins.entry(tin, || {
+        flows.push(Flow::new());
+        TinState {
+            new: VecDeque::new(),
+            old: VecDeque::new(),
+            fallback: flows.len() as u32 - 1,
+            packets: 0,
+            codel,
+        }
+    })
 }
 
 /// Removes a flow without packets.
