@@ -2,10 +2,10 @@
 //! when they enter the hardware, or by the radio at the transmit opportunity.
 
 use super::hardware::{Addressed, Fill, Place, Receiver};
-use super::link::Link;
-use super::node::{Category, Crossing, Node, limits_in_txop};
-use crate::aggregation::{Aggregate, Fit, Framing, Limits, mpdu};
-use crate::edca::{AccessCategory, EdcaParameters};
+use super::link::{Link, limits_in_txop};
+use super::node::{Category, Crossing, Node};
+use crate::aggregation::{Aggregate, Fit, Framing};
+use crate::edca::AccessCategory;
 use crate::queue::{Readiness, StationState, StationTid, Unsent};
 use netburn_units::{Duration, Instant};
 
@@ -84,11 +84,13 @@ impl<P> Node<P> {
             let slot = &categories[category];
             let mut may = |tin: StationTid| {
                 let place = link_to.get(tin.to.index()).copied().flatten();
-                let link = place.map(|place| &links[usize::from(place)]);
+                let link = place.map(|place| &mut links[usize::from(place)]);
                 // A tin whose last place isn't full has nothing more in the queue.
-                let ready =
-                    |link: &&Link<P>| link.state == StationState::Awake && !slot.has_space(link, framing, *sifs, tin);
-                link.filter(ready).map_or(Readiness::Later, |_| Readiness::Now)
+                let is_ready = link.is_some_and(|link| {
+                    let is_awake = link.state == StationState::Awake;
+                    is_awake && !slot.has_space(link, category, framing, *sifs, tin)
+                });
+                if is_ready { Readiness::Now } else { Readiness::Later }
             };
             let Some(tin) = queue.next(now, name, &mut may) else {
                 break;
@@ -129,9 +131,9 @@ impl<P> Node<P> {
     /// ahead of the queue. A packet that no place takes waits for the next place.
     fn assign(&mut self, now: Instant, category: usize, tin: StationTid) {
         let Some(link) = self.place_of(tin.to) else { return };
-        let link = &self.links[usize::from(link)];
+        let link = &mut self.links[usize::from(link)];
         let slot = &mut self.categories[category];
-        let capacity = Capacity::new(link, &self.framing, &slot.parameters, self.sifs);
+        let capacity = link.capacity(category, &self.framing, &slot.parameters, self.sifs);
         let mut waiting = link.senders[usize::from(tin.tid)].content(&capacity.framing);
         let (places, packets) = slot.hardware.of_tin(tin);
         let mut packets = packets.peekable();
@@ -167,10 +169,9 @@ impl<P> Node<P> {
             sifs,
             ..
         } = self;
-        let Some(place) = link_to.get(tin.to.index()).copied().flatten() else {
+        let Some(place_of_link) = link_to.get(tin.to.index()).copied().flatten() else {
             return;
         };
-        let link = &links[usize::from(place)];
         let Category {
             hardware, parameters, ..
         } = &mut categories[category];
@@ -180,19 +181,16 @@ impl<P> Node<P> {
         if queue.is_idle(tin) {
             return;
         }
+        let link = &mut links[usize::from(place_of_link)];
         // Neither the rate nor what waits ahead of the queue changes meanwhile.
-        let capacity = Capacity::new(link, framing, parameters, *sifs);
-        let waiting = capacity.waiting(link, tin, is_only);
-        // Packets of a tin often have the same length.
-        let (mut known, mut estimate) = (None, Duration::ZERO);
+        let capacity = link.capacity(category, framing, parameters, *sifs);
+        let waiting = link.waiting_ahead(tin.tid, is_only, &capacity.framing);
         while !place.full && capacity.fits(&place.fill, waiting, 0) && queue.may_push(tin) {
             let Some(packet) = queue.dequeue(now, tin, drops) else {
                 break;
             };
             let (length, arrival) = (packet.packet.length, packet.arrival);
-            if known.replace(length) != Some(length) {
-                estimate = link.estimate(length);
-            }
+            let estimate = link.estimate(length);
             queue.on_pushed_to_hw(tin, estimate);
             list.push(packet, estimate);
             if capacity.fits(&place.fill, waiting, length) {
@@ -407,69 +405,18 @@ impl<P> Node<P> {
 
 impl<P> Category<P> {
     /// Returns true if the last place of a tin has space for another packet, at the current rate.
-    fn has_space(&self, link: &Link<P>, framing: &Framing, sifs: Duration, tin: StationTid) -> bool {
+    fn has_space(
+        &self,
+        link: &mut Link<P>,
+        category: usize,
+        framing: &Framing,
+        sifs: Duration,
+        tin: StationTid,
+    ) -> bool {
         let Some((place, is_only)) = self.hardware.last_place(tin).filter(|(place, _)| !place.full) else {
             return false;
         };
-        let capacity = Capacity::new(link, framing, &self.parameters, sifs);
-        capacity.fits(&place.fill, capacity.waiting(link, tin, is_only), 0)
-    }
-}
-
-/// Capacity of an aggregate.
-#[derive(Debug, Clone, Copy)]
-struct Capacity {
-    mpdus: u64,
-    bytes: u64,
-    limits: Limits,
-    framing: Framing,
-}
-
-impl Capacity {
-    /// Capacity at the current rate of a link.
-    fn new<P>(link: &Link<P>, framing: &Framing, parameters: &EdcaParameters, sifs: Duration) -> Self {
-        let limits = limits_in_txop(&link.limits, &link.sending, parameters, sifs);
-        Capacity {
-            mpdus: if limits.ampdu {
-                u64::from(limits.frames.max(1))
-            } else {
-                1
-            },
-            bytes: limits.room(&link.sending.format),
-            limits,
-            framing: link.framing(framing),
-        }
-    }
-
-    /// MPDUs and bytes that wait ahead of the queue for the last place of a tin. What waits is in the tin's first
-    /// aggregate.
-    fn waiting<P>(&self, link: &Link<P>, tin: StationTid, is_only: bool) -> (u64, u64) {
-        if is_only {
-            link.senders[usize::from(tin.tid)].content(&self.framing)
-        } else {
-            (0, 0)
-        }
-    }
-
-    /// Returns true if a packet fits beside the packets of a place and the MPDUs and bytes that wait ahead of them. The
-    /// first packet may exceed the limits.
-    #[inline]
-    fn fits(&self, fill: &Fill, (waiting, waiting_bytes): (u64, u64), length: u32) -> bool {
-        let (mpdus, bytes) = self.content_with(fill, length);
-        waiting + fill.packets == 0 || waiting + mpdus <= self.mpdus && waiting_bytes + bytes <= self.bytes
-    }
-
-    /// Number of MPDUs of the packets of a place and of one more, and their bytes in an aggregate; approximate with A-MSDU.
-    fn content_with(&self, fill: &Fill, length: u32) -> (u64, u64) {
-        let packets = fill.packets + 1;
-        if self.limits.amsdu == 0 {
-            let last = mpdu::last_in_aggregate(self.framing.mpdu(length));
-            return (packets, fill.psdu + last);
-        }
-        let subframe = u64::from(Framing::subframe(0)).next_multiple_of(4);
-        let subframes = fill.bytes + u64::from(length) + packets * subframe;
-        let in_each = (u64::from(self.limits.amsdu) * packets / subframes).max(1);
-        let mpdus = packets.div_ceil(in_each);
-        (mpdus, subframes + mpdus * mpdu::in_aggregate(self.framing.mpdu(0)))
+        let capacity = link.capacity(category, framing, &self.parameters, sifs);
+        capacity.fits(&place.fill, link.waiting_ahead(tin.tid, is_only, &capacity.framing), 0)
     }
 }

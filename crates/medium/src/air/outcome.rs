@@ -1,7 +1,8 @@
 //! Completion of a frame exchange: acknowledged, retried or dropped MPDUs.
 
 use super::hardware::{Fill, Place, Receiver};
-use super::node::{Node, limits_in_txop};
+use super::link::limits_in_txop;
+use super::node::Node;
 use super::sent::Sent;
 use super::sequence::{Exchange, FrameSequence, Payload, User};
 use super::{Account, Air, Output};

@@ -30,6 +30,7 @@ impl Sent {
     }
 
     /// Adds the packets of an MPDU.
+    #[inline]
     pub(super) fn add<P, Q>(&mut self, mpdu: &Mpdu<P>, outputs: &mut VecDeque<Output<Q>>) {
         self.add_packet(mpdu.content, outputs);
         if let Some(more) = &mpdu.more {
