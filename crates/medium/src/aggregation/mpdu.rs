@@ -88,19 +88,32 @@ pub struct Mpdu<P> {
     pub length: u32,
     /// Packet, until the receiver has it.
     pub packet: Option<Queued<P>>,
-    /// Further packets of an A-MSDU.
-    pub more: Vec<Queued<P>>,
-    /// Flow and bytes of the first packet when the MPDU was built. The others of an A-MSDU are in
-    /// `more_content`.
+    /// Flow and bytes of the packet when the MPDU was built.
     pub content: (u32, u32),
-    /// See [`content`](Self::content).
-    pub more_content: Vec<(u32, u32)>,
+    /// Further packets of an A-MSDU.
+    pub more: Option<Box<MorePackets<P>>>,
+}
+
+/// Packets of an A-MSDU after the first one.
+#[derive(Debug)]
+pub struct MorePackets<P> {
+    /// Packets, until the receiver has them.
+    pub packets: Vec<Queued<P>>,
+    /// Flow and bytes of each when the MPDU was built.
+    pub contents: Vec<(u32, u32)>,
 }
 
 impl<P> Mpdu<P> {
-    /// Flow and bytes of each packet when the MPDU was built.
-    pub fn contents(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
-        std::iter::once(self.content).chain(self.more_content.iter().copied())
+    /// Number of packets that the receiver doesn't have.
+    #[must_use]
+    pub fn packets(&self) -> usize {
+        usize::from(self.packet.is_some()) + self.more.as_ref().map_or(0, |more| more.packets.len())
+    }
+
+    /// Takes the packets of an A-MSDU after the first one.
+    pub fn take_more(&mut self) -> Vec<Queued<P>> {
+        let more = self.more.as_mut();
+        more.map_or_else(Vec::new, |more| std::mem::take(&mut more.packets))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Originator of a BlockAck agreement.
 
+use super::mpdu::MorePackets;
 use super::{Aggregate, Framing, Limits, Mpdu, Sending, mpdu};
 use crate::packet::Queued;
 use crate::queue::{Readiness, Unsent};
@@ -91,8 +92,7 @@ impl<P> Sender<P> {
     /// Number of packets that wait here.
     #[must_use]
     pub fn packets(&self) -> usize {
-        let of = |mpdu: &Mpdu<P>| usize::from(mpdu.packet.is_some()) + mpdu.more.len();
-        self.waiting.iter().map(of).sum::<usize>() + self.held.len()
+        self.waiting.iter().map(Mpdu::packets).sum::<usize>() + self.held.len()
     }
 
     /// MPDUs and bytes that wait here, as in an aggregate of one packet per MPDU.
@@ -156,11 +156,11 @@ impl<P> Sender<P> {
             1
         };
         while mpdus.len() < most as usize {
-            let mpdu = match self.waiting.pop_front() {
-                Some(mpdu) => mpdu,
+            let first = mpdus.is_empty();
+            match self.waiting.pop_front() {
+                Some(mpdu) => mpdus.push(mpdu),
                 None if self.next >= window_end && !self.unsettled.is_empty() => break,
                 None => {
-                    let first = mpdus.is_empty();
                     let rest =
                         u32::try_from(room.saturating_sub(length + mpdu::last_in_aggregate(0))).unwrap_or(u32::MAX);
                     // Maximum length of the MPDU.
@@ -180,21 +180,28 @@ impl<P> Sender<P> {
                     // An A-MSDU at the start of a PPDU must not exceed the PPDU's limit.
                     let longest = if first { alone } else { longest };
                     let amsdu = limits.amsdu.min(longest.saturating_sub(framing.around(0)));
-                    self.frame(packet, amsdu, framing, &mut more)
+                    mpdus.push(self.frame(packet, framing));
+                    if amsdu > 0
+                        && let Some(mpdu) = mpdus.last_mut()
+                    {
+                        self.extend(mpdu, amsdu, framing, &mut more);
+                    }
                 }
-            };
+            }
+            let last = mpdus.last().map_or(0, |mpdu| mpdu.length);
             // The last one isn't padded.
-            let too_long = if mpdus.is_empty() {
-                fit == Fit::All && mpdu.length > alone
+            let too_long = if first {
+                fit == Fit::All && last > alone
             } else {
-                length + mpdu::last_in_aggregate(mpdu.length) > room
+                length + mpdu::last_in_aggregate(last) > room
             };
             if too_long {
-                self.waiting.push_front(mpdu);
+                if let Some(mpdu) = mpdus.pop() {
+                    self.waiting.push_front(mpdu);
+                }
                 break;
             }
-            length += mpdu::in_aggregate(mpdu.length);
-            mpdus.push(mpdu);
+            length += mpdu::in_aggregate(last);
         }
         if mpdus.is_empty() {
             return None;
@@ -214,27 +221,31 @@ impl<P> Sender<P> {
         Some(aggregate)
     }
 
-    /// Builds an MPDU with the next number: one packet, or an A-MSDU of up to `amsdu` bytes.
-    fn frame(
-        &mut self,
-        packet: Queued<P>,
-        amsdu: u32,
-        framing: &Framing,
-        more: &mut impl FnMut(u32) -> Option<Queued<P>>,
-    ) -> Mpdu<P> {
+    /// Builds an MPDU of one packet with the next number.
+    #[inline]
+    fn frame(&mut self, packet: Queued<P>, framing: &Framing) -> Mpdu<P> {
         let sequence = self.next;
         self.next += 1;
         self.unsettled.push_back(false);
         self.open += 1;
-        let mut mpdu = Mpdu {
+        Mpdu {
             sequence,
             tries: 0,
             length: framing.mpdu(packet.packet.length),
             content: (packet.packet.flow, packet.packet.length),
-            more_content: Vec::new(),
             packet: Some(packet),
-            more: Vec::new(),
-        };
+            more: None,
+        }
+    }
+
+    /// Extends an MPDU of one packet to an A-MSDU of up to `amsdu` bytes.
+    fn extend(
+        &mut self,
+        mpdu: &mut Mpdu<P>,
+        amsdu: u32,
+        framing: &Framing,
+        more: &mut impl FnMut(u32) -> Option<Queued<P>>,
+    ) {
         let mut subframes = Framing::subframe(mpdu.content.1);
         while subframes < amsdu {
             let room = amsdu.saturating_sub(subframes.next_multiple_of(4) + Framing::subframe(0));
@@ -247,11 +258,16 @@ impl<P> Sender<P> {
                 break;
             }
             subframes = longer;
-            mpdu.more_content.push((next.packet.flow, next.packet.length));
-            mpdu.more.push(next);
+            let more = mpdu.more.get_or_insert_with(|| {
+                Box::new(MorePackets {
+                    packets: Vec::new(),
+                    contents: Vec::new(),
+                })
+            });
+            more.contents.push((next.packet.flow, next.packet.length));
+            more.packets.push(next);
             mpdu.length = framing.around(subframes);
         }
-        mpdu
     }
 
     /// Settles an MPDU: acknowledged, or given up.
@@ -269,9 +285,10 @@ impl<P> Sender<P> {
     /// Takes out everything that waits here, in order. Its MPDUs are settled.
     pub fn take_waiting(&mut self) -> Vec<Queued<P>> {
         let mut packets = Vec::new();
-        for mpdu in std::mem::take(&mut self.waiting) {
+        for mut mpdu in std::mem::take(&mut self.waiting) {
             self.settle(mpdu.sequence);
-            packets.extend(mpdu.packet.into_iter().chain(mpdu.more));
+            packets.extend(mpdu.packet.take());
+            packets.extend(mpdu.take_more());
         }
         packets.extend(self.held.drain(..));
         packets

@@ -9,11 +9,18 @@ use netburn_units::Instant;
 
 impl<P: std::fmt::Debug + Send> Air<P> {
     /// Starts the contention of a category if it has something to send and doesn't contend yet.
+    #[inline]
     pub(super) fn contend(&mut self, now: Instant, id: NodeId, category: usize) {
-        let node = &mut self.nodes[id.index()];
-        if node.away || node.categories[category].waiting || node.categories[category].hardware.is_empty() {
-            return;
+        let node = &self.nodes[id.index()];
+        let slot = &node.categories[category];
+        if !slot.waiting && !node.away && !slot.hardware.is_empty() {
+            self.start_contention(now, id, category);
         }
+    }
+
+    #[inline(never)]
+    fn start_contention(&mut self, now: Instant, id: NodeId, category: usize) {
+        let node = &mut self.nodes[id.index()];
         if node
             .exchange
             .as_ref()
@@ -21,6 +28,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         {
             return;
         }
+        self.due = None;
         let contender = node.categories[category].contender;
         node.categories[category].waiting = true;
         let contention = &mut self.channels[node.channel].contention;
@@ -32,6 +40,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
     }
 
     /// Fills the hardware of a category.
+    #[inline]
     pub(super) fn fill(&mut self, now: Instant, id: NodeId, category: usize) {
         let node = &mut self.nodes[id.index()];
         node.fill(now, category);

@@ -52,7 +52,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
     /// (802.11-2020 figure 9-30), 6 to 18 for mesh control (clause 9.2.4.7.3).
     pub fn set_extra_header(&mut self, from: NodeId, to: NodeId, bytes: u32) {
         if let Some(link) = self.nodes[from.index()].link(to) {
-            link.extra_header = bytes;
+            link.set_extra_header(bytes);
         }
     }
 

@@ -2,9 +2,9 @@
 //! when they enter the hardware, or by the radio at the transmit opportunity.
 
 use super::hardware::{Addressed, Fill, Place, Receiver};
-use super::link::Link;
-use super::node::{Category, Crossing, Node, limits_in_txop};
-use crate::aggregation::{Aggregate, Fit, Framing, Limits, mpdu};
+use super::link::{Link, limits_in_txop};
+use super::node::{Category, Crossing, Node};
+use crate::aggregation::{Aggregate, Fit, Framing};
 use crate::edca::AccessCategory;
 use crate::queue::{Readiness, StationState, StationTid, Unsent};
 use netburn_units::{Duration, Instant};
@@ -84,20 +84,26 @@ impl<P> Node<P> {
             let slot = &categories[category];
             let mut may = |tin: StationTid| {
                 let place = link_to.get(tin.to.index()).copied().flatten();
-                let link = place.map(|place| &links[usize::from(place)]);
+                let link = place.map(|place| &mut links[usize::from(place)]);
                 // A tin whose last place isn't full has nothing more in the queue.
-                let ready =
-                    |link: &&Link<P>| link.state == StationState::Awake && !slot.has_space(link, framing, *sifs, tin);
-                link.filter(ready).map_or(Readiness::Later, |_| Readiness::Now)
+                let is_ready = link.is_some_and(|link| {
+                    let is_awake = link.state == StationState::Awake;
+                    is_awake && !slot.has_space(link, category, framing, *sifs, tin)
+                });
+                if is_ready { Readiness::Now } else { Readiness::Later }
             };
             let Some(tin) = queue.next(now, name, &mut may) else {
                 break;
             };
             self.categories[category].hardware.add_place(tin, 0);
             self.assign(now, category, tin);
-            if !self.top_up(now, category, tin) {
+            self.top_up(now, category, tin);
+            let hardware = &mut self.categories[category].hardware;
+            let link = self.link_to.get(tin.to.index()).copied().flatten();
+            let is_waiting = link.is_some_and(|link| self.links[usize::from(link)].is_waiting(tin.tid));
+            if !is_waiting && hardware.packets_of(tin) == 0 {
                 // CoDel dropped what the tin had.
-                self.categories[category].hardware.drop_last_place();
+                hardware.drop_last_place();
             }
         }
     }
@@ -125,9 +131,9 @@ impl<P> Node<P> {
     /// ahead of the queue. A packet that no place takes waits for the next place.
     fn assign(&mut self, now: Instant, category: usize, tin: StationTid) {
         let Some(link) = self.place_of(tin.to) else { return };
-        let link = &self.links[usize::from(link)];
+        let link = &mut self.links[usize::from(link)];
         let slot = &mut self.categories[category];
-        let capacity = slot.capacity(link, &self.framing, self.sifs);
+        let capacity = link.capacity(category, &self.framing, &slot.parameters, self.sifs);
         let mut waiting = link.senders[usize::from(tin.tid)].content(&capacity.framing);
         let (places, packets) = slot.hardware.of_tin(tin);
         let mut packets = packets.peekable();
@@ -151,9 +157,8 @@ impl<P> Node<P> {
         self.queue.set_unsent(now, tin, unsent);
     }
 
-    /// Moves packets from the transmit queue to the last place of a tin while it has space. Returns
-    /// false if the tin has nothing to send.
-    fn top_up(&mut self, now: Instant, category: usize, tin: StationTid) -> bool {
+    /// Moves packets from the transmit queue to the last place of a tin while it has space.
+    fn top_up(&mut self, now: Instant, category: usize, tin: StationTid) {
         let Node {
             links,
             link_to,
@@ -164,24 +169,38 @@ impl<P> Node<P> {
             sifs,
             ..
         } = self;
-        let Some(place) = link_to.get(tin.to.index()).copied().flatten() else {
-            return false;
+        let Some(place_of_link) = link_to.get(tin.to.index()).copied().flatten() else {
+            return;
         };
-        let (link, slot) = (&links[usize::from(place)], &mut categories[category]);
-        while slot.has_space(link, framing, *sifs, tin) && queue.may_push(tin) {
+        let Category {
+            hardware, parameters, ..
+        } = &mut categories[category];
+        let Some((place, is_only, mut list)) = hardware.open_place(tin) else {
+            return;
+        };
+        if queue.is_idle(tin) {
+            return;
+        }
+        let link = &mut links[usize::from(place_of_link)];
+        // Neither the rate nor what waits ahead of the queue changes meanwhile.
+        let capacity = link.capacity(category, framing, parameters, *sifs);
+        let waiting = link.waiting_ahead(tin.tid, is_only, &capacity.framing);
+        while !place.full && capacity.fits(&place.fill, waiting, 0) && queue.may_push(tin) {
             let Some(packet) = queue.dequeue(now, tin, drops) else {
                 break;
             };
             let (length, arrival) = (packet.packet.length, packet.arrival);
             let estimate = link.estimate(length);
             queue.on_pushed_to_hw(tin, estimate);
-            slot.hardware.push_packet(tin, packet, estimate);
-            if !slot.add_to_place(link, framing, *sifs, tin, length) {
+            list.push(packet, estimate);
+            if capacity.fits(&place.fill, waiting, length) {
+                place.fill.add(length, &capacity.framing);
+            } else {
+                place.full = true;
                 // It is the first packet of the tin's next place.
                 queue.set_unsent(now, tin, Unsent::LeftOver { arrival });
             }
         }
-        link.is_waiting(tin.tid) || slot.hardware.packets_of(tin) > 0
     }
 
     /// Fills hardware that accepts single packets.
@@ -355,17 +374,14 @@ impl<P> Node<P> {
         }
         let mut estimated_airtime = Duration::ZERO;
         let sender = &mut link.senders[usize::from(tin.tid)];
+        let mut held = (origin == Origin::Hardware).then(|| hardware.store_of(tin));
         let mut take = |most: u32| {
-            let held = (origin != Origin::Queue)
-                .then(|| hardware.pop_packet(tin, most))
-                .flatten();
-            if let Some((packet, estimate)) = held {
-                estimated_airtime += estimate;
-                return Some(packet);
-            }
-            (origin == Origin::Queue)
-                .then(|| queue.dequeue(now, tin, drops))
-                .flatten()
+            let Some(held) = &mut held else {
+                return queue.dequeue(now, tin, drops);
+            };
+            let (packet, estimate) = held.pop(most)?;
+            estimated_airtime += estimate;
+            Some(packet)
         };
         // What does not fit stays in the hardware, at its place in the order.
         let fit = match (origin, attempt.left) {
@@ -389,87 +405,18 @@ impl<P> Node<P> {
 
 impl<P> Category<P> {
     /// Returns true if the last place of a tin has space for another packet, at the current rate.
-    fn has_space(&self, link: &Link<P>, framing: &Framing, sifs: Duration, tin: StationTid) -> bool {
-        let Some((place, waiting)) = self.open_place_of(link, framing, tin) else {
-            return false;
-        };
-        self.capacity(link, framing, sifs).fits(&place.fill, waiting, 0)
-    }
-
-    /// Adds a packet of the hardware to the last place of its tin. Returns false if it doesn't fit:
-    /// the place is then full.
-    fn add_to_place(
-        &mut self,
-        link: &Link<P>,
+    fn has_space(
+        &self,
+        link: &mut Link<P>,
+        category: usize,
         framing: &Framing,
         sifs: Duration,
         tin: StationTid,
-        length: u32,
     ) -> bool {
-        let capacity = self.capacity(link, framing, sifs);
-        let open = self.open_place_of(link, framing, tin);
-        let fits = open.is_some_and(|(place, waiting)| capacity.fits(&place.fill, waiting, length));
-        if let Some(place) = self.hardware.last_place_mut(tin) {
-            place.full = !fits;
-            if fits {
-                place.fill.add(length, &capacity.framing);
-            }
-        }
-        fits
-    }
-
-    /// Last place of a tin, if it isn't full, and the MPDUs and bytes that wait ahead of the queue for it.
-    fn open_place_of(&self, link: &Link<P>, framing: &Framing, tin: StationTid) -> Option<(&Place, (u64, u64))> {
-        let (place, only) = self.hardware.last_place(tin).filter(|(place, _)| !place.full)?;
-        // What waits is in the first aggregate.
-        let content = || link.senders[usize::from(tin.tid)].content(&link.framing(framing));
-        Some((place, if only { content() } else { (0, 0) }))
-    }
-
-    /// Capacity of an aggregate at the current rate.
-    fn capacity(&self, link: &Link<P>, framing: &Framing, sifs: Duration) -> Capacity {
-        let limits = limits_in_txop(&link.limits, &link.sending, &self.parameters, sifs);
-        Capacity {
-            mpdus: if limits.ampdu {
-                u64::from(limits.frames.max(1))
-            } else {
-                1
-            },
-            bytes: limits.room(&link.sending.format),
-            limits,
-            framing: link.framing(framing),
-        }
-    }
-}
-
-/// Capacity of an aggregate.
-#[derive(Debug, Clone, Copy)]
-struct Capacity {
-    mpdus: u64,
-    bytes: u64,
-    limits: Limits,
-    framing: Framing,
-}
-
-impl Capacity {
-    /// Returns true if a packet fits beside the packets of a place and the MPDUs and bytes that wait ahead of them. The
-    /// first packet may exceed the limits.
-    fn fits(&self, fill: &Fill, (waiting, waiting_bytes): (u64, u64), length: u32) -> bool {
-        let (mpdus, bytes) = self.content_with(fill, length);
-        waiting + fill.packets == 0 || waiting + mpdus <= self.mpdus && waiting_bytes + bytes <= self.bytes
-    }
-
-    /// Number of MPDUs of the packets of a place and of one more, and their bytes in an aggregate; approximate with A-MSDU.
-    fn content_with(&self, fill: &Fill, length: u32) -> (u64, u64) {
-        let packets = fill.packets + 1;
-        if self.limits.amsdu == 0 {
-            let last = mpdu::last_in_aggregate(self.framing.mpdu(length));
-            return (packets, fill.psdu + last);
-        }
-        let subframe = u64::from(Framing::subframe(0)).next_multiple_of(4);
-        let subframes = fill.bytes + u64::from(length) + packets * subframe;
-        let in_each = (u64::from(self.limits.amsdu) * packets / subframes).max(1);
-        let mpdus = packets.div_ceil(in_each);
-        (mpdus, subframes + mpdus * mpdu::in_aggregate(self.framing.mpdu(0)))
+        let Some((place, is_only)) = self.hardware.last_place(tin).filter(|(place, _)| !place.full) else {
+            return false;
+        };
+        let capacity = link.capacity(category, framing, &self.parameters, sifs);
+        capacity.fits(&place.fill, link.waiting_ahead(tin.tid, is_only, &capacity.framing), 0)
     }
 }

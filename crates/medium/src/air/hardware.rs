@@ -1,7 +1,7 @@
 //! Hardware queue below the transmit queue, per access category.
 
-use super::store::Store;
-use crate::aggregation::{Aggregate, Framing, mpdu};
+use super::store::{Store, TinStore};
+use crate::aggregation::{Aggregate, Framing, Mpdu, mpdu};
 use crate::config::{Composition, HardwareQueue};
 use crate::packet::{MANAGEMENT, NodeId, Queued};
 use crate::queue::StationTid;
@@ -23,7 +23,8 @@ pub(super) struct Hardware<P> {
     /// True if it accepts single packets.
     by_packet: bool,
     ready: VecDeque<Addressed<P>>,
-    places: VecDeque<Place>,
+    /// Few: each is an aggregate.
+    places: Vec<Place>,
     store: Store<P>,
     /// MPDUs of the aggregates on the air.
     on_air: usize,
@@ -98,6 +99,43 @@ impl Fill {
     }
 }
 
+/// Capacity of an aggregate.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Capacity {
+    /// Number of MPDUs.
+    pub(super) mpdus: u64,
+    /// Bytes of its PSDU.
+    pub(super) bytes: u64,
+    /// Maximum A-MSDU in bytes; 0 disables A-MSDU.
+    pub(super) amsdu: u32,
+    pub(super) framing: Framing,
+}
+
+impl Capacity {
+    /// Returns true if a packet fits beside the packets of a place and the MPDUs and bytes that wait ahead of them. The
+    /// first packet may exceed the limits.
+    #[inline]
+    pub(super) fn fits(&self, fill: &Fill, (waiting, waiting_bytes): (u64, u64), length: u32) -> bool {
+        let (mpdus, bytes) = self.content_with(fill, length);
+        waiting + fill.packets == 0 || waiting + mpdus <= self.mpdus && waiting_bytes + bytes <= self.bytes
+    }
+
+    /// Number of MPDUs of the packets of a place and of one more, and their bytes in an aggregate; approximate with A-MSDU.
+    #[inline]
+    fn content_with(&self, fill: &Fill, length: u32) -> (u64, u64) {
+        let packets = fill.packets + 1;
+        if self.amsdu == 0 {
+            let last = mpdu::last_in_aggregate(self.framing.mpdu(length));
+            return (packets, fill.psdu + last);
+        }
+        let subframe = u64::from(Framing::subframe(0)).next_multiple_of(4);
+        let subframes = fill.bytes + u64::from(length) + packets * subframe;
+        let in_each = (u64::from(self.amsdu) * packets / subframes).max(1);
+        let mpdus = packets.div_ceil(in_each);
+        (mpdus, subframes + mpdus * mpdu::in_aggregate(self.framing.mpdu(0)))
+    }
+}
+
 /// Packets that count as one aggregate if hardware limited in aggregates accepts packets.
 const PER_AGGREGATE: u32 = 64;
 
@@ -110,7 +148,7 @@ impl<P> Hardware<P> {
             composition,
             by_packet,
             ready: VecDeque::new(),
-            places: VecDeque::new(),
+            places: Vec::new(),
             store: Store::new(by_packet),
             on_air: 0,
         }
@@ -128,13 +166,17 @@ impl<P> Hardware<P> {
 
     /// Returns true if it has room for more, with `packets` of `airtime` already on their way.
     pub(super) fn has_room(&self, packets: u32, airtime: Duration) -> bool {
+        let aggregates = self.ready.len() + self.places.len() + usize::from(self.on_air > 0);
+        if let HardwareQueue::Aggregates(most) = self.limit
+            && !self.by_packet
+        {
+            return aggregates < most.max(1) as usize;
+        }
         let packets = self.store.packets() + packets;
         let airtime = self.store.airtime() + airtime;
-        let aggregates = self.ready.len() + self.places.len() + usize::from(self.on_air > 0);
         match self.limit {
-            HardwareQueue::Aggregates(most) if self.by_packet => packets < most.max(1) * PER_AGGREGATE,
+            HardwareQueue::Aggregates(most) => packets < most.max(1) * PER_AGGREGATE,
             HardwareQueue::Time(most) if self.by_packet => packets == 0 || airtime < most,
-            HardwareQueue::Aggregates(most) => aggregates < most.max(1) as usize,
             HardwareQueue::Time(most) => {
                 let ready: Duration = self.ready.iter().map(|ready| ready.aggregate.duration).sum();
                 aggregates == 0 || ready + airtime < most
@@ -155,8 +197,7 @@ impl<P> Hardware<P> {
     /// Packets outside of aggregates on the air, without retransmissions that have a place.
     pub(super) fn packets(&self) -> usize {
         let ready = self.ready.iter().flat_map(|ready| &ready.aggregate.mpdus);
-        let ready: usize = ready.map(|m| usize::from(m.packet.is_some()) + m.more.len()).sum();
-        ready + self.store.packets() as usize
+        ready.map(Mpdu::packets).sum::<usize>() + self.store.packets() as usize
     }
 
     pub(super) fn push(&mut self, to: Receiver, aggregate: Aggregate<P>) {
@@ -169,12 +210,12 @@ impl<P> Hardware<P> {
     }
 
     pub(super) fn push_packet(&mut self, tin: StationTid, packet: Queued<P>, estimated_airtime: Duration) {
-        self.store.push(tin, packet, estimated_airtime);
+        self.store.of_tin(tin).push(packet, estimated_airtime);
     }
 
     /// Adds a place at the end, for an aggregate of `tin` with `mpdus` retransmissions.
     pub(super) fn add_place(&mut self, tin: StationTid, mpdus: usize) {
-        self.places.push_back(Place {
+        self.places.push(Place {
             tin,
             failures: 0,
             estimated_airtime: Duration::ZERO,
@@ -186,15 +227,27 @@ impl<P> Hardware<P> {
     }
 
     /// Last place of a tin, and true if it is the tin's only one.
+    #[inline]
     pub(super) fn last_place(&self, tin: StationTid) -> Option<(&Place, bool)> {
-        let mut of_tin = self.places.iter().rev().filter(|place| place.tin == tin);
-        let last = of_tin.next()?;
-        Some((last, of_tin.next().is_none()))
+        let (last, is_only) = self.find_last_place(tin)?;
+        Some((&self.places[last], is_only))
     }
 
-    /// Last place of a tin.
-    pub(super) fn last_place_mut(&mut self, tin: StationTid) -> Option<&mut Place> {
-        self.places.iter_mut().rev().find(|place| place.tin == tin)
+    /// Index of the last place of a tin, and true if it is the tin's only one.
+    #[inline]
+    fn find_last_place(&self, tin: StationTid) -> Option<(usize, bool)> {
+        let last = self.places.iter().rposition(|place| place.tin == tin)?;
+        let is_only = !self.places[..last].iter().any(|place| place.tin == tin);
+        Some((last, is_only))
+    }
+
+    /// Last place of a tin if it isn't full, true if it is the tin's only one, and the tin's packets that belong to no
+    /// aggregate.
+    #[inline]
+    pub(super) fn open_place(&mut self, tin: StationTid) -> Option<(&mut Place, bool, TinStore<'_, P>)> {
+        let (last, is_only) = self.find_last_place(tin)?;
+        let place = Some(&mut self.places[last]).filter(|place| !place.full)?;
+        Some((place, is_only, self.store.of_tin(tin)))
     }
 
     /// Places of a tin, in order, and the packets of the tin that belong to no aggregate.
@@ -208,17 +261,17 @@ impl<P> Hardware<P> {
 
     /// Removes the place at the end.
     pub(super) fn drop_last_place(&mut self) {
-        self.places.pop_back();
+        self.places.pop();
     }
 
     /// Puts a place in front, for a retry.
     pub(super) fn put_place_first(&mut self, place: Place) {
-        self.places.push_front(place);
+        self.places.insert(0, place);
     }
 
     /// Place of the next aggregate.
     pub(super) fn pop_place(&mut self) -> Option<Place> {
-        self.places.pop_front()
+        (!self.places.is_empty()).then(|| self.places.remove(0))
     }
 
     /// Tin of a place, counted from the front.
@@ -251,10 +304,7 @@ impl<P> Hardware<P> {
 
     /// Removes the places of aggregates for `to`.
     pub(super) fn retract_places(&mut self, to: NodeId) -> Vec<Place> {
-        let (gone, places) = self.places.drain(..).partition(|place| place.tin.to == to);
-        self.places = places;
-        let gone: VecDeque<Place> = gone;
-        gone.into()
+        self.places.extract_if(.., |place| place.tin.to == to).collect()
     }
 
     /// Removes the packets of a tin, with the estimated airtime of each.
@@ -277,9 +327,9 @@ impl<P> Hardware<P> {
         self.store.first_tin()
     }
 
-    /// Next packet of that tin with at most `most` bytes, and its estimated airtime.
-    pub(super) fn pop_packet(&mut self, tin: StationTid, most: u32) -> Option<(Queued<P>, Duration)> {
-        self.store.pop(tin, most)
+    /// The packets of a tin that belong to no aggregate.
+    pub(super) fn store_of(&mut self, tin: StationTid) -> TinStore<'_, P> {
+        self.store.of_tin(tin)
     }
 }
 
@@ -387,7 +437,7 @@ mod tests {
         }
         let mut pop = |to: u16, most: u32| {
             let first = hardware.first_tin();
-            let popped = hardware.pop_packet(tin(to), most);
+            let popped = hardware.store_of(tin(to)).pop(most);
             (
                 first,
                 popped.map(|(queued, _)| queued.packet.payload),

@@ -2,7 +2,9 @@
 //! agreements.
 
 use super::config::LinkConfig;
+use super::hardware::Capacity;
 use crate::aggregation::{Aggregate, Framing, Limits, Reorder, Sender, Sending};
+use crate::edca::EdcaParameters;
 use crate::packet::{NodeId, Packet};
 use crate::phy::{Modulation, PhyError, TxVector, response};
 use crate::queue::{Readiness, StationState};
@@ -33,7 +35,7 @@ pub(super) struct Link<P> {
     /// Settings of management frames: the lowest basic rate.
     pub(super) frame: Sending,
     /// Further bytes of the MAC header: a fourth address, or mesh control.
-    pub(super) extra_header: u32,
+    extra_header: u32,
     /// State of the receiver, as far as the sender knows.
     pub(super) state: StationState,
     /// By TID; the last is for management frames.
@@ -44,6 +46,10 @@ pub(super) struct Link<P> {
     /// replace.
     successes: Vec<(TxVector, u32, f64)>,
     next_success: usize,
+    /// Capacity of an aggregate at the current rate, by category, as far as it is known.
+    capacities: [Option<Capacity>; 4],
+    /// Length of the last packet that was estimated at the current rate, and its estimate.
+    estimated: Option<(u32, Duration)>,
 }
 
 /// Packets of one received MPDU.
@@ -88,24 +94,38 @@ impl<P> Link<P> {
             reorder: Default::default(),
             successes: Vec::new(),
             next_success: 0,
+            capacities: [None; 4],
+            estimated: None,
         })
     }
 
     /// Sets a fixed vector.
     pub(super) fn set_vector(&mut self, vector: TxVector) -> Result<(), PhyError> {
-        self.sending = Sending::new(&vector, self.limits.window, self.clock)?;
+        self.set_sending(Sending::new(&vector, self.limits.window, self.clock)?);
         self.rate = Box::new(Fixed(vector));
         Ok(())
     }
 
     /// Replaces the rate control, with rates up to `vector`.
     pub(super) fn set_rate(&mut self, vector: TxVector, rate: RateChoice) -> Result<(), PhyError> {
-        self.sending = Sending::new(&vector, self.limits.window, self.clock)?;
+        self.set_sending(Sending::new(&vector, self.limits.window, self.clock)?);
         self.reference = vector;
         let timing = (self.access, self.clock);
         self.rate = start(rate, &vector, &self.limits, timing, self.snr_db, &self.rate_rng);
         self.forget_successes();
         Ok(())
+    }
+
+    fn set_sending(&mut self, sending: Sending) {
+        self.sending = sending;
+        self.capacities = [None; 4];
+        self.estimated = None;
+    }
+
+    /// Sets the further bytes of the MAC header: a fourth address, or mesh control.
+    pub(super) fn set_extra_header(&mut self, bytes: u32) {
+        self.extra_header = bytes;
+        self.capacities = [None; 4];
     }
 
     /// Ends the rate control: the last vector remains.
@@ -129,7 +149,7 @@ impl<P> Link<P> {
             // previous one.
             && let Ok(sending) = Sending::new(&choice.vector, self.limits.window, self.clock)
         {
-            self.sending = sending;
+            self.set_sending(sending);
         }
         let frames = choice
             .frames
@@ -177,12 +197,59 @@ impl<P> Link<P> {
     /// Estimated airtime of a packet before its vector is known. The estimate includes its bits and
     /// its share of the overhead of an aggregate of 16 (Linux, `net/mac80211/airtime.c`, for HT and
     /// later).
-    pub(super) fn estimate(&self, packet: u32) -> Duration {
+    #[inline]
+    pub(super) fn estimate(&mut self, packet: u32) -> Duration {
+        if let Some((length, estimate)) = self.estimated
+            && length == packet
+        {
+            return estimate;
+        }
+        let estimate = self.computed_estimate(packet);
+        self.estimated = Some((packet, estimate));
+        estimate
+    }
+
+    fn computed_estimate(&self, packet: u32) -> Duration {
         let Sending { format, block_ack, .. } = &self.sending;
         let whole = format.duration(u64::from(packet));
         let fixed = format.preamble + format.extension;
         let share = if self.limits.ampdu { 16 } else { 1 };
         whole.saturating_sub(fixed) + (fixed + *block_ack) / share
+    }
+
+    /// Capacity of an aggregate of a category at the current rate.
+    #[inline]
+    pub(super) fn capacity(
+        &mut self,
+        category: usize,
+        framing: &Framing,
+        parameters: &EdcaParameters,
+        sifs: Duration,
+    ) -> Capacity {
+        if let Some(capacity) = self.capacities[category] {
+            return capacity;
+        }
+        let limits = limits_in_txop(&self.limits, &self.sending, parameters, sifs);
+        let frames = if limits.ampdu { limits.frames.max(1) } else { 1 };
+        let capacity = Capacity {
+            mpdus: u64::from(frames),
+            bytes: limits.room(&self.sending.format),
+            amsdu: limits.amsdu,
+            framing: self.framing(framing),
+        };
+        self.capacities[category] = Some(capacity);
+        capacity
+    }
+
+    /// MPDUs and bytes that wait ahead of the queue for the last place of a TID. What waits is in the first aggregate.
+    #[inline]
+    pub(super) fn waiting_ahead(&self, tid: u8, is_only: bool, framing: &Framing) -> (u64, u64) {
+        let sender = &self.senders[usize::from(tid)];
+        if is_only && sender.is_waiting() {
+            sender.content(framing)
+        } else {
+            (0, 0)
+        }
     }
 
     /// Frame headers on this link.
@@ -205,6 +272,21 @@ impl<P> Link<P> {
         }
         self.senders[usize::from(tid)].readiness(&self.limits)
     }
+}
+
+/// Limits of an aggregate in a TXOP: its PPDU and the response must fit.
+pub(super) fn limits_in_txop(
+    limits: &Limits,
+    sending: &Sending,
+    parameters: &EdcaParameters,
+    sifs: Duration,
+) -> Limits {
+    let mut limits = *limits;
+    if !parameters.txop.is_zero() {
+        let response = sending.block_ack.max(sending.ack) + sifs;
+        limits.time = limits.time.min(parameters.txop.saturating_sub(response));
+    }
+    limits
 }
 
 /// Starts a rate control. A fixed rate needs no set of rates, which is large.

@@ -39,6 +39,7 @@ pub use config::{AirConfig, ChannelConfig, LinkConfig, NodeConfig};
 pub use delivery_bound::{DeliveryBound, Expected};
 pub use output::{Account, ChannelAccount, Output, Transmission};
 
+use crate::aggregation::Mpdu;
 use crate::packet::{DropReason, NodeId, Packet, Queued};
 use crate::phy::PhyError;
 use crate::queue::{StationState, TransmitQueue};
@@ -160,7 +161,6 @@ impl<P: std::fmt::Debug + Send> Air<P> {
     /// Adds a packet for `to` to the transmit queue of `from`.
     pub fn handle_packet(&mut self, now: Instant, from: NodeId, to: NodeId, packet: Packet<P>) {
         self.handle_timeout(now);
-        self.due = None;
         let now = self.now;
         let node = &mut self.nodes[from.index()];
         let category = crate::edca::AccessCategory::from_tid(packet.tid).index();
@@ -182,11 +182,17 @@ impl<P: std::fmt::Debug + Send> Air<P> {
     }
 
     /// Processes all events up to `now`, in the order of time.
+    #[inline]
     pub fn handle_timeout(&mut self, now: Instant) {
-        while let Some((at, wake)) = self.next_due() {
-            if at > now {
-                break;
-            }
+        if self.next_due().is_some_and(|(at, _)| at <= now) {
+            self.handle_due(now);
+        }
+        self.now = self.now.max(now);
+    }
+
+    #[inline(never)]
+    fn handle_due(&mut self, now: Instant) {
+        while let Some((at, wake)) = self.next_due().filter(|(at, _)| *at <= now) {
             self.now = self.now.max(at);
             self.due = None;
             match wake {
@@ -197,7 +203,6 @@ impl<P: std::fmt::Debug + Send> Air<P> {
                 Wake::Backoff => self.handle_backoff(self.now),
             }
         }
-        self.now = self.now.max(now);
     }
 
     /// Next output.
@@ -255,12 +260,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
     #[must_use]
     pub fn backlog(&self, node: NodeId) -> usize {
         let node = &self.nodes[node.index()];
-        let of_mpdus = |mpdus: &[crate::aggregation::Mpdu<P>]| -> usize {
-            mpdus
-                .iter()
-                .map(|m| usize::from(m.packet.is_some()) + m.more.len())
-                .sum()
-        };
+        let of_mpdus = |mpdus: &[Mpdu<P>]| -> usize { mpdus.iter().map(Mpdu::packets).sum() };
         let hardware: usize = node.categories.iter().map(|c| c.hardware.packets()).sum();
         let links = node.links.iter();
         let waiting: usize = links
@@ -281,13 +281,25 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         node.queue.packets() + hardware + waiting + received + on_air + node.in_adapter()
     }
 
+    #[inline]
     fn next_due(&mut self) -> Option<(Instant, Wake)> {
-        if let Some(due) = self.due {
-            return due;
+        match self.due {
+            Some(due) => due,
+            None => self.find_due(),
         }
+    }
+
+    #[inline(never)]
+    fn find_due(&mut self) -> Option<(Instant, Wake)> {
         let mut due = self.events.peek().map(|Reverse((at, ..))| (*at, Wake::Frame));
+        let before = due.map(|(at, _)| at);
         for channel in &mut self.channels {
-            if let Some(at) = channel.contention.next_due() {
+            let contention = &mut channel.contention;
+            let backoff = match before {
+                Some(before) => contention.next_due_before(before),
+                None => contention.next_due(),
+            };
+            if let Some(at) = backoff {
                 // A backoff that ended before its contender had anything to send is due now.
                 let backoff = (at.max(self.now), Wake::Backoff);
                 due = Some(due.map_or(backoff, |due| due.min(backoff)));
@@ -298,16 +310,22 @@ impl<P: std::fmt::Debug + Send> Air<P> {
     }
 
     fn schedule(&mut self, at: Instant, event: Event) {
+        self.due = None;
         self.sequence += 1;
         self.events.push(Reverse((at, self.sequence, event)));
     }
 
     /// Reports the drops of a node's queue.
+    #[inline]
     fn report_drops(&mut self, now: Instant, from: NodeId) {
-        let node = &mut self.nodes[from.index()];
-        if node.drops.is_empty() {
-            return;
+        if !self.nodes[from.index()].drops.is_empty() {
+            self.report_all_drops(now, from);
         }
+    }
+
+    #[inline(never)]
+    fn report_all_drops(&mut self, now: Instant, from: NodeId) {
+        let node = &mut self.nodes[from.index()];
         for (queued, reason) in node.drops.drain(..) {
             node.account.drops += 1;
             self.outputs.push_back(Output::Dropped {

@@ -6,7 +6,7 @@ use super::host_bus::{RxBus, Serializer};
 use super::link::Link;
 use super::output::Account;
 use super::sequence::{Exchange, FrameSequence, Payload, User};
-use crate::aggregation::{Fit, Framing, Limits, Mpdu, Sending};
+use crate::aggregation::{Fit, Framing, Limits, Mpdu};
 use crate::config::AdapterRate;
 use crate::edca::{AccessCategory, Contender, EdcaParameters, Window};
 use crate::packet::{MANAGEMENT, NodeId, Packet, Queued};
@@ -113,21 +113,6 @@ pub(super) struct Category<P> {
     pub(super) window: Window,
     pub(super) hardware: Hardware<P>,
     pub(super) waiting: bool,
-}
-
-/// Limits of an aggregate in a TXOP: its PPDU and the response must fit.
-pub(super) fn limits_in_txop(
-    limits: &Limits,
-    sending: &Sending,
-    parameters: &EdcaParameters,
-    sifs: Duration,
-) -> Limits {
-    let mut limits = *limits;
-    if !parameters.txop.is_zero() {
-        let response = sending.block_ack.max(sending.ack) + sifs;
-        limits.time = limits.time.min(parameters.txop.saturating_sub(response));
-    }
-    limits
 }
 
 impl<P> Node<P> {

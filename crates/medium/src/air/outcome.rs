@@ -1,7 +1,8 @@
 //! Completion of a frame exchange: acknowledged, retried or dropped MPDUs.
 
 use super::hardware::{Fill, Place, Receiver};
-use super::node::{Node, limits_in_txop};
+use super::link::limits_in_txop;
+use super::node::Node;
 use super::sent::Sent;
 use super::sequence::{Exchange, FrameSequence, Payload, User};
 use super::{Account, Air, Output};
@@ -83,18 +84,19 @@ impl<P: std::fmt::Debug + Send> Air<P> {
             node.categories[category].hardware.composes() && received * HARDLY_WORKS < aggregate.mpdus.len();
         let sender = &mut link.senders[usize::from(tin.tid)];
         let (mut sent, mut given_up) = (Sent::new(now, id, to), false);
-        let mut kept = node.spare.pop().unwrap_or_default();
-        for (index, mpdu) in aggregate.mpdus.drain(..).enumerate() {
-            if arrived.get(index) == Some(&true) {
+        let mut arrivals = arrived.iter();
+        aggregate.mpdus.retain_mut(|mpdu| {
+            if arrivals.next() == Some(&true) {
                 sender.settle(mpdu.sequence);
                 if !is_frame {
-                    sent.add(&mpdu, &mut self.outputs);
+                    sent.add(mpdu, &mut self.outputs);
                 }
+                false
             } else if mpdu.tries >= tries || link.state == StationState::Gone && !is_frame {
                 sender.settle(mpdu.sequence);
                 given_up = true;
                 if !is_frame {
-                    sent.add(&mpdu, &mut self.outputs);
+                    sent.add(mpdu, &mut self.outputs);
                 }
                 let reason = if mpdu.tries >= tries {
                     DropReason::RetryLimit
@@ -102,10 +104,11 @@ impl<P: std::fmt::Debug + Send> Air<P> {
                     DropReason::Disassociated
                 };
                 drop_mpdu((now, id, to), reason, mpdu, &mut node.account, &mut self.outputs);
+                false
             } else {
-                kept.push(mpdu);
+                true
             }
-        }
+        });
         arrived.clear();
         node.spare_arrived = arrived;
         // An MPDU that was given up, now or before, must not block later ones longer than the
@@ -116,7 +119,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         let hardware = &node.categories[category].hardware;
         let retry = if is_frame {
             Retry::Frame
-        } else if kept.is_empty() {
+        } else if aggregate.mpdus.is_empty() {
             Retry::Nothing
         } else if (received > 0 && !falls_back) || given_up || aggregate.probe || link.state == StationState::Asleep {
             Retry::FromQueue
@@ -125,8 +128,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         } else {
             Retry::SameAggregate
         };
-        node.retry(now, category, tin, aggregate, &mut kept, retry);
-        node.recycle(kept);
+        node.retry(now, category, tin, aggregate, retry);
         sent.flush(&mut self.outputs);
         self.release(now, id, to);
     }
@@ -148,16 +150,8 @@ enum Retry {
 }
 
 impl<P> Node<P> {
-    /// Ends the attempt to send `aggregate`, of which `kept` remains.
-    fn retry(
-        &mut self,
-        now: Instant,
-        category: usize,
-        tin: StationTid,
-        mut aggregate: Aggregate<P>,
-        kept: &mut Vec<Mpdu<P>>,
-        retry: Retry,
-    ) {
+    /// Ends the attempt to send an aggregate, with the MPDUs that were neither acknowledged nor dropped.
+    fn retry(&mut self, now: Instant, category: usize, tin: StationTid, mut aggregate: Aggregate<P>, retry: Retry) {
         let estimated_airtime = aggregate.estimated_airtime;
         let place = self.place_of(tin.to).expect("an exchange has a link");
         let link = &mut self.links[usize::from(place)];
@@ -168,14 +162,13 @@ impl<P> Node<P> {
                 self.queue.on_completed(tin, estimated_airtime);
                 self.recycle(aggregate.mpdus);
             }
-            Retry::Frame if kept.is_empty() => self.recycle(aggregate.mpdus),
+            Retry::Frame if aggregate.mpdus.is_empty() => self.recycle(aggregate.mpdus),
             Retry::Frame => {
-                aggregate.mpdus.append(kept);
                 aggregate.failures += 1;
                 slot.hardware.push_again(Receiver::Station(tin), aggregate);
             }
             Retry::FromQueue => {
-                sender.send_again(kept.drain(..));
+                sender.send_again(aggregate.mpdus.drain(..));
                 self.queue.on_completed(tin, estimated_airtime);
                 self.set_unsent(now, tin);
                 self.recycle(aggregate.mpdus);
@@ -185,19 +178,18 @@ impl<P> Node<P> {
                     tin,
                     failures: aggregate.failures + 1,
                     estimated_airtime,
-                    mpdus: kept.len(),
+                    mpdus: aggregate.mpdus.len(),
                     fill: Fill::default(),
                     full: false,
                     closed: false,
                 });
-                sender.send_again(kept.drain(..));
+                sender.send_again(aggregate.mpdus.drain(..));
                 if !slot.hardware.takes_packets() {
                     self.set_unsent(now, tin);
                 }
                 self.recycle(aggregate.mpdus);
             }
             Retry::SameAggregate => {
-                aggregate.mpdus.append(kept);
                 aggregate.failures += 1;
                 let (sending, _) = link.choose(now, aggregate.failures);
                 if sending.vector != aggregate.sending.vector {
@@ -219,11 +211,11 @@ impl<P> Node<P> {
 fn drop_mpdu<P>(
     (now, from, to): (Instant, NodeId, NodeId),
     reason: DropReason,
-    mpdu: Mpdu<P>,
+    mpdu: &mut Mpdu<P>,
     account: &mut Account,
     outputs: &mut VecDeque<Output<P>>,
 ) {
-    for queued in mpdu.packet.into_iter().chain(mpdu.more) {
+    for queued in mpdu.packet.take().into_iter().chain(mpdu.take_more()) {
         account.drops += 1;
         outputs.push_back(Output::Dropped {
             at: now,

@@ -27,6 +27,9 @@ impl<P: std::fmt::Debug + Send> Air<P> {
     /// Receives the data that `id` sent to one of its users: MPDU losses and delivery. Returns true if at least one MPDU
     /// arrived.
     fn receive(&mut self, now: Instant, id: NodeId, user: Party, frame: &OnAir, lost: bool) -> bool {
+        let receiver = self.nodes[id.index()].exchange().user(user);
+        let receiver = receiver.expect("a receiver of the data").tin.to;
+        let has_limit = self.nodes[receiver.index()].bus.down.is_some();
         let node = &mut self.nodes[id.index()];
         let exchange = node.exchange.as_mut();
         let user = exchange.and_then(|exchange| exchange.user_mut(user));
@@ -38,10 +41,25 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         let (tin, to) = (*tin, tin.to);
         let place = node.link_to[to.index()].expect("an exchange has a link");
         let link = &mut node.links[usize::from(place)];
+        let (account, outputs, released) = (&mut node.account, &mut self.outputs, &mut self.released);
+        let mut release = |content: Received<P>| {
+            if has_limit {
+                released.push(content);
+                return;
+            }
+            deliver(now, id, to, content.first, account, outputs);
+            for packet in content.more {
+                deliver(now, id, to, packet, account, outputs);
+            }
+        };
         let mut arrived = 0;
+        // MPDUs often have the same length.
+        let (mut known, mut chance) = (None, 0.0);
         arrivals.clear();
         for mpdu in &mut aggregate.mpdus {
-            let chance = link.success(&aggregate.sending.vector, mpdu.length);
+            if known.replace(mpdu.length) != Some(mpdu.length) {
+                chance = link.success(&aggregate.sending.vector, mpdu.length);
+            }
             let ok =
                 !lost && (chance >= 1.0 || ((self.loss_rng.next_u64() >> 11) as f64) < chance * (1_u64 << 53) as f64);
             arrivals.push(ok);
@@ -49,15 +67,16 @@ impl<P: std::fmt::Debug + Send> Air<P> {
                 continue;
             }
             arrived += 1;
-            let reorder = &mut link.reorder[usize::from(tin.tid)];
             // A retransmission of an MPDU whose acknowledgement was lost has no content.
             let Some(first) = mpdu.packet.take() else { continue };
             let content = Received {
                 first: first.packet,
-                more: mpdu.more.drain(..).map(|queued| queued.packet).collect(),
+                more: mpdu.more.as_mut().map_or_else(Vec::new, |more| {
+                    more.packets.drain(..).map(|queued| queued.packet).collect()
+                }),
             };
-            let released = &mut self.released;
-            reorder.receive(mpdu.sequence, content, |content| released.push(content));
+            let reorder = &mut link.reorder[usize::from(tin.tid)];
+            reorder.receive(mpdu.sequence, content, &mut release);
         }
         let (mpdus, duration) = (aggregate.mpdus.len() as u32, aggregate.duration);
         node.account.retries += u64::from(mpdus - arrived);

@@ -30,15 +30,24 @@ impl Sent {
     }
 
     /// Adds the packets of an MPDU.
+    #[inline]
     pub(super) fn add<P, Q>(&mut self, mpdu: &Mpdu<P>, outputs: &mut VecDeque<Output<Q>>) {
-        for (flow, bytes) in mpdu.contents() {
-            if flow != self.flow {
-                self.flush(outputs);
-                self.flow = flow;
+        self.add_packet(mpdu.content, outputs);
+        if let Some(more) = &mpdu.more {
+            for content in &more.contents {
+                self.add_packet(*content, outputs);
             }
-            self.packets += 1;
-            self.bytes += bytes;
         }
+    }
+
+    #[inline]
+    fn add_packet<Q>(&mut self, (flow, bytes): (u32, u32), outputs: &mut VecDeque<Output<Q>>) {
+        if flow != self.flow {
+            self.flush(outputs);
+            self.flow = flow;
+        }
+        self.packets += 1;
+        self.bytes += bytes;
     }
 
     /// Reports the group, if there is one.

@@ -25,6 +25,41 @@ struct List<P> {
     gone: u32,
 }
 
+/// Packets of one tin in a [`Store`].
+#[derive(Debug)]
+pub(super) struct TinStore<'a, P> {
+    tin: StationTid,
+    list: &'a mut List<P>,
+    order: &'a mut Option<VecDeque<StationTid>>,
+    packets: &'a mut u32,
+    airtime: &'a mut Duration,
+}
+
+impl<P> TinStore<'_, P> {
+    /// Adds a packet at the end.
+    #[inline]
+    pub(super) fn push(&mut self, packet: Queued<P>, estimated_airtime: Duration) {
+        self.list.packets.push_back((packet, estimated_airtime));
+        if let Some(order) = self.order {
+            order.push_back(self.tin);
+        }
+        *self.packets += 1;
+        *self.airtime += estimated_airtime;
+    }
+
+    /// Next packet with at most `most` bytes, and its estimated airtime.
+    #[inline]
+    pub(super) fn pop(&mut self, most: u32) -> Option<(Queued<P>, Duration)> {
+        let packets = &mut self.list.packets;
+        packets.front().filter(|(queued, _)| queued.packet.length <= most)?;
+        let (queued, airtime) = packets.pop_front()?;
+        self.list.gone += u32::from(self.order.is_some());
+        *self.packets -= 1;
+        *self.airtime = *self.airtime - airtime;
+        Some((queued, airtime))
+    }
+}
+
 impl<P> Store<P> {
     pub(super) fn new(in_order: bool) -> Self {
         Store {
@@ -55,35 +90,25 @@ impl<P> Store<P> {
         list.flat_map(|list| list.packets.iter().map(|(packet, _)| packet))
     }
 
-    pub(super) fn push(&mut self, tin: StationTid, packet: Queued<P>, estimated_airtime: Duration) {
+    /// Part of a tin.
+    pub(super) fn of_tin(&mut self, tin: StationTid) -> TinStore<'_, P> {
         let list = self.lists.entry(tin, || List {
             packets: VecDeque::new(),
             gone: 0,
         });
-        list.packets.push_back((packet, estimated_airtime));
-        if let Some(order) = &mut self.order {
-            order.push_back(tin);
+        TinStore {
+            tin,
+            list,
+            order: &mut self.order,
+            packets: &mut self.packets,
+            airtime: &mut self.airtime,
         }
-        self.packets += 1;
-        self.airtime += estimated_airtime;
-    }
-
-    /// Next packet of that tin with at most `most` bytes, and its estimated airtime.
-    pub(super) fn pop(&mut self, tin: StationTid, most: u32) -> Option<(Queued<P>, Duration)> {
-        let list = self.lists.get_mut(tin)?;
-        list.packets
-            .front()
-            .filter(|(queued, _)| queued.packet.length <= most)?;
-        let (queued, airtime) = list.packets.pop_front()?;
-        list.gone += u32::from(self.order.is_some());
-        self.packets -= 1;
-        self.airtime = self.airtime - airtime;
-        Some((queued, airtime))
     }
 
     /// Removes the packets of a tin.
     pub(super) fn take_all(&mut self, tin: StationTid) -> Vec<(Queued<P>, Duration)> {
-        std::iter::from_fn(|| self.pop(tin, u32::MAX)).collect()
+        let mut list = self.of_tin(tin);
+        std::iter::from_fn(|| list.pop(u32::MAX)).collect()
     }
 
     /// Tin of the packet that arrived first; `None` without an order.

@@ -126,11 +126,17 @@ impl Contention {
     /// aCCATime; contenders whose backoff ends before then send too, and collide.
     pub fn sense(&mut self, now: Instant, group: usize) {
         let group = &mut self.groups[group];
-        if group.sensed == 0 {
-            self.next = None;
-            group.notices = Some(now + self.timing.detect);
-        }
+        let is_first = group.sensed == 0;
         group.sensed += 1;
+        if is_first {
+            self.next = None;
+            let detected = now + self.timing.detect;
+            group.notices = Some(detected);
+            if group.idle_since >= detected {
+                // No backoff can end before.
+                group.notice(&mut self.contenders, self.timing.slot);
+            }
+        }
     }
 
     /// Reports the end of a transmission that the group heard. `nav`: end of the NAV. `broken`:
@@ -154,6 +160,19 @@ impl Contention {
         }
     }
 
+    /// As [`next_due`](Self::next_due), but may be `None` if no backoff ends before `limit`.
+    #[inline]
+    pub fn next_due_before(&mut self, limit: Instant) -> Option<Instant> {
+        // All groups are idle from a time on that is not earlier.
+        let is_later = |group: &Group| group.sensed == 0 && group.idle_since >= limit;
+        match self.next {
+            Some(next) => next,
+            None if self.groups.iter().all(is_later) => None,
+            None => self.recompute(),
+        }
+    }
+
+    #[inline(never)]
     fn recompute(&mut self) -> Option<Instant> {
         let slot = self.timing.slot;
         let mut next: Option<Instant> = None;

@@ -11,7 +11,6 @@ use crate::config::{Aql, QueueLimit};
 use crate::edca::AccessCategory;
 use crate::packet::{NodeId, Queued};
 use netburn_units::{Duration, Instant};
-use std::collections::BTreeMap;
 
 /// The limit is that of `include/net/fq_impl.h`.
 pub(super) const PROPERTIES: Properties = Properties {
@@ -39,17 +38,46 @@ pub(super) fn build<P: std::fmt::Debug + Send + 'static, M: Mount<P>>(
 /// (`IEEE80211_DEFAULT_AIRTIME_WEIGHT`).
 pub const DEFAULT_WEIGHT: u32 = 256;
 
+impl Account {
+    /// Nanoseconds added to a deficit in each round.
+    const fn turn(&self) -> i64 {
+        self.weight as i64 * 1_000
+    }
+
+    fn deficit(&mut self, category: AccessCategory) -> &mut i64 {
+        let turn = self.turn();
+        self.deficits[category.index()].get_or_insert(turn)
+    }
+}
+
 /// Airtime fairness.
 #[derive(Debug)]
 pub struct Airtime<P> {
     queue: FqMac<P>,
     aql: Option<Aql>,
-    weights: BTreeMap<NodeId, u32>,
-    /// By station and category, in nanoseconds.
-    deficits: BTreeMap<(NodeId, AccessCategory), i64>,
-    /// Airtime in the hardware, by station and category.
-    pending: BTreeMap<(NodeId, AccessCategory), Duration>,
+    /// By station.
+    accounts: Vec<Account>,
     pending_total: Duration,
+}
+
+/// Airtime of a station.
+#[derive(Debug, Clone)]
+struct Account {
+    weight: u32,
+    /// By category, in nanoseconds; `None` before its first use.
+    deficits: [Option<i64>; 4],
+    /// Airtime in the hardware, by category.
+    pending: [Duration; 4],
+}
+
+impl Default for Account {
+    fn default() -> Self {
+        Account {
+            weight: DEFAULT_WEIGHT,
+            deficits: [None; 4],
+            pending: [Duration::ZERO; 4],
+        }
+    }
 }
 
 impl<P> Airtime<P> {
@@ -59,16 +87,14 @@ impl<P> Airtime<P> {
         Airtime {
             queue: FqMac::new(parameters, codel),
             aql,
-            weights: BTreeMap::new(),
-            deficits: BTreeMap::new(),
-            pending: BTreeMap::new(),
+            accounts: Vec::new(),
             pending_total: Duration::ZERO,
         }
     }
 
     /// Sets a station's weight, 1 to 65 535: its airtime share is proportional to it.
     pub fn set_weight(&mut self, station: NodeId, weight: u32) {
-        self.weights.insert(station, weight.max(1));
+        self.account_mut(station).weight = weight.max(1);
     }
 
     /// Sets the CoDel parameters of one station's tin.
@@ -79,7 +105,8 @@ impl<P> Airtime<P> {
     /// Airtime in the hardware for a station, and for all.
     #[must_use]
     pub fn pending(&self, station: NodeId, category: AccessCategory) -> (Duration, Duration) {
-        let own = self.pending.get(&(station, category)).copied().unwrap_or_default();
+        let account = self.accounts.get(station.index());
+        let own = account.map_or(Duration::ZERO, |account| account.pending[category.index()]);
         (own, self.pending_total)
     }
 
@@ -91,8 +118,13 @@ impl<P> Airtime<P> {
         own < aql.low || (total < aql.total && own < aql.high)
     }
 
-    fn weight(&self, station: NodeId) -> i64 {
-        i64::from(self.weights.get(&station).copied().unwrap_or(DEFAULT_WEIGHT)) * 1_000
+    #[inline]
+    fn account_mut(&mut self, station: NodeId) -> &mut Account {
+        let index = station.index();
+        if self.accounts.len() <= index {
+            self.accounts.resize(index + 1, Account::default());
+        }
+        &mut self.accounts[index]
     }
 }
 
@@ -116,18 +148,17 @@ impl<P: std::fmt::Debug + Send> TransmitQueue<P> for Airtime<P> {
                 self.queue.turns[category.index()].leave();
                 continue;
             }
-            let weight = self.weight(tin.to);
             let readiness = if self.below_limit(tin) {
                 may(tin)
             } else {
                 Readiness::Later
             };
             // Airtime in the hardware is charged after the transmission (Linux since 2022).
-            let pending = self.pending(tin.to, category).0.as_nanos() as i64;
-            let deficit = self.deficits.entry((tin.to, category)).or_insert(weight);
-            let spent = *deficit < pending;
+            let account = self.account_mut(tin.to);
+            let pending = account.pending[category.index()].as_nanos() as i64;
+            let spent = *account.deficit(category) < pending;
             if spent {
-                *deficit += weight;
+                *account.deficit(category) += account.turn();
             }
             if !spent {
                 match readiness {
@@ -155,6 +186,10 @@ impl<P: std::fmt::Debug + Send> TransmitQueue<P> for Airtime<P> {
         self.queue.dequeue(now, tin, drops)
     }
 
+    fn is_idle(&self, tin: StationTid) -> bool {
+        self.queue.is_idle(tin)
+    }
+
     fn set_weight(&mut self, station: NodeId, weight: u32) {
         Airtime::set_weight(self, station, weight);
     }
@@ -179,22 +214,19 @@ impl<P: std::fmt::Debug + Send> TransmitQueue<P> for Airtime<P> {
     }
 
     fn on_pushed_to_hw(&mut self, tin: StationTid, airtime: Duration) {
-        *self.pending.entry((tin.to, tin.category())).or_default() += airtime;
+        self.account_mut(tin.to).pending[tin.category().index()] += airtime;
         self.pending_total += airtime;
     }
 
     fn on_completed(&mut self, tin: StationTid, airtime: Duration) {
-        if let Some(pending) = self.pending.get_mut(&(tin.to, tin.category())) {
-            let airtime = airtime.min(*pending);
-            *pending = *pending - airtime;
-            self.pending_total = self.pending_total - airtime;
-        }
+        let pending = &mut self.account_mut(tin.to).pending[tin.category().index()];
+        let airtime = airtime.min(*pending);
+        *pending = *pending - airtime;
+        self.pending_total = self.pending_total - airtime;
     }
 
     fn charge_airtime(&mut self, tin: StationTid, airtime: Duration) {
-        let weight = self.weight(tin.to);
-        let deficit = self.deficits.entry((tin.to, tin.category())).or_insert(weight);
-        *deficit -= airtime.as_nanos() as i64;
+        *self.account_mut(tin.to).deficit(tin.category()) -= airtime.as_nanos() as i64;
     }
 
     fn packets(&self) -> usize {

@@ -21,6 +21,12 @@ pub const POWER_SAVE_BUFFER: usize = 64;
 pub trait Discipline<P>: std::fmt::Debug + Send {
     /// Adds a packet.
     fn enqueue(&mut self, now: Instant, packet: Queued<P>, drops: &mut Drops<P>);
+    /// Returns true if [`enqueue`](Self::enqueue) and then [`dequeue`](Self::dequeue) would return this packet and
+    /// change nothing else.
+    fn passes(&self, packet: &Queued<P>) -> bool {
+        let _ = packet;
+        false
+    }
     /// Next packet, for any receiver.
     fn dequeue(&mut self, now: Instant, drops: &mut Drops<P>) -> Option<Queued<P>>;
     /// Drops all packets, because the queue is replaced.
@@ -97,10 +103,16 @@ impl<P, D: Discipline<P>> Device<P, D> {
             let Some(packet) = self.discipline.dequeue(now, drops) else {
                 return;
             };
-            match self.away_place(packet.to) {
-                Some(place) => self.away[place].put(packet, drops),
-                None => self.list(packet),
-            }
+            self.put(packet, drops);
+        }
+    }
+
+    /// Adds a packet to the list of its tin, or to the buffer of a station that is away.
+    #[inline]
+    fn put(&mut self, packet: Queued<P>, drops: &mut Drops<P>) {
+        match self.away_place(packet.to) {
+            Some(place) => self.away[place].put(packet, drops),
+            None => self.list(packet),
         }
     }
 
@@ -190,8 +202,14 @@ impl<P> List<P> {
 
 impl<P: std::fmt::Debug + Send, D: Discipline<P>> TransmitQueue<P> for Device<P, D> {
     fn enqueue(&mut self, now: Instant, packet: Queued<P>, drops: &mut Drops<P>) {
-        self.discipline.enqueue(now, packet, drops);
-        self.refill(now, drops);
+        if self.held >= self.depth {
+            self.discipline.enqueue(now, packet, drops);
+        } else if self.discipline.passes(&packet) {
+            self.put(packet, drops);
+        } else {
+            self.discipline.enqueue(now, packet, drops);
+            self.refill(now, drops);
+        }
     }
 
     fn next(
@@ -231,6 +249,10 @@ impl<P: std::fmt::Debug + Send, D: Discipline<P>> TransmitQueue<P> for Device<P,
         self.held_bytes -= u64::from(packet.packet.length);
         self.refill(now, drops);
         Some(packet)
+    }
+
+    fn is_idle(&self, tin: StationTid) -> bool {
+        self.lists.get(tin).is_none_or(|list| list.packets.is_empty())
     }
 
     fn clear(&mut self, drops: &mut Drops<P>) {

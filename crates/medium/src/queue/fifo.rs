@@ -65,6 +65,10 @@ impl<P: std::fmt::Debug + Send> Discipline<P> for Fifo<P> {
         }
     }
 
+    fn passes(&self, packet: &Queued<P>) -> bool {
+        self.packets.is_empty() && self.has_room(packet.packet.length)
+    }
+
     fn dequeue(&mut self, _now: Instant, _drops: &mut Drops<P>) -> Option<Queued<P>> {
         let packet = self.packets.pop_front()?;
         self.bytes -= u64::from(packet.packet.length);

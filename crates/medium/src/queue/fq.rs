@@ -63,14 +63,20 @@ pub struct Fq<P> {
 
 #[derive(Debug)]
 struct Flow<P> {
-    packets: VecDeque<Queued<P>>,
-    bytes: u64,
+    waiting: Waiting<P>,
     deficit: i64,
     codel: Codel,
     /// Tin that serves it while it has packets or a position in a list.
     tin: Option<StationTid>,
     /// Index in `busy` plus one; 0: none.
     busy: u32,
+}
+
+/// Packets of a flow.
+#[derive(Debug)]
+struct Waiting<P> {
+    packets: VecDeque<Queued<P>>,
+    bytes: u64,
 }
 
 #[derive(Debug)]
@@ -86,8 +92,10 @@ struct TinState {
 impl<P> Flow<P> {
     fn new() -> Self {
         Flow {
-            packets: VecDeque::new(),
-            bytes: 0,
+            waiting: Waiting {
+                packets: VecDeque::new(),
+                bytes: 0,
+            },
             deficit: 0,
             codel: Codel::default(),
             tin: None,
@@ -96,7 +104,7 @@ impl<P> Flow<P> {
     }
 }
 
-impl<P> Source<P> for Flow<P> {
+impl<P> Source<P> for Waiting<P> {
     fn pop(&mut self) -> Option<Queued<P>> {
         let packet = self.packets.pop_front()?;
         self.bytes -= u64::from(packet.packet.length);
@@ -126,31 +134,31 @@ impl<P> Fq<P> {
 
     /// Sets the CoDel parameters of a tin.
     pub fn set_codel(&mut self, tin: StationTid, codel: CodelParameters) {
-        self.tin(tin, codel).codel = codel;
+        tin_state(&mut self.tins, &mut self.flows, tin, codel).codel = codel;
     }
 
     /// Adds a packet for `tin`; `codel` are the CoDel parameters of a new tin. Drops from the
     /// largest flow on overflow.
     pub fn enqueue(&mut self, tin: StationTid, codel: CodelParameters, packet: Queued<P>, drops: &mut Drops<P>) {
         let hashed = self.hashed(packet.packet.flow);
-        let fallback = self.tin(tin, codel).fallback;
+        let state = tin_state(&mut self.tins, &mut self.flows, tin, codel);
         let index = match self.flows[hashed as usize].tin {
-            Some(other) if other != tin => fallback,
+            Some(other) if other != tin => state.fallback,
             _ => hashed,
         };
         let flow = &mut self.flows[index as usize];
         let listed = flow.tin.is_some();
         flow.tin = Some(tin);
-        flow.bytes += u64::from(packet.packet.length);
+        let length = packet.packet.length;
+        flow.waiting.bytes += u64::from(length);
+        flow.waiting.packets.push_back(packet);
         self.packets += 1;
-        self.bytes += u64::from(packet.packet.length);
-        self.memory += truesize(packet.packet.length);
-        flow.packets.push_back(packet);
+        self.bytes += u64::from(length);
+        self.memory += truesize(length);
         if flow.busy == 0 {
             self.busy.push(index);
             flow.busy = self.busy.len() as u32;
         }
-        let state = self.tins.get_mut(tin).expect("made above");
         state.packets += 1;
         if !listed {
             flow.deficit = i64::from(self.parameters.quantum);
@@ -163,33 +171,32 @@ impl<P> Fq<P> {
 
     /// Next packet of `tin`.
     pub fn dequeue(&mut self, now: Instant, tin: StationTid, drops: &mut Drops<P>) -> Option<Queued<P>> {
+        let state = self.tins.get_mut(tin)?;
+        let quantum = i64::from(self.parameters.quantum);
         loop {
-            let state = self.tins.get_mut(tin)?;
             let (index, is_new) = match (state.new.front(), state.old.front()) {
                 (Some(index), _) => (*index, true),
                 (None, Some(index)) => (*index, false),
                 (None, None) => return None,
             };
-            let list = if is_new { &mut state.new } else { &mut state.old };
             let flow = &mut self.flows[index as usize];
             if flow.deficit <= 0 {
-                let quantum = i64::from(self.parameters.quantum);
-                list.pop_front();
                 // A single flow gets all its turns at once.
-                let turns = if state.new.is_empty() && state.old.is_empty() {
-                    1 - flow.deficit / quantum
-                } else {
-                    1
-                };
+                let is_single = state.new.len() + state.old.len() == 1;
+                let turns = if is_single { 1 - flow.deficit / quantum } else { 1 };
                 flow.deficit += turns * quantum;
-                state.old.push_back(index);
+                if is_new {
+                    state.new.pop_front();
+                    state.old.push_back(index);
+                } else if !is_single {
+                    state.old.pop_front();
+                    state.old.push_back(index);
+                }
                 continue;
             }
-            let (packets, dropped) = (flow.packets.len(), drops.len());
-            let mut codel = std::mem::take(&mut flow.codel);
-            let sent = codel.dequeue(now, &state.codel, flow, drops);
-            flow.codel = codel;
-            let left = flow.packets.len();
+            let (packets, dropped) = (flow.waiting.packets.len(), drops.len());
+            let sent = flow.codel.dequeue(now, &state.codel, &mut flow.waiting, drops);
+            let left = flow.waiting.packets.len();
             let gone = (packets - left) as u32;
             state.packets -= gone;
             self.packets -= gone;
@@ -197,34 +204,38 @@ impl<P> Fq<P> {
                 self.bytes -= u64::from(packet.packet.length);
                 self.memory -= truesize(packet.packet.length);
             }
-            if left == 0 {
-                idle(&mut self.busy, &mut self.flows, index);
-            }
-            let flow = &mut self.flows[index as usize];
-            let state = self.tins.get_mut(tin).expect("found above");
-            match sent {
-                Some(packet) => {
-                    flow.deficit -= i64::from(packet.packet.length);
-                    self.bytes -= u64::from(packet.packet.length);
-                    self.memory -= truesize(packet.packet.length);
-                    return Some(packet);
+            if let Some(packet) = sent {
+                let length = packet.packet.length;
+                flow.deficit -= i64::from(length);
+                self.bytes -= u64::from(length);
+                self.memory -= truesize(length);
+                if left == 0 {
+                    idle(&mut self.busy, &mut self.flows, index);
                 }
+                return Some(packet);
+            }
+            if !is_new || state.old.is_empty() {
+                flow.tin = None;
+            }
+            idle(&mut self.busy, &mut self.flows, index);
+            if is_new {
+                state.new.pop_front();
                 // An emptied new flow passes the list of old ones once, so that it can't starve
                 // them (RFC 8290 section 4.2).
-                None if is_new && !state.old.is_empty() => {
-                    state.new.pop_front();
+                if !state.old.is_empty() {
                     state.old.push_back(index);
                 }
-                None => {
-                    if is_new {
-                        state.new.pop_front();
-                    } else {
-                        state.old.pop_front();
-                    }
-                    flow.tin = None;
-                }
+            } else {
+                state.old.pop_front();
             }
         }
+    }
+
+    /// Returns true if no flow of a tin has packets or a position in its lists.
+    pub(super) fn is_idle(&self, tin: StationTid) -> bool {
+        self.tins
+            .get(tin)
+            .is_none_or(|state| state.new.is_empty() && state.old.is_empty())
     }
 
     /// Number of packets of a tin.
@@ -257,7 +268,7 @@ impl<P> Fq<P> {
             .filter(|index| !hashed.contains(index))
             .collect::<Vec<_>>();
         for index in hashed.into_iter().chain(own) {
-            let waiting = self.flows[index].packets.drain(..);
+            let waiting = self.flows[index].waiting.packets.drain(..);
             drops.extend(waiting.map(|packet| (packet, DropReason::QueueReplaced)));
         }
         (self.packets, self.bytes, self.memory) = (0, 0, 0);
@@ -278,33 +289,19 @@ impl<P> Fq<P> {
         u32::from(*place) - 1
     }
 
-    fn tin(&mut self, tin: StationTid, codel: CodelParameters) -> &mut TinState {
-        let flows = &mut self.flows;
-        self.tins.entry(tin, || {
-            flows.push(Flow::new());
-            TinState {
-                new: VecDeque::new(),
-                old: VecDeque::new(),
-                fallback: flows.len() as u32 - 1,
-                packets: 0,
-                codel,
-            }
-        })
-    }
-
     /// Drops from the head of the flow with the most bytes: one packet, or a batch.
     fn drop_from_fattest(&mut self, drops: &mut Drops<P>) {
         let fattest = self
             .busy
             .iter()
             .copied()
-            .max_by_key(|index| self.flows[*index as usize].bytes);
+            .max_by_key(|index| self.flows[*index as usize].waiting.bytes);
         let Some(index) = fattest else { return };
         let flow = &mut self.flows[index as usize];
-        let enough = flow.bytes / 2;
+        let enough = flow.waiting.bytes / 2;
         let mut freed = 0;
         for _ in 0..self.parameters.batch.max(1) {
-            let Some(packet) = flow.pop() else { break };
+            let Some(packet) = flow.waiting.pop() else { break };
             freed += u64::from(packet.packet.length);
             self.packets -= 1;
             self.bytes -= u64::from(packet.packet.length);
@@ -317,10 +314,30 @@ impl<P> Fq<P> {
                 break;
             }
         }
-        if self.flows[index as usize].packets.is_empty() {
+        if self.flows[index as usize].waiting.packets.is_empty() {
             idle(&mut self.busy, &mut self.flows, index);
         }
     }
+}
+
+/// State of a tin, created if there is none.
+#[inline]
+fn tin_state<'a, P>(
+    tins: &'a mut Tins<TinState>,
+    flows: &mut Vec<Flow<P>>,
+    tin: StationTid,
+    codel: CodelParameters,
+) -> &'a mut TinState {
+    tins.entry(tin, || {
+        flows.push(Flow::new());
+        TinState {
+            new: VecDeque::new(),
+            old: VecDeque::new(),
+            fallback: flows.len() as u32 - 1,
+            packets: 0,
+            codel,
+        }
+    })
 }
 
 /// Removes a flow without packets.

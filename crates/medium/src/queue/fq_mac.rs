@@ -106,6 +106,10 @@ impl<P: std::fmt::Debug + Send> TransmitQueue<P> for FqMac<P> {
         self.fq.dequeue(now, tin, drops)
     }
 
+    fn is_idle(&self, tin: StationTid) -> bool {
+        self.fq.is_idle(tin)
+    }
+
     fn set_codel(&mut self, tin: StationTid, codel: CodelParameters) {
         FqMac::set_codel(self, tin, codel);
     }

@@ -199,6 +199,13 @@ pub trait TransmitQueue<P>: std::fmt::Debug + Send {
     /// Next packet for `tin`. CoDel's drops are added to `drops`; its marks are set in the packet.
     fn dequeue(&mut self, now: Instant, tin: StationTid, drops: &mut Drops<P>) -> Option<Queued<P>>;
 
+    /// Returns true if [`dequeue`](Self::dequeue) of that tin would return nothing and change nothing, if that is
+    /// quick to tell.
+    fn is_idle(&self, tin: StationTid) -> bool {
+        let _ = tin;
+        false
+    }
+
     /// Sets the packets of `tin` that wait ahead of the queue. They count as backlog.
     fn set_unsent(&mut self, now: Instant, tin: StationTid, unsent: Unsent);
 

@@ -60,6 +60,10 @@ impl<P: std::fmt::Debug + Send> Discipline<P> for PfifoFast<P> {
         self.bands[band(packet.packet.tid)].enqueue(now, packet, drops);
     }
 
+    fn passes(&self, packet: &Queued<P>) -> bool {
+        self.packets() == 0 && self.bands[band(packet.packet.tid)].passes(packet)
+    }
+
     fn dequeue(&mut self, now: Instant, drops: &mut Drops<P>) -> Option<Queued<P>> {
         self.bands.iter_mut().find_map(|band| band.dequeue(now, drops))
     }

@@ -125,6 +125,10 @@ impl<P: std::fmt::Debug + Send> TransmitQueue<P> for StationRr<P> {
         Some(packet)
     }
 
+    fn is_idle(&self, tin: StationTid) -> bool {
+        self.tins.get(tin).is_none_or(|state| state.packets.is_empty())
+    }
+
     fn clear(&mut self, drops: &mut Drops<P>) {
         let waiting = self.tins.in_order().flat_map(|state| state.packets.drain(..));
         drops.extend(waiting.map(|packet| (packet, DropReason::QueueReplaced)));

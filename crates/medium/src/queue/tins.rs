@@ -20,16 +20,19 @@ impl<T> Default for Tins<T> {
 }
 
 impl<T> Tins<T> {
+    #[inline]
     pub(crate) fn get(&self, tin: StationTid) -> Option<&T> {
         Some(&self.entries[self.place(tin)?].1)
     }
 
+    #[inline]
     pub(crate) fn get_mut(&mut self, tin: StationTid) -> Option<&mut T> {
         let place = self.place(tin)?;
         Some(&mut self.entries[place].1)
     }
 
     /// Value of a tin, created by `make` if there is none.
+    #[inline]
     pub(crate) fn entry(&mut self, tin: StationTid, make: impl FnOnce() -> T) -> &mut T {
         let place = match self.place(tin) {
             Some(place) => place,
@@ -47,10 +50,12 @@ impl<T> Tins<T> {
         self.entries.iter_mut().map(|(_, value)| value)
     }
 
+    #[inline]
     fn place(&self, tin: StationTid) -> Option<usize> {
         usize::from(*self.places.get(number(tin))?).checked_sub(1)
     }
 
+    #[cold]
     fn add(&mut self, tin: StationTid, value: T) -> usize {
         let number = number(tin);
         if self.places.len() <= number {
