@@ -21,9 +21,18 @@ pub fn success(modulation: Modulation, snr_db: f64, bits: u64) -> f64 {
             constellation::for_mcs(mcs).unwrap_or((12, (5, 6)))
         }
     };
-    let error = coded(uncoded(per_bit.0, snr), per_bit.1).min(1.0);
+    let code = Code::of(per_bit.1);
+    let base = distance_base(uncoded(per_bit.0, snr));
+    if code.first_term(base) * bits as f64 > HOPELESS {
+        return 0.0;
+    }
+    let error = code.error(base).min(1.0);
     libm::pow(1.0 - error, bits as f64)
 }
+
+/// Expected number of errors above which no frame arrives: e⁻⁸⁰⁰ is less than the smallest `f64`. It leaves room for the
+/// rounding of [`Code::first_term`].
+const HOPELESS: f64 = 800.0;
 
 /// Constellation bits and coding rate of an OFDM rate (table 17-4).
 fn legacy(rate: ofdm::Rate) -> (u64, CodingRate) {
@@ -50,37 +59,55 @@ fn uncoded(bits: u64, snr: f64) -> f64 {
     2.0 * (1.0 - 1.0 / side) / bits as f64 * libm::erfc(argument)
 }
 
-/// Bit error probability after decoding: the union bound over the code's distance spectrum.
-fn coded(error: f64, rate: CodingRate) -> f64 {
-    let (inputs, first, weights): (f64, i32, &[f64]) = match rate {
-        (1, 2) => (1.0, 10, &HALF),
-        (2, 3) => (2.0, 6, &TWO_THIRDS),
-        (3, 4) => (3.0, 5, &THREE_QUARTERS),
-        _ => (5.0, 4, &FIVE_SIXTHS),
-    };
-    // Only even distances occur at rate 1/2.
-    let step = if first == 10 { 2 } else { 1 };
-    let base = libm::sqrt(4.0 * error * (1.0 - error));
-    if is_negligible(base, first, weights[0]) {
-        return 0.0;
-    }
-    let sum: f64 = weights
-        .iter()
-        .enumerate()
-        .map(|(index, weight)| weight * libm::pow(base, f64::from(first + step * index as i32)))
-        .sum();
-    sum / (2.0 * inputs)
+/// Base of the powers in the union bound, for a bit error probability before decoding.
+fn distance_base(error: f64) -> f64 {
+    libm::sqrt(4.0 * error * (1.0 - error))
 }
 
-/// Returns true if the union bound is below 2⁻⁵⁴, so that one minus it is exactly 1. Each term is
-/// then at most a fifth of the one before, because a weight is at most 17 times the one before it. Most frames in
-/// a network have such a signal, and the sum is expensive.
-fn is_negligible(base: f64, first: i32, weight: f64) -> bool {
-    let mut term = weight;
-    for _ in 0..first {
-        term *= base;
+/// Punctured convolutional code: its distance spectrum.
+struct Code {
+    inputs: f64,
+    /// Free distance.
+    first: i32,
+    weights: &'static [f64],
+}
+
+impl Code {
+    fn of(rate: CodingRate) -> Self {
+        let (inputs, first, weights): (f64, i32, &[f64]) = match rate {
+            (1, 2) => (1.0, 10, &HALF),
+            (2, 3) => (2.0, 6, &TWO_THIRDS),
+            (3, 4) => (3.0, 5, &THREE_QUARTERS),
+            _ => (5.0, 4, &FIVE_SIXTHS),
+        };
+        Code { inputs, first, weights }
     }
-    base < 0.01 && term < 1e-17
+
+    /// Bit error probability after decoding: the union bound over the code's distance spectrum.
+    fn error(&self, base: f64) -> f64 {
+        // Only even distances occur at rate 1/2.
+        let step = if self.first == 10 { 2 } else { 1 };
+        if self.is_negligible(base) {
+            return 0.0;
+        }
+        let terms = self.weights.iter().enumerate();
+        let sum: f64 = terms
+            .map(|(index, weight)| weight * libm::pow(base, f64::from(self.first + step * index as i32)))
+            .sum();
+        sum / (2.0 * self.inputs)
+    }
+
+    /// First term of the bound, with rounding errors of a few 2⁻⁵³.
+    fn first_term(&self, base: f64) -> f64 {
+        (0..self.first).fold(self.weights[0], |term, _| term * base) / (2.0 * self.inputs)
+    }
+
+    /// Returns true if the union bound is below 2⁻⁵⁴, so that one minus it is exactly 1. Each term is
+    /// then at most a fifth of the one before, because a weight is at most 17 times the one before it. Most frames in
+    /// a network have such a signal, and the sum is expensive.
+    fn is_negligible(&self, base: f64) -> bool {
+        base < 0.01 && self.first_term(base) * 2.0 * self.inputs < 1e-17
+    }
 }
 
 /// DSSS: the processing gain of the 11-chip Barker code (DBPSK and DQPSK), and of CCK.
@@ -142,3 +169,33 @@ const FIVE_SIXTHS: [f64; 10] = [
     5_427_275_376.0,
     47_664_215_639.0,
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The short ways give exactly the results of the sum.
+    #[test]
+    fn hopeless_and_perfect_signals_need_no_sum() {
+        for tenths in -300..500 {
+            let snr = libm::pow(10.0, f64::from(tenths) / 10.0 / 10.0);
+            for mcs in 0..14 {
+                let (bits, rate) = constellation::for_mcs(mcs).unwrap();
+                let (base, code) = (distance_base(uncoded(bits, snr)), Code::of(rate));
+                let terms = code.weights.iter().zip(0..);
+                let step = if rate == (1, 2) { 2 } else { 1 };
+                let sum: f64 = terms
+                    .map(|(weight, index)| weight * libm::pow(base, f64::from(code.first + step * index)))
+                    .sum();
+                for length in [100, 12_000, 50_000] {
+                    let whole = libm::pow(1.0 - (sum / (2.0 * code.inputs)).min(1.0), length as f64);
+                    let short = success(Modulation::Eht { mcs }, f64::from(tenths) / 10.0, length);
+                    assert!(
+                        whole.to_bits() == short.to_bits(),
+                        "{mcs} {tenths} {length}: {whole} {short}"
+                    );
+                }
+            }
+        }
+    }
+}

@@ -4,6 +4,7 @@ use crate::config::{Band, LinkQuality, Standard, Width};
 use crate::error;
 use crate::phy::{Modulation, TxVector, dsss, ofdm};
 use netburn_units::{Dbm, Distance};
+use std::cell::RefCell;
 
 /// Noise figure of a receiver in dB: 7, as in ns-3.
 pub const NOISE_FIGURE_DB: f64 = 7.0;
@@ -171,7 +172,27 @@ pub const fn slowest(standard: Standard) -> TxVector {
 /// below [`sensitivity_dbm`]: real receivers are better than required.
 #[must_use]
 pub fn weakest_dbm(vector: &TxVector) -> f64 {
-    let arrives = |snr_db: f64| error::success(vector.modulation, snr_db, 1_500 * 8) >= 0.5;
+    weakest_snr_db(vector.modulation) + noise_dbm(vector.width)
+}
+
+thread_local! {
+    /// Results of [`weakest_snr_db`]: a building asks for each pair of a station and a radio.
+    static WEAKEST: RefCell<Vec<(Modulation, f64)>> = const { RefCell::new(Vec::new()) };
+}
+
+fn weakest_snr_db(modulation: Modulation) -> f64 {
+    WEAKEST.with_borrow_mut(|known| match known.iter().find(|(of, _)| *of == modulation) {
+        Some((_, weakest)) => *weakest,
+        None => {
+            let weakest = find_weakest_snr_db(modulation);
+            known.push((modulation, weakest));
+            weakest
+        }
+    })
+}
+
+fn find_weakest_snr_db(modulation: Modulation) -> f64 {
+    let arrives = |snr_db: f64| error::success(modulation, snr_db, 1_500 * 8) >= 0.5;
     // Bisection: the probability increases with the signal.
     let (mut low, mut high) = (-20.0, 60.0);
     for _ in 0..40 {
@@ -182,7 +203,7 @@ pub fn weakest_dbm(vector: &TxVector) -> f64 {
             low = middle;
         }
     }
-    high + noise_dbm(vector.width)
+    high
 }
 
 /// Checks that a signal isn't too weak for every rate; `slowest` is the one that needs least.
