@@ -7,7 +7,7 @@
 mod example;
 
 use example::{Fingerprint, fingerprint};
-use netburn_scenario::{built_in_scenarios, load};
+use netburn_scenario::{Document, built_in_scenarios, load};
 
 /// Ten seconds of each built-in scenario: operations, airtime rows of the load, packets sent, rows, and the
 /// digest of the rows. By hand:
@@ -100,4 +100,32 @@ fn runs_of_the_built_in_scenarios_are_unchanged() {
         table += &format!("{name} {operations} {air} {packets} {rows} {digest:016x}\n");
     }
     assert!(table == EXPECTED, "{table}");
+}
+
+/// The link from the server changes while packets wait for it: its rate, its delay, and then its loss or its queue. The
+/// digests are those of a link in which each end of a serialisation was an event of its own, and nothing was planned.
+#[test]
+fn a_link_that_changes_is_unchanged() {
+    let changed = |last: &str| {
+        let text = format!(
+            "[server.link]\nrate = \"50 Mbit/s\"\ndelay = \"10 ms\"\n[ap.home.radio.5g]\n\
+             [station.a]\njoins = \"home.5g\"\nsignal = \"-50 dBm\"\nworkload = \"download\"\n\
+             [station.b]\njoins = \"home.5g\"\nsignal = \"-55 dBm\"\nworkload = \"download\"\n\
+             [[at]]\ntime = \"3 s\"\nset = {{ \"server.link.rate\" = \"10 Mbit/s\" }}\n\
+             [[at]]\ntime = \"6 s\"\nset = {{ \"server.link.rate\" = \"80 Mbit/s\", \"server.link.delay\" = \"3 ms\" }}\n\
+             [[at]]\ntime = \"8 s\"\nset = {{ {last} }}\n"
+        );
+        let mut document = Document::from_toml("changing", &text).unwrap();
+        document.set("duration", "10 s").unwrap();
+        let found = fingerprint(&document);
+        (found.digest, found.packets)
+    };
+    assert_eq!(
+        changed("\"server.link.loss\" = \"1 %\""),
+        (0xdf21_c7e1_1059_0d38, 68_709)
+    );
+    assert_eq!(
+        changed("\"server.link.queue\" = \"20 kB\""),
+        (0x8452_9213_7529_34d7, 97_816)
+    );
 }

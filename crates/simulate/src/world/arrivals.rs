@@ -269,13 +269,13 @@ impl World {
         let (serial, marking, station) = (connection.serial, connection.marking, connection.station);
         let peer = self.clients[connection.client].peer;
         let ecn = if transmit.ect { Ecn::Ect0 } else { Ecn::NotEct };
+        let (from, to) = (end.place(station, peer), end.other().place(station, peer));
         for index in 0..transmit.packets {
             let segment = transmit.packet(index);
+            let truesize = segment.truesize;
             self.counters.packets += 1;
             self.counters.data_segments += u64::from(segment.segment.length > 0);
-            if let Some(connection) = &mut self.connections[slot] {
-                connection.host(end).on_queued(segment.truesize);
-            }
+            let headers = headers(marking.dscp, &segment.segment);
             let packet = Packet {
                 length: length(&segment).max(TCP_HEADERS),
                 flow: serial << 1 | end.index() as u32,
@@ -287,12 +287,10 @@ impl World {
                     segment,
                 }),
             };
-            let (from, to) = (end.place(station, peer), end.other().place(station, peer));
             self.capture(self.now, from, to, &packet, false);
-            let headers = headers(marking.dscp, &segment.segment);
             let sent_at = self.network.handle_packet_with(self.now, from, to, headers, packet);
-            if let (Some(at), Some(connection)) = (sent_at, &mut self.connections[slot]) {
-                connection.host(end).on_planned(at);
+            if let Some(connection) = &mut self.connections[slot] {
+                connection.host(end).on_queued(truesize, sent_at);
             }
             if self.network.has_output() {
                 self.take_arrivals();

@@ -65,9 +65,13 @@ impl Host {
         }
     }
 
-    /// Adds a packet to the host's queues.
-    pub(crate) fn on_queued(&mut self, truesize: u32) {
+    /// Adds a packet to the host's queues. `sent_at`: when it will have left them, if that is known, as in the server.
+    #[inline]
+    pub(crate) fn on_queued(&mut self, truesize: u32, sent_at: Option<Instant>) {
         self.weights.push_back(truesize);
+        if let Some(at) = sent_at {
+            self.sent_at.push_back(at);
+        }
     }
 
     /// Removes packets that left the host's queues. Returns their total truesize.
@@ -79,12 +83,6 @@ impl Host {
 
 /// Packets whose times of leaving the host are known: those of the server.
 impl Host {
-    /// Notes when a packet will have left the host.
-    #[inline]
-    pub(crate) fn on_planned(&mut self, sent_at: Instant) {
-        self.sent_at.push_back(sent_at);
-    }
-
     /// Replaces the times after `now`.
     pub(crate) fn plan_again(&mut self, now: Instant, sent_at: impl Iterator<Item = Instant>) {
         self.sent_at.retain(|at| *at <= now);
