@@ -372,10 +372,13 @@ mod tests {
             ["station.fixed.mcs = 7", "station.fixed.mcs = 6"]
         );
         assert_eq!(pressed(&mut control, b"\x1b[D"), ["station.fixed.signal = \"-60 dBm\""]);
-        assert_eq!(pressed(&mut control, b"qx"), ["ap.home.queue = \"pfifo-fast\""]);
-        assert_eq!(control.queues(), "home pfifo-fast");
-        assert_eq!(pressed(&mut control, b"qqqqq").len(), 5);
-        assert_eq!(control.queues(), "home fifo");
+        // Each press selects the next discipline. After the last one comes the first.
+        let kinds = QueueKind::all_on(Place::Radio);
+        for kind in kinds.iter().cycle().skip(1).take(kinds.len()) {
+            let name = kind.name();
+            assert_eq!(pressed(&mut control, b"qx"), [format!("ap.home.queue = \"{name}\"")]);
+            assert_eq!(control.queues(), format!("home {name}"));
+        }
     }
 
     /// 802.11n with two streams in 40 MHz and a guard interval of 400 ns: 30 to 300 Mbit/s (802.11-2020, table 19-32).

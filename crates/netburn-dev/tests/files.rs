@@ -79,11 +79,7 @@ fn errors_have_line_numbers() {
             3,
             "expected one of rate",
         ),
-        (
-            &format!("{air}queue = \"sfq\"\n"),
-            13,
-            "`fifo`, `pfifo-fast`, `station-rr`",
-        ),
+        (&format!("{air}queue = \"sfq\"\n"), 13, "`fifo`, "),
         (&format!("{air}hardware = \"2\"\n"), 13, "\"2 aggregates\""),
         (&format!("{air}aql = true\n"), 3, "needs the queue \"airtime\""),
         (&format!("{air}packet = 5000\n"), 3, "100 to 2304"),

@@ -1,10 +1,10 @@
 //! Transmit queues: waiting packets of an access point or a station, and their order.
 //!
-//! Every discipline is a type of its own with the trait [`TransmitQueue`]. Those that Linux has
-//! above the driver, without station queues ([`fifo`], [`pfifo_fast`], [`fq_codel`]), use the
-//! driver's lists ([`driver`]). [`station_rr`], [`fq_mac`] and [`airtime`] have a queue per
-//! station. [`codel`] and [`fq`] are their common parts. [`QueueKind`] lists all
-//! disciplines, and [`QueueConfig`] builds one of them.
+//! Every discipline is a type in a file of its own. Those that Linux has above the driver, without
+//! station queues ([`fifo`], [`pfifo_fast`], [`fq_codel`]), implement [`driver::Discipline`]. Above
+//! a radio they use the driver's lists ([`driver`]). [`station_rr`], [`fq_mac`] and [`airtime`]
+//! have a queue per station, and implement [`TransmitQueue`]. [`codel`] and [`fq`] are their common
+//! parts. [`QueueKind`] lists all disciplines, and [`QueueConfig`] builds one of them.
 
 pub mod airtime;
 mod cake;

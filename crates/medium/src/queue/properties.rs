@@ -9,7 +9,8 @@ pub struct Properties {
     pub name: &'static str,
     /// Description for the manual, without a period at its end.
     pub summary: &'static str,
-    /// Limit of a queue without another one. For a discipline of a WAN link it has no effect.
+    /// Limit of a queue without another one. Wires and WAN links have no key for another one. CAKE
+    /// has a limit of its own.
     pub default_limit: QueueLimit,
     /// Where a scenario can use it.
     pub places: &'static [Place],

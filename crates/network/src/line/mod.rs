@@ -8,7 +8,7 @@
 //!
 //! - [`pacer`] – a discipline, and the shaper that takes packets from it.
 //! - [`policer`] – a token bucket that drops: before the link downlink, after it uplink.
-//! - [`cake`] – the discipline CAKE. `fifo` and `fq-codel` are those of the access points
+//! - [`cake`] – the discipline CAKE. All others are those of the access points
 //!   ([`netburn_medium::queue`]).
 
 pub mod cake;

@@ -5,7 +5,7 @@ use super::pacer::{Pacer, PacerConfig};
 use crate::hop::{HopEvent, HopFraming};
 use crate::output::{Ack, Endpoint, Envelope, Headers, NetPacket};
 use netburn_medium::packet::{Ecn, Packet};
-use netburn_medium::queue::QueueKind;
+use netburn_medium::queue::{Place, QueueKind};
 use netburn_scenario::plan::{Framing, Isolation, Tins};
 use netburn_units::{BitRate, Duration, Instant, Seed};
 use proptest::prelude::*;
@@ -359,7 +359,7 @@ proptest! {
     /// leave at least the time of the first one's bytes apart.
     #[test]
     fn laws_of_a_shaper(
-        kind in prop::sample::select(vec![QueueKind::Fifo, QueueKind::FqCodel, QueueKind::Cake]),
+        kind in prop::sample::select(QueueKind::all_on(Place::Line)),
         isolation in prop::sample::select(vec![
             Isolation::Flows, Isolation::Hosts, Isolation::DualSrchost, Isolation::DualDsthost, Isolation::TripleIsolate,
         ]),

@@ -9,6 +9,7 @@ mod util;
 mod video;
 mod voice;
 
+use netburn_record::metrics::{self, Measured, Quantity, Unit};
 use netburn_record::{EventKind, OperationRow, Recorder, Role, Row, RunStatus, Sink, Summary};
 use netburn_scenario::Plan;
 use netburn_units::{BitRate, Duration, Instant};
@@ -41,7 +42,36 @@ fn summary(plan: Plan, rows: &[Row], status: &RunStatus) -> Summary {
     recorder.put(&health("server", Role::Server, &[])).unwrap();
     let run = recorder.finish(status).unwrap();
     assert_eq!(run.summarise().unwrap(), *run.summary());
+    metrics_are_at_their_paths(run.summary());
     run.summary().clone()
+}
+
+/// Metrics that are computed from several values of the document, and have no place of their own in it.
+const COMPUTED: [&str; 2] = ["lost_probes", "lost_probes_share"];
+
+/// The path of a metric leads to its value in the document. Verdicts are words there, and a percentile among operations
+/// that never ended is `null`.
+fn metrics_are_at_their_paths(summary: &Summary) {
+    let check = |document: &serde_json::Value, all: Vec<Measured>| {
+        for measured in all {
+            let Quantity { name, path, unit, .. } = measured.quantity;
+            let place = match measured.goal {
+                Some(goal) => format!("/goals/{goal}/{path}"),
+                None => format!("/{}", path.replace('.', "/")),
+            };
+            if *unit != Unit::Verdict && !COMPUTED.contains(name) {
+                let found = document.pointer(&place).and_then(serde_json::Value::as_f64);
+                let value = measured.value.filter(|value| value.is_finite());
+                assert_eq!(found, value, "the metric `{name}` is not at `{path}` of the summary");
+            }
+        }
+    };
+    for station in &summary.stations {
+        check(&serde_json::to_value(station).unwrap(), metrics::of_station(station));
+        for workload in &station.workloads {
+            check(&serde_json::to_value(workload).unwrap(), metrics::of_workload(workload));
+        }
+    }
 }
 
 fn pages(rows: &[Row]) -> Summary {
