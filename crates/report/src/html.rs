@@ -200,8 +200,8 @@ fn td(column: usize, markup: &str) -> String {
 
 /// A cell as markup: its badge or its text, with its link, and its note.
 fn cell(of: &Cell) -> String {
-    if let Some(picture) = &of.picture {
-        return picture.clone();
+    if let Some(markup) = &of.markup {
+        return markup.clone();
     }
     let mut out = match (&of.badge, of.tone) {
         (Some(badge), _) => self::badge(badge),
