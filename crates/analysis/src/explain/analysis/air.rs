@@ -130,6 +130,21 @@ impl AirtimeBreakdown {
     }
 }
 
+impl AirtimeBreakdown {
+    /// The affected stations that move [`SLOWER`] times as much as `slow` or more in a second of airtime, and the fastest of
+    /// them.
+    pub(in crate::explain) fn slowed_by(
+        &self,
+        slow: &Share,
+        is_affected: impl Fn(&Share) -> bool,
+    ) -> Option<(Vec<Share>, Share)> {
+        let is_slowed = |share: &&Share| share.speed() >= SLOWER * slow.speed() && is_affected(share);
+        let slowed: Vec<Share> = self.shares.iter().filter(is_slowed).copied().collect();
+        let fastest = slowed.iter().max_by(|a, b| a.speed().total_cmp(&b.speed())).copied()?;
+        Some((slowed, fastest))
+    }
+}
+
 impl Share {
     /// Content per second of airtime, in Mbit/s.
     pub(in crate::explain) fn speed(&self) -> f64 {

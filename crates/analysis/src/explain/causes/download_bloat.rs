@@ -1,7 +1,7 @@
 //! Download bufferbloat: a download fills a queue that other stations share.
 
 use super::intervention::{CAP_PERCENT, InterventionBuilder};
-use super::{Cause, Definition, Kind, is_named, list, severity, share, worst_packets, worst_symptom};
+use super::{Cause, Definition, Kind, in_each_group, is_named, list, severity, share, worst_packets, worst_symptom};
 use crate::explain::analysis::{
     ADDED_MS, Analysis, BLOATED_FACTOR, BLOATED_MS, BUSY_CHANNEL, Direction, FULL, FULL_SHARE, Group,
 };
@@ -32,10 +32,7 @@ fn find(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
     if is_named(found, Kind::Server) {
         return Vec::new();
     }
-    let groups = analysis.groups.iter();
-    groups
-        .filter_map(|group| find_in_group(analysis, group, found))
-        .collect()
+    in_each_group(analysis, |group| find_in_group(analysis, group, found))
 }
 
 fn find_in_group(analysis: &Analysis<'_>, group: &Group, found: &[Cause]) -> Option<Cause> {

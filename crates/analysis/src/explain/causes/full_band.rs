@@ -3,7 +3,7 @@
 use super::factor::{Class, Factor, Part, Rank};
 use super::intervention::InterventionBuilder;
 use super::scene::Scene;
-use super::{Cause, Definition, Family, Kind, is_named_for, list, severity, worst_symptom};
+use super::{Cause, Definition, Family, Kind, in_each_group, is_named_for, list, severity, worst_symptom};
 use crate::explain::analysis::{Analysis, Group};
 use crate::format::percent;
 use netburn_scenario::plan::{RadioRef, RadioSetting, Setting};
@@ -40,11 +40,7 @@ fn criterion() -> String {
 }
 
 fn find(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
-    analysis
-        .groups
-        .iter()
-        .filter_map(|group| find_in_group(analysis, group, found))
-        .collect()
+    in_each_group(analysis, |group| find_in_group(analysis, group, found))
 }
 
 fn find_in_group(analysis: &Analysis<'_>, group: &Group, found: &[Cause]) -> Option<Cause> {

@@ -49,7 +49,7 @@ pub use factor::{Class, Factor, Part, Rank};
 pub use intervention::{Interventions, WhatIf, what_ifs};
 pub use scene::Scene;
 
-use super::analysis::{Analysis, Direction};
+use super::analysis::{Analysis, Direction, Group};
 use intervention::InterventionBuilder;
 use serde::{Deserialize, Serialize};
 
@@ -243,6 +243,11 @@ pub fn factors(scene: &Scene<'_>) -> Vec<Factor> {
 #[must_use]
 pub fn removals() -> Vec<&'static str> {
     FAMILIES.iter().map(|family| family.without).collect()
+}
+
+/// Causes that a rule finds, at most one for each group of stations that share a channel.
+fn in_each_group(analysis: &Analysis<'_>, rule: impl Fn(&Group) -> Option<Cause>) -> Vec<Cause> {
+    analysis.groups.iter().filter_map(rule).collect()
 }
 
 /// Returns true if a cause of that kind was found.

@@ -2,8 +2,8 @@
 //! transmissions use much airtime.
 
 use super::intervention::InterventionBuilder;
-use super::{Cause, Definition, Kind, list, severity, worst_symptom};
-use crate::explain::analysis::{Analysis, BUSY_CHANNEL, Group, SLOWER, Share};
+use super::{Cause, Definition, Kind, in_each_group, list, severity, worst_symptom};
+use crate::explain::analysis::{Analysis, BUSY_CHANNEL, Group, SLOWER};
 use crate::format::{mbps, percent};
 
 pub(super) const CAUSE: Definition = Definition {
@@ -26,11 +26,7 @@ fn criterion() -> String {
 }
 
 fn find(analysis: &Analysis<'_>, _: &[Cause]) -> Vec<Cause> {
-    analysis
-        .groups
-        .iter()
-        .filter_map(|group| find_in_group(analysis, group))
-        .collect()
+    in_each_group(analysis, |group| find_in_group(analysis, group))
 }
 
 fn find_in_group(analysis: &Analysis<'_>, group: &Group) -> Option<Cause> {
@@ -51,13 +47,7 @@ fn find_in_group(analysis: &Analysis<'_>, group: &Group) -> Option<Cause> {
     if taken < MIN_AIRTIME {
         return None;
     }
-    let affected: Vec<Share> = airtime
-        .shares
-        .iter()
-        .filter(|share| degraded.contains(&share.station) && share.speed() >= SLOWER * slow.speed())
-        .copied()
-        .collect();
-    let first = affected.iter().max_by(|a, b| a.speed().total_cmp(&b.speed()))?;
+    let (affected, first) = airtime.slowed_by(slow, |share| degraded.contains(&share.station))?;
     let stations: Vec<usize> = affected.iter().map(|share| share.station).collect();
     let names = analysis.names(stations.iter().copied());
     let slow_name = analysis.name(slow.station);

@@ -1,7 +1,7 @@
 //! Slow neighbour: a station that uses much airtime for little data, which delays others.
 
 use super::intervention::InterventionBuilder;
-use super::{Cause, Definition, Kind, list, severity, worst_symptom};
+use super::{Cause, Definition, Kind, in_each_group, list, severity, worst_symptom};
 use crate::explain::analysis::{AirtimeBreakdown, Analysis, BUSY_CHANNEL, Group, SLOWER, Share};
 use crate::format::{mbps, percent};
 
@@ -28,11 +28,7 @@ fn criterion() -> String {
 }
 
 fn find(analysis: &Analysis<'_>, _: &[Cause]) -> Vec<Cause> {
-    analysis
-        .groups
-        .iter()
-        .filter_map(|group| find_in_group(analysis, group))
-        .collect()
+    in_each_group(analysis, |group| find_in_group(analysis, group))
 }
 
 fn find_in_group(analysis: &Analysis<'_>, group: &Group) -> Option<Cause> {
@@ -51,21 +47,17 @@ fn find_in_group(analysis: &Analysis<'_>, group: &Group) -> Option<Cause> {
         airtime.shares.iter().partition(|s| analysis.is_greedy(s.station));
     let left = 1.0 - modest.iter().map(|share| share.air).sum::<f64>();
     let fair = left / greedy.len().max(1) as f64;
-    let affected: Vec<Share> = airtime
-        .shares
-        .iter()
-        .filter(|share| share.station != slow.station && share.speed() >= SLOWER * slow.speed())
-        .filter(|share| {
-            waits(analysis, share.station) || analysis.is_greedy(share.station) && share.air < LITTLE * fair
-        })
-        .copied()
-        .collect();
-    let first = affected.iter().max_by(|a, b| a.speed().total_cmp(&b.speed()))?;
-    let names = analysis.names(affected.iter().map(|share| share.station));
+    let is_affected = |share: &Share| {
+        share.station != slow.station
+            && (waits(analysis, share.station) || analysis.is_greedy(share.station) && share.air < LITTLE * fair)
+    };
+    let (affected, first) = airtime.slowed_by(slow, is_affected)?;
+    let stations: Vec<usize> = affected.iter().map(|share| share.station).collect();
+    let names = analysis.names(stations.iter().copied());
     let slow_name = analysis.name(slow.station);
     Some(Cause {
         kind: Kind::SlowNeighbour,
-        severity: severity(analysis, affected.iter().map(|share| share.station)),
+        severity: severity(analysis, stations.iter().copied()),
         title: format!(
             "{slow_name} is slow and uses too much airtime, which delays {}",
             list(&names)
@@ -83,10 +75,7 @@ fn find_in_group(analysis: &Analysis<'_>, group: &Group) -> Option<Cause> {
             analysis.name(first.station),
             mbps(first.speed()),
             waited(analysis, &affected),
-            worst_symptom(
-                analysis,
-                &affected.iter().map(|share| share.station).collect::<Vec<_>>()
-            )
+            worst_symptom(analysis, &stations)
         ),
         advice: advice(analysis, group, &airtime, slow),
         stations: names,
