@@ -2,7 +2,7 @@
 
 use super::*;
 
-impl Analysis<'_> {
+impl RunFacts<'_> {
     /// Airtime of a group in these bins; `None` if unknown.
     pub(in crate::explain) fn airtime(&self, group: &Group, mask: &[bool]) -> Option<AirtimeBreakdown> {
         self.airtime_of(group, &group.members, &group.peers, mask)
