@@ -22,7 +22,7 @@ pub(crate) use head::with_code;
 pub use runs::MAX_PAGES;
 
 use crate::chart::{self, At, Chart, Theme, json, svg};
-use crate::charts::{NEVER, charts, sign};
+use crate::run_charts::{NEVER, charts, sign};
 use crate::style::Tone;
 use crate::table::{Badge, Cell, Table};
 use netburn_analysis::view::{MarkKind, View};
