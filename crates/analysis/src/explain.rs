@@ -6,16 +6,16 @@
 //! A cause is reported only if it affects a station, and if the evidence leaves no more likely
 //! cause.
 
-mod analysis;
 pub mod causes;
 mod evidence;
+mod facts;
 mod stored;
 
 pub use causes::{Cause, Explanation, Kind, Severity, Unexplained};
 pub use evidence::Evidence;
 pub use stored::{FILE, causes_of, store, stored};
 
-use analysis::Analysis;
+use facts::RunFacts;
 use netburn_record::{Error, Health, Run, Summary};
 
 /// Likely causes of a run's problems. The runs of a run set are analysed together.
@@ -31,12 +31,12 @@ pub fn explain(run: &Run) -> Result<Explanation, Error> {
 /// Likely causes; `summary` and `health` must belong to the runs of the evidence.
 #[must_use]
 pub fn likely_causes(evidence: &Evidence, summary: &Summary, health: &[Health]) -> Explanation {
-    let analysis = Analysis::new(evidence, summary, health);
-    let causes = causes::causes(&analysis);
+    let facts = RunFacts::new(evidence, summary, health);
+    let causes = causes::causes(&facts);
     let named = |cause: &Cause, name: &String| cause.stations.contains(name) || cause.by.contains(name);
     let explained = |name: &String| causes.iter().any(|cause| named(cause, name));
-    let each = analysis.degraded.iter().map(|degraded_station| Unexplained {
-        station: analysis.name(degraded_station.station),
+    let each = facts.degraded.iter().map(|degraded_station| Unexplained {
+        station: facts.name(degraded_station.station),
         what: degraded_station.all.clone(),
     });
     let unexplained = each.filter(|one| !explained(&one.station)).collect();

@@ -259,35 +259,18 @@ pub enum MarkKind {
     Warning,
 }
 
-impl MarkKind {
-    /// All kinds, in the order of a chart's note.
-    pub const ALL: [MarkKind; 9] = [
-        MarkKind::Change,
-        MarkKind::Roam,
-        MarkKind::Scan,
-        MarkKind::Steering,
-        MarkKind::Path,
-        MarkKind::Lost,
-        MarkKind::Rate,
-        MarkKind::Stall,
-        MarkKind::Warning,
-    ];
-
-    /// Name in text.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            MarkKind::Change => "change",
-            MarkKind::Roam => "roam",
-            MarkKind::Lost => "lost",
-            MarkKind::Stall => "stall",
-            MarkKind::Rate => "rate fell",
-            MarkKind::Scan => "scan",
-            MarkKind::Steering => "steering",
-            MarkKind::Path => "path",
-            MarkKind::Warning => "warning",
-        }
-    }
+// In the order of a chart's note.
+netburn_units::variants! {
+    pub MarkKind:
+        Change = "change",
+        Roam = "roam",
+        Scan = "scan",
+        Steering = "steering",
+        Path = "path",
+        Lost = "lost",
+        Rate = "rate fell",
+        Stall = "stall",
+        Warning = "warning",
 }
 
 impl View {

@@ -6,7 +6,7 @@
 mod cache;
 
 use crate::name::is_name;
-use netburn_record::runs::{RunEntry, RunListing, State, group, inspect, read_listing};
+use netburn_record::run_list::{RunEntry, RunListing, State, group, inspect, read_listing};
 use netburn_runner::pool::{map, processors};
 use std::collections::BTreeMap;
 use std::fs::Metadata;

@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 /// Maximum length of a folder's name, in bytes.
 const MAX_LENGTH: usize = 255;
 
-/// Folder of the run `name` in `dir`: `NAME`, `GROUP/NAME` for a run in a [group](netburn_record::runs::group), or with `/3` for
+/// Folder of the run `name` in `dir`: `NAME`, `GROUP/NAME` for a run in a [group](netburn_record::run_list::group), or with `/3` for
 /// the third run of a run set. Returns `None` if the folder does not exist, or if the name or a link leads out of `dir`.
 #[must_use]
 pub fn folder(dir: &Path, name: &str) -> Option<PathBuf> {

@@ -210,8 +210,9 @@ impl Sort {
     }
 
     fn compare(self, a: (&str, &Entry), b: (&str, &Entry)) -> Ordering {
-        let number =
-            |run: (&str, &Entry), take: fn(&netburn_record::runs::RunListing) -> f64| run.1.brief().map_or(-1.0, take);
+        let number = |run: (&str, &Entry), take: fn(&netburn_record::run_list::RunListing) -> f64| {
+            run.1.brief().map_or(-1.0, take)
+        };
         let numbers = |take| number(a, take).total_cmp(&number(b, take));
         let order = match self {
             Sort::When => a.1.at_ms.cmp(&b.1.at_ms),

@@ -2,7 +2,7 @@
 
 use netburn_analysis::View;
 use netburn_analysis::compare::{Comparison, Options, Side, name};
-use netburn_record::runs::{State, inspect};
+use netburn_record::run_list::{State, inspect};
 use netburn_record::{Error, Run};
 use netburn_report::{compare, html};
 use std::path::Path;

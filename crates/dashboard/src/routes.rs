@@ -29,7 +29,7 @@ use hyper::{Method, Request, Response, StatusCode};
 use netburn_fleet_controller::embedded::find;
 use netburn_fleet_controller::hub::{HandlerResponse, HttpHandler, ResponseBody, ResponseFuture};
 use netburn_protocol::token::Token;
-use netburn_record::runs::{self, State};
+use netburn_record::run_list::{self, State};
 use netburn_record::{Error, Run, recover};
 use percent_encoding::percent_decode_str;
 use serde_json::json;
@@ -301,7 +301,7 @@ impl HttpHandler for Dashboard {
 
 /// Summary of a run, or the known facts of an unfinished one.
 fn describe(name: &str, folder: &Path) -> Reply {
-    let Some(listed) = runs::inspect(folder) else {
+    let Some(listed) = run_list::inspect(folder) else {
         return unknown_run();
     };
     let state = match &listed.state {

@@ -1,7 +1,7 @@
 //! Reads the spool of a run while it grows. Does not write to the folder and does not finish the record.
 
 use crate::live::Live;
-use netburn_record::runs::{self, State};
+use netburn_record::run_list::{self, State};
 use netburn_record::spool::SpoolReader;
 use netburn_record::{Header, regular};
 use serde::Serialize;
@@ -85,7 +85,7 @@ impl SpoolTail {
         if read > 0 {
             return TailState::Live;
         }
-        match runs::inspect(&self.folder).map(|listed| listed.state) {
+        match run_list::inspect(&self.folder).map(|listed| listed.state) {
             Some(State::Live) => TailState::Live,
             Some(State::Finished(_)) => TailState::Finished,
             Some(State::Unfinished | State::Unreadable(_)) => TailState::Unfinished,

@@ -116,7 +116,7 @@ fn runs_in_a_group_are_indexed_and_new_ones_are_detected() {
     let mut index = refreshed(dir.path());
     let names = |index: &Index| index.runs().keys().cloned().collect::<Vec<_>>();
     assert_eq!(names(&index), ["demo/before", "single"]);
-    let listed = netburn_record::runs::list(dir.path()).unwrap();
+    let listed = netburn_record::run_list::list(dir.path()).unwrap();
     let paths: Vec<_> = listed.iter().map(|run| run.path.clone()).collect();
     assert_eq!(paths, [at("demo/before"), at("single")]);
     // A new run changes the group only.

@@ -4,9 +4,9 @@
 //! another network namespace. Frames have the same `virtio_net_hdr` (PACKET_VNET_HDR), so checksums and segmentation
 //! are also left to the reader.
 
-use crate::raw::{bind, open, set};
-use crate::result::check;
+use crate::raw::{bind, open};
 use crate::tun::HEADER;
+use netburn_platform::system_call::{check, set_option};
 use rustix::net::sockopt::{set_socket_recv_buffer_size, set_socket_recv_buffer_size_force};
 use rustix::net::{SocketFlags, SocketType};
 use std::io::{self, IoSlice, IoSliceMut};
@@ -33,7 +33,7 @@ impl Frames {
     pub fn new(index: u32) -> io::Result<Frames> {
         let socket = open(SocketType::RAW, SocketFlags::NONBLOCK)?;
         for (option, value) in [(libc::PACKET_VNET_HDR, 1), (libc::PACKET_IGNORE_OUTGOING, 1)] {
-            set(&socket, libc::SOL_PACKET, option, value)?;
+            set_option(socket.as_fd(), libc::SOL_PACKET, option, value)?;
         }
         // Without CAP_NET_ADMIN in the initial namespace, the buffer is limited to net.core.rmem_max.
         if set_socket_recv_buffer_size_force(&socket, BUFFER).is_err() {

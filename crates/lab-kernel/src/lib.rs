@@ -15,7 +15,6 @@ pub mod namespace;
 pub mod offload;
 pub mod poller;
 pub mod raw;
-mod result;
 pub mod route;
 pub mod scm_rights;
 pub mod sockets;

@@ -3,8 +3,8 @@
 //! After [`isolate`], a process can set up devices, addresses and mounts without changing the host's. All of them end
 //! with the last process or descriptor that refers to the namespaces.
 
-use crate::result::check;
 use netburn_platform::process::limit_open_files;
+use netburn_platform::system_call::check;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, MountPropagationFlags, UnmountFlags};

@@ -1,7 +1,7 @@
 //! Waiting for files and for an absolute time on one thread, and real-time scheduling.
 
-use crate::result::check;
 use netburn_platform::Monotonic;
+use netburn_platform::system_call::check;
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::io::Errno;
 use rustix::thread::ClockId;

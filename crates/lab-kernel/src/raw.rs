@@ -1,11 +1,10 @@
 //! Raw sockets below IP (packet(7)), used to restart a stopped qdisc.
 
-use crate::result::check;
 use rustix::net::addr::{SocketAddrArg, SocketAddrLen, SocketAddrOpaque};
 use rustix::net::{AddressFamily, SendFlags, SocketFlags, SocketType};
 use std::io;
 use std::mem::size_of;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 
 /// Opens a socket that sends packets through one interface and its qdisc, and receives none.
 ///
@@ -60,12 +59,4 @@ unsafe impl SocketAddrArg for LinkAddress {
             size_of::<libc::sockaddr_ll>() as SocketAddrLen,
         )
     }
-}
-
-/// Sets an option of packet sockets, which rustix does not have.
-pub(crate) fn set(socket: &OwnedFd, level: libc::c_int, option: libc::c_int, value: libc::c_int) -> io::Result<()> {
-    let length = size_of::<libc::c_int>() as libc::socklen_t;
-    let value = &raw const value;
-    // SAFETY: the kernel reads one int.
-    check(unsafe { libc::setsockopt(socket.as_raw_fd(), level, option, value.cast(), length) }).map(drop)
 }

@@ -1,6 +1,6 @@
 //! TCP sockets of a network namespace, from /proc (proc_pid_net(5)), and the unsent bytes of a socket.
 
-use crate::result::check;
+use netburn_platform::system_call::check;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 use std::path::Path;

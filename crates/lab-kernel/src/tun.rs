@@ -4,7 +4,7 @@
 //! `virtio_net_hdr` (virtio 1.2, 5.1.6) before it describes the work that is left: checksums, and the segmentation of a
 //! packet of up to 64 KiB.
 
-use crate::result::check;
+use netburn_platform::system_call::check;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd;

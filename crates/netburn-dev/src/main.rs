@@ -29,11 +29,6 @@ fn main() -> ExitCode {
 /// Runs an agent or the server of a run in the lab.
 fn take_part(life: fn(&Join) -> Result<(), AgentError>) -> Result<ExitStatus, CliError> {
     let join = Join::from_environment().map_err(|error| CliError::Usage(error.to_string()))?;
-    match life(&join) {
-        // The coordinator prints the reason, once.
-        Ok(()) | Err(AgentError::RunEnded(_) | AgentError::Declined(_) | AgentError::EndedEarly(_)) => {
-            Ok(ExitStatus::Success)
-        }
-        Err(error) => Err(CliError::Failed(format!("{}: {error}", join.name))),
-    }
+    netburn_run_control::take_part(&join, life).map_err(CliError::Failed)?;
+    Ok(ExitStatus::Success)
 }

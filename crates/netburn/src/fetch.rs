@@ -80,11 +80,7 @@ async fn measured(args: &FetchArgs, options: &Options) -> Result<(Report, bool),
         CliError::Failed(format!("{text}{hint}"))
     };
     let mut signals = Signals::new().map_err(|e| CliError::Failed(format!("can't listen for signals: {e}")))?;
-    let ended = || CliError::Failed("interrupted before the first result".to_owned());
-    let site = tokio::select! {
-        site = find(options) => site.map_err(not_measured)?,
-        () = signals.next() => return Err(ended()),
-    };
+    let site = signals.or_interrupted(find(options)).await?.map_err(not_measured)?;
     if site.redirects > 0 {
         eprint_message(&format!("redirected to {}", sanitise(&site.url.to_string())));
     }
@@ -109,22 +105,8 @@ async fn measured(args: &FetchArgs, options: &Options) -> Result<(Report, bool),
             stopper.stop();
         }
     };
-    let mut interrupted = false;
-    let report = {
-        let mut running = std::pin::pin!(run(options, &site, stop, each));
-        loop {
-            tokio::select! {
-                report = &mut running => break report.map_err(not_measured)?,
-                () = signals.next() => {
-                    if interrupted {
-                        return Err(ended());
-                    }
-                    interrupted = true;
-                    stopper.stop();
-                }
-            }
-        }
-    };
+    let (report, interrupted) = signals.or_stopped(&stopper, run(options, &site, stop, each)).await?;
+    let report = report.map_err(not_measured)?;
     if unread {
         Err(CliError::BrokenPipe)
     } else {

@@ -14,12 +14,7 @@ pub(crate) fn server() -> Result<ExitStatus, CliError> {
 }
 
 fn take_part(life: fn(&Join) -> Result<(), AgentError>) -> Result<ExitStatus, CliError> {
-    let join = Join::from_environment().map_err(|e| CliError::Usage(e.to_string()))?;
-    match life(&join) {
-        // The coordinator prints the reason, once.
-        Ok(()) | Err(AgentError::RunEnded(_) | AgentError::Declined(_) | AgentError::EndedEarly(_)) => {
-            Ok(ExitStatus::Success)
-        }
-        Err(error) => Err(CliError::Failed(format!("{}: {error}", join.name))),
-    }
+    let join = Join::from_environment().map_err(|error| CliError::Usage(error.to_string()))?;
+    netburn_run_control::take_part(&join, life).map_err(CliError::Failed)?;
+    Ok(ExitStatus::Success)
 }

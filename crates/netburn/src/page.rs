@@ -5,7 +5,7 @@ use crate::terminal::eprint_message;
 use netburn_analysis::View;
 use netburn_report::html::MAX_PAGES;
 use netburn_report::sanitise::sanitise;
-use netburn_report::{chart, charts, html};
+use netburn_report::{chart, html, run_charts};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -48,7 +48,7 @@ pub(crate) fn draw(view: &View, folder: &Path) -> Result<(), CliError> {
     let unwritten =
         |path: &Path, error: &dyn std::fmt::Display| CliError::Failed(format!("{}: {error}", path.display()));
     std::fs::create_dir_all(folder).map_err(|error| unwritten(folder, &error))?;
-    for chart in charts::charts(view) {
+    for chart in run_charts::charts(view) {
         let picture = chart::png(&chart).map_err(|why| CliError::Failed(format!("{}: {why}", chart.id)))?;
         let drawing = chart::svg(&chart, chart::Theme::File);
         for (kind, bytes) in [("svg", drawing.as_bytes()), ("png", &picture)] {

@@ -45,7 +45,7 @@ fn draw(plan: &Plan, band: Option<Band>, path: &Path) -> Result<(), CliError> {
         id: "floor-plan",
         title: plan.title.as_deref().unwrap_or(&plan.name),
         plan: &floor_plan,
-        colours: &netburn_report::charts::colours_of(plan.stations.iter().map(|station| station.workloads.len())),
+        colours: &netburn_report::run_charts::colours_of(plan.stations.iter().map(|station| station.workloads.len())),
         marks: &[],
         misses: &[],
     };

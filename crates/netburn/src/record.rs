@@ -6,7 +6,7 @@ use crate::exit::{CliError, ExitStatus};
 use crate::page;
 use crate::terminal::{TerminalStyle, document, eprint_message, print_stdout};
 use netburn_analysis::View;
-use netburn_record::runs::{RunEntry, State, list};
+use netburn_record::run_list::{RunEntry, State, list};
 use netburn_record::summary::verdict_name;
 use netburn_record::{Environment, Error, Summary, UnixTime, recover};
 use netburn_report::sanitise::sanitise;
@@ -101,7 +101,7 @@ pub(crate) fn runs(args: &RunsArgs) -> Result<ExitStatus, CliError> {
         Format::Text if listed.is_empty() => format!("no runs in {}\n", args.dir.display()),
         Format::Text => {
             let look = TerminalStyle::for_stdout();
-            netburn_report::runs::text(&listed, look.width, look.colour)
+            netburn_report::run_list::text(&listed, look.width, look.colour)
         }
     };
     print_stdout(&text)?;

@@ -65,34 +65,19 @@ fn options(args: &RpmArgs) -> Options {
 /// The report, and `true` if a signal interrupted the measurement.
 async fn measured(args: &RpmArgs, options: &Options) -> Result<(Report, bool), CliError> {
     let mut signals = Signals::new().map_err(|e| CliError::Failed(format!("can't listen for signals: {e}")))?;
-    let ended = || CliError::Failed("interrupted before the first result".to_owned());
-    let site = tokio::select! {
-        site = find(options) => site.map_err(|error| not_measured(&error, options))?,
-        () = signals.next() => return Err(ended()),
-    };
+    let wrong = |error: RpmError| not_measured(&error, options);
+    let site = signals.or_interrupted(find(options)).await?.map_err(wrong)?;
     check_permission(&site.permission, &site.urls.host, args.measurement.yes)?;
     let (stopper, stop) = CancelHandle::new();
     let mut first = true;
-    let mut running = std::pin::pin!(run(options, &site, stop, |directions, interval| {
+    let running = run(options, &site, stop, |directions, interval| {
         if std::mem::take(&mut first) {
             eprint_message(&heading());
         }
         eprint_message(&interval_line(directions, interval));
-    }));
-    let mut interrupted = false;
-    let report = loop {
-        tokio::select! {
-            report = &mut running => break report.map_err(|error| not_measured(&error, options))?,
-            () = signals.next() => {
-                if interrupted {
-                    return Err(ended());
-                }
-                interrupted = true;
-                stopper.stop();
-            }
-        }
-    };
-    Ok((report, interrupted))
+    });
+    let (report, interrupted) = signals.or_stopped(&stopper, running).await?;
+    Ok((report.map_err(wrong)?, interrupted))
 }
 
 /// The message for an error, with the option that permits what the server requests.

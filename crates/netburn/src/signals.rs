@@ -5,6 +5,7 @@ use crate::runtime;
 use crate::terminal::eprint_below;
 use netburn_platform::interrupts;
 use netburn_runner::Cancel;
+use netburn_traffic::drive::CancelHandle;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -36,6 +37,28 @@ impl Signals {
     /// Waits for the next signal.
     pub(crate) async fn next(&mut self) {
         self.next_kind().await;
+    }
+
+    /// The result of `work`; an error if a signal comes first.
+    pub(crate) async fn or_interrupted<T>(&mut self, work: impl Future<Output = T>) -> Result<T, CliError> {
+        tokio::select! {
+            done = work => Ok(done),
+            () = self.next() => Err(CliError::Failed("interrupted before the first result".to_owned())),
+        }
+    }
+
+    /// The result of a measurement, and `true` if a signal stopped it early. A second signal interrupts it.
+    pub(crate) async fn or_stopped<T>(
+        &mut self,
+        stopper: &CancelHandle,
+        measurement: impl Future<Output = T>,
+    ) -> Result<(T, bool), CliError> {
+        let mut measurement = std::pin::pin!(measurement);
+        tokio::select! {
+            done = &mut measurement => return Ok((done, false)),
+            () = self.next() => stopper.stop(),
+        }
+        Ok((self.or_interrupted(measurement).await?, true))
     }
 
     /// Waits for the next signal and returns it.

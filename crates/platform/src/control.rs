@@ -1,6 +1,6 @@
 //! Control messages of recvmsg(2) and sendmsg(2) (cmsg(3)). Linux only.
 
-use crate::process::check_size;
+use crate::system_call::check_size;
 use socket2::{SockAddr, SockAddrStorage, Socket};
 use std::io;
 use std::mem::{size_of, zeroed};
@@ -84,15 +84,6 @@ pub(crate) fn encode(level: libc::c_int, kind: libc::c_int, data: &[u8]) -> Vec<
     control.extend(data);
     control.resize(control.capacity(), 0);
     control
-}
-
-/// Sets an option of type `int`, which neither socket2 nor rustix has.
-pub(crate) fn enable(socket: &Socket, level: libc::c_int, option: libc::c_int) -> io::Result<()> {
-    let on: libc::c_int = 1;
-    let length = size_of::<libc::c_int>() as libc::socklen_t;
-    // SAFETY: the kernel reads one int from `on`.
-    let set = unsafe { libc::setsockopt(socket.as_raw_fd(), level, option, (&raw const on).cast(), length) };
-    crate::process::check(set).map(drop)
 }
 
 #[cfg(test)]

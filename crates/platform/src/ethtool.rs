@@ -1,6 +1,6 @@
 //! Requests of ethtool(8) to the kernel (linux/ethtool.h), and the driver of an interface (`ethtool -i`).
 
-use crate::process::check;
+use crate::system_call::check;
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};

@@ -2,7 +2,7 @@
 //!
 //! Every module works on all systems. Where a system has no such facility, its function does the same more slowly or
 //! returns [`Unsupported`](std::io::ErrorKind::Unsupported). The code of the systems is side by side: `tcp/linux.rs` and
-//! `tcp/portable.rs` below `tcp.rs`. [`netlink`] and [`ethtool`] exist on Linux only.
+//! `tcp/portable.rs` below `tcp.rs`. [`netlink`], [`ethtool`] and [`system_call`] exist on Linux only.
 //!
 //! - [`clock`] – [`Monotonic`], the kernel's monotonic clock as an integer that all processes of a machine share.
 //! - [`timer`] – [`Timer`], with microsecond resolution. tokio's timers have a resolution of 1 ms.
@@ -38,6 +38,8 @@ pub mod private_folder;
 pub mod process;
 pub mod sampler;
 pub mod socket;
+#[cfg(target_os = "linux")]
+pub mod system_call;
 pub mod tcp;
 pub mod terminal;
 pub mod timer;

@@ -1,6 +1,6 @@
 //! A netlink socket (netlink(7)): requests, one at a time, and the messages of multicast groups.
 
-use crate::process::check;
+use crate::system_call::set_option;
 use netburn_units::Duration;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
@@ -8,8 +8,7 @@ use rustix::net::netlink::SocketAddrNetlink;
 use rustix::net::{AddressFamily, Protocol, RecvFlags, SendFlags, SocketFlags, SocketType};
 use rustix::time::Timespec;
 use std::io;
-use std::mem::size_of;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 pub mod message;
 
@@ -40,11 +39,13 @@ impl Netlink {
     /// # Errors
     /// The kernel's error.
     pub fn join(&self, group: u32) -> io::Result<()> {
-        let length = size_of::<u32>() as libc::socklen_t;
-        let (socket, value) = (self.socket.as_raw_fd(), (&raw const group).cast());
-        // rustix does not have this option. SAFETY: the kernel reads one int.
-        check(unsafe { libc::setsockopt(socket, libc::SOL_NETLINK, libc::NETLINK_ADD_MEMBERSHIP, value, length) })
-            .map(drop)
+        let group = group.cast_signed();
+        set_option(
+            self.socket.as_fd(),
+            libc::SOL_NETLINK,
+            libc::NETLINK_ADD_MEMBERSHIP,
+            group,
+        )
     }
 
     /// Sends a request and waits for its answer. Returns the body of the answer, which is empty for an acknowledgement.

@@ -70,22 +70,6 @@ pub fn user() -> u32 {
     0
 }
 
-/// Result of a system call that rustix does not have.
-#[cfg(target_os = "linux")]
-pub(crate) fn check(result: libc::c_int) -> io::Result<libc::c_int> {
-    if result < 0 {
-        Err(io::Error::last_os_error())
-    } else {
-        Ok(result)
-    }
-}
-
-/// Length that such a call returns.
-#[cfg(target_os = "linux")]
-pub(crate) fn check_size(result: libc::ssize_t) -> io::Result<usize> {
-    usize::try_from(result).map_err(|_| io::Error::last_os_error())
-}
-
 #[cfg_attr(target_os = "linux", path = "process/linux.rs")]
 #[cfg_attr(not(target_os = "linux"), path = "process/portable.rs")]
 mod imp;

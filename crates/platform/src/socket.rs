@@ -67,7 +67,7 @@ pub fn arrived<'s>(socket: impl Into<SockRef<'s>>) -> io::Result<Duration> {
         const SIOCGSTAMPNS: u32 = 0x8907;
         let mut at = libc::timespec { tv_sec: 0, tv_nsec: 0 };
         // SAFETY: the kernel writes one timespec.
-        crate::process::check(unsafe { libc::ioctl(socket.into().as_raw_fd(), SIOCGSTAMPNS as _, &raw mut at) })?;
+        crate::system_call::check(unsafe { libc::ioctl(socket.into().as_raw_fd(), SIOCGSTAMPNS as _, &raw mut at) })?;
         Ok(Duration::from_nanos(
             at.tv_sec as u64 * 1_000_000_000 + at.tv_nsec as u64,
         ))

@@ -14,7 +14,7 @@
 //! - [`amend`] – late results, merged into a finished run.
 //! - [`anonymise`](mod@anonymise) – copies of records without names and addresses.
 //! - [`files`] – the files of a record. [`regular`] – opening files of run folders.
-//! - [`run_set`] – several runs of one plan. [`runs`]: list of run folders.
+//! - [`run_set`] – several runs of one plan. [`run_list`]: list of run folders.
 //! - [`dscp_arrivals`] – DSCP with which packets arrived.
 //! - [`health`], [`self_check`](mod@self_check): health reports of agents and servers, and the
 //!   check of their limits. [`quality_issue`]: reasons for which results are unreliable.
@@ -58,8 +58,8 @@ pub mod recover;
 pub mod rejected_rows;
 pub mod row;
 pub mod run;
+pub mod run_list;
 pub mod run_set;
-pub mod runs;
 pub mod self_check;
 pub mod spool;
 pub mod standstill;

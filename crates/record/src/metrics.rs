@@ -1,12 +1,12 @@
 //! The catalogue of metrics: names, units, values and comparisons of the numbers of a summary.
 //!
-//! Sweeps, comparisons and formulas over runs iterate over it. The entries of results that only some kinds of workload
+//! Sweeps, comparisons, tables and formulas over runs iterate over it. The entries of results that only some kinds of workload
 //! have are beside these results, in [`kinds`](crate::kinds).
 
 mod run;
 mod workload;
 
-pub use crate::quantity::{Comparison, Gauge, Measured, Quantity, Unit, VERDICTS};
+pub use crate::quantity::{Comparison, Gauge, Measured, Quantity, Table, Unit, VERDICTS};
 
 use crate::kinds::KindResults;
 use crate::quantity::Metric;
@@ -52,9 +52,13 @@ pub fn station_quantities() -> impl Iterator<Item = &'static Quantity> {
     run::STATION.iter().map(|metric| &metric.quantity)
 }
 
-/// Descriptions of the metrics of a workload. Kinds of workload that measure the same have one name for it.
+/// Descriptions of the metrics of a goal.
+pub fn goal_quantities() -> impl Iterator<Item = &'static Quantity> {
+    workload::GOAL.iter().map(|metric| &metric.quantity)
+}
+
+/// Descriptions of the metrics of a workload, with those of a goal. Kinds of workload that measure the same have one name for it.
 pub fn workload_quantities() -> impl Iterator<Item = &'static Quantity> {
     let common = workload::WORKLOAD.iter().map(|metric| &metric.quantity);
-    let goal = workload::GOAL.iter().map(|metric| &metric.quantity);
-    common.chain(goal).chain(KindResults::quantities())
+    common.chain(goal_quantities()).chain(KindResults::quantities())
 }

@@ -7,7 +7,7 @@
 mod disturbance;
 mod document;
 mod quantity;
-mod text;
+mod sentence;
 mod texts;
 
 pub use disturbance::{Disturbance, MAX_DELAY, MISSING_LOAD};

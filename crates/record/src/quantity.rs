@@ -23,6 +23,25 @@ pub struct Quantity {
     pub gauge: Option<Gauge>,
     /// Comparison of two sets of runs; `None`: comparisons do not contain the metric.
     pub comparison: Option<Comparison>,
+    /// Headings of its columns, by [`Table`]; `None`: the table does not contain the metric.
+    headings: [Option<&'static str>; Table::COUNT],
+}
+
+/// A table whose columns are metrics.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Table {
+    /// Stations and goals of a run, on a terminal.
+    Stations,
+    /// Workloads of a run, on its page.
+    Workloads,
+    /// Workloads of a run, in Markdown.
+    Markdown,
+    /// Runs of a sweep, on a terminal.
+    Sweep,
+}
+
+impl Table {
+    const COUNT: usize = Table::Sweep as usize + 1;
 }
 
 /// Comparison of a metric.
@@ -69,7 +88,7 @@ pub enum Unit {
 }
 
 /// A value of a summary.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Measured {
     /// Its metric.
     pub quantity: &'static Quantity,
@@ -77,8 +96,12 @@ pub struct Measured {
     pub goal: Option<usize>,
     /// The value; `None` if it is unknown. A percentile among operations that never ended is infinite.
     pub value: Option<f64>,
+    /// Operations that never ended, if the value is a percentile among them, or the maximum of the others.
+    pub unended: u64,
     /// True if comparisons of this workload contain the metric.
     pub is_compared: bool,
+    /// Name of its row in a table of the runs before and after a change; `None`: the table does not contain it.
+    pub row: Option<String>,
 }
 
 /// Verdicts by name, with their numbers.
@@ -89,8 +112,10 @@ pub(crate) struct Metric<T: 'static> {
     pub(crate) quantity: Quantity,
     /// `None` if the metric does not apply; `Some(None)` if its value is unknown.
     value: fn(&T) -> Option<Option<f64>>,
+    unended: fn(&T) -> u64,
     /// True if a comparison contains it.
     is_compared: fn(&T) -> bool,
+    row: fn(&T) -> Option<String>,
 }
 
 impl<T> Metric<T> {
@@ -104,9 +129,12 @@ impl<T> Metric<T> {
                 unit,
                 gauge: None,
                 comparison: None,
+                headings: [None; Table::COUNT],
             },
             value,
+            unended: |_| 0,
             is_compared: |_| true,
+            row: |_| None,
         }
     }
 
@@ -160,12 +188,30 @@ impl<T> Metric<T> {
         self
     }
 
+    /// A column of a table.
+    pub(crate) const fn column(mut self, table: Table, heading: &'static str) -> Self {
+        self.quantity.headings[table as usize] = Some(heading);
+        self
+    }
+
+    pub(crate) const fn unended(mut self, unended: fn(&T) -> u64) -> Self {
+        self.unended = unended;
+        self
+    }
+
+    pub(crate) const fn row(mut self, row: fn(&T) -> Option<String>) -> Self {
+        self.row = row;
+        self
+    }
+
     pub(crate) fn measure(&'static self, of: &T, goal: Option<usize>) -> Option<Measured> {
         (self.value)(of).map(|value| Measured {
             quantity: &self.quantity,
             goal,
             value,
+            unended: (self.unended)(of),
             is_compared: self.quantity.comparison.is_some() && (self.is_compared)(of),
+            row: (self.row)(of),
         })
     }
 }
@@ -175,6 +221,12 @@ impl Quantity {
     #[must_use]
     pub fn is_named(&self, name: &str) -> bool {
         self.name == name || self.alias == Some(name)
+    }
+
+    /// Heading of its column in a table; `None`: the table does not contain the metric.
+    #[must_use]
+    pub const fn heading(&self, table: Table) -> Option<&'static str> {
+        self.headings[table as usize]
     }
 }
 
@@ -248,8 +300,16 @@ pub(crate) fn verdict(verdict: Verdict) -> Option<Option<f64>> {
 
 /// A percentile; infinite among samples that never ended.
 pub(crate) fn percentile(value: Option<f64>, level: Probability, of: &LatencyMs) -> Option<f64> {
+    match unended(value, level, of) {
+        0 => value,
+        _ => Some(f64::INFINITY),
+    }
+}
+
+/// Number of samples that never ended, if the percentile `value` is among them.
+pub(crate) fn unended(value: Option<f64>, level: Probability, of: &LatencyMs) -> u64 {
     match value {
-        None if of.unbounded > 0 && supported(level, of.count) => Some(f64::INFINITY),
-        value => value,
+        None if supported(level, of.count) => of.unbounded,
+        _ => 0,
     }
 }

@@ -296,64 +296,33 @@ pub const fn outcome_name(outcome: Outcome) -> &'static str {
     }
 }
 
-impl EventKind {
-    /// All kinds.
-    pub(crate) const ALL: [EventKind; 19] = [
-        EventKind::Stall,
-        EventKind::Lost,
-        EventKind::Change,
-        EventKind::Roam,
-        EventKind::Warning,
-        EventKind::Health,
-        EventKind::Clock,
-        EventKind::Startup,
-        EventKind::QualityIssue,
-        EventKind::Rate,
-        EventKind::Lab,
-        EventKind::Incomplete,
-        EventKind::ServerLost,
-        EventKind::UnusedServerLost,
-        EventKind::Rejected,
-        EventKind::Scan,
-        EventKind::Steering,
-        EventKind::Path,
-        EventKind::Dscp,
-    ];
-
-    /// Name in columns and exports.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            EventKind::Stall => "stall",
-            EventKind::Lost => "lost",
-            EventKind::Change => "change",
-            EventKind::Roam => "roam",
-            EventKind::Warning => "warning",
-            EventKind::Health => "health",
-            EventKind::Clock => "clock",
-            EventKind::Startup => "startup",
-            EventKind::QualityIssue => "quality_issue",
-            EventKind::Rate => "rate",
-            EventKind::Lab => "lab",
-            EventKind::Incomplete => "incomplete",
-            EventKind::ServerLost => "server-lost",
-            EventKind::UnusedServerLost => "unused-server-lost",
-            EventKind::Rejected => "rejected",
-            EventKind::Scan => "scan",
-            EventKind::Steering => "steering",
-            EventKind::Path => "path",
-            EventKind::Dscp => "dscp",
-        }
-    }
+// Their places are their codes in the spool: append, never reorder.
+netburn_units::variants! {
+    pub EventKind:
+        Stall = "stall",
+        Lost = "lost",
+        Change = "change",
+        Roam = "roam",
+        Warning = "warning",
+        Health = "health",
+        Clock = "clock",
+        Startup = "startup",
+        QualityIssue = "quality_issue",
+        Rate = "rate",
+        Lab = "lab",
+        Incomplete = "incomplete",
+        ServerLost = "server-lost",
+        UnusedServerLost = "unused-server-lost",
+        Rejected = "rejected",
+        Scan = "scan",
+        Steering = "steering",
+        Path = "path",
+        Dscp = "dscp",
 }
 
-impl Side {
-    /// Name in columns and exports.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Side::Station => "station",
-            Side::Server => "server",
-        }
-    }
+// Their places are their codes in the spool, too.
+netburn_units::variants! {
+    pub Side:
+        Station = "station",
+        Server = "server",
 }

@@ -1,6 +1,6 @@
 //! Laws of the catalogue of metrics.
 
-use netburn_record::metrics::{Quantity, Unit, run_quantities, station_quantities, workload_quantities};
+use netburn_record::metrics::{Quantity, Table, Unit, run_quantities, station_quantities, workload_quantities};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The unit is in the name, as in stored columns. Rates, shares and times of one name have one unit.
@@ -42,6 +42,24 @@ fn paths_are_unique_and_one_name_has_one_unit() {
                 quantity.name
             );
         }
+    }
+}
+
+/// Kinds of workload that measure the same can share a column of a table.
+#[test]
+fn a_column_of_a_table_has_one_unit() {
+    for table in [Table::Stations, Table::Workloads, Table::Markdown, Table::Sweep] {
+        let mut units = BTreeMap::new();
+        for quantity in station_quantities().chain(workload_quantities()) {
+            if let Some(heading) = quantity.heading(table) {
+                assert_eq!(
+                    *units.entry(heading).or_insert(quantity.unit),
+                    quantity.unit,
+                    "{heading}"
+                );
+            }
+        }
+        assert!(!units.is_empty(), "{table:?}");
     }
 }
 

@@ -4,7 +4,7 @@
 
 mod util;
 
-use netburn_record::runs::{State, inspect, list, read_listing};
+use netburn_record::run_list::{State, inspect, list, read_listing};
 use netburn_record::{
     LateResults, Recorder, Row, Run, RunSet, RunStatus, Sink, UnixTime, make_folder, merge_late_results, recover,
 };

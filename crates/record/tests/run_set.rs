@@ -2,7 +2,7 @@
 
 mod util;
 
-use netburn_record::runs::{State, list, read_listing};
+use netburn_record::run_list::{State, list, read_listing};
 use netburn_record::{
     Environment, Error, Header, QualityIssue, Recorder, Role, Row, Run, RunSet, RunStatus, Sink, make_folder, pool,
     recover,

@@ -5,10 +5,13 @@
 use crate::html;
 use crate::style::Tone;
 use crate::table::{Cell, Table, numbers, words};
-use netburn_analysis::format::{mbps, span};
+use crate::tables;
+use netburn_analysis::compare::Comparison;
+use netburn_record::metrics::{self, Measured, Unit};
 use netburn_record::summary::{GoalSummary, StationSummary, WorkloadSummary};
 use netburn_record::{GoalKind, Summary};
-use netburn_workload::{Config, Goal, Kind, ProbeTarget, Verdict};
+use netburn_stats::metric_change::Judgement;
+use netburn_workload::{Config, Goal, Verdict};
 use std::cmp::Reverse;
 
 /// A quantity of a station in both runs.
@@ -31,8 +34,7 @@ pub enum Value {
     Text(String, Verdict),
 }
 
-/// Quantities that both runs have: for each station its verdict, the samples that met each goal, the slowest operation, the round
-/// trips of a probe, and the throughput of a transfer. Stations with the worst verdict before the change come first.
+/// Metrics that both runs have, if they have such a row. Stations with the worst verdict before the change come first.
 #[must_use]
 pub fn rows(before: &Summary, after: &Summary) -> Vec<Row> {
     let mut stations: Vec<[&StationSummary; 2]> = before
@@ -49,54 +51,54 @@ pub fn rows(before: &Summary, after: &Summary) -> Vec<Row> {
 
 fn station_rows(runs: [&StationSummary; 2]) -> Vec<Row> {
     let mut rows = Vec::new();
-    let mut add = |quantity: String, values| {
+    let mut add = |quantity, values| {
         rows.push(Row {
             station: runs[0].name.clone(),
             quantity,
             values,
         });
     };
-    if runs.iter().any(|station| station.verdict != Verdict::None) {
-        let values = runs.map(|station| Value::Verdict(station.verdict, station.provisional));
-        add("verdict".to_owned(), values);
+    for (name, pair) in pairs(&runs.map(metrics::of_station)) {
+        let verdicts = runs.map(|station| Value::Verdict(station.verdict, station.provisional));
+        add(
+            name,
+            match pair[0].quantity.unit {
+                Unit::Verdict => verdicts,
+                _ => pair.map(value),
+            },
+        );
     }
     for workload in &runs[0].workloads {
         let Some(same) = runs[1].workloads.iter().find(|other| other.name == workload.name) else {
             continue;
         };
-        let (pair, name) = ([workload, same], &workload.name);
-        for goal in &workload.goals {
-            let Some(same_goal) = same.goals.iter().find(|other| other.goal == goal.goal) else {
-                continue;
-            };
-            let values = [met(workload, goal), met(same, same_goal)];
-            add(format!("{name}: {}", goal.goal), values);
-        }
-        if workload.goals.iter().any(|goal| goal.kind == GoalKind::Latency) {
-            add(format!("{name}: slowest"), pair.map(slowest));
-        }
-        let kind = Kind::by_name(&workload.kind);
-        match kind.map(|kind| (kind.is_probe(), kind.is_bulk)) {
-            Some((true, _)) => {
-                let to = match workload.probe.map(|probe| probe.target) {
-                    Some(ProbeTarget::Near) => " to the access point",
-                    Some(ProbeTarget::Line) => " over the internet line",
-                    Some(ProbeTarget::Server) | None => "",
-                };
-                add(
-                    format!("round trip{to}, median"),
-                    pair.map(|of| time(of.latency_ms.p50)),
-                );
-                add(format!("round trip{to}, p95"), pair.map(|of| time(of.latency_ms.p95)));
+        let both = [workload, same];
+        for (name, pair) in pairs(&both.map(metrics::of_workload)) {
+            let goal = |place: usize| Some((both[place], both[place].goals.get(pair[place].goal?)?));
+            match (goal(0), goal(1)) {
+                (Some(before), Some(after)) => {
+                    add(format!("{}: {name}", workload.name), [before, after].map(met));
+                }
+                _ => add(name, pair.map(value)),
             }
-            Some((_, true)) => {
-                let rate = |of: &WorkloadSummary| plain(format!("{} Mbit/s", mbps(of.throughput_mbps)));
-                add(name.clone(), pair.map(rate));
-            }
-            _ => {}
         }
     }
     rows
+}
+
+/// Metrics of both runs that have a row in at least one of them, with its name. Those of goals come first.
+fn pairs<'a>(runs: &'a [Vec<Measured>; 2]) -> Vec<(String, [&'a Measured; 2])> {
+    let [before, after] = runs;
+    let pair = |measured: &'a Measured| {
+        let is_same = |other: &&Measured| {
+            other.quantity == measured.quantity && (measured.goal.is_none() || other.row == measured.row)
+        };
+        let same = after.iter().find(is_same)?;
+        Some((measured.row.clone().or_else(|| same.row.clone())?, [measured, same]))
+    };
+    let mut pairs: Vec<_> = before.iter().filter_map(pair).collect();
+    pairs.sort_by_key(|(_, [measured, _])| measured.goal.is_none());
+    pairs
 }
 
 /// Goal of the built-in workload `voip`, in ms: a longer round trip disturbs calls.
@@ -128,23 +130,18 @@ pub fn stalls(workload: &WorkloadSummary, goal: &GoalSummary) -> Option<String> 
     }
 }
 
-fn met(workload: &WorkloadSummary, goal: &GoalSummary) -> Value {
+fn met((workload, goal): (&WorkloadSummary, &GoalSummary)) -> Value {
     let text = stalls(workload, goal).or_else(|| samples_met(goal));
     Value::Text(text.unwrap_or_else(|| "–".to_owned()), goal.verdict)
 }
 
-fn slowest(workload: &WorkloadSummary) -> Value {
-    match workload.latency_ms.unbounded {
-        0 => time(workload.latency_ms.max),
-        _ => plain("never ended".to_owned()),
-    }
-}
-
-fn time(ms: Option<f64>) -> Value {
-    plain(ms.map_or_else(|| "–".to_owned(), span))
-}
-
-fn plain(text: String) -> Value {
+fn value(of: &Measured) -> Value {
+    let text = match (of.value, of.quantity.unit) {
+        _ if of.unended > 0 => "never ended".to_owned(),
+        (None, _) => "–".to_owned(),
+        (Some(value), Unit::Mbps) => format!("{} Mbit/s", tables::value(value, Unit::Mbps)),
+        (Some(value), unit) => tables::value(value, unit),
+    };
     Value::Text(text, Verdict::None)
 }
 
@@ -176,7 +173,59 @@ fn cell(value: &Value) -> Cell {
     }
 }
 
-/// The same table for a page.
+/// A simulated change.
+#[derive(Debug)]
+pub struct Change<'a> {
+    /// Description.
+    pub label: &'a str,
+    /// Keys and values for `--set`.
+    pub set: &'a [(String, String)],
+    /// Worst verdict of the simulated runs.
+    pub verdict: Verdict,
+    /// Comparison with simulated runs without the change.
+    pub comparison: &'a Comparison,
+    /// The change that was chosen of all.
+    pub is_chosen: bool,
+}
+
+/// Simulated changes as a table. `mark` follows the one that was chosen. Only a page has room for the settings.
+#[must_use]
+pub fn changes(of: &[Change<'_>], mark: &str) -> Table {
+    let rows = of.iter().map(|change| {
+        let count = |judgement| Cell::from(change.comparison.count(judgement).to_string());
+        let mark = if change.is_chosen {
+            format!(" ({mark})")
+        } else {
+            String::new()
+        };
+        let set = change.set.iter().map(|(key, value)| format!("`{key}={value}`"));
+        let set = html::with_code(&set.collect::<Vec<_>>().join(" "));
+        vec![
+            Cell::verdict(change.verdict, false),
+            count(Judgement::Better),
+            count(Judgement::Worse),
+            format!("{}{mark}", change.label).into(),
+            Cell {
+                markup: Some(format!("<span style=\"overflow-wrap: anywhere\">{set}</span>")),
+                ..Cell::default()
+            },
+        ]
+    });
+    Table {
+        caption: "Simulated changes",
+        columns: vec![
+            words("Verdict"),
+            numbers("Better"),
+            numbers("Worse"),
+            words("Change"),
+            words("Setting"),
+        ],
+        keys: 1,
+        rows: rows.collect(),
+    }
+}
+
+/// The table of [`rows`] for a page.
 #[must_use]
 pub fn markup(rows: &[Row]) -> String {
     let provisional = |value: &Value| matches!(value, Value::Verdict(_, true));
@@ -266,8 +315,11 @@ mod tests {
         before.stations[1].workloads[1].latency_ms.p95 = None;
         let rows = rows(&before, &before);
         let of = |quantity: &str| &rows.iter().find(|row| row.quantity == quantity).unwrap().values[0];
-        assert_eq!(*of("browsing: slowest"), plain("never ended".to_owned()));
-        assert_eq!(*of("round trip, p95"), plain("–".to_owned()));
+        assert_eq!(
+            *of("browsing: slowest"),
+            Value::Text("never ended".to_owned(), Verdict::None)
+        );
+        assert_eq!(*of("round trip, p95"), Value::Text("–".to_owned(), Verdict::None));
     }
 
     #[test]

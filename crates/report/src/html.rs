@@ -22,7 +22,7 @@ pub(crate) use head::with_code;
 pub use runs::MAX_PAGES;
 
 use crate::chart::{self, At, Chart, Theme, json, svg};
-use crate::charts::{NEVER, charts, sign};
+use crate::run_charts::{NEVER, charts, sign};
 use crate::style::Tone;
 use crate::table::{Badge, Cell, Table};
 use netburn_analysis::view::{MarkKind, View};
@@ -200,8 +200,8 @@ fn td(column: usize, markup: &str) -> String {
 
 /// A cell as markup: its badge or its text, with its link, and its note.
 fn cell(of: &Cell) -> String {
-    if let Some(picture) = &of.picture {
-        return picture.clone();
+    if let Some(markup) = &of.markup {
+        return markup.clone();
     }
     let mut out = match (&of.badge, of.tone) {
         (Some(badge), _) => self::badge(badge),

@@ -8,19 +8,18 @@
 //! - [`markdown`](mod@markdown): a report as Markdown, for CI.
 //! - [`causes`] – likely causes as text.
 //! - [`live`] – current values of every station: a pure model, and a thin shell that draws it.
-//! - [`runs`] – a list of runs.
+//! - [`run_list`] – a list of runs.
 //! - [`before_after`] – two runs of one scenario side by side.
 //! - [`compare`] – comparisons of runs as text, JSON and pages.
 //! - [`decode`] – a decoded speed rating as JSON.
 //! - [`environment`] – the sentence about the environment with which every output begins.
-//! - [`charts`](mod@charts): the charts of a run. [`chart`]: one chart as plain data, drawn as SVG, PNG and tables.
+//! - [`run_charts`] – the charts of a run. [`chart`]: one chart as plain data, drawn as SVG, PNG and tables.
 //! - [`floor_plan`] – the building of a scenario with its coverage, and the events of a run in it.
 //! - [`table`] – columns that fit a width. [`style`]: colours. [`sanitise`]: text without control characters.
 
 pub mod before_after;
 pub mod causes;
 pub mod chart;
-pub mod charts;
 pub mod compare;
 pub mod decode;
 pub mod environment;
@@ -28,7 +27,8 @@ pub mod floor_plan;
 pub mod html;
 pub mod live;
 pub mod markdown;
-pub mod runs;
+pub mod run_charts;
+pub mod run_list;
 pub mod sanitise;
 pub mod style;
 pub mod table;

@@ -2,11 +2,13 @@
 
 use crate::environment;
 use crate::sanitise::sanitise;
-use crate::table::{Align, Badge, Cell, Table, numbers, right, words};
+use crate::table::{Align, Badge, Cell, Table, right, words};
+use crate::tables;
 use crate::text::why;
 use netburn_analysis::explain::Explanation;
-use netburn_analysis::format::{mbps, percent, short, span};
+use netburn_analysis::format::{mbps, short};
 use netburn_record::Summary;
+use netburn_record::metrics::{self, Unit};
 
 /// The verdicts with their reasons, the latencies and the likely causes.
 #[must_use]
@@ -105,36 +107,29 @@ fn causes(explanation: &Explanation) -> Vec<String> {
 }
 
 fn latencies(summary: &Summary) -> Vec<String> {
+    let order = [Unit::Ms, Unit::Share, Unit::Mbps];
+    let metrics = tables::columns(metrics::Table::Markdown, metrics::workload_quantities(), &order);
     let workloads = summary.stations.iter().flat_map(|station| {
         let workloads = station.workloads.iter();
         workloads.map(move |workload| (station, workload))
     });
-    let latency = |ms: Option<f64>| Cell::from(ms.map_or_else(|| "–".to_owned(), span));
     let rows = workloads.map(|(station, workload)| {
-        let met: Vec<String> = workload.goals.iter().filter_map(|goal| goal.met).map(percent).collect();
-        vec![
-            station.name.as_str().into(),
-            workload.name.as_str().into(),
-            latency(workload.latency_ms.p50),
-            latency(workload.latency_ms.p95),
-            if met.is_empty() {
-                Cell::unknown()
-            } else {
-                met.join(", ").into()
-            },
-            mbps(workload.throughput_mbps).into(),
-        ]
+        let measured = metrics::of_workload(workload);
+        let values = metrics
+            .iter()
+            .map(|(heading, _)| tables::values(metrics::Table::Markdown, heading, &measured));
+        [station.name.as_str().into(), workload.name.as_str().into()]
+            .into_iter()
+            .chain(values)
+            .collect()
     });
+    let names = [words("station"), words("workload")];
     let mut lines = table(&Table {
         caption: "Latency and throughput",
-        columns: vec![
-            words("station"),
-            words("workload"),
-            right("p50"),
-            right("p95"),
-            numbers("goals met"),
-            right("Mbit/s"),
-        ],
+        columns: names
+            .into_iter()
+            .chain(metrics.iter().map(|(heading, _)| right(heading)))
+            .collect(),
         keys: 2,
         rows: rows.collect(),
     });
@@ -169,6 +164,7 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::table::numbers;
     use proptest::prelude::*;
 
     #[test]

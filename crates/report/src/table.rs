@@ -132,8 +132,8 @@ pub struct Cell {
     pub link: Option<String>,
     /// Further text on a page.
     pub note: String,
-    /// Markup of a picture, which only a page shows.
-    pub picture: Option<String>,
+    /// Markup, which a page shows in place of the text.
+    pub markup: Option<String>,
 }
 
 /// A column of words.

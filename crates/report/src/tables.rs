@@ -1,10 +1,52 @@
-//! Tables that a report has on a terminal and on a page: runs, confidence intervals, and parts of the path.
+//! Tables that a report has on a terminal and on a page: runs, confidence intervals, and parts of the path. Columns and
+//! values of metrics, for tables of several kinds.
 
 use crate::table::{Cell, Table, numbers, right, words};
-use netburn_analysis::format::{mbps, short, span};
+use netburn_analysis::format::{mbps, percent, short, span};
 use netburn_record::Summary;
 use netburn_record::metrics::{self, Measured, Quantity, Unit};
 use netburn_record::summary::{DelaySummary, SplitSummary, WorkloadSummary};
+
+/// Columns of a table for some metrics, in the order of `units`. Metrics of different kinds of workload can have one column.
+pub(crate) fn columns(
+    table: metrics::Table,
+    of: impl Iterator<Item = &'static Quantity>,
+    units: &[Unit],
+) -> Vec<(&'static str, Unit)> {
+    let mut all: Vec<(&'static str, Unit)> = Vec::new();
+    for quantity in of {
+        let column = quantity.heading(table).map(|heading| (heading, quantity.unit));
+        all.extend(column.filter(|column| !all.contains(column)));
+    }
+    let place = |unit: Unit| units.iter().position(|known| *known == unit).unwrap_or(units.len());
+    all.sort_by_key(|(_, unit)| place(*unit));
+    all
+}
+
+/// The known values below a heading of a table, or `–`. A workload with several goals has several.
+pub(crate) fn values(table: metrics::Table, heading: &str, of: &[Measured]) -> Cell {
+    let below = of
+        .iter()
+        .filter(|measured| measured.quantity.heading(table) == Some(heading));
+    let known = below.filter_map(|measured| {
+        let known = measured.value.filter(|value| value.is_finite())?;
+        Some(value(known, measured.quantity.unit))
+    });
+    match known.collect::<Vec<_>>() {
+        known if known.is_empty() => Cell::unknown(),
+        known => known.join(", ").into(),
+    }
+}
+
+/// A value with its unit; a rate without, because headings have it.
+pub(crate) fn value(value: f64, unit: Unit) -> String {
+    match unit {
+        Unit::Ms => span(value),
+        Unit::Mbps => mbps(value),
+        Unit::Share => percent(value),
+        Unit::Count | Unit::Points | Unit::Rpm | Unit::Verdict => short(value),
+    }
+}
 
 /// The pooled runs with their folders.
 pub(crate) fn runs(summary: &Summary) -> Table {

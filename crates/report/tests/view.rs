@@ -8,9 +8,9 @@ use netburn_record::{
     QualityIssue, Recorder, Row, Run, RunStatus, Sink,
 };
 use netburn_report::chart::{Chart, Scale, Theme, png, svg, table};
-use netburn_report::charts::charts;
 use netburn_report::compare::{Variant, overlays};
 use netburn_report::html;
+use netburn_report::run_charts::charts;
 use netburn_scenario::{Document, Plan, Station, StationWorkload};
 use netburn_units::{Duration, Instant};
 use netburn_workload::{Config, Operation, Outcome};

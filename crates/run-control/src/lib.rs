@@ -34,6 +34,6 @@ pub use error::{AgentError, ConnectionError, ControllerError};
 pub use join::Join;
 pub use launch::{Child, Launcher, ThisMachine};
 pub use local::{Options, run_local};
-pub use process::{agent_main, server_main};
+pub use process::{agent_main, server_main, take_part};
 pub use progress::{Outcome, Phase, ProgressObserver};
 pub use row_queue::{RowQueue, with_writer};

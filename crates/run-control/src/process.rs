@@ -31,6 +31,18 @@ pub fn server_main(join: &Join) -> Result<(), AgentError> {
     })
 }
 
+/// Main function of a process that a controller started: `life` is [`agent_main`] or [`server_main`]. An end for which the
+/// controller prints the reason is no error.
+///
+/// # Errors
+/// The text of the error, with the name of the process.
+pub fn take_part(join: &Join, life: fn(&Join) -> Result<(), AgentError>) -> Result<(), String> {
+    match life(join) {
+        Ok(()) | Err(AgentError::RunEnded(_) | AgentError::Declined(_) | AgentError::EndedEarly(_)) => Ok(()),
+        Err(error) => Err(format!("{}: {error}", join.name)),
+    }
+}
+
 fn live(join: &Join, life: impl Future<Output = Result<(), AgentError>>) -> Result<(), AgentError> {
     if let Some(parent) = join.parent {
         match netburn_platform::die_with_parent(parent) {

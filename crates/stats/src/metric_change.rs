@@ -63,25 +63,12 @@ impl Tolerance {
     }
 }
 
-impl Judgement {
-    /// All judgements.
-    pub const ALL: [Judgement; 4] = [
-        Judgement::Better,
-        Judgement::Worse,
-        Judgement::Same,
-        Judgement::CantTell,
-    ];
-
-    /// Name in reports.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Judgement::Better => "better",
-            Judgement::Worse => "worse",
-            Judgement::Same => "same",
-            Judgement::CantTell => "can't tell",
-        }
-    }
+netburn_units::variants! {
+    pub Judgement:
+        Better = "better",
+        Worse = "worse",
+        Same = "same",
+        CantTell = "can't tell",
 }
 
 impl Better {

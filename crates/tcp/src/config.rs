@@ -153,34 +153,19 @@ impl Default for TsqSettings {
     }
 }
 
+netburn_units::variants! {
+    pub TsqPreset:
+        Y2012 = "2012",
+        Y2013 = "2013",
+        Y2013Min = "2013-min",
+        Y2014 = "2014",
+        Y2015 = "2015",
+        Y2018 = "2018",
+        Y2019 = "2019",
+        Y2025 = "2025",
+}
+
 impl TsqPreset {
-    /// All presets, oldest first.
-    pub const ALL: [TsqPreset; 8] = [
-        TsqPreset::Y2012,
-        TsqPreset::Y2013,
-        TsqPreset::Y2013Min,
-        TsqPreset::Y2014,
-        TsqPreset::Y2015,
-        TsqPreset::Y2018,
-        TsqPreset::Y2019,
-        TsqPreset::Y2025,
-    ];
-
-    /// Name in scenario files.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            TsqPreset::Y2012 => "2012",
-            TsqPreset::Y2013 => "2013",
-            TsqPreset::Y2013Min => "2013-min",
-            TsqPreset::Y2014 => "2014",
-            TsqPreset::Y2015 => "2015",
-            TsqPreset::Y2018 => "2018",
-            TsqPreset::Y2019 => "2019",
-            TsqPreset::Y2025 => "2025",
-        }
-    }
-
     /// Settings of the preset.
     #[must_use]
     pub const fn settings(self) -> TsqSettings {

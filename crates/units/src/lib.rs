@@ -14,6 +14,8 @@
 //! `"6 m"`). A number without its unit is a [`QuantityError`], which lists the known units. Formatting
 //! is exact, and the text parses to the same value.
 //!
+//! [`variants`] implements the names of an enum's variants.
+//!
 //! There is no clock. Floats appear only in the `as_*_f64` getters and in [`format_decimal`], for
 //! display and statistics.
 
@@ -37,6 +39,7 @@ mod seed;
 mod size;
 mod speed;
 mod time;
+mod variants;
 
 pub use decimal::format_decimal;
 pub use distance::Distance;

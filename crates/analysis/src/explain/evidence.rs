@@ -111,7 +111,7 @@ pub(super) struct Sent {
     /// Bytes that were acknowledged.
     pub(super) bytes: u64,
     /// Retransmitted segments.
-    pub(super) again: u64,
+    pub(super) retransmitted: u64,
 }
 
 /// A sum and a count.
@@ -266,10 +266,10 @@ impl Evidence {
         }
         let now = Sent {
             bytes: row.bytes_acked,
-            again: row.retransmits.into(),
+            retransmitted: row.retransmits.into(),
         };
         let before = self.connections.insert(key, now).unwrap_or_default();
-        let before = if now.bytes < before.bytes || now.again < before.again {
+        let before = if now.bytes < before.bytes || now.retransmitted < before.retransmitted {
             Sent::default()
         } else {
             before
@@ -280,7 +280,9 @@ impl Evidence {
                 Side::Station => &mut seen.from,
             };
             sum.bytes = sum.bytes.saturating_add(now.bytes - before.bytes);
-            sum.again = sum.again.saturating_add(now.again - before.again);
+            sum.retransmitted = sum
+                .retransmitted
+                .saturating_add(now.retransmitted - before.retransmitted);
         }
         now.bytes > before.bytes
     }
@@ -394,8 +396,8 @@ impl Link {
 impl Sent {
     /// Share of retransmitted segments; `None` with too few segments.
     pub(super) fn lost(&self) -> Option<f64> {
-        let segments = self.bytes / SEGMENT + self.again;
-        (segments >= MIN_SEGMENTS).then(|| self.again as f64 / segments as f64)
+        let segments = self.bytes / SEGMENT + self.retransmitted;
+        (segments >= MIN_SEGMENTS).then(|| self.retransmitted as f64 / segments as f64)
     }
 }
 

@@ -543,7 +543,7 @@ fn frame_delays_of_a_video_call_count_without_their_pacing() {
         rows(up_ms).iter().for_each(|row| summariser.put(row).unwrap());
         let summary = summariser.finish("run", &RunStatus::Complete);
         let evidence = Evidence::new(&plan, Environment::Fleet);
-        let found = Analysis::new(&evidence, &summary, &[]).packet_delay(0, analysis::Direction::Up);
+        let found = RunFacts::new(&evidence, &summary, &[]).packet_delay(0, facts::Direction::Up);
         found.is_some()
     };
     assert_eq!((delay(70), delay(80)), (false, true));

@@ -2,7 +2,7 @@
 
 use super::{Entry, FileStamp, RunState};
 use netburn_record::regular;
-use netburn_record::runs::RunListing;
+use netburn_record::run_list::RunListing;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::File;

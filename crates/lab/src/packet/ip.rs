@@ -56,36 +56,20 @@ pub enum RejectReason {
     Spoofed,
 }
 
+netburn_units::variants! {
+    pub RejectReason:
+        NotIp = "not-ip",
+        Malformed = "malformed",
+        TooLong = "too-long",
+        Discovery = "discovery",
+        Multicast = "multicast",
+        Broadcast = "broadcast",
+        UnknownAddress = "unknown-address",
+        Outside = "outside",
+        Spoofed = "spoofed",
+}
+
 impl RejectReason {
-    /// All reasons.
-    pub const ALL: [RejectReason; 9] = [
-        RejectReason::NotIp,
-        RejectReason::Malformed,
-        RejectReason::TooLong,
-        RejectReason::Discovery,
-        RejectReason::Multicast,
-        RejectReason::Broadcast,
-        RejectReason::UnknownAddress,
-        RejectReason::Outside,
-        RejectReason::Spoofed,
-    ];
-
-    /// Returns the name of the reason in a record.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            RejectReason::NotIp => "not-ip",
-            RejectReason::Malformed => "malformed",
-            RejectReason::TooLong => "too-long",
-            RejectReason::Discovery => "discovery",
-            RejectReason::Multicast => "multicast",
-            RejectReason::Broadcast => "broadcast",
-            RejectReason::UnknownAddress => "unknown-address",
-            RejectReason::Outside => "outside",
-            RejectReason::Spoofed => "spoofed",
-        }
-    }
-
     /// Returns the reason as a phrase that follows a number of packets.
     #[must_use]
     pub const fn describe(self) -> &'static str {

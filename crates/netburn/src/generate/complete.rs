@@ -6,7 +6,7 @@ use crate::exit::{CliError, ExitStatus};
 use crate::terminal::print_stdout;
 use clap::{Arg, Command, CommandFactory as _};
 use clap_complete::Shell;
-use netburn_record::runs::list;
+use netburn_record::run_list::list;
 use netburn_scenario::{built_in_scenarios, load};
 use std::path::Path;
 

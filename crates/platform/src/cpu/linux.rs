@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::clock::read_clock;
-use crate::process::check;
+use crate::system_call::check;
 use rustix::time::ClockId;
 
 pub(super) fn current() -> u32 {

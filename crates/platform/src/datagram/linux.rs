@@ -1,9 +1,11 @@
 //! Linux.
 
 use super::*;
-use crate::control::{self, ReceivedMessage, enable};
+use crate::control::{self, ReceivedMessage};
+use crate::system_call::set_option;
 use socket2::{Domain, MsgHdr, SockAddr};
 use std::io::IoSlice;
+use std::os::fd::AsFd;
 
 /// Metadata from control messages.
 #[derive(Default)]
@@ -14,19 +16,19 @@ struct Metadata {
 
 pub(super) fn enable_destination_address(socket: &SockRef<'_>) -> io::Result<()> {
     match socket.domain()? {
-        Domain::IPV6 => enable(socket, libc::IPPROTO_IPV6, libc::IPV6_RECVPKTINFO),
-        _ => enable(socket, libc::IPPROTO_IP, libc::IP_PKTINFO),
+        Domain::IPV6 => set_option(socket.as_fd(), libc::IPPROTO_IPV6, libc::IPV6_RECVPKTINFO, 1),
+        _ => set_option(socket.as_fd(), libc::IPPROTO_IP, libc::IP_PKTINFO, 1),
     }
 }
 
 pub(super) fn enable_dscp(socket: &SockRef<'_>) -> io::Result<()> {
     if socket.domain()? == Domain::IPV6 {
-        enable(socket, libc::IPPROTO_IPV6, libc::IPV6_RECVTCLASS)?;
+        set_option(socket.as_fd(), libc::IPPROTO_IPV6, libc::IPV6_RECVTCLASS, 1)?;
         // For IPv4 peers of a dual-stack socket. An IPv6-only socket may return an error.
-        let _ = enable(socket, libc::IPPROTO_IP, libc::IP_RECVTOS);
+        let _ = set_option(socket.as_fd(), libc::IPPROTO_IP, libc::IP_RECVTOS, 1);
         return Ok(());
     }
-    enable(socket, libc::IPPROTO_IP, libc::IP_RECVTOS)
+    set_option(socket.as_fd(), libc::IPPROTO_IP, libc::IP_RECVTOS, 1)
 }
 
 pub(super) fn receive(socket: &SockRef<'_>, buffer: &mut [u8]) -> io::Result<Received> {

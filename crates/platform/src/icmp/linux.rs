@@ -2,9 +2,11 @@
 
 use super::*;
 use crate::control;
+use crate::system_call::set_option;
 use socket2::{Domain, Protocol, Type};
 use std::io::Read as _;
 use std::net::SocketAddr;
+use std::os::fd::AsFd;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
@@ -21,7 +23,8 @@ impl Socket {
     pub(super) fn new(to: Ipv4Addr, time_to_live: Option<u8>) -> io::Result<Self> {
         let socket = socket2::Socket::new(Domain::IPV4, Type::DGRAM, Some(Protocol::ICMPV4))?;
         socket.set_nonblocking(true)?;
-        control::enable(&socket, libc::IPPROTO_IP, libc::IP_RECVERR)?;
+        // socket2 does not have this option.
+        set_option(socket.as_fd(), libc::IPPROTO_IP, libc::IP_RECVERR, 1)?;
         if let Some(hops) = time_to_live {
             socket.set_ttl_v4(hops.into())?;
         }

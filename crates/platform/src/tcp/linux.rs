@@ -1,7 +1,7 @@
 //! Linux.
 
 use super::*;
-use crate::process::check_size;
+use crate::system_call::{check, check_size};
 use std::os::fd::AsRawFd;
 
 pub(super) fn tcp_info(socket: &SockRef<'_>) -> io::Result<TcpInfo> {
@@ -18,7 +18,7 @@ pub(super) fn tcp_info(socket: &SockRef<'_>) -> io::Result<TcpInfo> {
             &mut length,
         )
     };
-    crate::process::check(got)?;
+    check(got)?;
     Ok(TcpInfo::decode(&raw))
 }
 

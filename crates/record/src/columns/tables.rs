@@ -48,30 +48,18 @@ pub enum RunTable {
     Events,
 }
 
+// In the order in which [`Run::rows`](crate::Run::rows) returns their rows.
+netburn_units::variants! {
+    pub RunTable:
+        Operations = OperationRow::NAME,
+        Intervals = IntervalRow::NAME,
+        Airtime = AirRow::NAME,
+        Connections = ConnectionRow::NAME,
+        Links = LinkRow::NAME,
+        Events = EventRow::NAME,
+}
+
 impl RunTable {
-    /// All tables, in the order in which [`Run::rows`](crate::Run::rows) returns their rows.
-    pub const ALL: [RunTable; 6] = [
-        RunTable::Operations,
-        RunTable::Intervals,
-        RunTable::Airtime,
-        RunTable::Connections,
-        RunTable::Links,
-        RunTable::Events,
-    ];
-
-    /// The table's name; its file is `NAME.parquet`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            RunTable::Operations => OperationRow::NAME,
-            RunTable::Intervals => IntervalRow::NAME,
-            RunTable::Airtime => AirRow::NAME,
-            RunTable::Connections => ConnectionRow::NAME,
-            RunTable::Links => LinkRow::NAME,
-            RunTable::Events => EventRow::NAME,
-        }
-    }
-
     /// The table's columns, in order.
     #[must_use]
     pub const fn columns(self) -> &'static [Column] {

@@ -1,7 +1,7 @@
 //! Results of a video player, for `stream` and `dash`.
 
 use super::{End, KindCounter, Shared};
-use crate::quantity::{Metric, Unit, count};
+use crate::quantity::{Metric, Table, Unit, count};
 use crate::row::{EventKind, EventRow};
 use netburn_stats::metric_change::{Better, Tolerance};
 use netburn_units::Duration;
@@ -32,7 +32,8 @@ pub(super) static METRICS: &[Metric<PlayerSummary>] = &[
             "netburn_player_stalled_seconds",
             "Total duration of stalls of a player.",
         )
-        .at("player.stalled_ms"),
+        .at("player.stalled_ms")
+        .column(Table::Sweep, "stalled ms"),
     Metric::new("startup_ms", Unit::Ms, |of: &PlayerSummary| Some(of.startup_ms))
         .at("player.startup_ms")
         .gauge("netburn_player_startup_seconds", "Startup delay of a player."),

@@ -1,18 +1,20 @@
 //! Metrics of the whole run and of a station.
 
-use crate::quantity::{Metric, Unit, verdict};
+use crate::quantity::{Metric, Table, Unit, verdict};
 use crate::summary::{StationSummary, Summary};
 use netburn_stats::P95;
 use netburn_stats::metric_change::{Better, Tolerance};
 use netburn_stats::percentile::supported;
+use netburn_workload::Verdict;
 use netburn_workload::kinds::Kind;
 
 pub(super) static RUN: [Metric<Summary>; 4] = [
-    Metric::new("verdict", Unit::Verdict, |run: &Summary| verdict(run.verdict)),
+    Metric::new("verdict", Unit::Verdict, |run: &Summary| verdict(run.verdict)).column(Table::Sweep, "VERDICT"),
     Metric::new("throughput_mbps", Unit::Mbps, |run: &Summary| {
         Some(Some(run.totals.throughput_mbps))
     })
     .at("totals.throughput_mbps")
+    .column(Table::Sweep, "Mbit/s")
     .alias("totals.throughput_mbps")
     .compared(
         "Mbit/s",
@@ -28,6 +30,7 @@ pub(super) static RUN: [Metric<Summary>; 4] = [
         "Jain's index of the stations' airtime shares.",
     )
     .at("totals.airtime_jain")
+    .column(Table::Sweep, "JAIN")
     .alias("totals.airtime_jain")
     .compared(
         "airtime Jain %",
@@ -41,7 +44,8 @@ pub(super) static RUN: [Metric<Summary>; 4] = [
 pub(super) static STATION: [Metric<StationSummary>; 4] = [
     Metric::new("verdict", Unit::Verdict, |station: &StationSummary| {
         verdict(station.verdict)
-    }),
+    })
+    .row(|station: &StationSummary| (station.verdict != Verdict::None).then(|| "verdict".to_owned())),
     Metric::new("throughput_mbps", Unit::Mbps, |station: &StationSummary| {
         Some(Some(station.throughput_mbps))
     })
@@ -49,6 +53,7 @@ pub(super) static STATION: [Metric<StationSummary>; 4] = [
         "netburn_station_throughput_bits_per_second",
         "Content of a station in the evaluated time, both directions.",
     )
+    .column(Table::Sweep, "Mbit/s")
     .compared(
         "Mbit/s",
         "throughput, of a station, a workload or all",
@@ -59,7 +64,9 @@ pub(super) static STATION: [Metric<StationSummary>; 4] = [
     Metric::new("airtime_share", Unit::Share, |station: &StationSummary| {
         Some(station.airtime_share)
     })
-    .gauge("netburn_station_airtime_ratio", "A station's share of the airtime."),
+    .gauge("netburn_station_airtime_ratio", "A station's share of the airtime.")
+    .column(Table::Stations, "AIRTIME")
+    .column(Table::Sweep, "air %"),
     Metric::new("idle_latency_ms", Unit::Ms, |station: &StationSummary| {
         Some(station.idle_latency_ms)
     })
@@ -68,6 +75,7 @@ pub(super) static STATION: [Metric<StationSummary>; 4] = [
         "Median round-trip time before the load.",
     )
     .alias("idle_ms")
+    .column(Table::Stations, "IDLE ms")
     .compared("idle ms", "idle latency", Better::Lower, Tolerance::LATENCY),
 ];
 

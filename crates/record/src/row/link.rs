@@ -109,21 +109,14 @@ impl LinkRow {
     }
 }
 
-impl Phy {
-    /// All of them. Their places are their codes in the spool: append, never reorder.
-    pub const ALL: [Phy; 5] = [Phy::Legacy, Phy::Ht, Phy::Vht, Phy::He, Phy::Eht];
-
-    /// Name in columns and exports.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Phy::Legacy => "legacy",
-            Phy::Ht => "ht",
-            Phy::Vht => "vht",
-            Phy::He => "he",
-            Phy::Eht => "eht",
-        }
-    }
+// Their places are their codes in the spool: append, never reorder.
+netburn_units::variants! {
+    pub Phy:
+        Legacy = "legacy",
+        Ht = "ht",
+        Vht = "vht",
+        He = "he",
+        Eht = "eht",
 }
 
 impl fmt::Display for Bssid {

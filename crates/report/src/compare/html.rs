@@ -6,7 +6,7 @@ mod before_after;
 mod matrix;
 mod ranking;
 
-pub use before_after::{BeforeAfter, Change, before_after};
+pub use before_after::{BeforeAfter, before_after};
 pub use matrix::matrix;
 pub use ranking::ranking;
 
@@ -92,7 +92,7 @@ fn metric_table(comparison: &Comparison) -> String {
     if !comparison.metrics.is_empty() {
         let mut metrics = tables::metrics(comparison);
         let pictures = comparison.metrics.iter().map(|metric| Cell {
-            picture: Some(picture(metric)),
+            markup: Some(picture(metric)),
             ..Cell::default()
         });
         arrange(&mut metrics.columns, words("−50 % … 0 … +50 %"));

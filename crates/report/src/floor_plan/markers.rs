@@ -29,9 +29,16 @@ pub(super) enum Sign {
     Lost,
 }
 
-impl Sign {
-    pub(super) const ALL: [Sign; 5] = [Sign::Scan, Sign::Steering, Sign::Roam, Sign::Reconnect, Sign::Lost];
+netburn_units::variants! {
+    pub(super) Sign:
+        Scan = "scan",
+        Steering = "steering (802.11v or disassociation)",
+        Roam = "roam, with its gap",
+        Reconnect = "joined the same radio again",
+        Lost = "link lost, or join failed",
+}
 
+impl Sign {
     /// Kind of an event of a link.
     pub(super) const fn for_change(change: &LinkChange) -> Self {
         match change {
@@ -42,17 +49,6 @@ impl Sign {
             LinkChange::TransitionRequested { .. }
             | LinkChange::TransitionAnswered { .. }
             | LinkChange::Disassociated { .. } => Sign::Steering,
-        }
-    }
-
-    /// Name in the legend.
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Sign::Scan => "scan",
-            Sign::Steering => "steering (802.11v or disassociation)",
-            Sign::Roam => "roam, with its gap",
-            Sign::Reconnect => "joined the same radio again",
-            Sign::Lost => "link lost, or join failed",
         }
     }
 

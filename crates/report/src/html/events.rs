@@ -2,7 +2,7 @@
 
 use super::cells;
 use crate::chart::Unit;
-use crate::charts::sign;
+use crate::run_charts::sign;
 use netburn_analysis::view::{Mark, View};
 
 /// Maximum number of events that are listed.

@@ -1,12 +1,13 @@
 //! Tables of metrics, Wi-Fi links, the self-check and the machines.
 
-use super::kinds::{self, known, time};
+use super::kinds::{self, known};
 use super::{cells, escaped, noted, table};
-use crate::table::Table;
+use crate::table::{Cell, Column, Table, numbers, right, words};
 use crate::tables;
 use crate::text::{dscp, self_check_advice, wifi};
-use netburn_analysis::format::{mbps, percent, short, span, span_us};
+use netburn_analysis::format::{percent, short, span, span_us};
 use netburn_analysis::view::View;
+use netburn_record::metrics::{self, Unit};
 use netburn_record::summary::verdict_name;
 use netburn_record::{Clock, Health, Role, RunStatus};
 use std::fmt::Write as _;
@@ -19,25 +20,32 @@ pub(super) fn metrics(view: &View) -> String {
             .iter()
             .flat_map(|station| station.workloads.iter().map(move |of| (station, of)))
     };
-    let latencies = Table::for_items(
-        "Latency of the operations",
-        workloads(),
-        &[
-            ("workload", |(station, of)| format!("{}, {}", station.name, of.name)),
-            ("Mbit/s", |(_, of)| mbps(of.throughput_mbps)),
-            ("operations", |(_, of)| of.operations.to_string()),
-            ("goal misses", |(_, of)| of.goal_misses.to_string()),
-            ("failed", |(_, of)| of.failures.to_string()),
-            ("unfinished", |(_, of)| of.unfinished.to_string()),
-            ("min", |(_, of)| time(of.latency_ms.min)),
-            ("p50", |(_, of)| time(of.latency_ms.p50)),
-            ("p75", |(_, of)| time(of.latency_ms.p75)),
-            ("p90", |(_, of)| time(of.latency_ms.p90)),
-            ("p95", |(_, of)| time(of.latency_ms.p95)),
-            ("p99", |(_, of)| time(of.latency_ms.p99)),
-            ("max", |(_, of)| time(of.latency_ms.max)),
-        ],
-    );
+    let order = [Unit::Mbps, Unit::Count, Unit::Ms];
+    let columns = tables::columns(metrics::Table::Workloads, metrics::workload_quantities(), &order);
+    let (times, others): (Vec<_>, Vec<_>) = columns.into_iter().partition(|(_, unit)| *unit == Unit::Ms);
+    let rows = workloads().map(|(station, of)| {
+        let measured = metrics::of_workload(of);
+        let values = |(heading, _): &(&str, Unit)| tables::values(metrics::Table::Workloads, heading, &measured);
+        let mut cells = vec![Cell::from(format!("{}, {}", station.name, of.name))];
+        cells.extend(others.iter().map(values));
+        cells.push(of.unfinished.to_string().into());
+        cells.extend(times.iter().map(values));
+        cells
+    });
+    let rows = rows.collect();
+    let headings = |columns: &[(&'static str, Unit)]| columns.iter().map(|(heading, _)| right(heading)).collect();
+    let columns: [Vec<Column<'static>>; 4] = [
+        vec![words("workload")],
+        headings(&others),
+        vec![numbers("unfinished")],
+        headings(&times),
+    ];
+    let latencies = Table {
+        caption: "Latency of the operations",
+        columns: columns.into_iter().flatten().collect(),
+        keys: 1,
+        rows,
+    };
     let goals = workloads().flat_map(|(station, of)| of.goals.iter().map(move |goal| (station, of, goal)));
     let goals = Table::for_items(
         "Goals",

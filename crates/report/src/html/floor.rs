@@ -2,8 +2,8 @@
 
 use super::{cells, escaped};
 use crate::chart::{Theme, Unit};
-use crate::charts::station_colours;
 use crate::floor_plan::{self, Drawing};
+use crate::run_charts::station_colours;
 use netburn_analysis::floor_plan::FloorPlan;
 use netburn_analysis::view::{Mark, View};
 use netburn_record::LinkChange;

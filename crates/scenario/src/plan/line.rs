@@ -191,40 +191,22 @@ enum Cells {
     Ptm,
 }
 
+netburn_units::variants! {
+    pub Framing:
+        Raw = "raw",
+        Ethernet = "ethernet",
+        Docsis = "docsis",
+        BridgedPtm = "bridged-ptm",
+        PppoePtm = "pppoe-ptm",
+        PppoeLlcsnap = "pppoe-llcsnap",
+        PppoeVcmux = "pppoe-vcmux",
+        BridgedLlcsnap = "bridged-llcsnap",
+        PppoaVcmux = "pppoa-vcmux",
+        IpoaVcmux = "ipoa-vcmux",
+        Conservative = "conservative",
+}
+
 impl Framing {
-    /// All framings.
-    pub const ALL: [Framing; 11] = [
-        Framing::Raw,
-        Framing::Ethernet,
-        Framing::Docsis,
-        Framing::BridgedPtm,
-        Framing::PppoePtm,
-        Framing::PppoeLlcsnap,
-        Framing::PppoeVcmux,
-        Framing::BridgedLlcsnap,
-        Framing::PppoaVcmux,
-        Framing::IpoaVcmux,
-        Framing::Conservative,
-    ];
-
-    /// Name in scenario files.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Framing::Raw => "raw",
-            Framing::Ethernet => "ethernet",
-            Framing::Docsis => "docsis",
-            Framing::BridgedPtm => "bridged-ptm",
-            Framing::PppoePtm => "pppoe-ptm",
-            Framing::PppoeLlcsnap => "pppoe-llcsnap",
-            Framing::PppoeVcmux => "pppoe-vcmux",
-            Framing::BridgedLlcsnap => "bridged-llcsnap",
-            Framing::PppoaVcmux => "pppoa-vcmux",
-            Framing::IpoaVcmux => "ipoa-vcmux",
-            Framing::Conservative => "conservative",
-        }
-    }
-
     /// Bytes on the link of an IP packet of `length` bytes: overhead, then minimum, then cells (`sch_cake.c`,
     /// `cake_calc_overhead`; overheads and minimums as in tc-cake(8)).
     #[must_use]

@@ -12,7 +12,8 @@ pub mod text;
 
 pub use page::page;
 
-use crate::whatif::WhatIf;
+use crate::whatif::{Answer, Answers, WhatIf};
+use netburn_report::before_after::Change;
 use netburn_scenario::{Document, ScenarioError, load};
 
 /// Number of simulations of each change: enough for the changes of this scenario to be significant.
@@ -46,6 +47,18 @@ pub fn changed(document: &Document, what_if: &WhatIf) -> Result<Document, Scenar
         document.set(key, value)?;
     }
     Ok(document)
+}
+
+/// The simulated changes for a table. `chosen` is one of them.
+fn simulated<'a>(answers: &'a Answers, chosen: Option<&Answer>) -> Vec<Change<'a>> {
+    let change = |answer: &'a Answer| Change {
+        label: &answer.what_if.label,
+        set: &answer.what_if.set,
+        verdict: answer.verdict,
+        comparison: &answer.comparison,
+        is_chosen: chosen.is_some_and(|chosen| chosen.what_if == answer.what_if),
+    };
+    answers.answers.iter().map(change).collect()
 }
 
 #[cfg(test)]

@@ -1,16 +1,16 @@
 //! The parts of the demonstration as text.
 
+use super::simulated;
 use crate::whatif::{Answer, Answers};
 use netburn_analysis::explain::{Explanation, Kind};
 use netburn_analysis::format::span;
 use netburn_record::summary::{GoalSummary, StationSummary, WorkloadSummary};
 use netburn_record::{GoalKind, Summary};
-use netburn_report::before_after::{call_goal_ms, rows, samples_met, stalls, table};
+use netburn_report::before_after::{self, call_goal_ms, rows, samples_met, stalls, table};
 use netburn_report::environment::sentence;
 use netburn_report::sanitise::{sanitise, wrap};
 use netburn_report::style::{Tone, paint};
-use netburn_report::table::{Cell, left, render, right};
-use netburn_stats::metric_change::Judgement;
+use netburn_report::table::Cell;
 use netburn_workload::{Kind as WorkloadKind, Verdict};
 use std::cmp::Reverse;
 
@@ -79,23 +79,12 @@ pub fn changes(answers: &Answers, best: Option<&Answer>, style: Style) -> String
         "3. Changes that could help, simulated {} times each",
         answers.runs
     ));
-    let row = |answer: &Answer| {
-        let is_best = best.is_some_and(|best| best.what_if == answer.what_if);
-        let mark = if is_best { " (best)" } else { "" };
-        vec![
-            Cell::verdict(answer.verdict, false),
-            answer.comparison.count(Judgement::Better).to_string().into(),
-            answer.comparison.count(Judgement::Worse).to_string().into(),
-            format!("{}{mark}", sanitise(&answer.what_if.label)).into(),
-        ]
-    };
     if answers.answers.is_empty() {
         part.paragraph("The simulator has no change for this cause.");
         return part.text();
     }
-    let rows: Vec<Vec<Cell>> = answers.answers.iter().map(row).collect();
-    let columns = [left("VERDICT"), right("BETTER"), right("WORSE"), left("CHANGE")];
-    part.table(render(&columns, &rows, 1, style.width - INDENT.len(), style.colour));
+    let changes = before_after::changes(&simulated(answers, best), "best");
+    part.table(changes.lines(style.width - INDENT.len(), style.colour));
     part.paragraph("BETTER, WORSE: metrics of all stations that changed significantly.");
     if best.is_none() {
         part.paragraph("None of these changes helps.");

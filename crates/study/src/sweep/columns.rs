@@ -1,6 +1,6 @@
 //! Columns of a row and their values, from a run's summary.
 
-use netburn_record::metrics::{Measured, Unit, VERDICTS, of_run, of_station, of_workload};
+use netburn_record::metrics::{Measured, Table, Unit, VERDICTS, of_run, of_station, of_workload};
 use netburn_record::{Header, RunStatus, Summary, summary::Summariser};
 use netburn_scenario::Plan;
 
@@ -11,6 +11,8 @@ pub struct Column {
     pub name: String,
     /// Unit of the values.
     pub unit: Unit,
+    /// Heading on a terminal: `b browsing p95 ms`; `None` for columns that only the files have.
+    pub heading: Option<String>,
 }
 
 /// Value of one metric in a row.
@@ -94,8 +96,13 @@ fn column(prefix: &str, measured: &Measured) -> (Column, MetricValue) {
         Unit::Verdict => MetricValue::Text(verdict_text(measured.value)),
         _ => measured.value.into(),
     };
-    let name = format!("{prefix}{}", measured.quantity.name);
-    (Column { name, unit }, value)
+    let heading = measured.quantity.heading(Table::Sweep);
+    let column = Column {
+        name: format!("{prefix}{}", measured.quantity.name),
+        unit,
+        heading: heading.map(|heading| format!("{}{heading}", prefix.replace('.', " "))),
+    };
+    (column, value)
 }
 
 /// Name of a verdict with this number; `none` without one.

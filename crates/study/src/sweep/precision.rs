@@ -141,6 +141,7 @@ mod tests {
         let column = Column {
             name: "worst_p95_ms".to_owned(),
             unit: Unit::Ms,
+            heading: None,
         };
         Target::new(std::slice::from_ref(&column), &column, precision.parse().unwrap()).unwrap()
     }
@@ -156,7 +157,8 @@ mod tests {
         }
         let of = |unit, precision: &str| {
             let name = "rate".to_owned();
-            let column = Column { name, unit };
+            let heading = None;
+            let column = Column { name, unit, heading };
             Target::new(std::slice::from_ref(&column), &column, precision.parse().unwrap())
         };
         assert_eq!(

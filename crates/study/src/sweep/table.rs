@@ -17,11 +17,9 @@ const MAX_VALUE_WIDTH: usize = 40;
 /// Formats the results, `width` columns wide: a line for each run, or for each cell if there are several runs of each.
 #[must_use]
 pub fn table(rows: &Rows, width: usize, colour: bool) -> String {
-    let shown: Vec<(usize, String)> = rows
-        .columns
-        .iter()
-        .enumerate()
-        .filter_map(|(place, column)| Some((place, heading(column)?)))
+    let columns = rows.columns.iter().enumerate();
+    let shown: Vec<(usize, &str)> = columns
+        .filter_map(|(place, column)| Some((place, column.heading.as_deref()?)))
         .collect();
     let keys: Vec<String> = rows.keys.iter().map(|key| sanitise(key)).collect();
     let mut columns: Vec<_> = keys.iter().map(|key| left(key)).collect();
@@ -101,34 +99,15 @@ fn metric(column: &Column, of: &SweepCell<'_>, place: usize) -> Cell {
     }
 }
 
-/// Heading of a column; `None` for columns that only the files have.
-fn heading(column: &Column) -> Option<String> {
-    let name = column.name.as_str();
-    match name {
-        "verdict" => return Some("VERDICT".to_owned()),
-        "throughput_mbps" => return Some("Mbit/s".to_owned()),
-        "airtime_jain" => return Some("JAIN".to_owned()),
-        _ => {}
-    }
-    let (of, what) = name.rsplit_once('.')?;
-    let of = of.replace('.', " ");
-    match (of.contains(' '), what) {
-        (false, "throughput_mbps") => Some(format!("{of} Mbit/s")),
-        (false, "airtime_share") => Some(format!("{of} air %")),
-        (true, "p50_ms") => Some(format!("{of} p50 ms")),
-        (true, "p95_ms") => Some(format!("{of} p95 ms")),
-        (true, "stalled_ms") => Some(format!("{of} stalled ms")),
-        _ => None,
-    }
-}
-
 fn cell(column: &Column, metric: &MetricValue) -> Cell {
     match metric {
         MetricValue::None => Cell::default(),
         MetricValue::Text("none") => "–".into(),
         MetricValue::Text(text) => Cell::new(*text, tone(text)),
         MetricValue::Number(value) => match column.unit {
-            Unit::Share if column.name.ends_with("airtime_share") => format!("{:.0}", value * 100.0).into(),
+            Unit::Share if column.heading.as_deref().is_some_and(|heading| heading.ends_with('%')) => {
+                format!("{:.0}", value * 100.0).into()
+            }
             unit => format_value(*value, unit).into(),
         },
     }

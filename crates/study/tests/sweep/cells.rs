@@ -21,7 +21,7 @@ fn synthetic(varies: &[&str], repeat: u32, value: impl Fn(&[&str], u32) -> f64) 
     });
     let rows = Rows {
         keys: grid.keys().to_vec(),
-        columns: vec![column("worst_p95_ms", Unit::Ms)],
+        columns: vec![column("worst_p95_ms", Unit::Ms, None)],
         repeat,
         total_runs: grid.runs(),
         rows: rows.collect(),

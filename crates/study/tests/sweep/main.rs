@@ -17,10 +17,11 @@ mod parquet_reader {
     pub(super) use ::parquet::record::Field;
 }
 
-fn column(name: &str, unit: Unit) -> Column {
+fn column(name: &str, unit: Unit, heading: Option<&str>) -> Column {
     Column {
         name: name.to_owned(),
         unit,
+        heading: heading.map(str::to_owned),
     }
 }
 
@@ -39,12 +40,12 @@ fn rows() -> Rows {
     Rows {
         keys: vec!["ap.home.queue".to_owned(), "station.b.signal".to_owned()],
         columns: vec![
-            column("verdict", Unit::Verdict),
+            column("verdict", Unit::Verdict, Some("VERDICT")),
             // 25 MB in 10 s are 20 Mbit/s.
-            column("throughput_mbps", Unit::Mbps),
-            column("b.airtime_share", Unit::Share),
-            column("b.voip.p95_ms", Unit::Ms),
-            column("b.voip.goal_misses", Unit::Count),
+            column("throughput_mbps", Unit::Mbps, Some("Mbit/s")),
+            column("b.airtime_share", Unit::Share, Some("b air %")),
+            column("b.voip.p95_ms", Unit::Ms, Some("b voip p95 ms")),
+            column("b.voip.goal_misses", Unit::Count, None),
         ],
         repeat: 2,
         total_runs: 8,

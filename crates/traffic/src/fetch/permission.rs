@@ -2,6 +2,7 @@
 
 use crate::client::{Method, Page, Target, request};
 use crate::consent::{self, Consent};
+use serde_json::{Value, json};
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::time::Duration;
 
@@ -17,6 +18,17 @@ pub enum Permission {
     },
     /// No permission is known; the user must confirm.
     Unknown,
+}
+
+impl Permission {
+    /// The permission in a report.
+    pub(crate) fn json(&self) -> Value {
+        match self {
+            Permission::ThisMachine => json!("this machine"),
+            Permission::Consents { by } => json!({ "by": by }),
+            Permission::Unknown => json!("not given by the server"),
+        }
+    }
 }
 
 /// Timeout of the request.

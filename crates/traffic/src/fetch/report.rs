@@ -181,11 +181,7 @@ impl Report {
             "schema": SCHEMA,
             "url": self.url,
             "address": self.address,
-            "consent": match &self.permission {
-                Permission::ThisMachine => json!("this machine"),
-                Permission::Consents { by } => json!({ "by": by }),
-                Permission::Unknown => json!("not given by the server"),
-            },
+            "consent": self.permission.json(),
             "elapsed_s": self.elapsed.as_secs_f64(),
             "concurrency": self.concurrency,
             "jitter_ms": self.jitter.as_millis_f64(),

@@ -75,11 +75,7 @@ impl Report {
             "schema": SCHEMA,
             "url": self.url,
             "address": self.address,
-            "consent": match &self.permission {
-                Permission::ThisMachine => json!("this machine"),
-                Permission::Consents { by } => json!({ "by": by }),
-                Permission::Unknown => json!("not given by the server"),
-            },
+            "consent": self.permission.json(),
             "parameters": {
                 "mad": config.intervals.get(),
                 "id_s": config.interval.as_secs_f64(),

@@ -4,7 +4,7 @@ use super::factor::{Factor, Part, Rank};
 use super::intervention::InterventionBuilder;
 use super::scene::Scene;
 use super::{Cause, Definition, Family, Kind, is_named, severity, worst_symptom};
-use crate::explain::analysis::{Analysis, Direction, FULL, FULL_SHARE};
+use crate::explain::facts::{Direction, FULL, FULL_SHARE, RunFacts};
 use crate::format::{mbps, percent};
 use netburn_medium::config::AdapterRate;
 use netburn_scenario::Environment;
@@ -43,57 +43,55 @@ fn criterion() -> String {
     )
 }
 
-fn find(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
-    let stations = 0..analysis.plan.stations.len();
-    match analysis.environment {
-        Environment::Simulate | Environment::Lab => {
-            stations.filter_map(|station| configured(analysis, station)).collect()
-        }
+fn find(facts: &RunFacts<'_>, found: &[Cause]) -> Vec<Cause> {
+    let stations = 0..facts.plan.stations.len();
+    match facts.environment {
+        Environment::Simulate | Environment::Lab => stations.filter_map(|station| configured(facts, station)).collect(),
         Environment::Fleet if !is_named(found, Kind::Server) => {
-            stations.filter_map(|station| flat(analysis, station)).collect()
+            stations.filter_map(|station| flat(facts, station)).collect()
         }
         Environment::Fleet | Environment::Local | Environment::Imported => Vec::new(),
     }
 }
 
 /// Uses the adapter rate of the scenario.
-fn configured(analysis: &Analysis<'_>, station: usize) -> Option<Cause> {
-    let limit = &analysis.plan.stations[station].air.adapter_rate;
+fn configured(facts: &RunFacts<'_>, station: usize) -> Option<Cause> {
+    let limit = &facts.plan.stations[station].air.adapter_rate;
     let ways = [(Direction::Down, limit.down), (Direction::Up, limit.up)];
     let full = ways
         .into_iter()
-        .filter_map(|(direction, rate)| Some(analysis.line(&[station], direction, &Capacity::constant(rate?), FULL)));
+        .filter_map(|(direction, rate)| Some(facts.line(&[station], direction, &Capacity::constant(rate?), FULL)));
     let line = full
         .max_by(|a, b| a.full.total_cmp(&b.full))
         .filter(|line| line.full >= FULL_SHARE)?;
-    if !analysis.is_greedy(station) && analysis.degraded_station(station).is_none() {
+    if !facts.is_greedy(station) && facts.degraded_station(station).is_none() {
         return None;
     }
     let evidence = format!(
         "{} moved {} Mbit/s. Its adapter can move {} Mbit/s and was at this limit for {} of the time in use.{}{}",
-        analysis.name(station),
+        facts.name(station),
         mbps(line.mbps),
         mbps(line.rate.as_mbps_f64()),
         percent(line.full),
-        link(analysis, station),
-        worst_symptom(analysis, &[station])
+        link(facts, station),
+        worst_symptom(facts, &[station])
     );
-    Some(cause(analysis, station, evidence))
+    Some(cause(facts, station, evidence))
 }
 
 /// Detects a rate that stays constant below all other limits.
-fn flat(analysis: &Analysis<'_>, station: usize) -> Option<Cause> {
-    if !analysis.moves(station, Direction::Down) && !analysis.moves(station, Direction::Up) {
+fn flat(facts: &RunFacts<'_>, station: usize) -> Option<Cause> {
+    if !facts.moves(station, Direction::Down) && !facts.moves(station, Direction::Up) {
         return None;
     }
     let top = |station: usize| {
-        let rates = analysis.rates(station);
+        let rates = facts.rates(station);
         let at = |share: f64| rates.get((rates.len() as f64 * share) as usize).copied();
         (rates.len() >= BINS).then(|| Some((at(0.5)?, at(0.9)?))).flatten()
     };
     let (median, high) = top(station)?;
-    let link = analysis.evidence.stations[station].link.fastest()?;
-    let others = (0..analysis.plan.stations.len()).filter(|other| *other != station);
+    let link = facts.evidence.stations[station].link.fastest()?;
+    let others = (0..facts.plan.stations.len()).filter(|other| *other != station);
     let most = others.filter_map(|other| Some(top(other)?.0)).fold(0.0, f64::max);
     let still = high - median <= FLAT * high;
     if !still || link < BELOW_LINK * high || most < OTHERS_MORE * high {
@@ -101,33 +99,30 @@ fn flat(analysis: &Analysis<'_>, station: usize) -> Option<Cause> {
     }
     let evidence = format!(
         "{} moved at most {} Mbit/s for 90 % of the time (median {}), on a link of {} Mbit/s, while another station moved {} Mbit/s.",
-        analysis.name(station),
+        facts.name(station),
         mbps(high),
         mbps(median),
         mbps(link),
         mbps(most)
     );
-    Some(cause(analysis, station, evidence))
+    Some(cause(facts, station, evidence))
 }
 
-fn cause(analysis: &Analysis<'_>, station: usize, evidence: String) -> Cause {
+fn cause(facts: &RunFacts<'_>, station: usize, evidence: String) -> Cause {
     Cause {
         kind: Kind::Adapter,
-        severity: severity(analysis, [station]),
-        title: format!(
-            "{}'s adapter is the bottleneck, not the airtime",
-            analysis.name(station)
-        ),
+        severity: severity(facts, [station]),
+        title: format!("{}'s adapter is the bottleneck, not the airtime", facts.name(station)),
         evidence,
         advice: "Queue and channel settings do not help. Use another adapter, a faster USB port, or a cable."
             .to_owned(),
-        stations: vec![analysis.name(station)],
-        by: vec![analysis.name(station)],
+        stations: vec![facts.name(station)],
+        by: vec![facts.name(station)],
     }
 }
 
-fn link(analysis: &Analysis<'_>, station: usize) -> String {
-    match analysis.evidence.stations[station].link.fastest() {
+fn link(facts: &RunFacts<'_>, station: usize) -> String {
+    match facts.evidence.stations[station].link.fastest() {
         Some(link) => format!(" Its link rate was {} Mbit/s.", mbps(link)),
         None => String::new(),
     }

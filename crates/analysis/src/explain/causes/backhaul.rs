@@ -5,7 +5,7 @@ use super::intervention::InterventionBuilder;
 use super::own_channel::{free_channel, move_to};
 use super::scene::{Scene, is_wireless};
 use super::{Cause, Definition, Family, Kind, list, severity, worst_symptom};
-use crate::explain::analysis::Analysis;
+use crate::explain::facts::RunFacts;
 use crate::format::{mbps, percent};
 use netburn_medium::config::RadioConfig;
 use netburn_network::{BackhaulHop, PlannedNetwork};
@@ -41,42 +41,42 @@ fn criterion() -> String {
     )
 }
 
-fn find(analysis: &Analysis<'_>, _: &[Cause]) -> Vec<Cause> {
-    if !analysis.environment.models_air() {
+fn find(facts: &RunFacts<'_>, _: &[Cause]) -> Vec<Cause> {
+    if !facts.environment.models_air() {
         return Vec::new();
     }
-    let Ok(network) = PlannedNetwork::new(analysis.plan) else {
+    let Ok(network) = PlannedNetwork::new(facts.plan) else {
         return Vec::new();
     };
-    let unit = |hop: &BackhaulHop| find_for_unit(analysis, &network, hop);
+    let unit = |hop: &BackhaulHop| find_for_unit(facts, &network, hop);
     network.backhaul_hops.iter().filter_map(unit).collect()
 }
 
 /// The cause for the stations of one access point with a wireless backhaul.
-fn find_for_unit(analysis: &Analysis<'_>, network: &PlannedNetwork, hop: &BackhaulHop) -> Option<Cause> {
+fn find_for_unit(facts: &RunFacts<'_>, network: &PlannedNetwork, hop: &BackhaulHop) -> Option<Cause> {
     let hops = &network.backhaul_hops;
-    let name = &analysis.plan.aps[hop.ap].name;
-    let affected: Vec<usize> = analysis
+    let name = &facts.plan.aps[hop.ap].name;
+    let affected: Vec<usize> = facts
         .stations_of(name)
         .into_iter()
-        .filter(|station| analysis.degraded_station(*station).is_some())
+        .filter(|station| facts.degraded_station(*station).is_some())
         .collect();
     if affected.is_empty() {
         return None;
     }
-    let mask = analysis.bad_bins(&affected);
-    let usage: Vec<f64> = hops.iter().map(|of| used(analysis, hops, of, &mask)).collect();
+    let mask = facts.bad_bins(&affected);
+    let usage: Vec<f64> = hops.iter().map(|of| used(facts, hops, of, &mask)).collect();
     // The hops from the unit to the server.
     let above = chain(hops, hop.ap);
     let channel = |of: &usize| hops[*of].channel == hop.channel;
     let on_the_way: f64 = above.iter().filter(|of| channel(of)).map(|of| usage[*of]).sum();
     let of_hops: f64 = (0..hops.len()).filter(channel).map(|of| usage[of]).sum();
-    let of_stations = stations_on(analysis, network, hop.channel, &mask);
+    let of_stations = stations_on(facts, network, hop.channel, &mask);
     if on_the_way < MIN_AIRTIME || of_hops + of_stations < FULL_CHANNEL {
         return None;
     }
-    let names = analysis.names(affected.iter().copied());
-    let parent = &analysis.plan.aps[hop.parent].name;
+    let names = facts.names(affected.iter().copied());
+    let parent = &facts.plan.aps[hop.parent].name;
     let shared = if of_stations > 0.0 {
         format!(" The stations on its channel used {}.", percent(of_stations.min(1.0)))
     } else {
@@ -84,13 +84,13 @@ fn find_for_unit(analysis: &Analysis<'_>, network: &PlannedNetwork, hop: &Backha
     };
     Some(Cause {
         kind: Kind::Backhaul,
-        severity: severity(analysis, affected.iter().copied()),
+        severity: severity(facts, affected.iter().copied()),
         title: format!("The wireless backhaul of {name} delays {}", list(&names)),
         evidence: format!(
             "The hops to {name} needed {} of the time of their channel for the data behind them; the one from {parent} carries {} Mbit/s at most.{shared}{}",
             percent(on_the_way.min(1.0)),
             mbps(hop.rate.as_mbps_f64()),
-            worst_symptom(analysis, &affected)
+            worst_symptom(facts, &affected)
         ),
         advice: format!(
             "Connect {name} with a wire, use a radio of its own for the backhaul, or place {name} where its parent's signal is stronger."
@@ -115,26 +115,26 @@ fn chain(hops: &[BackhaulHop], ap: usize) -> Vec<usize> {
 }
 
 /// Share of the time that a hop needed for the data of the stations behind it.
-fn used(analysis: &Analysis<'_>, hops: &[BackhaulHop], hop: &BackhaulHop, mask: &[bool]) -> f64 {
+fn used(facts: &RunFacts<'_>, hops: &[BackhaulHop], hop: &BackhaulHop, mask: &[bool]) -> f64 {
     let behind = hops.iter().filter(|other| {
         let above = chain(hops, other.ap);
         above.iter().any(|of| hops[*of].ap == hop.ap)
     });
-    let stations = behind.flat_map(|other| analysis.stations_of(&analysis.plan.aps[other.ap].name));
+    let stations = behind.flat_map(|other| facts.stations_of(&facts.plan.aps[other.ap].name));
     let bytes: u64 = stations
-        .map(|station| analysis.sum(station, mask).bytes.total())
+        .map(|station| facts.sum(station, mask).bytes.total())
         .fold(0, u64::saturating_add);
-    bytes as f64 * 8e9 / analysis.length(mask).max(1.0) / (hop.rate.as_bps() as f64).max(1.0)
+    bytes as f64 * 8e9 / facts.length(mask).max(1.0) / (hop.rate.as_bps() as f64).max(1.0)
 }
 
 /// Share of the time that stations, and networks that are not modelled, used a channel.
-fn stations_on(analysis: &Analysis<'_>, network: &PlannedNetwork, channel: usize, mask: &[bool]) -> f64 {
+fn stations_on(facts: &RunFacts<'_>, network: &PlannedNetwork, channel: usize, mask: &[bool]) -> f64 {
     let here = |radio: &Option<String>| {
         let mut on_channel = network.radios.iter().filter(|(_, other)| *other == channel);
         on_channel.any(|(known, _)| Some(known.to_string()) == *radio)
     };
-    let group = analysis.groups.iter().find(|group| here(&group.radio));
-    let airtime = group.and_then(|group| analysis.channel_airtime(group, mask));
+    let group = facts.groups.iter().find(|group| here(&group.radio));
+    let airtime = group.and_then(|group| facts.channel_airtime(group, mask));
     airtime.map_or(0.0, |airtime| airtime.used())
 }
 

@@ -4,7 +4,7 @@
 
 use super::intervention::InterventionBuilder;
 use super::{Cause, Definition, Kind, is_named, is_named_for, list, severity, worst_symptom};
-use crate::explain::analysis::{ADDED_MS, Analysis, BUSY_CHANNEL, Direction, FULL_SHARE, Part, VictimDelay};
+use crate::explain::facts::{ADDED_MS, BUSY_CHANNEL, Direction, FULL_SHARE, Part, RunFacts, VictimDelay};
 use crate::format::{percent, span};
 use netburn_workload::ProbeTarget;
 
@@ -121,25 +121,22 @@ fn device_criterion() -> String {
 }
 
 /// Stations that the Wi-Fi delays.
-fn wifi(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
-    let stations = delayed(analysis, |station, part| {
+fn wifi(facts: &RunFacts<'_>, found: &[Cause]) -> Vec<Cause> {
+    let stations = delayed(facts, |station, part| {
         part.part == Some(Part::Wifi)
-            && !is_explained(analysis, station, part, found)
-            && !is_own_queue(analysis, station, part)
+            && !is_explained(facts, station, part, found)
+            && !is_own_queue(facts, station, part)
     });
-    let channel = stations.first().and_then(|(station, _)| busy(analysis, *station));
+    let channel = stations.first().and_then(|(station, _)| busy(facts, *station));
     let evidence = match channel {
         Some(used) => format!("The channel was busy for {} of the time.", percent(used.min(1.0))),
         None => String::new(),
     };
-    let by = loaders(analysis, &stations, |first, other| {
-        analysis
-            .group_of(first)
-            .is_none_or(|group| group.members.contains(&other))
-            && analysis.is_greedy(other)
+    let by = loaders(facts, &stations, |first, other| {
+        facts.group_of(first).is_none_or(|group| group.members.contains(&other)) && facts.is_greedy(other)
     });
     cause(
-        analysis,
+        facts,
         Kind::WifiDelay,
         &stations,
         by,
@@ -150,23 +147,23 @@ fn wifi(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
 }
 
 /// Stations that their own device delays.
-fn device(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
-    let mut causes = slow_without_load(analysis);
-    causes.extend(slow_with_load(analysis, found));
+fn device(facts: &RunFacts<'_>, found: &[Cause]) -> Vec<Cause> {
+    let mut causes = slow_without_load(facts);
+    causes.extend(slow_with_load(facts, found));
     causes
 }
 
 /// Stations whose round trip to the access point is long, while that of another station on the same radio is short.
-fn slow_without_load(analysis: &Analysis<'_>) -> Vec<Cause> {
+fn slow_without_load(facts: &RunFacts<'_>) -> Vec<Cause> {
     let near = |station: usize| {
-        let workloads = &analysis.station(station)?.workloads;
+        let workloads = &facts.station(station)?.workloads;
         let near = workloads
             .iter()
             .find(|workload| workload.probe.is_some_and(|probe| probe.target == ProbeTarget::Near));
         near?.latency_ms.p50
     };
     let other_is_fast = |station: usize, ms: f64| {
-        let members = analysis.group_of(station).map_or(&[][..], |group| &group.members);
+        let members = facts.group_of(station).map_or(&[][..], |group| &group.members);
         let fastest = members
             .iter()
             .filter(|other| **other != station)
@@ -174,13 +171,10 @@ fn slow_without_load(analysis: &Analysis<'_>) -> Vec<Cause> {
             .reduce(f64::min)?;
         (ms >= DEVICE_MS && ms >= DEVICE_FACTOR * fastest).then_some(fastest)
     };
-    let degraded = analysis
-        .degraded
-        .iter()
-        .map(|degraded_station| degraded_station.station);
+    let degraded = facts.degraded.iter().map(|degraded_station| degraded_station.station);
     let slow = degraded.filter_map(|station| {
         // A delay that the load adds is not that of the device itself.
-        let added = analysis
+        let added = facts
             .split(station)
             .and_then(|split| split.wifi.added_p50_ms())
             .unwrap_or(0.0);
@@ -188,16 +182,16 @@ fn slow_without_load(analysis: &Analysis<'_>) -> Vec<Cause> {
         Some((station, ms, other_is_fast(station, ms)?))
     });
     slow.map(|(station, ms, fastest)| {
-        let name = analysis.name(station);
+        let name = facts.name(station);
         Cause {
             kind: Kind::Device,
-            severity: severity(analysis, [station]),
+            severity: severity(facts, [station]),
             title: format!("The device of {name} itself causes the delay"),
             evidence: format!(
                 "The median round trip of {name} to its access point was {}, and {} for another station on the same radio.{}",
                 span(ms),
                 span(fastest),
-                worst_symptom(analysis, &[station])
+                worst_symptom(facts, &[station])
             ),
             advice: "Update the driver or the firmware of the device, or use another adapter. Changes to the access point and to the internet line do not help."
                 .to_owned(),
@@ -208,15 +202,15 @@ fn slow_without_load(analysis: &Analysis<'_>) -> Vec<Cause> {
     .collect()
 }
 
-fn slow_with_load(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
-    let stations = delayed(analysis, |station, part| {
+fn slow_with_load(facts: &RunFacts<'_>, found: &[Cause]) -> Vec<Cause> {
+    let stations = delayed(facts, |station, part| {
         part.part == Some(Part::Wifi)
-            && !is_explained(analysis, station, part, found)
-            && is_own_queue(analysis, station, part)
+            && !is_explained(facts, station, part, found)
+            && is_own_queue(facts, station, part)
     });
     let by = stations.iter().map(|(station, _)| *station).collect();
     cause(
-        analysis,
+        facts,
         Kind::Device,
         &stations,
         by,
@@ -227,43 +221,43 @@ fn slow_with_load(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
 }
 
 /// Stations that the line delays downstream.
-fn line_down(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
-    line(analysis, found, Direction::Down)
+fn line_down(facts: &RunFacts<'_>, found: &[Cause]) -> Vec<Cause> {
+    line(facts, found, Direction::Down)
 }
 
 /// Stations that the line delays upstream.
-fn line_up(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
-    line(analysis, found, Direction::Up)
+fn line_up(facts: &RunFacts<'_>, found: &[Cause]) -> Vec<Cause> {
+    line(facts, found, Direction::Up)
 }
 
-fn line(analysis: &Analysis<'_>, found: &[Cause], direction: Direction) -> Vec<Cause> {
+fn line(facts: &RunFacts<'_>, found: &[Cause], direction: Direction) -> Vec<Cause> {
     let (kind, line_direction) = match direction {
         Direction::Down => (Kind::LineDown, "downstream"),
         Direction::Up => (Kind::LineUp, "upstream"),
     };
-    let stations = delayed(analysis, |station, part| {
+    let stations = delayed(facts, |station, part| {
         // Without a known direction, most lines have the larger queue downstream.
         let is_this_direction = part.direction.unwrap_or(Direction::Down) == direction;
-        let name = analysis.name(station);
-        let inseparable = analysis.split(station).is_some_and(|split| split.line.is_none());
+        let name = facts.name(station);
+        let inseparable = facts.split(station).is_some_and(|split| split.line.is_none());
         let explained = is_named_for(found, Kind::SlowLine, &name)
             || inseparable && is_named(found, Kind::Server)
             || part.is_of_packets() && OF_LINE.iter().any(|kind| is_named_for(found, *kind, &name));
         part.part == Some(Part::Line) && is_this_direction && !explained
     });
-    let by = loaders(analysis, &stations, |first, other| {
-        analysis.behind_the_line_of(first).contains(&other) && analysis.moves(other, direction)
+    let by = loaders(facts, &stations, |first, other| {
+        facts.behind_the_line_of(first).contains(&other) && facts.moves(other, direction)
     });
     let inseparable = stations
         .iter()
-        .any(|(station, _)| analysis.split(*station).is_some_and(|split| split.line.is_none()));
+        .any(|(station, _)| facts.split(*station).is_some_and(|split| split.line.is_none()));
     let evidence = if inseparable {
         "Without a probe to the first hop beyond the router (`target = \"line\"`), netburn can't separate the line and the server."
     } else {
         ""
     };
     cause(
-        analysis,
+        facts,
         kind,
         &stations,
         by,
@@ -274,15 +268,15 @@ fn line(analysis: &Analysis<'_>, found: &[Cause], direction: Direction) -> Vec<C
 }
 
 /// Stations that are delayed beyond the line.
-fn remote_server(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
+fn remote_server(facts: &RunFacts<'_>, found: &[Cause]) -> Vec<Cause> {
     if is_named(found, Kind::Server) {
         return Vec::new();
     }
-    let stations = delayed(analysis, |station, part| {
-        part.part == Some(Part::Server) && !is_named_for(found, Kind::DistantServer, &analysis.name(station))
+    let stations = delayed(facts, |station, part| {
+        part.part == Some(Part::Server) && !is_named_for(found, Kind::DistantServer, &facts.name(station))
     });
     cause(
-        analysis,
+        facts,
         Kind::RemoteServer,
         &stations,
         Vec::new(),
@@ -293,21 +287,18 @@ fn remote_server(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
 }
 
 /// Degraded stations with a delay for which `wanted` is true.
-fn delayed(analysis: &Analysis<'_>, wanted: impl Fn(usize, &VictimDelay) -> bool) -> Vec<(usize, VictimDelay)> {
-    let degraded = analysis
-        .degraded
-        .iter()
-        .map(|degraded_station| degraded_station.station);
+fn delayed(facts: &RunFacts<'_>, wanted: impl Fn(usize, &VictimDelay) -> bool) -> Vec<(usize, VictimDelay)> {
+    let degraded = facts.degraded.iter().map(|degraded_station| degraded_station.station);
     let part = |station: usize| {
-        let parts = analysis.victim_delays(station);
+        let parts = facts.victim_delays(station);
         Some((station, parts.into_iter().find(|part| wanted(station, part))?))
     };
     degraded.filter_map(part).collect()
 }
 
 /// Returns true if a more specific cause explains a station's delay on the Wi-Fi.
-fn is_explained(analysis: &Analysis<'_>, station: usize, part: &VictimDelay, found: &[Cause]) -> bool {
-    let name = analysis.name(station);
+fn is_explained(facts: &RunFacts<'_>, station: usize, part: &VictimDelay, found: &[Cause]) -> bool {
+    let name = facts.name(station);
     let of_line = OF_LINE.iter().filter(|_| part.is_of_packets());
     OF_WIFI
         .iter()
@@ -316,42 +307,42 @@ fn is_explained(analysis: &Analysis<'_>, station: usize, part: &VictimDelay, fou
 }
 
 /// Returns true if a delay on the Wi-Fi arises in the station itself.
-fn is_own_queue(analysis: &Analysis<'_>, station: usize, part: &VictimDelay) -> bool {
-    let others = analysis.group_of(station).map_or(&[][..], |group| &group.members);
+fn is_own_queue(facts: &RunFacts<'_>, station: usize, part: &VictimDelay) -> bool {
+    let others = facts.group_of(station).map_or(&[][..], |group| &group.members);
     let shared = others.iter().filter(|other| **other != station).any(|other| {
-        let of_probes = analysis.split(*other).and_then(|split| split.wifi.added_p50_ms());
-        let of_packets = || Some(analysis.packet_delay(*other, part.direction?)?.added_ms);
+        let of_probes = facts.split(*other).and_then(|split| split.wifi.added_p50_ms());
+        let of_packets = || Some(facts.packet_delay(*other, part.direction?)?.added_ms);
         let added = if part.is_of_packets() { of_packets() } else { of_probes };
         added.is_some_and(|added| added >= UNSHARED * part.added_ms)
     });
-    let uploads = analysis.moves(station, Direction::Up);
+    let uploads = facts.moves(station, Direction::Up);
     let up = match part.direction {
         Some(direction) => direction == Direction::Up,
-        None => !analysis.moves(station, Direction::Down),
+        None => !facts.moves(station, Direction::Down),
     };
-    !shared && (uploads && up || busy(analysis, station).is_some_and(|used| used < IDLE_CHANNEL))
+    !shared && (uploads && up || busy(facts, station).is_some_and(|used| used < IDLE_CHANNEL))
 }
 
 /// Share of the time in which a station's channel was busy; `None` if it is unknown.
-fn busy(analysis: &Analysis<'_>, station: usize) -> Option<f64> {
-    let group = analysis.group_of(station)?;
-    Some(analysis.channel_airtime(group, &analysis.bad_bins(&[station]))?.used())
+fn busy(facts: &RunFacts<'_>, station: usize) -> Option<f64> {
+    let group = facts.group_of(station)?;
+    Some(facts.channel_airtime(group, &facts.bad_bins(&[station]))?.used())
 }
 
 /// Stations whose load delays the first of `stations`.
 fn loaders(
-    analysis: &Analysis<'_>,
+    facts: &RunFacts<'_>,
     stations: &[(usize, VictimDelay)],
     loads: impl Fn(usize, usize) -> bool,
 ) -> Vec<usize> {
-    let all = 0..analysis.plan.stations.len();
+    let all = 0..facts.plan.stations.len();
     all.filter(|other| stations.iter().any(|(station, _)| loads(*station, *other)))
         .collect()
 }
 
 /// The cause for these stations; none without stations.
 fn cause(
-    analysis: &Analysis<'_>,
+    facts: &RunFacts<'_>,
     kind: Kind,
     stations: &[(usize, VictimDelay)],
     by: Vec<usize>,
@@ -364,8 +355,8 @@ fn cause(
         .max_by(|(_, a), (_, b)| a.added_ms.total_cmp(&b.added_ms));
     let Some((worst, delay)) = worst else { return Vec::new() };
     let affected: Vec<usize> = stations.iter().map(|(station, _)| *station).collect();
-    let names = analysis.names(affected.iter().copied());
-    let by = analysis.names(by);
+    let names = facts.names(affected.iter().copied());
+    let by = facts.names(by);
     let load = match &by[..] {
         [] => String::new(),
         by => format!(" The load is that of {}.", list(by)),
@@ -373,12 +364,12 @@ fn cause(
     let space = if evidence.is_empty() { "" } else { " " };
     vec![Cause {
         kind,
-        severity: severity(analysis, affected.iter().copied()),
+        severity: severity(facts, affected.iter().copied()),
         title: title(&list(&names)),
         evidence: format!(
             "{}{space}{evidence}{load}{}",
-            analysis.delay_sentence(*worst, delay).unwrap_or_default(),
-            worst_symptom(analysis, &affected)
+            facts.delay_sentence(*worst, delay).unwrap_or_default(),
+            worst_symptom(facts, &affected)
         ),
         advice: advice.to_owned(),
         stations: names,

@@ -4,7 +4,7 @@ use super::factor::{Factor, Part, Rank};
 use super::intervention::InterventionBuilder;
 use super::scene::Scene;
 use super::{Cause, Definition, Family, Kind, list, severity, worst_symptom};
-use crate::explain::analysis::Analysis;
+use crate::explain::facts::RunFacts;
 use crate::format::{percent, span};
 use netburn_scenario::Plan;
 use netburn_scenario::plan::{ApSetting, LinkSetting, Setting, StationSetting};
@@ -45,24 +45,24 @@ fn criterion() -> String {
     )
 }
 
-fn find(analysis: &Analysis<'_>, _: &[Cause]) -> Vec<Cause> {
-    let far: Vec<(usize, String)> = (0..analysis.plan.stations.len())
-        .filter_map(|station| Some((station, far(analysis, station)?)))
+fn find(facts: &RunFacts<'_>, _: &[Cause]) -> Vec<Cause> {
+    let far: Vec<(usize, String)> = (0..facts.plan.stations.len())
+        .filter_map(|station| Some((station, far(facts, station)?)))
         .collect();
     let Some((first, why)) = far.first() else {
         return Vec::new();
     };
     let stations: Vec<usize> = far.iter().map(|(station, _)| *station).collect();
-    let names = analysis.names(stations.iter().copied());
+    let names = facts.names(stations.iter().copied());
     vec![Cause {
         kind: Kind::DistantServer,
-        severity: severity(analysis, stations.iter().copied()),
+        severity: severity(facts, stations.iter().copied()),
         title: format!("The round-trip time to the server is too long for {}", list(&names)),
         evidence: format!(
             "The idle round-trip time of {} is {}: {why}.{}",
-            analysis.name(*first),
-            span(analysis.idle_ms(*first)),
-            worst_symptom(analysis, &stations)
+            facts.name(*first),
+            span(facts.idle_ms(*first)),
+            worst_symptom(facts, &stations)
         ),
         advice: "A faster link or another queue does not shorten it. Use a nearer server (a mirror, a CDN) or fewer round trips (persistent connections, HTTP/2, smaller objects)."
             .to_owned(),
@@ -72,20 +72,20 @@ fn find(analysis: &Analysis<'_>, _: &[Cause]) -> Vec<Cause> {
 }
 
 /// Text about a station's round trips, if they take most of the time of a missed goal.
-fn far(analysis: &Analysis<'_>, station: usize) -> Option<String> {
-    let idle = analysis.idle_ms(station);
-    let failed = &analysis.degraded_station(station)?.failed;
+fn far(facts: &RunFacts<'_>, station: usize) -> Option<String> {
+    let idle = facts.idle_ms(station);
+    let failed = &facts.degraded_station(station)?.failed;
     if idle < NEAR_MS {
         return None;
     }
     // The way to the access point is not the distance to the server.
     let is_far = |workload: &&usize| {
-        let planned = analysis.plan.stations[station].workloads.get(**workload);
+        let planned = facts.plan.stations[station].workloads.get(**workload);
         planned.is_some_and(|planned| planned.config.target() != Some(ProbeTarget::Near))
     };
     let each = failed.iter().filter(is_far).filter_map(|workload| {
-        let (count, limit) = analysis.round_trips(station, *workload)?;
-        let name = &analysis.plan.stations[station].workloads[*workload].name;
+        let (count, limit) = facts.round_trips(station, *workload)?;
+        let name = &facts.plan.stations[station].workloads[*workload].name;
         (f64::from(count) * idle >= MIN_SHARE * limit).then(|| match count {
             1 => format!("{name} allows {}", span(limit)),
             _ => format!(

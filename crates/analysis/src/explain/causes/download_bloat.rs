@@ -1,9 +1,9 @@
 //! Download bufferbloat: a download fills a queue that other stations share.
 
 use super::intervention::{CAP_PERCENT, InterventionBuilder};
-use super::{Cause, Definition, Kind, is_named, list, severity, share, worst_packets, worst_symptom};
-use crate::explain::analysis::{
-    ADDED_MS, Analysis, BLOATED_FACTOR, BLOATED_MS, BUSY_CHANNEL, Direction, FULL, FULL_SHARE, Group,
+use super::{Cause, Definition, Kind, in_each_group, is_named, list, severity, share, worst_packets, worst_symptom};
+use crate::explain::facts::{
+    ADDED_MS, BLOATED_FACTOR, BLOATED_MS, BUSY_CHANNEL, Direction, FULL, FULL_SHARE, Group, RunFacts,
 };
 use crate::format::{mbps, percent, span};
 use netburn_medium::queue::{QueueKind, Sharing};
@@ -28,25 +28,22 @@ fn criterion() -> String {
     )
 }
 
-fn find(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
+fn find(facts: &RunFacts<'_>, found: &[Cause]) -> Vec<Cause> {
     if is_named(found, Kind::Server) {
         return Vec::new();
     }
-    let groups = analysis.groups.iter();
-    groups
-        .filter_map(|group| find_in_group(analysis, group, found))
-        .collect()
+    in_each_group(facts, |group| find_in_group(facts, group, found))
 }
 
-fn find_in_group(analysis: &Analysis<'_>, group: &Group, found: &[Cause]) -> Option<Cause> {
+fn find_in_group(facts: &RunFacts<'_>, group: &Group, found: &[Cause]) -> Option<Cause> {
     let has_delayed_packets = |station: &usize| {
-        analysis.degraded_station(*station).is_some() && analysis.packet_delay(*station, Direction::Down).is_some()
+        facts.degraded_station(*station).is_some() && facts.packet_delay(*station, Direction::Down).is_some()
     };
     let delays_packets = group.members.iter().any(has_delayed_packets);
     let bloats = |station: &usize| {
-        let median = analysis.evidence.stations[*station].receiving.median_ms();
-        let median = median.filter(|median| analysis.is_bloated(*median, *station));
-        let downloads = analysis.moves(*station, Direction::Down) && (median.is_some() || delays_packets);
+        let median = facts.evidence.stations[*station].receiving.median_ms();
+        let median = median.filter(|median| facts.is_bloated(*median, *station));
+        let downloads = facts.moves(*station, Direction::Down) && (median.is_some() || delays_packets);
         downloads.then_some((*station, median))
     };
     let by: Vec<(usize, Option<f64>)> = group.members.iter().filter_map(bloats).collect();
@@ -56,7 +53,7 @@ fn find_in_group(analysis: &Analysis<'_>, group: &Group, found: &[Cause]) -> Opt
         .copied()
         .max_by(|a, b| of_median(a.1).total_cmp(&of_median(b.1)))?;
     let explained = |station: usize| {
-        let name = analysis.name(station);
+        let name = facts.name(station);
         let same = |cause: &&Cause| matches!(cause.kind, Kind::SlowNeighbour | Kind::UploadBloat | Kind::Adapter);
         found
             .iter()
@@ -64,28 +61,28 @@ fn find_in_group(analysis: &Analysis<'_>, group: &Group, found: &[Cause]) -> Opt
             .any(|cause| cause.stations.contains(&name) || cause.by.contains(&name))
     };
     let waits = |station: &usize| {
-        let median = analysis.evidence.stations[*station].receiving.median_ms();
-        analysis.degraded_station(*station).is_some()
+        let median = facts.evidence.stations[*station].receiving.median_ms();
+        facts.degraded_station(*station).is_some()
             && !explained(*station)
-            && analysis.delayed_parts(*station).is_empty()
-            && (median.is_some_and(|median| analysis.is_bloated(median, *station)) || has_delayed_packets(station))
+            && facts.delayed_parts(*station).is_empty()
+            && (median.is_some_and(|median| facts.is_bloated(median, *station)) || has_delayed_packets(station))
     };
     let affected: Vec<usize> = group.members.iter().copied().filter(|station| waits(station)).collect();
     if affected.is_empty() || by.iter().all(|(station, _)| explained(*station)) {
         return None;
     }
-    let place = place(analysis, group, &affected)?;
-    let measured = analysis.place_of_queue(&group.members);
+    let place = place(facts, group, &affected)?;
+    let measured = facts.place_of_queue(&group.members);
     let measured = measured.map_or_else(String::new, |text| format!(" {text}"));
-    let names = analysis.names(affected.iter().copied());
+    let names = facts.names(affected.iter().copied());
     let measurement = match median {
-        Some(median) => analysis.round_trip(worst, median),
-        None => worst_packets(analysis, &affected, Direction::Down).unwrap_or_default(),
+        Some(median) => facts.round_trip(worst, median),
+        None => worst_packets(facts, &affected, Direction::Down).unwrap_or_default(),
     };
-    let downloaders = analysis.names(by.iter().map(|(station, _)| *station));
+    let downloaders = facts.names(by.iter().map(|(station, _)| *station));
     Some(Cause {
         kind: Kind::DownloadBloat,
-        severity: severity(analysis, affected.iter().copied()),
+        severity: severity(facts, affected.iter().copied()),
         title: format!(
             "Bufferbloat: {}'s download fills a queue that {} {}",
             list(&downloaders),
@@ -95,7 +92,7 @@ fn find_in_group(analysis: &Analysis<'_>, group: &Group, found: &[Cause]) -> Opt
         evidence: format!(
             "{measurement} {}{measured}{}",
             place.evidence,
-            worst_symptom(analysis, &affected)
+            worst_symptom(facts, &affected)
         ),
         advice: place.advice,
         stations: names,
@@ -109,12 +106,12 @@ struct Place {
     advice: String,
 }
 
-fn place(analysis: &Analysis<'_>, group: &Group, affected: &[usize]) -> Option<Place> {
-    let router = group.members.first().and_then(|station| analysis.router_of(*station));
+fn place(facts: &RunFacts<'_>, group: &Group, affected: &[usize]) -> Option<Place> {
+    let router = group.members.first().and_then(|station| facts.router_of(*station));
     if let Some((router, capacity)) =
-        router.and_then(|router| Some((router, analysis.plan.capacity(router, Direction::Down)?)))
+        router.and_then(|router| Some((router, facts.plan.capacity(router, Direction::Down)?)))
     {
-        let line = analysis.line(&analysis.behind(router), Direction::Down, &capacity, FULL);
+        let line = facts.line(&facts.behind(router), Direction::Down, &capacity, FULL);
         if line.full >= FULL_SHARE {
             return Some(Place {
                 evidence: format!(
@@ -128,15 +125,15 @@ fn place(analysis: &Analysis<'_>, group: &Group, affected: &[usize]) -> Option<P
             });
         }
     }
-    let airtime = analysis
-        .airtime(group, &analysis.bad_bins(affected))
+    let airtime = facts
+        .airtime(group, &facts.bad_bins(affected))
         .filter(|airtime| airtime.used() >= BUSY_CHANNEL)?;
     Some(Place {
         evidence: format!(
             "The channel was busy for {} of the time.",
             percent(airtime.used().min(1.0))
         ),
-        advice: advice(analysis.ap_of(group).map(|ap| ap.queue)),
+        advice: advice(facts.ap_of(group).map(|ap| ap.queue)),
     })
 }
 

@@ -3,8 +3,8 @@
 use super::factor::{Class, Factor, Part, Rank};
 use super::intervention::InterventionBuilder;
 use super::scene::Scene;
-use super::{Cause, Definition, Family, Kind, is_named_for, list, severity, worst_symptom};
-use crate::explain::analysis::{Analysis, Group};
+use super::{Cause, Definition, Family, Kind, in_each_group, is_named_for, list, severity, worst_symptom};
+use crate::explain::facts::{Group, RunFacts};
 use crate::format::percent;
 use netburn_scenario::plan::{RadioRef, RadioSetting, Setting};
 use netburn_scenario::{Environment, Station};
@@ -39,32 +39,28 @@ fn criterion() -> String {
     )
 }
 
-fn find(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
-    analysis
-        .groups
-        .iter()
-        .filter_map(|group| find_in_group(analysis, group, found))
-        .collect()
+fn find(facts: &RunFacts<'_>, found: &[Cause]) -> Vec<Cause> {
+    in_each_group(facts, |group| find_in_group(facts, group, found))
 }
 
-fn find_in_group(analysis: &Analysis<'_>, group: &Group, found: &[Cause]) -> Option<Cause> {
+fn find_in_group(facts: &RunFacts<'_>, group: &Group, found: &[Cause]) -> Option<Cause> {
     // Stations that a slow station of another network affects are explained already.
-    let explained = |station: &usize| is_named_for(found, Kind::SlowCochannel, &analysis.name(*station));
-    let mut degraded = analysis.degraded_in(group);
+    let explained = |station: &usize| is_named_for(found, Kind::SlowCochannel, &facts.name(*station));
+    let mut degraded = facts.degraded_in(group);
     degraded.retain(|station| !explained(station));
     if degraded.is_empty() {
         return None;
     }
-    let mask = analysis.bad_bins(&degraded);
-    let (others, evidence) = match analysis.environment {
-        Environment::Fleet => surveyed(analysis, group)?,
+    let mask = facts.bad_bins(&degraded);
+    let (others, evidence) = match facts.environment {
+        Environment::Fleet => surveyed(facts, group)?,
         _ => {
-            let airtime = analysis.airtime(group, &mask)?;
+            let airtime = facts.airtime(group, &mask)?;
             if airtime.used() < CROWDED {
                 return None;
             }
             let own = match &group.members[..] {
-                [one] => analysis.name(*one),
+                [one] => facts.name(*one),
                 _ => "these stations".to_owned(),
             };
             let others = (airtime.others + airtime.peers).min(1.0);
@@ -80,13 +76,13 @@ fn find_in_group(analysis: &Analysis<'_>, group: &Group, found: &[Cause]) -> Opt
     if others < OTHERS {
         return None;
     }
-    let names = analysis.names(degraded.iter().copied());
+    let names = facts.names(degraded.iter().copied());
     let place = group.radio.clone().unwrap_or_else(|| "the channel".to_owned());
     Some(Cause {
         kind: Kind::FullBand,
-        severity: severity(analysis, degraded.iter().copied()),
+        severity: severity(facts, degraded.iter().copied()),
         title: format!("Other networks use too much of {place} for {}", list(&names)),
-        evidence: format!("{evidence}{}", worst_symptom(analysis, &degraded)),
+        evidence: format!("{evidence}{}", worst_symptom(facts, &degraded)),
         advice: "Use another channel or band, or move the most demanding stations to another radio. A wider channel helps only if its other part is less busy."
             .to_owned(),
         stations: names,
@@ -95,12 +91,12 @@ fn find_in_group(analysis: &Analysis<'_>, group: &Group, found: &[Cause]) -> Opt
 }
 
 /// Share of other networks according to the drivers' surveys, with the evidence.
-fn surveyed(analysis: &Analysis<'_>, group: &Group) -> Option<(f64, String)> {
-    let others = analysis.others(group, &[]);
+fn surveyed(facts: &RunFacts<'_>, group: &Group) -> Option<(f64, String)> {
+    let others = facts.others(group, &[]);
     let loaded = group
         .members
         .iter()
-        .filter_map(|s| analysis.evidence.stations[*s].link.busy.value());
+        .filter_map(|s| facts.evidence.stations[*s].link.busy.value());
     let loaded = loaded.fold(0.0, f64::max) / 1e6;
     (loaded >= SURVEYED).then(|| {
         let evidence = format!(

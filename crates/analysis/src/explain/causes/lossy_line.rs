@@ -4,8 +4,8 @@ use super::factor::{Factor, Part, Rank};
 use super::intervention::InterventionBuilder;
 use super::scene::Scene;
 use super::{Cause, Definition, Family, Kind, is_named, list, severity, worst_symptom};
-use crate::explain::analysis::{Analysis, BUSY_CHANNEL, Direction, FULL, FULL_SHARE};
 use crate::explain::evidence::MIN_SEGMENTS;
+use crate::explain::facts::{BUSY_CHANNEL, Direction, FULL, FULL_SHARE, RunFacts};
 use crate::format::{percent, span};
 use netburn_scenario::plan::{ApSetting, Capacity, LinkSetting, Setting, StationSetting};
 use netburn_scenario::{Environment, Plan};
@@ -37,33 +37,33 @@ fn criterion() -> String {
     )
 }
 
-fn find(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
-    if matches!(analysis.environment, Environment::Imported) || is_named(found, Kind::Server) {
+fn find(facts: &RunFacts<'_>, found: &[Cause]) -> Vec<Cause> {
+    if matches!(facts.environment, Environment::Imported) || is_named(found, Kind::Server) {
         return Vec::new();
     }
-    let lossy: Vec<(usize, f64)> = (0..analysis.plan.stations.len())
-        .filter_map(|station| Some((station, lost(analysis, station, found)?)))
+    let lossy: Vec<(usize, f64)> = (0..facts.plan.stations.len())
+        .filter_map(|station| Some((station, lost(facts, station, found)?)))
         .collect();
     let affected: Vec<usize> = lossy.iter().map(|(station, _)| *station).collect();
     let Some((worst, share)) = lossy.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1)) else {
         return Vec::new();
     };
-    let names = analysis.names(affected.iter().copied());
-    let idle = match analysis.idle_ms(worst) {
+    let names = facts.names(affected.iter().copied());
+    let idle = match facts.idle_ms(worst) {
         idle if idle > 0.0 => format!(", {} before the load", span(idle)),
         _ => String::new(),
     };
-    let median = round_trip(analysis, worst).map(|median| format!(" (median round-trip time {}{idle})", span(median)));
+    let median = round_trip(facts, worst).map(|median| format!(" (median round-trip time {}{idle})", span(median)));
     vec![Cause {
         kind: Kind::LossyLine,
-        severity: severity(analysis, affected.iter().copied()),
+        severity: severity(facts, affected.iter().copied()),
         title: format!("Packets of {} are lost on the link, not in a queue", list(&names)),
         evidence: format!(
             "{} of the TCP segments of {} were retransmitted{}; no queue was full.{}",
             percent(share),
-            analysis.name(worst),
+            facts.name(worst),
             median.unwrap_or_default(),
-            worst_symptom(analysis, &affected)
+            worst_symptom(facts, &affected)
         ),
         advice: "Check the link: cables, ports, the modem's error counters, and congestion at the provider. Until it is fixed, a congestion control that does not treat loss as congestion (BBR) reaches a higher rate."
             .to_owned(),
@@ -73,47 +73,47 @@ fn find(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
 }
 
 /// Loss rate of a degraded station's connections, if it is high and nothing else explains it.
-fn lost(analysis: &Analysis<'_>, station: usize, found: &[Cause]) -> Option<f64> {
-    analysis.degraded_station(station)?;
-    let name = analysis.name(station);
+fn lost(facts: &RunFacts<'_>, station: usize, found: &[Cause]) -> Option<f64> {
+    facts.degraded_station(station)?;
+    let name = facts.name(station);
     let explained = found.iter().any(|cause| {
         cause.stations.contains(&name) && matches!(cause.kind, Kind::Adapter | Kind::Roaming | Kind::Generator)
     });
-    let seen = &analysis.evidence.stations[station];
+    let seen = &facts.evidence.stations[station];
     let shares = [seen.to, seen.from]
         .into_iter()
-        .filter(|sent| sent.again >= MIN_RETRANSMISSIONS)
+        .filter(|sent| sent.retransmitted >= MIN_RETRANSMISSIONS)
         .filter_map(|sent| sent.lost());
     let share = shares.reduce(f64::max).filter(|share| *share >= LOST)?;
-    let waits = round_trip(analysis, station).is_some_and(|median| analysis.is_bloated(median, station));
-    (!explained && !waits && !is_full(analysis, station)).then_some(share)
+    let waits = round_trip(facts, station).is_some_and(|median| facts.is_bloated(median, station));
+    (!explained && !waits && !is_full(facts, station)).then_some(share)
 }
 
-fn round_trip(analysis: &Analysis<'_>, station: usize) -> Option<f64> {
-    let seen = &analysis.evidence.stations[station];
+fn round_trip(facts: &RunFacts<'_>, station: usize) -> Option<f64> {
+    let seen = &facts.evidence.stations[station];
     seen.receiving.median_ms().or(seen.sending.median_ms())
 }
 
 /// Returns true if a queue on its path is full: that of the channel or of the link.
-fn is_full(analysis: &Analysis<'_>, station: usize) -> bool {
+fn is_full(facts: &RunFacts<'_>, station: usize) -> bool {
     let full = |stations: &[usize], direction: Direction, capacity: Option<Capacity>| {
-        capacity.is_some_and(|capacity| analysis.line(stations, direction, &capacity, FULL).full >= FULL_SHARE)
+        capacity.is_some_and(|capacity| facts.line(stations, direction, &capacity, FULL).full >= FULL_SHARE)
     };
     let ways = [Direction::Down, Direction::Up];
-    let is_line_full = analysis.router_of(station).is_some_and(|router| {
-        let stations = analysis.behind(router);
+    let is_line_full = facts.router_of(station).is_some_and(|router| {
+        let stations = facts.behind(router);
         ways.into_iter()
-            .any(|direction| full(&stations, direction, analysis.plan.capacity(router, direction)))
+            .any(|direction| full(&stations, direction, facts.plan.capacity(router, direction)))
     });
-    if let Some(link) = &analysis.plan.stations[station].link {
+    if let Some(link) = &facts.plan.stations[station].link {
         let mut rates = ways.into_iter().zip([link.down, link.up]);
         return is_line_full
             || rates.any(|(direction, rate)| full(&[station], direction, Some(Capacity::constant(rate))));
     }
-    let Some(group) = analysis.group_of(station) else {
+    let Some(group) = facts.group_of(station) else {
         return false;
     };
-    let airtime = analysis.airtime(group, &analysis.bad_bins(&[station]));
+    let airtime = facts.airtime(group, &facts.bad_bins(&[station]));
     airtime.is_some_and(|airtime| airtime.used() >= BUSY_CHANNEL) || is_line_full
 }
 

@@ -49,12 +49,12 @@ pub use factor::{Class, Factor, Part, Rank};
 pub use intervention::{Interventions, WhatIf, what_ifs};
 pub use scene::Scene;
 
-use super::analysis::{Analysis, Direction};
+use super::facts::{Direction, Group, RunFacts};
 use intervention::InterventionBuilder;
 use serde::{Deserialize, Serialize};
 
 /// Returns the causes that a rule finds. It receives those found before.
-type Find = fn(&Analysis<'_>, &[Cause]) -> Vec<Cause>;
+type Find = fn(&RunFacts<'_>, &[Cause]) -> Vec<Cause>;
 /// Returns the condition of a rule as text.
 type Criterion = fn() -> String;
 
@@ -221,11 +221,11 @@ impl Kind {
 }
 
 /// All causes that rules find, the most severe first.
-pub(super) fn causes(analysis: &Analysis<'_>) -> Vec<Cause> {
+pub(super) fn causes(facts: &RunFacts<'_>) -> Vec<Cause> {
     let mut found = Vec::new();
     for kind in Kind::ALL {
         if let Some((find, _)) = kind.definition().rule {
-            let causes = find(analysis, &found);
+            let causes = find(facts, &found);
             found.extend(causes);
         }
     }
@@ -245,6 +245,11 @@ pub fn removals() -> Vec<&'static str> {
     FAMILIES.iter().map(|family| family.without).collect()
 }
 
+/// Causes that a rule finds, at most one for each group of stations that share a channel.
+fn in_each_group(facts: &RunFacts<'_>, rule: impl Fn(&Group) -> Option<Cause>) -> Vec<Cause> {
+    facts.groups.iter().filter_map(rule).collect()
+}
+
 /// Returns true if a cause of that kind was found.
 fn is_named(found: &[Cause], kind: Kind) -> bool {
     found.iter().any(|cause| cause.kind == kind)
@@ -257,9 +262,9 @@ fn is_named_for(found: &[Cause], kind: Kind, station: &str) -> bool {
 }
 
 /// Returns the severity of a cause for these stations.
-fn severity(analysis: &Analysis<'_>, stations: impl IntoIterator<Item = usize>) -> Severity {
+fn severity(facts: &RunFacts<'_>, stations: impl IntoIterator<Item = usize>) -> Severity {
     let serious = |station: usize| {
-        analysis
+        facts
             .degraded_station(station)
             .is_some_and(|degraded_station| degraded_station.serious)
     };
@@ -271,27 +276,21 @@ fn severity(analysis: &Analysis<'_>, stations: impl IntoIterator<Item = usize>) 
 }
 
 /// Worst problem of these stations, as the end of the evidence: ` laptop's browsing met …`.
-fn worst_symptom(analysis: &Analysis<'_>, stations: &[usize]) -> String {
-    let of = stations
-        .iter()
-        .filter_map(|station| analysis.degraded_station(*station));
+fn worst_symptom(facts: &RunFacts<'_>, stations: &[usize]) -> String {
+    let of = stations.iter().filter_map(|station| facts.degraded_station(*station));
     match of.max_by_key(|degraded_station| (degraded_station.serious, std::cmp::Reverse(degraded_station.station))) {
-        Some(degraded_station) => format!(
-            " {}'s {}.",
-            analysis.name(degraded_station.station),
-            degraded_station.what
-        ),
+        Some(degraded_station) => format!(" {}'s {}.", facts.name(degraded_station.station), degraded_station.what),
         None => String::new(),
     }
 }
 
 /// Sentence on the largest delay that the packets of these stations show in a direction; `None` without one.
-fn worst_packets(analysis: &Analysis<'_>, stations: &[usize], direction: Direction) -> Option<String> {
+fn worst_packets(facts: &RunFacts<'_>, stations: &[usize], direction: Direction) -> Option<String> {
     let delays = stations
         .iter()
-        .filter_map(|station| Some((*station, analysis.packet_delay(*station, direction)?)));
+        .filter_map(|station| Some((*station, facts.packet_delay(*station, direction)?)));
     let (station, delay) = delays.max_by(|(_, a), (_, b)| a.added_ms.total_cmp(&b.added_ms))?;
-    analysis.delay_sentence(station, &delay)
+    facts.delay_sentence(station, &delay)
 }
 
 /// Verb for a list of names: `shares` for one, `share` for several.

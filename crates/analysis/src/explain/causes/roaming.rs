@@ -4,7 +4,7 @@ use super::factor::{Factor, Part, Rank};
 use super::intervention::InterventionBuilder;
 use super::scene::Scene;
 use super::{Cause, Definition, Family, Kind, severity};
-use crate::explain::analysis::Analysis;
+use crate::explain::facts::RunFacts;
 use crate::format::{percent, span};
 use netburn_medium::config::{RoamingPolicy, Security, Steering};
 use netburn_medium::geometry::Position;
@@ -50,14 +50,14 @@ fn criterion() -> String {
     )
 }
 
-fn find(analysis: &Analysis<'_>, _: &[Cause]) -> Vec<Cause> {
-    (0..analysis.plan.stations.len())
-        .filter_map(|station| find_for_station(analysis, station))
+fn find(facts: &RunFacts<'_>, _: &[Cause]) -> Vec<Cause> {
+    (0..facts.plan.stations.len())
+        .filter_map(|station| find_for_station(facts, station))
         .collect()
 }
 
-fn find_for_station(analysis: &Analysis<'_>, station: usize) -> Option<Cause> {
-    let seen = &analysis.evidence.stations[station];
+fn find_for_station(facts: &RunFacts<'_>, station: usize) -> Option<Cause> {
+    let seen = &facts.evidence.stations[station];
     let gaps: Vec<(i64, u64)> = seen
         .roams
         .iter()
@@ -67,7 +67,7 @@ fn find_for_station(analysis: &Analysis<'_>, station: usize) -> Option<Cause> {
     if gaps.is_empty() && seen.scans.is_empty() {
         return None;
     }
-    analysis.degraded_station(station)?;
+    facts.degraded_station(station)?;
     let spans = gaps.iter().map(|(at, length)| (*at, *length, AFTER));
     let spans: Vec<(i64, i64)> = spans
         .chain(seen.scans.iter().map(|(at, length)| (*at, *length, 0)))
@@ -78,7 +78,7 @@ fn find_for_station(analysis: &Analysis<'_>, station: usize) -> Option<Cause> {
     if late == 0 || (late as f64) < MIN_SHARE * seen.waits.len() as f64 {
         return None;
     }
-    let name = analysis.name(station);
+    let name = facts.name(station);
     let mut happened = Vec::new();
     if let Some(longest) = gaps.iter().map(|(_, length)| *length).max() {
         let gap = span(longest as f64 / 1e6);
@@ -90,7 +90,7 @@ fn find_for_station(analysis: &Analysis<'_>, station: usize) -> Option<Cause> {
     }
     Some(Cause {
         kind: Kind::Roaming,
-        severity: severity(analysis, [station]),
+        severity: severity(facts, [station]),
         title: if gaps.is_empty() {
             format!("Scans interrupt {name}")
         } else {

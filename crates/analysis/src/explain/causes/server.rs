@@ -4,7 +4,7 @@ use super::factor::{Factor, Part, Rank};
 use super::intervention::{InterventionBuilder, written};
 use super::scene::Scene;
 use super::{Cause, Definition, Family, Kind, Severity, list, severity, worst_symptom};
-use crate::explain::analysis::{Analysis, Direction, FULL_SHARE, LinkLoad};
+use crate::explain::facts::{Direction, FULL_SHARE, LinkLoad, RunFacts};
 use crate::format::{mbps, percent, span_us};
 use netburn_network::highest_rate;
 use netburn_record::health::Role;
@@ -46,66 +46,66 @@ fn criterion() -> String {
     )
 }
 
-fn find(analysis: &Analysis<'_>, _: &[Cause]) -> Vec<Cause> {
-    itself(analysis).or_else(|| hop(analysis)).into_iter().collect()
+fn find(facts: &RunFacts<'_>, _: &[Cause]) -> Vec<Cause> {
+    itself(facts).or_else(|| hop(facts)).into_iter().collect()
 }
 
 /// Uses the server's health report.
-fn itself(analysis: &Analysis<'_>) -> Option<Cause> {
-    if !analysis.environment.is_real() {
+fn itself(facts: &RunFacts<'_>) -> Option<Cause> {
+    if !facts.environment.is_real() {
         return None;
     }
-    let mut facts = Vec::new();
-    for server in analysis.health.iter().filter(|health| health.role == Role::Server) {
+    let mut parts = Vec::new();
+    for server in facts.health.iter().filter(|health| health.role == Role::Server) {
         if let Some(cpu) = server.cpu.filter(|cpu| *cpu >= CPU) {
-            facts.push(format!(
+            parts.push(format!(
                 "it used {} of one core (limit: {})",
                 percent(cpu),
                 percent(CPU)
             ));
         }
         if server.service_us_p99 > SERVICE_US {
-            facts.push(format!(
+            parts.push(format!(
                 "it took {} to start its responses at p99 (limit: {})",
                 span_us(server.service_us_p99),
                 span_us(SERVICE_US)
             ));
         }
         if server.rejected > 0 {
-            facts.push(format!(
+            parts.push(format!(
                 "it rejected or failed {} requests because of internal errors",
                 server.rejected
             ));
         }
     }
-    (!facts.is_empty()).then(|| Cause {
+    (!parts.is_empty()).then(|| Cause {
         kind: Kind::Server,
         severity: Severity::Measurement,
         title: "The server could not keep up".to_owned(),
-        evidence: format!("The server's health report: {}.", list(&facts)),
+        evidence: format!("The server's health report: {}.", list(&parts)),
         advice: "The results may reflect the server rather than the network. Run it on a faster machine, with less load on the machine, or with a lower rate."
             .to_owned(),
-        stations: analysis.names(0..analysis.plan.stations.len()),
+        stations: facts.names(0..facts.plan.stations.len()),
         by: Vec::new(),
     })
 }
 
 /// Uses the load of the server's link.
-fn hop(analysis: &Analysis<'_>) -> Option<Cause> {
-    let configured = analysis.plan.server.link.rate;
-    let rate = match analysis.environment {
+fn hop(facts: &RunFacts<'_>) -> Option<Cause> {
+    let configured = facts.plan.server.link.rate;
+    let rate = match facts.environment {
         Environment::Simulate | Environment::Lab | Environment::Local => {
             configured.unwrap_or(BitRate::from_mbps(1_000))
         }
         Environment::Fleet | Environment::Imported => return None,
     };
-    let all: Vec<usize> = (0..analysis.plan.stations.len()).collect();
-    let (direction, line) = fullest(analysis, &all, rate)?;
+    let all: Vec<usize> = (0..facts.plan.stations.len()).collect();
+    let (direction, line) = fullest(facts, &all, rate)?;
     let held: Vec<usize> = all
         .into_iter()
-        .filter(|station| analysis.is_greedy(*station) || analysis.degraded_station(*station).is_some())
+        .filter(|station| facts.is_greedy(*station) || facts.degraded_station(*station).is_some())
         .collect();
-    let severity = severity(analysis, held.iter().copied());
+    let severity = severity(facts, held.iter().copied());
     // A default server rate is reported only if a station missed a goal.
     if held.is_empty() || configured.is_none() && severity == Severity::Notable {
         return None;
@@ -124,20 +124,20 @@ fn hop(analysis: &Analysis<'_>) -> Option<Cause> {
             mbps(line.mbps),
             mbps(line.rate.as_mbps_f64()),
             percent(line.full),
-            worst_symptom(analysis, &held)
+            worst_symptom(facts, &held)
         ),
         advice: "Changes to the Wi-Fi do not help. Connect the server to a faster link, or request less.".to_owned(),
-        stations: analysis.names(held),
+        stations: facts.names(held),
         by: Vec::new(),
     })
 }
 
 /// Direction in which the link was full most often, if it is a bottleneck.
-fn fullest(analysis: &Analysis<'_>, stations: &[usize], rate: BitRate) -> Option<(Direction, LinkLoad)> {
+fn fullest(facts: &RunFacts<'_>, stations: &[usize], rate: BitRate) -> Option<(Direction, LinkLoad)> {
     let lines = [Direction::Down, Direction::Up].map(|direction| {
         (
             direction,
-            analysis.line(stations, direction, &Capacity::constant(rate), FULL),
+            facts.line(stations, direction, &Capacity::constant(rate), FULL),
         )
     });
     let fuller = lines.into_iter().max_by(|(_, a), (_, b)| a.full.total_cmp(&b.full));

@@ -2,8 +2,8 @@
 //! transmissions use much airtime.
 
 use super::intervention::InterventionBuilder;
-use super::{Cause, Definition, Kind, list, severity, worst_symptom};
-use crate::explain::analysis::{Analysis, BUSY_CHANNEL, Group, SLOWER, Share};
+use super::{Cause, Definition, Kind, in_each_group, list, severity, worst_symptom};
+use crate::explain::facts::{BUSY_CHANNEL, Group, RunFacts, SLOWER};
 use crate::format::{mbps, percent};
 
 pub(super) const CAUSE: Definition = Definition {
@@ -25,21 +25,17 @@ fn criterion() -> String {
     )
 }
 
-fn find(analysis: &Analysis<'_>, _: &[Cause]) -> Vec<Cause> {
-    analysis
-        .groups
-        .iter()
-        .filter_map(|group| find_in_group(analysis, group))
-        .collect()
+fn find(facts: &RunFacts<'_>, _: &[Cause]) -> Vec<Cause> {
+    in_each_group(facts, |group| find_in_group(facts, group))
 }
 
-fn find_in_group(analysis: &Analysis<'_>, group: &Group) -> Option<Cause> {
+fn find_in_group(facts: &RunFacts<'_>, group: &Group) -> Option<Cause> {
     if group.peers.is_empty() {
         return None;
     }
-    let degraded = analysis.degraded_in(group);
-    let mask = analysis.bad_bins(&degraded);
-    let airtime = analysis
+    let degraded = facts.degraded_in(group);
+    let mask = facts.bad_bins(&degraded);
+    let airtime = facts
         .channel_airtime(group, &mask)
         .filter(|airtime| airtime.used() >= BUSY_CHANNEL)?;
     let peers = airtime
@@ -51,25 +47,19 @@ fn find_in_group(analysis: &Analysis<'_>, group: &Group) -> Option<Cause> {
     if taken < MIN_AIRTIME {
         return None;
     }
-    let affected: Vec<Share> = airtime
-        .shares
-        .iter()
-        .filter(|share| degraded.contains(&share.station) && share.speed() >= SLOWER * slow.speed())
-        .copied()
-        .collect();
-    let first = affected.iter().max_by(|a, b| a.speed().total_cmp(&b.speed()))?;
+    let (affected, first) = airtime.slowed_by(slow, |share| degraded.contains(&share.station))?;
     let stations: Vec<usize> = affected.iter().map(|share| share.station).collect();
-    let names = analysis.names(stations.iter().copied());
-    let slow_name = analysis.name(slow.station);
+    let names = facts.names(stations.iter().copied());
+    let slow_name = facts.name(slow.station);
     let radio = |station: usize| {
-        analysis
+        facts
             .group_of(station)
             .and_then(|group| group.radio.clone())
             .unwrap_or_default()
     };
     Some(Cause {
         kind: Kind::SlowCochannel,
-        severity: severity(analysis, stations.iter().copied()),
+        severity: severity(facts, stations.iter().copied()),
         title: format!(
             "{slow_name}, in another network on this channel, is slow and takes airtime from {}",
             list(&names)
@@ -81,9 +71,9 @@ fn find_in_group(analysis: &Analysis<'_>, group: &Group) -> Option<Cause> {
             percent(taken),
             percent(slow.bytes),
             mbps(slow.speed()),
-            analysis.name(first.station),
+            facts.name(first.station),
             mbps(first.speed()),
-            worst_symptom(analysis, &stations)
+            worst_symptom(facts, &stations)
         ),
         advice: "Queue settings of your own access point do not affect it. Use another channel or band.".to_owned(),
         stations: names,

@@ -2,7 +2,7 @@
 
 use super::intervention::InterventionBuilder;
 use super::{Cause, Definition, Kind, is_named, list, severity, worst_symptom};
-use crate::explain::analysis::{Analysis, Direction, FULL, FULL_SHARE};
+use crate::explain::facts::{Direction, FULL, FULL_SHARE, RunFacts};
 use crate::format::{mbps, percent};
 use netburn_scenario::Environment;
 use netburn_scenario::plan::Capacity;
@@ -23,14 +23,14 @@ fn criterion() -> String {
     )
 }
 
-fn find(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
+fn find(facts: &RunFacts<'_>, found: &[Cause]) -> Vec<Cause> {
     // Other environments do not know the rates of links.
-    if !matches!(analysis.environment, Environment::Simulate | Environment::Lab) || is_named(found, Kind::Server) {
+    if !matches!(facts.environment, Environment::Simulate | Environment::Lab) || is_named(found, Kind::Server) {
         return Vec::new();
     }
-    lines(analysis)
+    lines(facts)
         .iter()
-        .filter_map(|line| find_for_link(analysis, line))
+        .filter_map(|line| find_for_link(facts, line))
         .collect()
 }
 
@@ -43,7 +43,7 @@ struct StationsBehind {
     stations: Vec<usize>,
 }
 
-fn lines(analysis: &Analysis<'_>) -> Vec<StationsBehind> {
+fn lines(facts: &RunFacts<'_>) -> Vec<StationsBehind> {
     let mut lines = Vec::new();
     let mut add = |name: String, stations: &[usize], capacities: [Option<Capacity>; 2]| {
         for (direction, capacity) in [Direction::Down, Direction::Up].into_iter().zip(capacities) {
@@ -55,12 +55,12 @@ fn lines(analysis: &Analysis<'_>) -> Vec<StationsBehind> {
             }));
         }
     };
-    for line in analysis.plan.lines() {
-        let (router, name) = (line.router, analysis.plan.name_of(line.router));
-        let capacities = [Direction::Down, Direction::Up].map(|direction| analysis.plan.capacity(router, direction));
-        add(format!("{name}'s link"), &analysis.behind(router), capacities);
+    for line in facts.plan.lines() {
+        let (router, name) = (line.router, facts.plan.name_of(line.router));
+        let capacities = [Direction::Down, Direction::Up].map(|direction| facts.plan.capacity(router, direction));
+        add(format!("{name}'s link"), &facts.behind(router), capacities);
     }
-    for (place, station) in analysis.plan.stations.iter().enumerate() {
+    for (place, station) in facts.plan.stations.iter().enumerate() {
         if let Some(link) = &station.link {
             let capacities = [link.down, link.up].map(|rate| Some(Capacity::constant(rate)));
             add(format!("{}'s link", station.name), &[place], capacities);
@@ -70,14 +70,14 @@ fn lines(analysis: &Analysis<'_>) -> Vec<StationsBehind> {
 }
 
 /// Rate of a link in Mbit/s in the part of the run in which its stations missed their goals: the lowest of a bin.
-fn worst_rate(analysis: &Analysis<'_>, line: &StationsBehind) -> Option<f64> {
+fn worst_rate(facts: &RunFacts<'_>, line: &StationsBehind) -> Option<f64> {
     let degraded = line
         .stations
         .iter()
         .copied()
-        .filter(|station| analysis.degraded_station(*station).is_some());
-    let mask = analysis.bad_bins(&degraded.collect::<Vec<_>>());
-    let width = analysis.evidence.buckets.width();
+        .filter(|station| facts.degraded_station(*station).is_some());
+    let mask = facts.bad_bins(&degraded.collect::<Vec<_>>());
+    let width = facts.evidence.buckets.width();
     let bins = (0_u64..).zip(mask).filter(|(_, bad)| *bad);
     let rates = bins.filter_map(|(bin, _)| line.capacity.between(width * bin, width * (bin + 1)));
     // In an outage nothing is too slow.
@@ -87,8 +87,8 @@ fn worst_rate(analysis: &Analysis<'_>, line: &StationsBehind) -> Option<f64> {
         .reduce(f64::min)
 }
 
-fn find_for_link(analysis: &Analysis<'_>, line: &StationsBehind) -> Option<Cause> {
-    let rate = worst_rate(analysis, line)?;
+fn find_for_link(facts: &RunFacts<'_>, line: &StationsBehind) -> Option<Cause> {
+    let rate = worst_rate(facts, line)?;
     let content = rate * line.capacity.content_share();
     let direction = if line.direction == Direction::Down {
         "downstream"
@@ -97,8 +97,8 @@ fn find_for_link(analysis: &Analysis<'_>, line: &StationsBehind) -> Option<Cause
     };
     // One workload alone needs more than the link's rate.
     let alone = |station: &usize| {
-        let failed = &analysis.degraded_station(*station)?.failed;
-        let needs = failed.iter().filter_map(|workload| analysis.need(*station, *workload));
+        let failed = &facts.degraded_station(*station)?.failed;
+        let needs = failed.iter().filter_map(|workload| facts.need(*station, *workload));
         needs
             .filter(|need| need.direction == line.direction && need.mbps > content)
             .reduce(|a, b| if a.mbps > b.mbps { a } else { b })
@@ -106,19 +106,14 @@ fn find_for_link(analysis: &Analysis<'_>, line: &StationsBehind) -> Option<Cause
     let short: Vec<(usize, String)> = line
         .stations
         .iter()
-        .filter_map(|station| {
-            Some((
-                *station,
-                format!("{}'s {}.", analysis.name(*station), alone(station)?.why),
-            ))
-        })
+        .filter_map(|station| Some((*station, format!("{}'s {}.", facts.name(*station), alone(station)?.why))))
         .collect();
-    let load = analysis.line(&line.stations, line.direction, &line.capacity, FULL);
+    let load = facts.line(&line.stations, line.direction, &line.capacity, FULL);
     let full = load.full >= FULL_SHARE;
     let demanded_mbps: f64 = line
         .stations
         .iter()
-        .map(|station| analysis.demanded_mbps(*station, line.direction))
+        .map(|station| facts.demanded_mbps(*station, line.direction))
         .sum();
     let why = match short.first() {
         Some((_, why)) => why.clone(),
@@ -130,23 +125,23 @@ fn find_for_link(analysis: &Analysis<'_>, line: &StationsBehind) -> Option<Cause
         None => return None,
     };
     // If the link is full, degraded stations wait in its queue.
-    let is_degraded = |station: &usize| full && analysis.degraded_station(*station).is_some();
+    let is_degraded = |station: &usize| full && facts.degraded_station(*station).is_some();
     let is_affected = |station: &usize| is_degraded(station) || short.iter().any(|(other, _)| other == station);
     let affected: Vec<usize> = line.stations.iter().copied().filter(is_affected).collect();
     if affected.is_empty() {
         return None;
     }
-    let names = analysis.names(affected.iter().copied());
+    let names = facts.names(affected.iter().copied());
     Some(Cause {
         kind: Kind::SlowLine,
-        severity: severity(analysis, affected.iter().copied()),
+        severity: severity(facts, affected.iter().copied()),
         title: format!("{} is too slow {direction} for {}", line.name, list(&names)),
         evidence: format!(
             "Its {direction} rate is {} Mbit/s, which carries {} Mbit/s of content. {}{}",
             mbps(rate),
             mbps(content),
             why,
-            worst_symptom(analysis, &affected)
+            worst_symptom(facts, &affected)
         ),
         advice: "Changes to the Wi-Fi do not help. Use a faster link, or request less (a lower video quality, smaller pages).".to_owned(),
         stations: names,

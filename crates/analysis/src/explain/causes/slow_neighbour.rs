@@ -1,8 +1,8 @@
 //! Slow neighbour: a station that uses much airtime for little data, which delays others.
 
 use super::intervention::InterventionBuilder;
-use super::{Cause, Definition, Kind, list, severity, worst_symptom};
-use crate::explain::analysis::{AirtimeBreakdown, Analysis, BUSY_CHANNEL, Group, SLOWER, Share};
+use super::{Cause, Definition, Kind, in_each_group, list, severity, worst_symptom};
+use crate::explain::facts::{AirtimeBreakdown, BUSY_CHANNEL, Group, RunFacts, SLOWER, Share};
 use crate::format::{mbps, percent};
 
 pub(super) const CAUSE: Definition = Definition {
@@ -27,18 +27,14 @@ fn criterion() -> String {
     )
 }
 
-fn find(analysis: &Analysis<'_>, _: &[Cause]) -> Vec<Cause> {
-    analysis
-        .groups
-        .iter()
-        .filter_map(|group| find_in_group(analysis, group))
-        .collect()
+fn find(facts: &RunFacts<'_>, _: &[Cause]) -> Vec<Cause> {
+    in_each_group(facts, |group| find_in_group(facts, group))
 }
 
-fn find_in_group(analysis: &Analysis<'_>, group: &Group) -> Option<Cause> {
-    let degraded = analysis.degraded_in(group);
-    let mask = analysis.bad_bins(&degraded);
-    let airtime = analysis
+fn find_in_group(facts: &RunFacts<'_>, group: &Group) -> Option<Cause> {
+    let degraded = facts.degraded_in(group);
+    let mask = facts.bad_bins(&degraded);
+    let airtime = facts
         .airtime(group, &mask)
         .filter(|airtime| airtime.shares.len() >= 2 && airtime.used() >= BUSY_CHANNEL)?;
     let equal = 1.0 / airtime.shares.len() as f64;
@@ -47,25 +43,20 @@ fn find_in_group(analysis: &Analysis<'_>, group: &Group) -> Option<Cause> {
         return None;
     }
     // Greedy stations could share the airtime that the others leave.
-    let (greedy, modest): (Vec<&Share>, Vec<&Share>) =
-        airtime.shares.iter().partition(|s| analysis.is_greedy(s.station));
+    let (greedy, modest): (Vec<&Share>, Vec<&Share>) = airtime.shares.iter().partition(|s| facts.is_greedy(s.station));
     let left = 1.0 - modest.iter().map(|share| share.air).sum::<f64>();
     let fair = left / greedy.len().max(1) as f64;
-    let affected: Vec<Share> = airtime
-        .shares
-        .iter()
-        .filter(|share| share.station != slow.station && share.speed() >= SLOWER * slow.speed())
-        .filter(|share| {
-            waits(analysis, share.station) || analysis.is_greedy(share.station) && share.air < LITTLE * fair
-        })
-        .copied()
-        .collect();
-    let first = affected.iter().max_by(|a, b| a.speed().total_cmp(&b.speed()))?;
-    let names = analysis.names(affected.iter().map(|share| share.station));
-    let slow_name = analysis.name(slow.station);
+    let is_affected = |share: &Share| {
+        share.station != slow.station
+            && (waits(facts, share.station) || facts.is_greedy(share.station) && share.air < LITTLE * fair)
+    };
+    let (affected, first) = airtime.slowed_by(slow, is_affected)?;
+    let stations: Vec<usize> = affected.iter().map(|share| share.station).collect();
+    let names = facts.names(stations.iter().copied());
+    let slow_name = facts.name(slow.station);
     Some(Cause {
         kind: Kind::SlowNeighbour,
-        severity: severity(analysis, affected.iter().map(|share| share.station)),
+        severity: severity(facts, stations.iter().copied()),
         title: format!(
             "{slow_name} is slow and uses too much airtime, which delays {}",
             list(&names)
@@ -80,44 +71,41 @@ fn find_in_group(analysis: &Analysis<'_>, group: &Group) -> Option<Cause> {
                 ""
             },
             mbps(slow.speed()),
-            analysis.name(first.station),
+            facts.name(first.station),
             mbps(first.speed()),
-            waited(analysis, &affected),
-            worst_symptom(
-                analysis,
-                &affected.iter().map(|share| share.station).collect::<Vec<_>>()
-            )
+            waited(facts, &affected),
+            worst_symptom(facts, &stations)
         ),
-        advice: advice(analysis, group, &airtime, slow),
+        advice: advice(facts, group, &airtime, slow),
         stations: names,
         by: vec![slow_name],
     })
 }
 
 /// Returns true if the station is degraded and, as far as known, its packets are queued.
-fn waits(analysis: &Analysis<'_>, station: usize) -> bool {
-    let seen = &analysis.evidence.stations[station];
-    let waits = |median: Option<f64>| median.is_none_or(|ms| analysis.is_bloated(ms, station));
-    analysis.degraded_station(station).is_some() && waits(seen.receiving.median_ms().or(seen.sending.median_ms()))
+fn waits(facts: &RunFacts<'_>, station: usize) -> bool {
+    let seen = &facts.evidence.stations[station];
+    let waits = |median: Option<f64>| median.is_none_or(|ms| facts.is_bloated(ms, station));
+    facts.degraded_station(station).is_some() && waits(seen.receiving.median_ms().or(seen.sending.median_ms()))
 }
 
 /// Returns a sentence about the longest median round-trip time of the affected stations, if it
 /// indicates queueing.
-fn waited(analysis: &Analysis<'_>, affected: &[Share]) -> String {
+fn waited(facts: &RunFacts<'_>, affected: &[Share]) -> String {
     let worst = affected.iter().filter_map(|share| {
-        let median = analysis.evidence.stations[share.station].receiving.median_ms()?;
-        analysis
+        let median = facts.evidence.stations[share.station].receiving.median_ms()?;
+        facts
             .is_bloated(median, share.station)
             .then_some((share.station, median))
     });
     match worst.max_by(|a, b| a.1.total_cmp(&b.1)) {
-        Some((station, median)) => format!(" {}", analysis.round_trip(station, median)),
+        Some((station, median)) => format!(" {}", facts.round_trip(station, median)),
         None => String::new(),
     }
 }
 
-fn advice(analysis: &Analysis<'_>, group: &Group, airtime: &AirtimeBreakdown, slow: &Share) -> String {
-    let name = analysis.name(slow.station);
+fn advice(facts: &RunFacts<'_>, group: &Group, airtime: &AirtimeBreakdown, slow: &Share) -> String {
+    let name = facts.name(slow.station);
     let elsewhere = format!("move {name} nearer to the access point, or to a radio of its own");
     let up: u64 = airtime
         .shares
@@ -134,7 +122,7 @@ fn advice(analysis: &Analysis<'_>, group: &Group, airtime: &AirtimeBreakdown, sl
             "Most of this airtime is {name}'s uplink, which the access point's queue does not control: {elsewhere}."
         );
     }
-    match analysis.ap_of(group).map(|ap| ap.queue) {
+    match facts.ap_of(group).map(|ap| ap.queue) {
         Some(queue) if queue.properties().shares_airtime => {
             format!(
                 "The access point already shares airtime. The remaining delay is in its hardware queue: limit it (AQL), {elsewhere}."

@@ -2,8 +2,8 @@
 
 use super::intervention::InterventionBuilder;
 use super::{Cause, Definition, Kind, is_named, severity};
-use crate::explain::analysis::{Analysis, Direction};
 use crate::explain::evidence::Bin;
+use crate::explain::facts::{Direction, RunFacts};
 use crate::format::{mbps, percent, short};
 
 pub(super) const CAUSE: Definition = Definition {
@@ -37,34 +37,34 @@ fn criterion() -> String {
     )
 }
 
-fn find(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
+fn find(facts: &RunFacts<'_>, found: &[Cause]) -> Vec<Cause> {
     if is_named(found, Kind::Server) {
         return Vec::new();
     }
-    (0..analysis.plan.stations.len())
-        .filter_map(|station| find_for_station(analysis, station, found))
+    (0..facts.plan.stations.len())
+        .filter_map(|station| find_for_station(facts, station, found))
         .collect()
 }
 
-fn find_for_station(analysis: &Analysis<'_>, station: usize, found: &[Cause]) -> Option<Cause> {
-    let name = analysis.name(station);
+fn find_for_station(facts: &RunFacts<'_>, station: usize, found: &[Cause]) -> Option<Cause> {
+    let name = facts.name(station);
     let explained = found
         .iter()
         .any(|cause| cause.by.contains(&name) || cause.stations.contains(&name));
     // If the line is full, it decides how much an upload has below TCP.
-    let is_line_full = || analysis.full_line(station, Direction::Up).is_some();
-    if explained || !analysis.moves(station, Direction::Up) || is_line_full() {
+    let is_line_full = || facts.full_line(station, Direction::Up).is_some();
+    if explained || !facts.moves(station, Direction::Up) || is_line_full() {
         return None;
     }
-    let group = analysis.group_of(station)?;
-    let mask = analysis.busy_bins(station);
-    let airtime = analysis.airtime(group, &mask)?;
+    let group = facts.group_of(station)?;
+    let mask = facts.busy_bins(station);
+    let airtime = facts.airtime(group, &mask)?;
     let Bin { air, bytes, .. } = airtime.share(station)?.sum;
-    let rate = analysis.evidence.stations[station].link.up.value()?;
+    let rate = facts.evidence.stations[station].link.up.value()?;
     if air.transmissions < MIN_TRANSMISSIONS || bytes.up < bytes.down.saturating_mul(9) {
         return None;
     }
-    let fits = analysis.fits(group, rate / FRAME_BITS)?;
+    let fits = facts.fits(group, rate / FRAME_BITS)?;
     let (mean, waiting) = (air.mean_aggregate()?, air.mean_backlog()?);
     let alone = airtime.share(station)?.air >= ALONE;
     if !alone || mean > SMALL * fits || waiting > WAITING * fits.min(MAX_FRAMES) {
@@ -72,7 +72,7 @@ fn find_for_station(analysis: &Analysis<'_>, station: usize, found: &[Cause]) ->
     }
     Some(Cause {
         kind: Kind::SmallQueues,
-        severity: severity(analysis, [station]),
+        severity: severity(facts, [station]),
         title: format!("TCP Small Queues on {name} limits aggregation"),
         evidence: format!(
             "Average aggregate: {} frames of {} possible; {} packets queued; data occupies {} of the airtime: {} Mbit/s on a link of {} Mbit/s.",
@@ -80,7 +80,7 @@ fn find_for_station(analysis: &Analysis<'_>, station: usize, found: &[Cause]) ->
             short(fits.floor()),
             short(waiting.round()),
             percent(airtime.data),
-            mbps(bytes.up as f64 * 8e3 / analysis.length(&mask)),
+            mbps(bytes.up as f64 * 8e3 / facts.length(&mask)),
             mbps(rate / 1e6)
         ),
         advice: "Raise the TSQ limit for this device (`sk_pacing_shift` in the driver, `tsq` in a scenario), or use a newer kernel whose Wi-Fi driver sets it."

@@ -2,7 +2,7 @@
 
 use super::intervention::{CAP_PERCENT, InterventionBuilder};
 use super::{Cause, Definition, Kind, is_named, list, severity, share, worst_packets, worst_symptom};
-use crate::explain::analysis::{ADDED_MS, Analysis, BLOATED_FACTOR, BLOATED_MS, Direction, FULL_SHARE};
+use crate::explain::facts::{ADDED_MS, BLOATED_FACTOR, BLOATED_MS, Direction, FULL_SHARE, RunFacts};
 use crate::format::{mbps, percent, span};
 use netburn_record::aggregate::ByteSum;
 
@@ -26,16 +26,16 @@ fn criterion() -> String {
     )
 }
 
-fn find(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
+fn find(facts: &RunFacts<'_>, found: &[Cause]) -> Vec<Cause> {
     if is_named(found, Kind::Server) {
         return Vec::new();
     }
-    let all = 0..analysis.plan.stations.len();
+    let all = 0..facts.plan.stations.len();
     let bloats = |station: usize| {
-        let median = analysis.evidence.stations[station].sending.median_ms();
-        let median = median.filter(|median| analysis.is_bloated(*median, station));
-        let uploads = analysis.moves(station, Direction::Up) && upwards(analysis, station);
-        (uploads && (median.is_some() || delays_packets(analysis, station))).then_some((station, median))
+        let median = facts.evidence.stations[station].sending.median_ms();
+        let median = median.filter(|median| facts.is_bloated(*median, station));
+        let uploads = facts.moves(station, Direction::Up) && upwards(facts, station);
+        (uploads && (median.is_some() || delays_packets(facts, station))).then_some((station, median))
     };
     let by: Vec<(usize, Option<f64>)> = all.clone().filter_map(bloats).collect();
     let of_median = |median: Option<f64>| median.unwrap_or(0.0);
@@ -44,26 +44,26 @@ fn find(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
         return Vec::new();
     };
     let by: Vec<usize> = by.into_iter().map(|(station, _)| station).collect();
-    let affected: Vec<usize> = all.filter(|station| waits(analysis, *station, &by)).collect();
+    let affected: Vec<usize> = all.filter(|station| waits(facts, *station, &by)).collect();
     if affected.is_empty() {
         return Vec::new();
     }
-    let names = analysis.names(affected.iter().copied());
+    let names = facts.names(affected.iter().copied());
     let measurement = match median {
-        Some(median) => analysis.round_trip(worst, median),
-        None => worst_packets(analysis, &affected, Direction::Up).unwrap_or_default(),
+        Some(median) => facts.round_trip(worst, median),
+        None => worst_packets(facts, &affected, Direction::Up).unwrap_or_default(),
     };
-    let uploaders = analysis.names(by);
-    let line = full_line(analysis, worst);
-    let measured = analysis.place_of_queue(&analysis.behind_the_line_of(worst));
+    let uploaders = facts.names(by);
+    let line = full_line(facts, worst);
+    let measured = facts.place_of_queue(&facts.behind_the_line_of(worst));
     let place: String = line.iter().chain(&measured).map(|text| format!(" {text}")).collect();
     vec![Cause {
         kind: Kind::UploadBloat,
-        severity: severity(analysis, affected.iter().copied()),
+        severity: severity(facts, affected.iter().copied()),
         title: format!("Bufferbloat: {}'s upload fills a queue that {} {}", list(&uploaders), list(&names), share(&names)),
         evidence: format!(
             "{measurement}{place}{}",
-            worst_symptom(analysis, &affected)
+            worst_symptom(facts, &affected)
         ),
         advice: match line {
             Some(_) => "Shape the upload to slightly below the link rate (SQM with FQ-CoDel or CAKE on the router), so that the queue forms in the router, where it can be managed."
@@ -77,64 +77,63 @@ fn find(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
 
 /// Returns true if packets of a degraded station wait in a queue that a station's upload shares. A station on another radio
 /// link shares only a full uplink, unless the access point is unknown.
-fn delays_packets(analysis: &Analysis<'_>, station: usize) -> bool {
-    let is_modelled = analysis
+fn delays_packets(facts: &RunFacts<'_>, station: usize) -> bool {
+    let is_modelled = facts
         .group_of(station)
-        .is_some_and(|group| analysis.ap_of(group).is_some());
-    (!is_modelled || full_line(analysis, station).is_some())
-        && analysis.degraded.iter().any(|victim| {
-            share_a_queue(analysis, station, victim.station)
-                && analysis.packet_delay(victim.station, Direction::Up).is_some()
+        .is_some_and(|group| facts.ap_of(group).is_some());
+    (!is_modelled || full_line(facts, station).is_some())
+        && facts.degraded.iter().any(|victim| {
+            share_a_queue(facts, station, victim.station) && facts.packet_delay(victim.station, Direction::Up).is_some()
         })
 }
 
 /// Returns true if a station is limited by its uplink. Either its uplink is full, or most of the
 /// channel's data is sent by stations.
-fn upwards(analysis: &Analysis<'_>, station: usize) -> bool {
-    if full_line(analysis, station).is_some() {
+fn upwards(facts: &RunFacts<'_>, station: usize) -> bool {
+    if full_line(facts, station).is_some() {
         return true;
     }
-    let Some(group) = analysis.group_of(station) else {
-        return !(0..analysis.plan.stations.len()).any(|other| analysis.moves(other, Direction::Down));
+    let Some(group) = facts.group_of(station) else {
+        return !(0..facts.plan.stations.len()).any(|other| facts.moves(other, Direction::Down));
     };
-    let mask = analysis.busy_bins(station);
+    let mask = facts.busy_bins(station);
     let mut bytes = ByteSum::default();
     for member in &group.members {
-        bytes.add(&analysis.sum(*member, &mask).bytes);
+        bytes.add(&facts.sum(*member, &mask).bytes);
     }
     bytes.up > bytes.down
 }
 
 /// Returns true if the station is degraded and its packets wait in the same queue.
-fn waits(analysis: &Analysis<'_>, station: usize, by: &[usize]) -> bool {
-    let seen = &analysis.evidence.stations[station];
+fn waits(facts: &RunFacts<'_>, station: usize, by: &[usize]) -> bool {
+    let seen = &facts.evidence.stations[station];
     let known = seen.receiving.median_ms();
-    analysis.degraded_station(station).is_some()
-        && analysis.delayed_parts(station).is_empty()
-        && by.iter().any(|uploader| share_a_queue(analysis, *uploader, station))
-        && (analysis.packet_delay(station, Direction::Up).is_some()
-            || known.map_or(by.contains(&station) || analysis.is_slow(station), |median| {
-                analysis.is_bloated(median, station)
+    facts.degraded_station(station).is_some()
+        && facts.delayed_parts(station).is_empty()
+        && by.iter().any(|uploader| share_a_queue(facts, *uploader, station))
+        && (facts.packet_delay(station, Direction::Up).is_some()
+            || known.map_or(by.contains(&station) || facts.is_slow(station), |median| {
+                facts.is_bloated(median, station)
             }))
 }
 
 /// Returns true if packets of two stations can share a queue. They have the same line, the same access
 /// point, or the same channel if access points are unknown. Without any information this is assumed.
-fn share_a_queue(analysis: &Analysis<'_>, one: usize, other: usize) -> bool {
+fn share_a_queue(facts: &RunFacts<'_>, one: usize, other: usize) -> bool {
     let line = |station: usize| {
-        analysis
+        facts
             .router_of(station)
-            .filter(|router| analysis.plan.wan(*router).is_some())
+            .filter(|router| facts.plan.wan(*router).is_some())
     };
     if one == other || line(one).is_some() && line(one) == line(other) {
         return true;
     }
-    let wired = |station: usize| analysis.plan.stations[station].link.is_some();
+    let wired = |station: usize| facts.plan.stations[station].link.is_some();
     if wired(one) || wired(other) {
         return false;
     }
-    match (analysis.group_of(one), analysis.group_of(other)) {
-        (Some(one), Some(other)) => match (analysis.ap_of(one), analysis.ap_of(other)) {
+    match (facts.group_of(one), facts.group_of(other)) {
+        (Some(one), Some(other)) => match (facts.ap_of(one), facts.ap_of(other)) {
             (Some(one), Some(other)) => one.name == other.name,
             _ => one.members == other.members,
         },
@@ -144,8 +143,8 @@ fn share_a_queue(analysis: &Analysis<'_>, one: usize, other: usize) -> bool {
 }
 
 /// Evidence that the uplink of a station's access point, or its own, is full.
-fn full_line(analysis: &Analysis<'_>, station: usize) -> Option<String> {
-    analysis.full_line(station, Direction::Up).map(|line| {
+fn full_line(facts: &RunFacts<'_>, station: usize) -> Option<String> {
+    facts.full_line(station, Direction::Up).map(|line| {
         format!(
             "The uplink of {} Mbit/s carried {} Mbit/s and was full for {} of the time in use.",
             mbps(line.rate.as_mbps_f64()),

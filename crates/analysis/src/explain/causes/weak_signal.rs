@@ -2,7 +2,7 @@
 
 use super::intervention::InterventionBuilder;
 use super::{Cause, Definition, Kind, is_named_for, severity, worst_symptom};
-use crate::explain::analysis::{Analysis, BUSY_CHANNEL, Direction, Group, OF_RATE};
+use crate::explain::facts::{BUSY_CHANNEL, Direction, Group, OF_RATE, RunFacts};
 use crate::format::{mbps, percent};
 use netburn_scenario::Environment;
 
@@ -27,24 +27,24 @@ fn criterion() -> String {
     )
 }
 
-fn find(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
+fn find(facts: &RunFacts<'_>, found: &[Cause]) -> Vec<Cause> {
     if !matches!(
-        analysis.environment,
+        facts.environment,
         Environment::Simulate | Environment::Lab | Environment::Fleet
     ) {
         return Vec::new();
     }
-    let stations = 0..analysis.plan.stations.len();
+    let stations = 0..facts.plan.stations.len();
     stations
-        .filter_map(|station| find_for_station(analysis, station, found))
+        .filter_map(|station| find_for_station(facts, station, found))
         .collect()
 }
 
-fn find_for_station(analysis: &Analysis<'_>, station: usize, found: &[Cause]) -> Option<Cause> {
-    let degraded_station = analysis.degraded_station(station)?;
-    let group = analysis.group_of(station)?;
-    let name = analysis.name(station);
-    let link = &analysis.evidence.stations[station].link;
+fn find_for_station(facts: &RunFacts<'_>, station: usize, found: &[Cause]) -> Option<Cause> {
+    let degraded_station = facts.degraded_station(station)?;
+    let group = facts.group_of(station)?;
+    let name = facts.name(station);
+    let link = &facts.evidence.stations[station].link;
     let signal = link.signal_dbm().filter(|signal| *signal <= WEAK_DBM)?;
     // Link rates are meaningless during interruptions.
     if is_named_for(found, Kind::Roaming, &name) {
@@ -63,12 +63,12 @@ fn find_for_station(analysis: &Analysis<'_>, station: usize, found: &[Cause]) ->
     let share = if affected {
         1.0
     } else {
-        available_share(analysis, group, station)
+        available_share(facts, group, station)
     };
     let needs = degraded_station
         .failed
         .iter()
-        .filter_map(|workload| analysis.need(station, *workload));
+        .filter_map(|workload| facts.need(station, *workload));
     let lacking = needs.filter_map(|need| {
         let (rate, carries) = carries(need.direction)?;
         (need.mbps > carries * share).then_some((need, rate, carries))
@@ -87,14 +87,14 @@ fn find_for_station(analysis: &Analysis<'_>, station: usize, found: &[Cause]) ->
     };
     Some(Cause {
         kind: Kind::WeakSignal,
-        severity: severity(analysis, [station]),
+        severity: severity(facts, [station]),
         title: format!("{name}'s signal is too weak for its workloads"),
         evidence: format!(
             "At {signal:.0} dBm its mean link rate is {} Mbit/s, which carries about {} Mbit/s of content{shared}: {}.{}",
             mbps(rate),
             mbps(carries),
             need.why,
-            worst_symptom(analysis, &[station])
+            worst_symptom(facts, &[station])
         ),
         advice: format!(
             "Move {name} nearer to the access point, or add a wired access point or a radio in a lower band. {advice}"
@@ -106,9 +106,9 @@ fn find_for_station(analysis: &Analysis<'_>, station: usize, found: &[Cause]) ->
 
 /// Share of the time that is available to a station's data: all of it, or a fair share if the channel was busy. The overhead
 /// of the transmissions is part of the share.
-fn available_share(analysis: &Analysis<'_>, group: &Group, station: usize) -> f64 {
-    let mask = analysis.bad_bins(&[station]);
-    let airtime = analysis.channel_airtime(group, &mask);
+fn available_share(facts: &RunFacts<'_>, group: &Group, station: usize) -> f64 {
+    let mask = facts.bad_bins(&[station]);
+    let airtime = facts.channel_airtime(group, &mask);
     let Some(airtime) = airtime.filter(|airtime| airtime.used() >= BUSY_CHANNEL) else {
         return 1.0;
     };

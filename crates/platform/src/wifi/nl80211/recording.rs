@@ -178,18 +178,15 @@ pub(crate) fn sample_of(datagrams: &[(Kind, Vec<u8>)]) -> LinkSample {
     }
 }
 
+netburn_units::variants! {
+    Kind:
+        Interface = "interface",
+        Station = "station",
+        Survey = "survey",
+        Event = "event",
+}
+
 impl Kind {
-    const ALL: [Kind; 4] = [Kind::Interface, Kind::Station, Kind::Survey, Kind::Event];
-
-    const fn name(self) -> &'static str {
-        match self {
-            Kind::Interface => "interface",
-            Kind::Station => "station",
-            Kind::Survey => "survey",
-            Kind::Event => "event",
-        }
-    }
-
     fn from_name(name: &str) -> Option<Kind> {
         Kind::ALL.into_iter().find(|kind| kind.name() == name)
     }

@@ -102,7 +102,7 @@ impl Named for Outcome {
 }
 
 impl Named for Side {
-    const ALL: &'static [Self] = &[Side::Station, Side::Server];
+    const ALL: &'static [Self] = &Side::ALL;
 
     fn name(self) -> &'static str {
         Side::name(self)

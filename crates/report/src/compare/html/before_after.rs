@@ -1,17 +1,14 @@
 //! The page of two runs, before and after a change.
 
 use super::{curves, environment, metric_table, top};
-use crate::before_after::{call_goal_ms, markup, rows};
+use crate::before_after::{self, Change, call_goal_ms, markup, rows};
 use crate::chart::{Chart, Level, Unit};
 use crate::compare::overlay::{Variant, latency_over_time, overlays};
-use crate::html::{badge, document, escaped, figure, section, with_code};
-use crate::table::Badge;
+use crate::html::{document, escaped, figure, section, table, with_code};
 use netburn_analysis::View;
-use netburn_analysis::compare::Comparison;
 use netburn_analysis::explain::Cause;
 use netburn_analysis::view::WorkloadView;
-use netburn_stats::metric_change::Judgement;
-use netburn_workload::{Kind, ProbeTarget, Verdict};
+use netburn_workload::{Kind, ProbeTarget};
 use std::cmp::Reverse;
 use std::fmt::Write as _;
 
@@ -36,21 +33,6 @@ pub struct BeforeAfter<'a> {
     pub runs: [&'a View; 2],
     /// Addresses of the pages of both runs, relative to this page.
     pub pages: [&'a str; 2],
-}
-
-/// A simulated change.
-#[derive(Debug)]
-pub struct Change<'a> {
-    /// Description.
-    pub label: &'a str,
-    /// Keys and values for `--set`.
-    pub set: &'a [(String, String)],
-    /// Worst verdict of the simulated runs.
-    pub verdict: Verdict,
-    /// Comparison with simulated runs without the change.
-    pub comparison: &'a Comparison,
-    /// The second run has this change.
-    pub applied: bool,
 }
 
 /// Two runs as a page: values side by side, the cause, the simulated changes, and charts of both runs.
@@ -132,38 +114,17 @@ fn changes(page: &BeforeAfter<'_>) -> String {
     if page.changes.is_empty() {
         return String::new();
     }
-    let mut out = String::from(
-        "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Simulated changes\"><table><caption>Simulated changes</caption><thead><tr><th scope=\"col\">Verdict</th>\
-         <th scope=\"col\">Better</th><th scope=\"col\">Worse</th><th scope=\"col\">Change</th>\
-         <th scope=\"col\">Setting</th></tr></thead><tbody>\n",
-    );
-    for change in page.changes {
-        let applied = if change.applied {
-            " <strong>(applied)</strong>"
-        } else {
-            ""
-        };
-        let set = change.set.iter().map(|(key, value)| format!("`{key}={value}`"));
-        let _ = writeln!(
-            out,
-            "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}{applied}</td><td style=\"overflow-wrap: anywhere\">{}</td></tr>",
-            badge(&Badge::of_verdict(change.verdict, false)),
-            change.comparison.count(Judgement::Better),
-            change.comparison.count(Judgement::Worse),
-            escaped(change.label),
-            with_code(&set.collect::<Vec<_>>().join(" ")),
-        );
-    }
+    let mut out = table(&before_after::changes(page.changes, "applied"));
     let _ = writeln!(
         out,
-        "</tbody></table></div>\n<p class=\"note\">Each change was simulated {} times, and so was the scenario without a change, \
+        "\n<p class=\"note\">Each change was simulated {} times, and so was the scenario without a change, \
          with the same seeds. Better and worse are numbers of metrics of all stations that changed significantly.</p>",
         page.simulated
     );
     if !page.advice.is_empty() {
         let _ = writeln!(out, "<p>{}</p>", escaped(page.advice));
     }
-    if let Some(change) = page.changes.iter().find(|change| change.applied) {
+    if let Some(change) = page.changes.iter().find(|change| change.is_chosen) {
         let _ = writeln!(
             out,
             "<details><summary>All metrics of the applied change in these simulations</summary>{}</details>",
@@ -185,10 +146,11 @@ fn links(pages: [&str; 2]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use netburn_analysis::compare::{Options, Side};
+    use netburn_analysis::compare::{Comparison, Options, Side};
     use netburn_analysis::explain::{Explanation, Kind as CauseKind, Severity};
     use netburn_analysis::view::{Curve, LatencyBin, Point, StationView, WorkloadView};
     use netburn_record::{Host, RunStatus, Summary};
+    use netburn_workload::Verdict;
     use serde_json::{Value, json};
     use std::path::Path;
 
@@ -340,7 +302,7 @@ mod tests {
             set: &set,
             verdict: Verdict::Pass,
             comparison: &comparison,
-            applied: true,
+            is_chosen: true,
         };
         let cause = Cause {
             kind: CauseKind::SlowNeighbour,

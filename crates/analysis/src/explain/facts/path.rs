@@ -1,6 +1,6 @@
 //! Parts of the path between a station and the server, from its probes to hosts on this path.
 
-use super::{Analysis, BLOATED_MS, DelaySource, Direction, FULL, FULL_SHARE, Part, VictimDelay};
+use super::{BLOATED_MS, DelaySource, Direction, FULL, FULL_SHARE, Part, RunFacts, VictimDelay};
 use crate::format::span;
 use netburn_record::summary::SplitSummary;
 
@@ -9,7 +9,7 @@ use netburn_record::summary::SplitSummary;
 /// without a delay of that part.
 pub(in crate::explain) const ADDED_MS: f64 = BLOATED_MS;
 
-impl Analysis<'_> {
+impl RunFacts<'_> {
     /// A station's split delay.
     pub(in crate::explain) fn split(&self, station: usize) -> Option<&SplitSummary> {
         self.station(station)?.split.as_ref()

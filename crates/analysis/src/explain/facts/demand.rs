@@ -1,6 +1,6 @@
 //! Demand of workloads, independent of what the network delivers.
 
-use super::{Analysis, Direction};
+use super::{Direction, RunFacts};
 use netburn_scenario::plan::Http;
 use netburn_units::{BitRate, Duration};
 use netburn_workload::config::Dash;
@@ -20,7 +20,7 @@ pub(in crate::explain) struct Need {
     pub(in crate::explain) why: String,
 }
 
-impl Analysis<'_> {
+impl RunFacts<'_> {
     /// Rate that a station's workload needs; `None` if its goals require none.
     pub(in crate::explain) fn need(&self, station: usize, workload: usize) -> Option<Need> {
         let workload = self.plan.stations[station].workloads.get(workload)?;

@@ -53,7 +53,7 @@ pub(super) const SLOWER: f64 = 3.0;
 
 /// Input of the rules.
 #[derive(Debug)]
-pub(super) struct Analysis<'a> {
+pub(super) struct RunFacts<'a> {
     pub(super) evidence: &'a Evidence,
     pub(super) plan: &'a Plan,
     pub(super) environment: Environment,
@@ -129,9 +129,9 @@ pub(super) struct LinkLoad {
 /// Channel and radio of a group if they are modelled, otherwise its frequency in MHz.
 type Air = (Option<usize>, Option<String>, Option<u32>);
 
-impl<'a> Analysis<'a> {
+impl<'a> RunFacts<'a> {
     pub(super) fn new(evidence: &'a Evidence, summary: &'a Summary, health: &'a [Health]) -> Self {
-        let mut analysis = Analysis {
+        let mut facts = RunFacts {
             evidence,
             plan: &evidence.plan,
             environment: evidence.environment,
@@ -141,11 +141,11 @@ impl<'a> Analysis<'a> {
             degraded: Vec::new(),
             groups: Vec::new(),
         };
-        analysis.degraded = (0..analysis.plan.stations.len())
-            .filter_map(|station| analysis.find_degradation(station))
+        facts.degraded = (0..facts.plan.stations.len())
+            .filter_map(|station| facts.find_degradation(station))
             .collect();
-        analysis.groups = analysis.group_by_channel();
-        analysis
+        facts.groups = facts.group_by_channel();
+        facts
     }
 
     /// A station's name.

@@ -1,13 +1,13 @@
 //! Delay of a station from the one-way delays of its packets (`voice`, `datagrams`, `game`, `cloud-gaming`), and from the
 //! frame delays of its video calls.
 
-use super::{ADDED_MS, Analysis, BUSY_CHANNEL, DelaySource, Direction, FULL, FULL_SHARE, LinkLoad, Part, VictimDelay};
+use super::{ADDED_MS, BUSY_CHANNEL, DelaySource, Direction, FULL, FULL_SHARE, LinkLoad, Part, RunFacts, VictimDelay};
 use crate::format::span;
 use netburn_record::summary::{LatencyMs, WorkloadSummary};
 use netburn_scenario::plan::Capacity;
 use netburn_units::Duration;
 
-impl Analysis<'_> {
+impl RunFacts<'_> {
     /// Delays of a station of [`ADDED_MS`] or more. If its probes show where they arise, these decide. Otherwise the packets
     /// of its calls, games and other streams do.
     pub(in crate::explain) fn victim_delays(&self, station: usize) -> Vec<VictimDelay> {

@@ -2,7 +2,7 @@
 
 use super::*;
 
-impl Analysis<'_> {
+impl RunFacts<'_> {
     /// Airtime of a group in these bins; `None` if unknown.
     pub(in crate::explain) fn airtime(&self, group: &Group, mask: &[bool]) -> Option<AirtimeBreakdown> {
         self.airtime_of(group, &group.members, &group.peers, mask)
@@ -127,6 +127,21 @@ impl AirtimeBreakdown {
 
     pub(in crate::explain) fn share(&self, station: usize) -> Option<&Share> {
         self.shares.iter().find(|share| share.station == station)
+    }
+}
+
+impl AirtimeBreakdown {
+    /// The affected stations that move [`SLOWER`] times as much as `slow` or more in a second of airtime, and the fastest of
+    /// them.
+    pub(in crate::explain) fn slowed_by(
+        &self,
+        slow: &Share,
+        is_affected: impl Fn(&Share) -> bool,
+    ) -> Option<(Vec<Share>, Share)> {
+        let is_slowed = |share: &&Share| share.speed() >= SLOWER * slow.speed() && is_affected(share);
+        let slowed: Vec<Share> = self.shares.iter().filter(is_slowed).copied().collect();
+        let fastest = slowed.iter().max_by(|a, b| a.speed().total_cmp(&b.speed())).copied()?;
+        Some((slowed, fastest))
     }
 }
 

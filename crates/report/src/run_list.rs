@@ -2,7 +2,7 @@
 
 use crate::sanitise::sanitise;
 use crate::table::{Cell, left, render};
-use netburn_record::runs::{RunEntry, State};
+use netburn_record::run_list::{RunEntry, State};
 use netburn_record::{Environment, UnixTime};
 
 /// A table with a row per run, then a line per unreadable or unfinished folder.
