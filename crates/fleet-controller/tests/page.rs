@@ -315,10 +315,11 @@ fn input(random: &mut RandomStream, recording: &mut Recording, now: &mut i64) ->
                 let status = [200, 200, 503][random.below(3) as usize];
                 json!({ "type": "status", "request": request, "status": status })
             }
-            9..=10 => json!({ "type": "connected", "request": request, "at": *now - 5_000_000 }),
+            9..=10 => json!({ "type": "sent", "request": request, "total": 1 + random.below(1_500_000) }),
             11..=13 => {
                 recording.requests.remove(at);
-                json!({ "type": "finished", "request": request })
+                let connect_end = *now - 5_000_000 * random.below(2) as i64;
+                json!({ "type": "finished", "request": request, "connect_start": *now - 5_000_000, "connect_end": connect_end })
             }
             _ => {
                 recording.requests.remove(at);

@@ -95,13 +95,6 @@ pub enum Input {
         /// The browser's reason.
         error: String,
     },
-    /// A new connection was established for a transfer.
-    Connected {
-        /// Number of the transfer.
-        request: u64,
-        /// Time of the connection.
-        at: i64,
-    },
     /// The response to a transfer began.
     Status {
         /// Number of the transfer.
@@ -109,17 +102,28 @@ pub enum Input {
         /// HTTP status.
         status: u16,
     },
-    /// Content was received or sent.
+    /// Content was received.
     Bytes {
         /// Number of the transfer.
         request: u64,
         /// Bytes since the last input of the transfer.
         bytes: u64,
     },
+    /// Content was sent.
+    Sent {
+        /// Number of the transfer.
+        request: u64,
+        /// All bytes so far.
+        total: u64,
+    },
     /// The response to a transfer is complete.
     Finished {
         /// Number of the transfer.
         request: u64,
+        /// Time at which the browser began to connect. Both times are equal for a connection that was open before.
+        connect_start: i64,
+        /// Time at which the connection was established.
+        connect_end: i64,
     },
     /// A transfer failed. A browser does not report the cause.
     Failed {
@@ -160,7 +164,7 @@ pub struct Loaded {
     pub wake_lock: bool,
     /// Resolution of the page's clock, in ns.
     pub resolution: u64,
-    /// Unpredictable numbers: 64 hexadecimal digits.
+    /// Unpredictable text.
     pub random: String,
 }
 

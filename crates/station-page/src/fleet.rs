@@ -105,12 +105,10 @@ impl Fleet {
             ToMember::Rejected(rejected) if self.state != Membership::Member => {
                 let reasons = [RejectReason::InvalidToken, RejectReason::TokenRevoked];
                 let invalid_token = reasons.contains(&rejected.code);
-                self.reason = Some(rejected.reason.clone());
+                let reason = shorten(rejected.reason, MAX_TEXT);
+                self.reason = Some(reason.clone());
                 // The controller may still hold the previous connection of this device; it closes that one after a timeout.
-                (!self.was_member || invalid_token).then_some(Request::Leave {
-                    reason: rejected.reason,
-                    invalid_token,
-                })
+                (!self.was_member || invalid_token).then_some(Request::Leave { reason, invalid_token })
             }
             ToMember::Rejected(_) => None,
             ToMember::Invite(invite) => Some(Request::Join(invite)),
@@ -118,7 +116,7 @@ impl Fleet {
             ToMember::Ack(ack) => Some(Request::Acknowledge(ack.run, ack.sequence)),
             ToMember::Discard(discard) => Some(Request::Discard(discard.run)),
             ToMember::Bye(bye) => {
-                self.reason = bye.reason;
+                self.reason = bye.reason.map(|reason| shorten(reason, MAX_TEXT));
                 None
             }
         }
