@@ -12,8 +12,8 @@ export class Module {
     this.functions = new WebAssembly.Instance(module).exports;
   }
 
-  handle(now, input) {
-    return this.call(this.functions.page_handle, now, new TextEncoder().encode(JSON.stringify(input)));
+  handle(now, { type, ...fields }) {
+    return this.call(this.functions.page_handle, now, new TextEncoder().encode(JSON.stringify({ [type]: fields })));
   }
 
   handleDatagram(now, bytes) {

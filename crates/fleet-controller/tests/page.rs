@@ -148,6 +148,13 @@ struct Recording {
     timeout: Option<i64>,
 }
 
+/// Returns an input as the worker passes it to the module.
+fn tagged(input: &Value) -> Value {
+    let mut fields = input.as_object().unwrap().clone();
+    let name = fields.remove("type").unwrap();
+    json!({ name.as_str().unwrap(): fields })
+}
+
 impl Recording {
     /// Passes an input and the answers to its effects.
     fn handle(&mut self, now: i64, input: Value) {
@@ -206,7 +213,7 @@ impl Recording {
     fn step(&mut self, now: i64, input: Value) {
         let effects = match input["datagram"].as_str() {
             Some(digits) => self.station.handle_datagram(now, &unhex(digits)),
-            None => self.station.handle_text(now, &input.to_string()),
+            None => self.station.handle_text(now, &tagged(&input).to_string()),
         };
         let effects: Value = serde_json::from_str(&effects).unwrap();
         let sent: Vec<Vec<u8>> = std::iter::from_fn(|| self.station.poll_transmit()).collect();

@@ -1,4 +1,4 @@
-//! Inputs from the browser, and effects on it. Both are JSON. Times are in ns of the page's clock, whose zero survives reloads.
+//! Inputs from the browser, and effects on it. Both are JSON. An input has one key, its type. Times are in ns of the page's clock, whose zero survives reloads.
 
 use crate::view::View;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ pub type Entries = BTreeMap<String, String>;
 
 /// Event of the browser.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(tag = "type", rename_all = "kebab-case")]
+#[serde(rename_all = "kebab-case")]
 pub enum Input {
     /// The page was loaded. The first input.
     Load(Box<Loaded>),
@@ -24,7 +24,7 @@ pub enum Input {
         name: String,
     },
     /// The user leaves, or dismisses a result.
-    Leave,
+    Leave {},
     /// The page went to the background, or came back.
     Hidden {
         /// True in the background.
@@ -136,7 +136,7 @@ pub enum Input {
         count: u64,
     },
     /// The time of the last [`Effect::Wake`] is reached.
-    Timeout,
+    Timeout {},
 }
 
 /// The page as it is loaded.

@@ -2,8 +2,8 @@
 
 use crate::event::CountedBatch;
 use crate::host::{Host, row_key};
+use crate::stored;
 use netburn_protocol::clock::Stamp;
-use netburn_protocol::messages::Batch;
 use netburn_units::Duration;
 use std::collections::VecDeque;
 
@@ -21,9 +21,8 @@ pub(crate) const MAX_SEQUENCE: u64 = 1 << 25;
 pub(crate) struct Message {
     pub(crate) sequence: u64,
     pub(crate) rows: usize,
-    /// Bytes in JSON.
-    pub(crate) size: usize,
-    pub(crate) batch: Batch,
+    /// The batch in JSON.
+    pub(crate) batch: String,
 }
 
 /// Batches of a run that are not acknowledged.
@@ -59,12 +58,10 @@ impl Delivery {
         let messages = rows
             .filter(|(sequence, _)| *sequence <= MAX_SEQUENCE)
             .filter_map(|(sequence, text)| {
-                let batch: Batch = serde_json::from_str(&text).ok()?;
                 Some(Message {
                     sequence,
-                    rows: batch.len(),
-                    size: text.len(),
-                    batch,
+                    rows: stored::count(&text)?,
+                    batch: text,
                 })
             });
         let mut messages: Vec<Message> = messages.collect();
@@ -73,7 +70,7 @@ impl Delivery {
         let last = messages.last().map_or(0, |message| message.sequence);
         let sequence = sequence.min(MAX_SEQUENCE).max(last);
         Delivery {
-            stored: messages.iter().map(|message| message.size).sum(),
+            stored: messages.iter().map(|message| message.batch.len()).sum(),
             messages: messages.into(),
             sequence,
             persisted: sequence,
@@ -88,7 +85,7 @@ impl Delivery {
 
     /// Size of unacknowledged batches, in bytes of JSON.
     pub(crate) fn size(&self) -> usize {
-        self.messages.iter().map(|message| message.size).sum()
+        self.messages.iter().map(|message| message.batch.len()).sum()
     }
 
     /// Returns whether the unacknowledged batches have reached their maximum size.
@@ -106,18 +103,13 @@ impl Delivery {
         let mut entries = Writes::new();
         for CountedBatch { rows, batch } in batches {
             self.sequence += 1;
-            let text = serde_json::to_string(&batch).expect("rows have finite numbers");
-            let (sequence, size) = (self.sequence, text.len());
-            if self.stored + size <= MAX_STORED {
-                self.stored += size;
-                entries.push((row_key(&self.run, sequence), Some(text)));
+            let sequence = self.sequence;
+            let batch = serde_json::to_string(&batch).expect("rows have finite numbers");
+            if self.stored + batch.len() <= MAX_STORED {
+                self.stored += batch.len();
+                entries.push((row_key(&self.run, sequence), Some(batch.clone())));
             }
-            self.messages.push_back(Message {
-                sequence,
-                rows,
-                size,
-                batch,
-            });
+            self.messages.push_back(Message { sequence, rows, batch });
         }
         entries
     }
@@ -149,11 +141,11 @@ impl Delivery {
     }
 
     /// Returns the next batch to send on this connection.
-    pub(crate) fn poll_send(&mut self) -> Option<(u64, Batch)> {
+    pub(crate) fn poll_send(&mut self) -> Option<(u64, &str)> {
         let mut waiting = self.messages.iter();
         let next = waiting.find(|message| message.sequence > self.sent && message.sequence <= self.persisted)?;
         self.sent = next.sequence;
-        Some((next.sequence, next.batch.clone()))
+        Some((next.sequence, &next.batch))
     }
 
     /// The controller has all batches up to `sequence`. Returns false if none of them was still here.
@@ -162,7 +154,7 @@ impl Delivery {
         self.messages.retain(|message| {
             let is_open = message.sequence > sequence;
             if !is_open {
-                self.stored = self.stored.saturating_sub(message.size);
+                self.stored = self.stored.saturating_sub(message.batch.len());
                 entries.push((row_key(&self.run, message.sequence), None));
             }
             is_open
@@ -195,8 +187,7 @@ impl Delivery {
             .collect();
         for (message, number) in self.messages.iter_mut().zip(numbers) {
             message.sequence = number;
-            let text = serde_json::to_string(&message.batch).expect("rows have finite numbers");
-            entries.insert(row_key(&self.run, number), Some(text));
+            entries.insert(row_key(&self.run, number), Some(message.batch.clone()));
         }
         self.sequence = last + self.messages.len() as u64;
         self.persisted = self.sequence;
@@ -209,6 +200,7 @@ impl Delivery {
 mod tests {
     use super::*;
     use crate::browser::Loaded;
+    use netburn_protocol::messages::Batch;
     use netburn_record::{IntervalRow, Row};
 
     fn batch() -> CountedBatch {
@@ -285,7 +277,7 @@ mod tests {
         let mut host = Host::new(Stamp(0), Loaded::default());
         let mut delivery = delivery(&mut host, 2);
         assert!(!delivery.is_full());
-        delivery.messages[0].size = MAX_PENDING;
+        delivery.messages[0].batch = " ".repeat(MAX_PENDING);
         assert!(delivery.is_full());
         delivery.handle_acknowledged(&mut host, 1);
         assert!(!delivery.is_full());

@@ -92,6 +92,10 @@ impl Fleet {
         self.socket.send(host, message);
     }
 
+    pub(crate) fn send_text(&self, host: &mut Host, text: String) {
+        self.socket.send_text(host, text);
+    }
+
     /// Handles a message. Those that are no message of the protocol have no effect.
     pub(crate) fn handle_text(&mut self, text: &str) -> Option<Request> {
         match ToMember::from_text(text).ok()? {

@@ -3,7 +3,6 @@
 use crate::browser::{Effect, Entries, Loaded};
 use crate::random::Random;
 use netburn_protocol::clock::Stamp;
-use netburn_protocol::messages::Message;
 use std::collections::BTreeMap;
 
 /// Prefix of the keys of runs in the tab's storage.
@@ -75,11 +74,6 @@ impl Host {
     pub(crate) fn socket_url(&self, path: &str) -> String {
         let scheme = if self.secure { "wss" } else { "ws" };
         format!("{scheme}://{}{path}", self.host)
-    }
-
-    pub(crate) fn send(&mut self, socket: u64, message: &impl Message) {
-        let text = message.to_text();
-        self.push(Effect::Send { socket, text });
     }
 
     /// Returns a stored string: the tab's, or else the device's.

@@ -4,7 +4,8 @@ use crate::delivery::{Delivery, Message};
 use crate::fleet::Fleet;
 use crate::host::Host;
 use crate::saved_session::SavedSession;
-use netburn_protocol::messages::standing::{FromMember, LateResults, LateResultsEnd, PendingResults, proof};
+use crate::stored;
+use netburn_protocol::messages::standing::{LateResultsEnd, PendingResults, proof};
 use netburn_protocol::messages::{MAX_TEXT, shorten};
 
 /// Maximum number of messages without an acknowledgement.
@@ -90,13 +91,8 @@ impl Late {
         let mut messages = messages.skip_while(|message| message.sequence <= sent).peekable();
         for sequence in sent + 1..=end {
             let message: Option<&Message> = messages.next_if(|message| message.sequence == sequence);
-            let results = LateResults {
-                run: run.clone(),
-                proof: proof.clone(),
-                sequence,
-                batch: message.map(|message| message.batch.clone()).unwrap_or_default(),
-            };
-            fleet.send(host, &FromMember::LateResults(results));
+            let batch = message.map_or("{}", |message| &message.batch);
+            fleet.send_text(host, stored::late_results(run, &proof, sequence, batch));
         }
         self.sent = Some(end).filter(|end| *end < last);
         if self.sent.is_some() {
@@ -111,9 +107,9 @@ impl Late {
             run: run.clone(),
             proof,
             error,
-            health: self.state.report.clone(),
+            health: None,
             stop_requested_at: self.state.stop_requested_at,
         };
-        fleet.send(host, &FromMember::LateResultsEnd(end));
+        fleet.send_text(host, stored::late_results_end(end, self.state.report.as_ref()));
     }
 }

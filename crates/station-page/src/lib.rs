@@ -8,7 +8,8 @@
 //! - [`station`] – the station, from the load of the page. `view`: its state as displayed.
 //! - `fleet` – the membership in a fleet. `late`: results that are delivered after their run.
 //! - `session` – the protocol of a run. `invitation`: how it begins. `saved_session`: what survives a reload.
-//! - `flush` – the rows of a run on their way to the store. `delivery`: rows and their acknowledgement.
+//! - `flush` – the rows of a run on their way to the store. `delivery`: rows and their acknowledgement. `stored`: messages with
+//!   rows.
 //! - `measurement` – the measurement of a run on the page's clock.
 //! - `server` – the search for a run's server, and its consent. `channel`: the data channel to it. `sdp`: session descriptions.
 //! - `transfers` – requests in progress, and what their responses mean.
@@ -48,6 +49,7 @@ mod server;
 mod session;
 mod socket;
 pub mod station;
+mod stored;
 mod transfers;
 pub mod view;
 

@@ -3,7 +3,6 @@
 use crate::invitation::Invitation;
 use crate::measurement::RunClock;
 use netburn_protocol::messages::Assign;
-use netburn_record::Health;
 use serde::{Deserialize, Serialize};
 
 /// Stage of a session.
@@ -35,7 +34,8 @@ pub(crate) struct SavedSession {
     /// Time of the state on the page's clock.
     pub(crate) at: i64,
     pub(crate) sequence: u64,
-    pub(crate) report: Option<Health>,
+    /// The self-report ([`netburn_record::Health`]) in JSON.
+    pub(crate) report: Option<serde_json::Value>,
     pub(crate) reason: Option<String>,
     pub(crate) measured: Option<serde_json::Value>,
 }

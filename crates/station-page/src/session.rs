@@ -13,12 +13,13 @@ use crate::measurement::{Measurement, RunClock};
 use crate::saved_session::{SavedSession, Stage};
 use crate::server::{Preparation, Prepared};
 use crate::socket::Socket;
+use crate::stored;
 use netburn_protocol::clock::Stamp;
 use netburn_protocol::messages::{
-    Assign, Bye, Done, HealthMessage, Hello, MAX_TEXT, Malformed, Message, Pong, Progress, Reach, Ready, Rows, Start,
-    ToAgent, ToController, VERSION, check_lead, shorten,
+    Assign, Bye, Done, Hello, MAX_TEXT, Malformed, Message, Pong, Progress, Reach, Ready, Start, ToAgent, ToController,
+    VERSION, check_lead, shorten,
 };
-use netburn_record::{Health, Role};
+use netburn_record::Role;
 use netburn_units::{Duration, Instant};
 use serde::Deserialize;
 
@@ -89,7 +90,8 @@ pub(crate) struct Session {
     delivering_since: Option<Stamp>,
     /// Time of the controller's `stop`, in ns of the run's time.
     stop_requested_at: Option<i64>,
-    report: Option<Health>,
+    /// The self-report ([`netburn_record::Health`]) in JSON.
+    report: Option<serde_json::Value>,
     /// End of the session, and its reason.
     end: (Option<Outcome>, Option<String>),
 }
@@ -393,7 +395,8 @@ impl Session {
         self.handle_hidden(host, false);
         self.hidden_since = was_hidden.then_some(host.now);
         let name = self.invitation.name.clone();
-        self.report = self.measurement.input(host, Event::Health { name }).health;
+        let health = self.measurement.input(host, Event::Health { name }).health;
+        self.report = health.and_then(|health| serde_json::to_value(health).ok());
         self.stage = Stage::Delivering;
         self.delivering_since = Some(host.now);
         self.flush(host);
@@ -590,13 +593,13 @@ impl Session {
             return;
         }
         while let Some((sequence, batch)) = self.flusher.delivery.poll_send() {
-            self.send(host, &ToController::Rows(Rows { sequence, batch }));
+            self.link.socket.send_text(host, stored::rows(sequence, batch));
         }
         let has_all = self.flusher.is_idle() && self.flusher.delivery.messages.is_empty();
         if self.stage == Stage::Delivering && has_all {
             self.stage = Stage::Done;
-            if let Some(health) = self.report.clone() {
-                self.send(host, &ToController::Health(HealthMessage { health }));
+            if let Some(report) = &self.report {
+                self.link.socket.send_text(host, stored::health(report));
             }
             self.send(host, &ToController::Done(Done::default()));
         }
@@ -746,7 +749,7 @@ mod tests {
         session.stage = Stage::Running;
         session.handle_timeout(&mut host);
         assert_eq!(session.outcome(), None);
-        session.flusher.delivery.messages[0].size = MAX_PENDING;
+        session.flusher.delivery.messages[0].batch = " ".repeat(MAX_PENDING);
         session.handle_timeout(&mut host);
         let reason = "more than 64 MiB of results wait for the controller";
         assert_eq!(session.outcome(), Some((Outcome::Late, Some(reason))));

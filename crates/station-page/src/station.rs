@@ -119,7 +119,7 @@ impl Station {
             self.0 = Some(Loading::new(now, *loaded));
         } else if let Some(station) = &mut self.0 {
             station.host.now = now;
-            station.armed.take_if(|_| input == Input::Timeout);
+            station.armed.take_if(|_| input == Input::Timeout {});
             station.machine.handle(&mut station.host, input);
         }
         self.reply()
@@ -218,7 +218,7 @@ impl Machine {
                 self.ask_name(host, State::Join, "");
             }
             Input::Join { name } => self.handle_name(host, &name),
-            Input::Leave => self.leave(host),
+            Input::Leave {} => self.leave(host),
             Input::Hidden { hidden } => self.handle_hidden(host, hidden),
             Input::Opened { socket } => self.handle_opened(host, socket),
             Input::Text { socket, text } => self.handle_message(host, socket, &text),
@@ -266,7 +266,7 @@ impl Machine {
                     drop(measurement.input(host, Event::Unsent { count }))
                 });
             }
-            Input::Timeout => self.handle_timeout(host),
+            Input::Timeout {} => self.handle_timeout(host),
         }
     }
 

@@ -143,7 +143,7 @@ impl Browser {
         let end = self.now + millis * 1_000_000;
         while let Some(wake) = self.wake.take_if(|wake| *wake <= end) {
             self.now = self.now.max(wake);
-            self.handle(Input::Timeout);
+            self.handle(Input::Timeout {});
         }
         self.now = end;
     }
@@ -199,7 +199,7 @@ fn a_name_is_checked_stored_and_used_again() {
     let reload = Browser::load("", page.tab.clone(), page.device.clone());
     assert_eq!(reload.last("register")["name"], "the-tv");
     // The user leaves, and the next load shows the form.
-    page.handle(Input::Leave);
+    page.handle(Input::Leave {});
     assert_eq!(page.last("bye"), &json!({ "type": "bye" }));
     let later = Browser::load("", page.tab.clone(), page.device.clone());
     assert_eq!(
@@ -468,7 +468,7 @@ fn long_reasons_of_a_controller_are_truncated() {
     assert!(page.tab.values().all(|value| value.len() < 20_000));
     assert!(page.view.line.len() < 5_000);
     page.text("/join", json!({ "type": "bye", "reason": "y".repeat(60_000) }));
-    page.handle(Input::Leave);
+    page.handle(Input::Leave {});
     assert!(page.view.line.len() < 5_000, "{}", page.view.line.len());
 }
 
@@ -624,12 +624,12 @@ fn malformed_inputs_at_any_time_do_not_break_a_station() {
                 14 => Input::Join {
                     name: message(&mut random),
                 },
-                _ => Input::Timeout,
+                _ => Input::Timeout {},
             });
             let bytes: Vec<u8> = (0..random.below(80)).map(|_| random.next_u64() as u8).collect();
             page.station.handle_datagram(page.now, &bytes);
             page.station.handle_text(page.now, &message(&mut random));
         }
-        page.handle(Input::Leave);
+        page.handle(Input::Leave {});
     }
 }
