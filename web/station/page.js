@@ -33,14 +33,12 @@ function write(root, texts) {
 const effects = {
   show({ view }) {
     write(document, view);
-    at("leave").hidden = view.button === "";
     at("form").hidden = !view.form;
     at("station-name").value ||= view.suggestion;
     at("bar").hidden = view.fraction === null;
     at("bar").className = view.past ? "past" : "";
     at("done").style.transform = `scaleX(${view.fraction ?? 0})`;
     const list = at("workloads");
-    list.hidden = view.workloads.length === 0;
     if (list.children.length !== view.workloads.length) {
       list.replaceChildren(...view.workloads.map(() => at("workload").content.cloneNode(true)));
     }
@@ -80,7 +78,17 @@ const effects = {
     connections.delete(connection);
   },
 
-  fail: () => write(document, { head: "Rejected", line: "This browser is too old for the page, or a file of the page is missing." }),
+  /** Ends the worker. A reload shows the form, and so does not repeat a run in which the page fails. */
+  fail() {
+    worker.terminate();
+    worker.onmessage = null;
+    attempt(() => storages.tab.removeItem("netburn.joined"));
+    connections.forEach((connection) => connection.close());
+    busy = false;
+    keepAwake();
+    document.querySelector("main").replaceChildren(at("failure").content);
+    document.querySelector("footer").remove();
+  },
 };
 
 /** Keeps the screen on, if the browser supports it (Screen Wake Lock API). */

@@ -1,12 +1,10 @@
 // The worker that measures. It passes what happens in the browser to the agent's code in WebAssembly (crates/station-page), and
 // executes its effects. Browsers throttle a worker's timers less than the page's while the page is in the background.
 
-import { Transfers } from "./transfer.js";
+import { Requests } from "./transfer.js";
 
 /** If more bytes wait in the channel, a datagram is not sent, because the wait would be part of its delay. */
 const MAX_BUFFERED = 65536;
-/** The maximum length of a document, in characters. */
-const MAX_DOCUMENT = 65536;
 
 /** One instance of the module. */
 export class Module {
@@ -14,8 +12,8 @@ export class Module {
     this.functions = new WebAssembly.Instance(module).exports;
   }
 
-  handle(now, input) {
-    return this.call(this.functions.page_handle, now, new TextEncoder().encode(JSON.stringify(input)));
+  handle(now, { type, ...fields }) {
+    return this.call(this.functions.page_handle, now, new TextEncoder().encode(JSON.stringify({ [type]: fields })));
   }
 
   handleDatagram(now, bytes) {
@@ -54,8 +52,8 @@ export function resolution(performance) {
 /** `post` sends an effect to the page. `zero` is the zero of the page's clock, in whole ms since 1970; it survives reloads. */
 export class Station {
   constructor(module, zero, post, browser) {
-    Object.assign(this, { zero, post, browser, module: new Module(module), channel: null, sockets: new Map(), gets: new Map() });
-    this.transfers = new Transfers((input) => this.handle(input), (millis) => this.at(millis), browser);
+    Object.assign(this, { zero, post, browser, module: new Module(module), channel: null, sockets: new Map() });
+    this.requests = new Requests((input) => this.handle(input), (millis) => this.at(millis), browser);
   }
 
   /** Converts a time of `performance.now()` to whole nanoseconds since the zero. A double represents a hundred days exactly. */
@@ -70,8 +68,8 @@ export class Station {
 
   /** Handles the first message of the page. */
   load(page) {
-    const random = Array.from(crypto.getRandomValues(new Uint8Array(32)), (byte) => byte.toString(16).padStart(2, "0"));
-    this.handle({ type: "load", ...page, resolution: resolution(this.browser.performance), random: random.join("") });
+    const random = String(crypto.getRandomValues(new Uint8Array(32)));
+    this.handle({ type: "load", ...page, resolution: resolution(this.browser.performance), random });
   }
 
   /** Handles an input, possibly from the page. A data channel comes with its input. */
@@ -84,7 +82,7 @@ export class Station {
 
   execute(effects) {
     for (const effect of effects) {
-      const executor = [this, this.transfers].find((each) => each[effect.do]);
+      const executor = [this, this.requests].find((each) => each[effect.do]);
       executor ? executor[effect.do](effect) : this.post(effect);
     }
     let count = 0;
@@ -136,35 +134,16 @@ export class Station {
   close({ socket }) {
     this.sockets.get(socket)?.close();
   }
-
-  async get({ get, url }) {
-    const abort = new AbortController();
-    this.gets.set(get, abort);
-    try {
-      const response = await this.browser.fetch(url, { cache: "no-store", credentials: "omit", signal: abort.signal });
-      const isShort = Number(response.headers.get("content-length") ?? 0) <= MAX_DOCUMENT;
-      const text = response.status === 200 && isShort ? await response.text() : "";
-      this.handle({ type: "response", get, status: response.status, text: text.slice(0, MAX_DOCUMENT) });
-    } catch {
-      this.handle({ type: "unreachable", get });
-    }
-    this.gets.delete(get);
-  }
-
-  abort({ get }) {
-    this.gets.get(get)?.abort();
-  }
 }
 
 if (typeof WorkerGlobalScope !== "undefined") {
   const compiled = fetch("/station/page.wasm").then((file) => file.arrayBuffer()).then((bytes) => WebAssembly.compile(bytes));
   let station = null;
+  // After an error, the state of the module is unknown. The page also ends the worker after an error outside of a promise.
+  globalThis.onunhandledrejection = () => globalThis.postMessage({ do: "fail" });
   // Messages are handled in order, from when the module is compiled.
   globalThis.onmessage = async ({ data }) => {
-    const module = await compiled.catch(() => null);
-    if (module === null) {
-      return globalThis.postMessage({ do: "fail" });
-    }
+    const module = await compiled;
     station ??= new Station(module, data.zero, (effect) => globalThis.postMessage(effect), globalThis);
     data.load ? station.load(data.load) : station.handle(data);
   };

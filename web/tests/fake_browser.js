@@ -34,6 +34,7 @@ export class FakeBrowser {
     this.connections = new Map();
     /** The data channel of the server, or the reason why there is none. */
     this.channel = { webrtc: false };
+    this.documentBytes = 0;
   }
 
   /** A browser for one load of the page. */
@@ -263,19 +264,19 @@ export class FakeBrowser {
     if (url.includes("/netburn/channel?")) {
       const { certificate, proof } = Object.fromEntries(new URL(url).searchParams);
       if (this.channel.status) {
-        return { status: this.channel.status, headers: new Map() };
+        return { status: this.channel.status };
       }
       if (proof !== hmac(RUN_TOKEN, `channel ${nonce} ${certificate}`)) {
-        return { status: 403, headers: new Map(), text: async () => "" };
+        return { status: 403 };
       }
       const ice = { ufrag: "a".repeat(48), password: "b".repeat(43), certificate: "08".repeat(32), port: 4480 };
-      return { status: 200, headers: new Map(), text: async () => JSON.stringify({ schema: "netburn.channel/1", ...ice }) };
+      return this.document(JSON.stringify({ schema: "netburn.channel/1", ...ice }), signal);
     }
     if (nonce) {
       const fleet = hmac(this.consents ? RUN_TOKEN : "another", nonce);
       const server = { version: "test", operator: "", download: "/bytes/SIZE", upload: "/sink", max_object_bytes: 2 ** 34 };
       const text = JSON.stringify({ schema: "netburn.consent/1", consents: true, fleet, ...server });
-      return { status: 200, headers: new Map(), text: async () => text };
+      return this.document(text, signal);
     }
     const size = Number(/\/bytes\/(\d+)\?/.exec(url)[1]);
     const release = await this.connection(url);
@@ -302,7 +303,22 @@ export class FakeBrowser {
       }
       return piece > 0 ? { done: false, value: { byteLength: piece } } : { done: true };
     };
-    return { status: 200, headers: new Map(), body: { getReader: () => ({ read }), cancel: async () => release() } };
+    return { status: 200, body: { getReader: () => ({ read }) } };
+  }
+
+  /** A response with this text. If `endless` is set, the text repeats until the request is aborted. */
+  document(text, signal) {
+    const value = new TextEncoder().encode(text);
+    let pieces = this.endless ? Infinity : 1;
+    const read = async () => {
+      if (signal.aborted) {
+        throw new Error("aborted");
+      }
+      this.documentBytes += value.length;
+      pieces -= 1;
+      return pieces >= 0 ? { done: false, value } : { done: true };
+    };
+    return { status: 200, body: { getReader: () => ({ read }) } };
   }
 
   async upload(browser, request, size) {
@@ -322,6 +338,7 @@ export class FakeBrowser {
     request.release();
     request.status = 200;
     request.onload();
+    request.onloadend();
   }
 }
 

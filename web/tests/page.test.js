@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-const IDS = ["leave", "form", "station-name", "bar", "done", "workloads", "workload"];
+const IDS = ["leave", "form", "station-name", "bar", "done", "workloads", "workload", "failure", "main", "footer"];
 const TEXTS = ["name", "title", "head", "line", "warning", "hint", "button", "name_error", "document_title"];
 
 function element(text) {
@@ -14,6 +14,12 @@ function element(text) {
     value: "",
     style: {},
     children: [],
+    replaceChildren(...children) {
+      this.children = children;
+    },
+    remove() {
+      this.removed = true;
+    },
     addEventListener: (name, listener) => listeners.set(name, listener),
     fire: (name) => listeners.get(name)({ preventDefault() {} }),
   };
@@ -31,6 +37,7 @@ async function load(globals) {
     document: {
       hidden: false,
       getElementById: (id) => byId[id],
+      querySelector: (name) => byId[name],
       querySelectorAll: () => Object.values(texts),
       addEventListener: (name, listener) => listeners.set(name, listener),
     },
@@ -45,6 +52,9 @@ async function load(globals) {
       postMessage(message, transfer) {
         messages.push(transfer ? { ...message, transfer } : message);
       }
+      terminate() {
+        this.terminated = true;
+      }
     },
   };
   for (const object of [fake, globals]) {
@@ -55,7 +65,7 @@ async function load(globals) {
   loads += 1;
   await import(`../station/page.js?${loads}`);
   const effect = async (data) => {
-    fake.worker.onmessage({ data });
+    fake.worker.onmessage?.({ data });
     await new Promise((resolve) => setImmediate(resolve));
   };
   return { byId, texts, messages, effect, fake, listeners };
@@ -112,7 +122,7 @@ test("the view is displayed as text, and the user's inputs are passed on", async
   const view = { head: "<b>", button: "Leave", form: true, fraction: 0.5, past: false, workloads: [], suggestion: "tv-01", busy: false };
   await effect({ do: "show", view });
   assert.deepEqual([texts.head.textContent, texts.line.textContent], ["<b>", ""]);
-  assert.deepEqual([byId.leave.hidden, byId.form.hidden, byId.bar.hidden, byId.workloads.hidden], [false, false, false, true]);
+  assert.deepEqual([byId.form.hidden, byId.bar.hidden, texts.button.textContent], [false, false, "Leave"]);
   assert.deepEqual([byId.done.style.transform, byId["station-name"].value], ["scaleX(0.5)", "tv-01"]);
   byId["station-name"].value = "Küche";
   byId.form.fire("submit");
@@ -125,8 +135,26 @@ test("the view is displayed as text, and the user's inputs are passed on", async
   fake.location.hash = "#key";
   listeners.get("hashchange")();
   assert.deepEqual(messages.at(-1), { type: "key", hash: "#key" });
-  fake.worker.onerror();
-  assert.match(texts.line.textContent, /too old/);
+});
+
+test("after a failure of the module the worker ends, and a reload does not join the run again", async () => {
+  for (const fail of [({ worker }) => worker.onerror(), ({ worker }) => worker.onmessage({ data: { do: "fail" } })]) {
+    const storages = STORAGES();
+    storages.sessionStorage.setItem("netburn.joined", "yes");
+    storages.sessionStorage.setItem("netburn.run.run.r-1", "{}");
+    let released = false;
+    const wakeLock = { request: async () => ({ released: false, release: () => (released = true) }) };
+    const navigator = { userAgent: "a test's browser", wakeLock };
+    const { byId, effect, fake } = await load({ ...storages, navigator });
+    byId.failure.content = "the message";
+    await effect({ do: "show", view: { form: false, fraction: 0, past: false, workloads: [], suggestion: "", busy: true } });
+    fail(fake);
+    assert.ok(fake.worker.terminated && released);
+    assert.deepEqual([...storages.sessionStorage.map.keys()], ["netburn.zero", "other", "netburn.run.run.r-1"]);
+    assert.deepEqual([byId.main.children, byId.footer.removed], [["the message"], true]);
+    await effect({ do: "store", number: 9, tab: { "netburn.joined": "yes" }, device: {} });
+    assert.equal(storages.sessionStorage.getItem("netburn.joined"), null);
+  }
 });
 
 test("the page connects, passes the channel to the worker, and answers its own offer", async () => {

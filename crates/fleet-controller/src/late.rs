@@ -23,10 +23,10 @@ use netburn_platform::private_folder;
 use netburn_protocol::messages::standing::{
     Discard, LateAck, LateResults, LateResultsEnd, PendingResults, RequestResults, ToMember,
 };
-use netburn_protocol::messages::{self, Rejected};
+use netburn_protocol::messages::{self, Rejected, is_run};
 use netburn_record::allowance::Allowance;
 use netburn_record::{UnixTime, sync_folder};
-use netburn_run_control::spool::{SpoolFolder, SpoolHeader, Writer, is_run};
+use netburn_run_control::spool::{SpoolFolder, SpoolHeader, Writer};
 use netburn_scenario::Plan;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};

@@ -148,6 +148,13 @@ struct Recording {
     timeout: Option<i64>,
 }
 
+/// Returns an input as the worker passes it to the module.
+fn tagged(input: &Value) -> Value {
+    let mut fields = input.as_object().unwrap().clone();
+    let name = fields.remove("type").unwrap();
+    json!({ name.as_str().unwrap(): fields })
+}
+
 impl Recording {
     /// Passes an input and the answers to its effects.
     fn handle(&mut self, now: i64, input: Value) {
@@ -206,7 +213,7 @@ impl Recording {
     fn step(&mut self, now: i64, input: Value) {
         let effects = match input["datagram"].as_str() {
             Some(digits) => self.station.handle_datagram(now, &unhex(digits)),
-            None => self.station.handle_text(now, &input.to_string()),
+            None => self.station.handle_text(now, &tagged(&input).to_string()),
         };
         let effects: Value = serde_json::from_str(&effects).unwrap();
         let sent: Vec<Vec<u8>> = std::iter::from_fn(|| self.station.poll_transmit()).collect();
@@ -315,10 +322,11 @@ fn input(random: &mut RandomStream, recording: &mut Recording, now: &mut i64) ->
                 let status = [200, 200, 503][random.below(3) as usize];
                 json!({ "type": "status", "request": request, "status": status })
             }
-            9..=10 => json!({ "type": "connected", "request": request, "at": *now - 5_000_000 }),
+            9..=10 => json!({ "type": "sent", "request": request, "total": 1 + random.below(1_500_000) }),
             11..=13 => {
                 recording.requests.remove(at);
-                json!({ "type": "finished", "request": request })
+                let connect_end = *now - 5_000_000 * random.below(2) as i64;
+                json!({ "type": "finished", "request": request, "connect_start": *now - 5_000_000, "connect_end": connect_end })
             }
             _ => {
                 recording.requests.remove(at);

@@ -36,7 +36,7 @@ use netburn_run_control::controller_session::dial::Dial;
 use netburn_run_control::disk_queue::{Slot, Slots, disk_queue};
 use netburn_run_control::join::Join;
 use netburn_run_control::server;
-use netburn_run_control::spool::{self, SpoolFolder};
+use netburn_run_control::spool::SpoolFolder;
 use netburn_run_control::timer::Timer;
 use netburn_run_control::{AgentError, ConnectionError};
 use netburn_traffic::consent::fleet::FleetKey;
@@ -431,7 +431,7 @@ impl<N: FnMut(MemberEvent<'_>)> Member<N> {
         match message {
             ToMember::Invite(invite) => {
                 let same = |current: &CurrentRun| current.run == invite.run && current.name == invite.name;
-                if !self.current.as_ref().is_some_and(same) && spool::is_run(&invite.run) {
+                if !self.current.as_ref().is_some_and(same) && messages::is_run(&invite.run) {
                     match self.current {
                         Some(_) => self.next = Some(invite),
                         None => self.start_run(invite, connection_addresses),

@@ -59,6 +59,9 @@ pub const MAX_TEXT: usize = 4096;
 /// Maximum length of the name of an agent or server, in bytes.
 pub const MAX_NAME: usize = 64;
 
+/// Maximum length of the name of a run, in bytes.
+pub const MAX_RUN_NAME: usize = 128;
+
 /// Maximum number of further addresses of a server.
 pub const MAX_ALTERNATIVES: usize = 4;
 
@@ -402,6 +405,17 @@ impl Message for ToAgent {
 #[must_use]
 pub fn is_name(text: &str) -> bool {
     (1..=MAX_NAME).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
+}
+
+/// Returns whether `text` is a valid name of a run: 1 to 128 letters, digits, `-`, `_` and `.`, not
+/// beginning with `.`. Such a name is a valid file name on all systems and has no directory part.
+#[must_use]
+pub fn is_run(text: &str) -> bool {
+    (1..=MAX_RUN_NAME).contains(&text.len())
+        && !text.starts_with('.')
+        && text
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'))
 }
 
 /// JSON Schema of all messages.

@@ -24,8 +24,8 @@ pub(crate) use read::Source;
 pub use read::{SpoolContent, SpoolReader};
 pub use write::Writer;
 
-use netburn_protocol::messages::MAX_TO_CONTROLLER;
 use netburn_protocol::messages::standing::{MAX_PENDING_RUNS, PendingResults};
+use netburn_protocol::messages::{MAX_TO_CONTROLLER, is_run};
 use netburn_record::spool::frame::Format;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -40,8 +40,6 @@ const FORMAT: Format = Format {
 };
 /// File name suffix.
 const SUFFIX: &str = ".spool";
-/// Maximum length of the name of a run, in bytes.
-pub const MAX_RUN_NAME: usize = 128;
 
 /// Kind of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,17 +109,6 @@ impl SpoolFolder {
         runs.sort();
         runs
     }
-}
-
-/// Returns whether `text` is a valid name of a run: 1 to 128 letters, digits, `-`, `_` and `.`, not
-/// beginning with `.`. Such a name is a valid file name on all systems and has no directory part.
-#[must_use]
-pub fn is_run(text: &str) -> bool {
-    (1..=MAX_RUN_NAME).contains(&text.len())
-        && !text.starts_with('.')
-        && text
-            .bytes()
-            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'))
 }
 
 /// Runs with results to deliver, oldest name first, at most [`MAX_PENDING_RUNS`]. Omits spools that an

@@ -325,13 +325,12 @@ pub(crate) struct Key {
     pub(crate) schema: fn(&mut SchemaGenerator) -> Schema,
 }
 
-/// Returns the function of a key's JSON Schema. In WebAssembly, on the station page, nothing reads schemas.
+/// True if keys have descriptions and JSON Schemas. In WebAssembly, on the station page, nothing reads them.
+pub(crate) const HAS_MANUAL: bool = !cfg!(target_family = "wasm");
+
+/// Returns the function of a key's JSON Schema.
 pub(crate) const fn schema_of<T: FromNode>() -> fn(&mut SchemaGenerator) -> Schema {
-    if cfg!(target_family = "wasm") {
-        |_| json_schema!({})
-    } else {
-        T::schema
-    }
+    if HAS_MANUAL { T::schema } else { |_| json_schema!({}) }
 }
 
 /// A key that can change during a run: the reader and the format of its new value.

@@ -47,9 +47,13 @@ macro_rules! section {
             fn keys() -> Vec<$crate::decode::Key> {
                 vec![$( $crate::decode::Key {
                     name: stringify!($key),
-                    about: concat!($($doc),+).trim_ascii_start(),
+                    about: if $crate::decode::HAS_MANUAL { concat!($($doc),+).trim_ascii_start() } else { "" },
                     default_text: [$($default)?].first().copied(),
-                    default_note: [$(std::borrow::Cow::from($note))?].into_iter().next(),
+                    default_note: if $crate::decode::HAS_MANUAL {
+                        [$(std::borrow::Cow::from($note))?].into_iter().next()
+                    } else {
+                        None
+                    },
                     required: [$(stringify!($mark))?].contains(&"required"),
                     wifi: [$(stringify!($mark))?].contains(&"wifi"),
                     changeable: [$(stringify!($value))?].contains(&"value"),

@@ -5,7 +5,37 @@ use crate::load::Load;
 use netburn_protocol::messages::Assign;
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
+use netburn_workload::Config;
 use std::collections::BTreeSet;
+
+/// Maximum number of stations of one page, and of their workloads.
+const MAX_STATIONS: usize = 64;
+const MAX_WORKLOADS: usize = 64;
+/// Maximum number of requests at once. A browser has six connections to a port, so further ones would only wait.
+const MAX_REQUESTS: u64 = 10_000;
+
+/// Reason why an assignment is invalid.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AssignmentError {
+    /// The plan is no valid scenario. Has the path of a key, and what is wrong with it.
+    #[error("the plan can't be read: {0}")]
+    Plan(String),
+    /// There is no station, or one more than once.
+    #[error("the assignment has no station, or has one more than once")]
+    Stations,
+    /// The plan has no station of this number.
+    #[error("the plan has no station {0}")]
+    UnknownStation(u16),
+    /// Too many stations.
+    #[error("{0} stations of one page: at most {MAX_STATIONS}")]
+    ManyStations(usize),
+    /// Too many workloads of all stations.
+    #[error("{0} workloads of one page: at most {MAX_WORKLOADS}")]
+    ManyWorkloads(usize),
+    /// Too many requests of all workloads at once.
+    #[error("{0} requests of one page at once: at most {MAX_REQUESTS}")]
+    ManyRequests(u64),
+}
 
 /// An assignment.
 #[derive(Debug)]
@@ -17,29 +47,45 @@ pub(crate) struct Assignment {
 
 impl Assignment {
     /// Reads a message `assign`.
-    pub(crate) fn read(assign: Assign) -> Result<Assignment, String> {
+    pub(crate) fn read(assign: Assign) -> Result<Assignment, AssignmentError> {
+        if assign.stations.len() > MAX_STATIONS {
+            return Err(AssignmentError::ManyStations(assign.stations.len()));
+        }
         let plan = Plan::from_json(&assign.plan).map_err(|error| {
             // Without the excerpt from the file, which a page does not have.
             let first = error
                 .problems()
                 .first()
                 .map(|problem| format!("{}: {}", problem.path, problem.message));
-            format!("the plan can't be read: {}", first.unwrap_or_default())
+            AssignmentError::Plan(first.unwrap_or_default())
         })?;
         let distinct: BTreeSet<u16> = assign.stations.iter().copied().collect();
         if distinct.is_empty() || distinct.len() < assign.stations.len() {
-            return Err("the assignment has no station, or has one more than once".to_owned());
+            return Err(AssignmentError::Stations);
         }
-        match assign
+        let mut stations = assign.stations.iter();
+        if let Some(number) = stations.find(|number| usize::from(**number) >= plan.stations.len()) {
+            return Err(AssignmentError::UnknownStation(*number));
+        }
+        let assignment = Assignment {
+            plan,
+            stations: assign.stations,
+        };
+        let planned = assignment
             .stations
             .iter()
-            .find(|number| usize::from(**number) >= plan.stations.len())
-        {
-            Some(number) => Err(format!("the plan has no station {number}")),
-            None => Ok(Assignment {
-                plan,
-                stations: assign.stations,
-            }),
+            .map(|number| &assignment.plan.stations[usize::from(*number)]);
+        let configs: Vec<&Config> = planned
+            .flat_map(|station| &station.workloads)
+            .map(|planned| &planned.config)
+            .collect();
+        let requests = configs.iter().map(|config| requests_at_once(config)).sum();
+        if configs.len() > MAX_WORKLOADS {
+            Err(AssignmentError::ManyWorkloads(configs.len()))
+        } else if requests > MAX_REQUESTS {
+            Err(AssignmentError::ManyRequests(requests))
+        } else {
+            Ok(assignment)
         }
     }
 
@@ -91,6 +137,12 @@ impl Assignment {
     pub(crate) fn duration(&self) -> Duration {
         self.plan.duration
     }
+}
+
+/// Maximum number of requests of a workload at once.
+fn requests_at_once(config: &Config) -> u64 {
+    let objects = config.requests().map_or(0, |requests| requests.objects);
+    u64::from(objects) * u64::from(config.max_in_flight())
 }
 
 #[cfg(test)]

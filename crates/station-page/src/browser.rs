@@ -1,4 +1,4 @@
-//! Inputs from the browser, and effects on it. Both are JSON. Times are in ns of the page's clock, whose zero survives reloads.
+//! Inputs from the browser, and effects on it. Both are JSON. An input has one key, its type. Times are in ns of the page's clock, whose zero survives reloads.
 
 use crate::view::View;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ pub type Entries = BTreeMap<String, String>;
 
 /// Event of the browser.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(tag = "type", rename_all = "kebab-case")]
+#[serde(rename_all = "kebab-case")]
 pub enum Input {
     /// The page was loaded. The first input.
     Load(Box<Loaded>),
@@ -24,7 +24,7 @@ pub enum Input {
         name: String,
     },
     /// The user leaves, or dismisses a result.
-    Leave,
+    Leave {},
     /// The page went to the background, or came back.
     Hidden {
         /// True in the background.
@@ -95,13 +95,6 @@ pub enum Input {
         /// The browser's reason.
         error: String,
     },
-    /// A new connection was established for a transfer.
-    Connected {
-        /// Number of the transfer.
-        request: u64,
-        /// Time of the connection.
-        at: i64,
-    },
     /// The response to a transfer began.
     Status {
         /// Number of the transfer.
@@ -109,17 +102,28 @@ pub enum Input {
         /// HTTP status.
         status: u16,
     },
-    /// Content was received or sent.
+    /// Content was received.
     Bytes {
         /// Number of the transfer.
         request: u64,
         /// Bytes since the last input of the transfer.
         bytes: u64,
     },
+    /// Content was sent.
+    Sent {
+        /// Number of the transfer.
+        request: u64,
+        /// All bytes so far.
+        total: u64,
+    },
     /// The response to a transfer is complete.
     Finished {
         /// Number of the transfer.
         request: u64,
+        /// Time at which the browser began to connect. Both times are equal for a connection that was open before.
+        connect_start: i64,
+        /// Time at which the connection was established.
+        connect_end: i64,
     },
     /// A transfer failed. A browser does not report the cause.
     Failed {
@@ -132,7 +136,7 @@ pub enum Input {
         count: u64,
     },
     /// The time of the last [`Effect::Wake`] is reached.
-    Timeout,
+    Timeout {},
 }
 
 /// The page as it is loaded.
@@ -160,7 +164,7 @@ pub struct Loaded {
     pub wake_lock: bool,
     /// Resolution of the page's clock, in ns.
     pub resolution: u64,
-    /// Unpredictable numbers: 64 hexadecimal digits.
+    /// Unpredictable text.
     pub random: String,
 }
 

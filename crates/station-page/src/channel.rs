@@ -123,6 +123,7 @@ impl Channel {
             return;
         }
         let (sdp, certificate) = (std::mem::take(sdp), std::mem::take(certificate));
+        self.step = Step::Offer;
         match response {
             None => self.fail(host, "the server did not answer the offer".to_owned()),
             Some((200, text)) => {
@@ -166,10 +167,7 @@ impl Channel {
         let error = match &self.step {
             Step::Create => "the page did not create a connection".to_owned(),
             Step::Offer => "the browser did not create an offer".to_owned(),
-            Step::Answer { get, .. } => {
-                host.push(Effect::Abort { get: *get });
-                "the server did not answer the offer".to_owned()
-            }
+            Step::Answer { .. } => "the server did not answer the offer".to_owned(),
             Step::Open(port) => {
                 format!("UDP port {port} of the server did not answer; a firewall may block it")
             }
@@ -193,6 +191,9 @@ impl Channel {
     }
 
     fn fail(&mut self, host: &mut Host, error: String) {
+        if let Step::Answer { get, .. } = self.step {
+            host.push(Effect::Abort { get });
+        }
         let connection = self.connection;
         host.push(Effect::Disconnect { connection });
         self.step = Step::End(Err(error));
@@ -272,6 +273,34 @@ mod tests {
         assert_eq!(channel.result(), None, "the event of another connection");
         channel.handle_event(&mut host, 1, ChannelEvent::Open);
         assert_eq!(channel.result(), Some(Ok(1)));
+    }
+
+    #[test]
+    fn a_request_without_a_response_is_aborted() {
+        let waiting = || {
+            let (mut host, mut channel) = opening("http://192.0.2.1:4480");
+            channel.handle_event(&mut host, 1, ChannelEvent::Created);
+            channel.handle_event(&mut host, 1, ChannelEvent::Offer(offer()));
+            let (get, _) = get(&mut host);
+            (host, channel, get)
+        };
+        let ends: [fn(&mut Host, &mut Channel); 3] = [
+            |host, channel| channel.handle_event(host, 1, ChannelEvent::Closed),
+            |host, channel| channel.abort(host),
+            |host, channel| {
+                host.now = channel.poll_timeout();
+                channel.handle_timeout(host);
+            },
+        ];
+        for end in ends {
+            let (mut host, mut channel, get) = waiting();
+            end(&mut host, &mut channel);
+            let effects = host.take_effects();
+            assert_eq!(effects, [Effect::Abort { get }, Effect::Disconnect { connection: 1 }]);
+        }
+        let (mut host, mut channel, get) = waiting();
+        channel.handle_response(&mut host, get, Some((200, "{}")));
+        assert_eq!(host.take_effects(), [Effect::Disconnect { connection: 1 }]);
     }
 
     #[test]

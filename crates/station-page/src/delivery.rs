@@ -1,9 +1,9 @@
 //! Delivery of a run's rows: each batch is stored, sent, and kept until the controller acknowledges it.
 
 use crate::event::CountedBatch;
-use crate::host::Host;
+use crate::host::{Host, row_key};
+use crate::stored;
 use netburn_protocol::clock::Stamp;
-use netburn_protocol::messages::Batch;
 use netburn_units::Duration;
 use std::collections::VecDeque;
 
@@ -11,6 +11,8 @@ use std::collections::VecDeque;
 const MAX_STORED: usize = 2_000_000;
 /// Time limit for the confirmation of a write. A page in the background may be slow.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(2);
+/// Maximum size of unacknowledged batches of a run, in bytes of JSON: about an hour of four workloads.
+pub(crate) const MAX_PENDING: usize = 64 << 20;
 /// Maximum sequence number of a run: that of 30 days, the longest run, with twelve batches a second.
 pub(crate) const MAX_SEQUENCE: u64 = 1 << 25;
 
@@ -19,14 +21,14 @@ pub(crate) const MAX_SEQUENCE: u64 = 1 << 25;
 pub(crate) struct Message {
     pub(crate) sequence: u64,
     pub(crate) rows: usize,
-    /// Bytes in JSON.
-    size: usize,
-    pub(crate) batch: Batch,
+    /// The batch in JSON.
+    pub(crate) batch: String,
 }
 
-/// Batches that are not acknowledged.
+/// Batches of a run that are not acknowledged.
 #[derive(Default)]
 pub(crate) struct Delivery {
+    run: String,
     pub(crate) messages: VecDeque<Message>,
     /// Sequence numbers: the last batch made, sent on this connection, and written to the store.
     pub(crate) sequence: u64,
@@ -42,29 +44,37 @@ pub(crate) struct Delivery {
 type Writes = Vec<(String, Option<String>)>;
 
 impl Delivery {
+    /// Creates the delivery of a run without rows.
+    pub(crate) fn new(run: &str) -> Delivery {
+        Delivery {
+            run: run.to_owned(),
+            ..Delivery::default()
+        }
+    }
+
     /// Continues with the stored batches of a run, whose last sequence number was `sequence`.
     pub(crate) fn restore(host: &Host, run: &str, sequence: u64) -> Delivery {
-        let entries = host.entries(&format!("rows.{run}.")).into_iter();
-        let messages = entries.filter_map(|(key, text)| {
-            let batch: Batch = serde_json::from_str(&text).ok()?;
-            Some(Message {
-                sequence: key.parse().ok().filter(|sequence| *sequence <= MAX_SEQUENCE)?,
-                rows: batch.len(),
-                size: text.len(),
-                batch,
-            })
-        });
+        let rows = host.rows(run).into_iter();
+        let messages = rows
+            .filter(|(sequence, _)| *sequence <= MAX_SEQUENCE)
+            .filter_map(|(sequence, text)| {
+                Some(Message {
+                    sequence,
+                    rows: stored::count(&text)?,
+                    batch: text,
+                })
+            });
         let mut messages: Vec<Message> = messages.collect();
         messages.sort_by_key(|message| message.sequence);
         // The state is an entry of its own: it may be older than the last batch.
         let last = messages.last().map_or(0, |message| message.sequence);
         let sequence = sequence.min(MAX_SEQUENCE).max(last);
         Delivery {
-            stored: messages.iter().map(|message| message.size).sum(),
+            stored: messages.iter().map(|message| message.batch.len()).sum(),
             messages: messages.into(),
             sequence,
             persisted: sequence,
-            ..Delivery::default()
+            ..Delivery::new(run)
         }
     }
 
@@ -73,28 +83,33 @@ impl Delivery {
         self.messages.iter().map(|message| message.rows as u64).sum()
     }
 
+    /// Size of unacknowledged batches, in bytes of JSON.
+    pub(crate) fn size(&self) -> usize {
+        self.messages.iter().map(|message| message.batch.len()).sum()
+    }
+
+    /// Returns whether the unacknowledged batches have reached their maximum size.
+    pub(crate) fn is_full(&self) -> bool {
+        self.size() >= MAX_PENDING
+    }
+
     /// Returns whether a write is not confirmed.
     pub(crate) const fn is_writing(&self) -> bool {
         self.writing.is_some()
     }
 
     /// Adds batches. Returns the entries to store.
-    pub(crate) fn add(&mut self, run: &str, batches: Vec<CountedBatch>) -> Writes {
+    pub(crate) fn add(&mut self, batches: Vec<CountedBatch>) -> Writes {
         let mut entries = Writes::new();
         for CountedBatch { rows, batch } in batches {
             self.sequence += 1;
-            let text = serde_json::to_string(&batch).expect("rows have finite numbers");
-            let (sequence, size) = (self.sequence, text.len());
-            if self.stored + size <= MAX_STORED {
-                self.stored += size;
-                entries.push((key(run, sequence), Some(text)));
+            let sequence = self.sequence;
+            let batch = serde_json::to_string(&batch).expect("rows have finite numbers");
+            if self.stored + batch.len() <= MAX_STORED {
+                self.stored += batch.len();
+                entries.push((row_key(&self.run, sequence), Some(batch.clone())));
             }
-            self.messages.push_back(Message {
-                sequence,
-                rows,
-                size,
-                batch,
-            });
+            self.messages.push_back(Message { sequence, rows, batch });
         }
         entries
     }
@@ -126,21 +141,21 @@ impl Delivery {
     }
 
     /// Returns the next batch to send on this connection.
-    pub(crate) fn poll_send(&mut self) -> Option<(u64, Batch)> {
+    pub(crate) fn poll_send(&mut self) -> Option<(u64, &str)> {
         let mut waiting = self.messages.iter();
         let next = waiting.find(|message| message.sequence > self.sent && message.sequence <= self.persisted)?;
         self.sent = next.sequence;
-        Some((next.sequence, next.batch.clone()))
+        Some((next.sequence, &next.batch))
     }
 
     /// The controller has all batches up to `sequence`. Returns false if none of them was still here.
-    pub(crate) fn handle_acknowledged(&mut self, host: &mut Host, run: &str, sequence: u64) -> bool {
+    pub(crate) fn handle_acknowledged(&mut self, host: &mut Host, sequence: u64) -> bool {
         let mut entries = Writes::new();
         self.messages.retain(|message| {
             let is_open = message.sequence > sequence;
             if !is_open {
-                self.stored = self.stored.saturating_sub(message.size);
-                entries.push((key(run, message.sequence), None));
+                self.stored = self.stored.saturating_sub(message.batch.len());
+                entries.push((row_key(&self.run, message.sequence), None));
             }
             is_open
         });
@@ -153,7 +168,7 @@ impl Delivery {
 
     /// A new connection continues after sequence number `last`. Batches get consecutive numbers after it. Returns false if some
     /// are missing: a reload leaves a gap if the store could not hold all pending batches.
-    pub(crate) fn handle_connected(&mut self, host: &mut Host, run: &str, last: u64) -> bool {
+    pub(crate) fn handle_connected(&mut self, host: &mut Host, last: u64) -> bool {
         self.sent = last;
         let numbers = last + 1..;
         let is_complete = self
@@ -168,12 +183,11 @@ impl Delivery {
         let mut entries: std::collections::BTreeMap<String, Option<String>> = self
             .messages
             .iter()
-            .map(|message| (key(run, message.sequence), None))
+            .map(|message| (row_key(&self.run, message.sequence), None))
             .collect();
         for (message, number) in self.messages.iter_mut().zip(numbers) {
             message.sequence = number;
-            let text = serde_json::to_string(&message.batch).expect("rows have finite numbers");
-            entries.insert(key(run, number), Some(text));
+            entries.insert(row_key(&self.run, number), Some(message.batch.clone()));
         }
         self.sequence = last + self.messages.len() as u64;
         self.persisted = self.sequence;
@@ -182,15 +196,11 @@ impl Delivery {
     }
 }
 
-/// Key of a batch in the store.
-fn key(run: &str, sequence: u64) -> String {
-    format!("rows.{run}.{sequence}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::browser::Loaded;
+    use netburn_protocol::messages::Batch;
     use netburn_record::{IntervalRow, Row};
 
     fn batch() -> CountedBatch {
@@ -204,8 +214,8 @@ mod tests {
     }
 
     fn delivery(host: &mut Host, batches: usize) -> Delivery {
-        let mut delivery = Delivery::default();
-        let entries = delivery.add("r", vec![batch(); batches]);
+        let mut delivery = Delivery::new("r");
+        let entries = delivery.add(vec![batch(); batches]);
         delivery.write(host, entries);
         delivery
     }
@@ -220,9 +230,9 @@ mod tests {
         delivery.handle_persisted();
         assert_eq!(sent(&mut delivery), [1, 2, 3]);
         assert_eq!((delivery.pending(), sent(&mut delivery)), (3, vec![]));
-        assert!(delivery.handle_acknowledged(&mut host, "r", 1));
-        assert!(!delivery.handle_acknowledged(&mut host, "r", 1), "a second time");
-        assert!(delivery.handle_connected(&mut host, "r", 1));
+        assert!(delivery.handle_acknowledged(&mut host, 1));
+        assert!(!delivery.handle_acknowledged(&mut host, 1), "a second time");
+        assert!(delivery.handle_connected(&mut host, 1));
         assert_eq!(sent(&mut delivery), [2, 3]);
         let keys: Vec<String> = host.entries("rows.r.").into_iter().map(|(key, _)| key).collect();
         assert_eq!(keys, ["2", "3"]);
@@ -246,7 +256,7 @@ mod tests {
         host.put(vec![("rows.r.2".to_owned(), None)]);
         let mut delivery = Delivery::restore(&host, "r", 4);
         assert_eq!(delivery.pending(), 3);
-        assert!(!delivery.handle_connected(&mut host, "r", 0));
+        assert!(!delivery.handle_connected(&mut host, 0));
         assert_eq!(sent(&mut delivery), [1, 2, 3]);
         let keys: Vec<String> = host.entries("rows.r.").into_iter().map(|(key, _)| key).collect();
         assert_eq!(keys, ["1", "2", "3"]);
@@ -258,8 +268,19 @@ mod tests {
         let mut host = Host::new(Stamp(0), Loaded::default());
         drop(delivery(&mut host, 3));
         let mut delivery = Delivery::restore(&host, "r", 2);
-        let entries = delivery.add("r", vec![batch()]);
+        let entries = delivery.add(vec![batch()]);
         assert_eq!(entries[0].0, "rows.r.4");
+    }
+
+    #[test]
+    fn a_run_has_a_maximum_size_of_rows_without_an_acknowledgement() {
+        let mut host = Host::new(Stamp(0), Loaded::default());
+        let mut delivery = delivery(&mut host, 2);
+        assert!(!delivery.is_full());
+        delivery.messages[0].batch = " ".repeat(MAX_PENDING);
+        assert!(delivery.is_full());
+        delivery.handle_acknowledged(&mut host, 1);
+        assert!(!delivery.is_full());
     }
 
     #[test]
@@ -267,7 +288,7 @@ mod tests {
         let mut host = Host::new(Stamp(0), Loaded::default());
         let mut delivery = delivery(&mut host, 1);
         delivery.stored = MAX_STORED;
-        assert_eq!(delivery.add("r", vec![batch()]), []);
+        assert_eq!(delivery.add(vec![batch()]), []);
         assert_eq!(delivery.pending(), 2);
     }
 }

@@ -1,5 +1,6 @@
 //! Events of a measurement, its commands and replies.
 
+use crate::assignment::AssignmentError;
 use netburn_protocol::messages::{Assign, Batch};
 use netburn_record::Health;
 use serde::Serialize;
@@ -147,8 +148,8 @@ pub struct Reply {
     pub settled: bool,
     /// The assignment.
     pub assignment: Option<Assigned>,
-    /// Reason why the event has no effect.
-    pub error: Option<String>,
+    /// Reason why an assignment is not accepted.
+    pub error: Option<AssignmentError>,
     /// Restrictions of the browser for the record.
     pub notes: Vec<String>,
     /// Rows, in batches of limited size, each with their number.

@@ -92,6 +92,10 @@ impl Fleet {
         self.socket.send(host, message);
     }
 
+    pub(crate) fn send_text(&self, host: &mut Host, text: String) {
+        self.socket.send_text(host, text);
+    }
+
     /// Handles a message. Those that are no message of the protocol have no effect.
     pub(crate) fn handle_text(&mut self, text: &str) -> Option<Request> {
         match ToMember::from_text(text).ok()? {
@@ -105,12 +109,10 @@ impl Fleet {
             ToMember::Rejected(rejected) if self.state != Membership::Member => {
                 let reasons = [RejectReason::InvalidToken, RejectReason::TokenRevoked];
                 let invalid_token = reasons.contains(&rejected.code);
-                self.reason = Some(rejected.reason.clone());
+                let reason = shorten(rejected.reason, MAX_TEXT);
+                self.reason = Some(reason.clone());
                 // The controller may still hold the previous connection of this device; it closes that one after a timeout.
-                (!self.was_member || invalid_token).then_some(Request::Leave {
-                    reason: rejected.reason,
-                    invalid_token,
-                })
+                (!self.was_member || invalid_token).then_some(Request::Leave { reason, invalid_token })
             }
             ToMember::Rejected(_) => None,
             ToMember::Invite(invite) => Some(Request::Join(invite)),
@@ -118,7 +120,7 @@ impl Fleet {
             ToMember::Ack(ack) => Some(Request::Acknowledge(ack.run, ack.sequence)),
             ToMember::Discard(discard) => Some(Request::Discard(discard.run)),
             ToMember::Bye(bye) => {
-                self.reason = bye.reason;
+                self.reason = bye.reason.map(|reason| shorten(reason, MAX_TEXT));
                 None
             }
         }

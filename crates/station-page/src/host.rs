@@ -3,7 +3,6 @@
 use crate::browser::{Effect, Entries, Loaded};
 use crate::random::Random;
 use netburn_protocol::clock::Stamp;
-use netburn_protocol::messages::Message;
 use std::collections::BTreeMap;
 
 /// Prefix of the keys of runs in the tab's storage.
@@ -77,11 +76,6 @@ impl Host {
         format!("{scheme}://{}{path}", self.host)
     }
 
-    pub(crate) fn send(&mut self, socket: u64, message: &impl Message) {
-        let text = message.to_text();
-        self.push(Effect::Send { socket, text });
-    }
-
     /// Returns a stored string: the tab's, or else the device's.
     pub(crate) fn read(&self, key: &str) -> Option<&str> {
         self.read_tab(key).or_else(|| self.device.get(key).map(String::as_str))
@@ -131,6 +125,14 @@ impl Host {
         entries.map(|(key, value)| (key.to_owned(), value.clone())).collect()
     }
 
+    /// Returns the batches of a run, each with its sequence number.
+    pub(crate) fn rows(&self, run: &str) -> Vec<(u64, String)> {
+        let entries = self.entries(&row_key(run, "")).into_iter();
+        // Others belong to a run whose name begins with the name of this one and a full stop.
+        let rows = entries.filter_map(|(rest, text)| Some((rest.parse().ok()?, text)));
+        rows.collect()
+    }
+
     /// Entry with this key.
     pub(crate) fn entry(&self, key: &str) -> Option<&String> {
         self.tab.get(&format!("{RUN}{key}"))
@@ -139,8 +141,29 @@ impl Host {
     /// Deletes the entries of a run.
     pub(crate) fn delete(&mut self, run: &str) {
         let mut keys = vec![format!("run.{run}"), format!("results.{run}")];
-        let rows = format!("rows.{run}.");
-        keys.extend(self.entries(&rows).into_iter().map(|(rest, _)| format!("{rows}{rest}")));
+        keys.extend(self.rows(run).into_iter().map(|(sequence, _)| row_key(run, sequence)));
         self.put(keys.into_iter().map(|key| (key, None)).collect());
+    }
+}
+
+/// Key of a batch of rows.
+pub(crate) fn row_key(run: &str, sequence: impl std::fmt::Display) -> String {
+    format!("rows.{run}.{sequence}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_is_deleted_without_the_rows_of_a_longer_name() {
+        let mut host = Host::new(Stamp(0), Loaded::default());
+        let keys = ["run.r", "results.r", "rows.r.1", "run.r.1", "rows.r.1.7"];
+        let entries = keys.map(|key| (key.to_owned(), Some(String::new())));
+        host.put(entries.into());
+        assert_eq!(host.rows("r.1"), [(7, String::new())]);
+        host.delete("r");
+        let left = host.entries("").into_iter().map(|(key, _)| key);
+        assert_eq!(left.collect::<Vec<_>>(), ["rows.r.1.7", "run.r.1"]);
     }
 }

@@ -6,8 +6,11 @@
 //! Modules, from the top:
 //!
 //! - [`station`] – the station, from the load of the page. `view`: its state as displayed.
-//! - `fleet` – the membership in a fleet. `session`: a run. `late`: results that are delivered after their run.
-//! - `delivery` – rows and their acknowledgement.
+//! - `fleet` – the membership in a fleet. `late`: results that are delivered after their run.
+//! - `session` – the protocol of a run. `invitation`: how it begins. `saved_session`: what survives a reload.
+//! - `flush` – the rows of a run on their way to the store. `delivery`: rows and their acknowledgement. `stored`: messages with
+//!   rows.
+//! - `measurement` – the measurement of a run on the page's clock.
 //! - `server` – the search for a run's server, and its consent. `channel`: the data channel to it. `sdp`: session descriptions.
 //! - `transfers` – requests in progress, and what their responses mean.
 //! - `socket` – a WebSocket that reconnects.
@@ -27,24 +30,30 @@ mod delivery;
 mod drive;
 pub mod event;
 mod fleet;
+mod flush;
 mod host;
+mod invitation;
 mod lanes;
 mod late;
 mod limitations;
 mod load;
+mod measurement;
 mod name;
 pub mod page;
 mod random;
 mod result;
 mod resume;
+mod saved_session;
 mod sdp;
 mod server;
 mod session;
 mod socket;
 pub mod station;
+mod stored;
 mod transfers;
 pub mod view;
 
+pub use assignment::AssignmentError;
 pub use browser::{Effect, Input};
 pub use event::{Command, Event, Reply};
 pub use page::Page;

@@ -79,7 +79,7 @@ pub(crate) fn notes(loads: &[Load], resolution: u64, channel_error: Option<&str>
 }
 
 fn step(nanos: u64) -> String {
-    let nanos = nanos as f64;
+    let nanos = nanos.max(1) as f64;
     if nanos >= 1e6 {
         format!("{} ms", two_digits(nanos / 1e6))
     } else {

@@ -52,7 +52,7 @@ impl Page {
                         ..Page::default()
                     };
                 }
-                Err(error) => reply.error = Some(format!("invalid assignment: {error}")),
+                Err(error) => reply.error = Some(error),
             },
             Event::Ready {
                 channel_error,

@@ -26,6 +26,15 @@ pub(crate) struct Prepared {
     pub(crate) channel: Option<Result<u64, String>>,
 }
 
+impl Default for Prepared {
+    fn default() -> Self {
+        Prepared {
+            origins: Ok(Vec::new()),
+            channel: None,
+        }
+    }
+}
+
 /// Search for the server of an assignment.
 pub(crate) struct Preparation {
     keys: Vec<FleetKey>,

@@ -1,29 +1,30 @@
-//! This station's session of one run: the protocol over `/run/RUN`, from `hello` to `bye`.
+//! This station's session of one run: the protocol over `/run/RUN`, from `hello` to `bye`. Joins, takes the assignment and the
+//! start, and ends. The measurement and its rows have modules of their own.
 
-use crate::browser::Effect;
+use crate::assignment::AssignmentError;
 use crate::channel::ChannelEvent;
-use crate::delivery::{Delivery, MAX_SEQUENCE};
-use crate::event::{Assigned, Card, Command, Event, Reply};
+use crate::delivery::{MAX_PENDING, MAX_SEQUENCE};
+use crate::event::{Assigned, Event};
 use crate::fleet::PROGRAM;
+use crate::flush::Flusher;
 use crate::host::{Host, Response};
-use crate::page::Page;
+use crate::invitation::Invitation;
+use crate::measurement::{Measurement, RunClock};
+use crate::saved_session::{SavedSession, Stage};
 use crate::server::{Preparation, Prepared};
 use crate::socket::Socket;
-use crate::transfers::Transfers;
+use crate::stored;
 use netburn_protocol::clock::Stamp;
 use netburn_protocol::messages::{
-    Assign, Bye, Done, HealthMessage, Hello, MAX_TEXT, Message, Pong, Progress, Reach, Ready, Rows, Start, ToAgent,
-    ToController, VERSION, check_lead, shorten,
+    Assign, Bye, Done, Hello, MAX_TEXT, Malformed, Message, Pong, Progress, Reach, Ready, Start, ToAgent, ToController,
+    VERSION, check_lead, shorten,
 };
-use netburn_record::{Health, Role};
+use netburn_record::Role;
 use netburn_units::{Duration, Instant};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-/// Intervals at which rows are stored and sent, and progress is reported.
-const FLUSH_INTERVAL: Duration = Duration::from_millis(200);
+/// Interval at which progress is reported.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(250);
-/// The results that only this page shows are stored once in this number of flushes.
-const RESULTS_EVERY: u64 = 20;
 /// Time for which the run's controller may be disconnected before the start, or after the measurement.
 const DISCONNECT_TIMEOUT: Duration = Duration::from_secs(20);
 /// The baseline ends this long before the load begins. For a short baseline, it is a quarter of its length.
@@ -31,30 +32,21 @@ const BASELINE_GAP: Duration = Duration::from_millis(200);
 /// Time for which a run may be unknown to a reachable fleet controller. After a restart of that controller, the process of
 /// the run registers there within a second.
 const RUN_UNKNOWN_TIMEOUT: Duration = Duration::from_secs(3);
+/// Maximum number of assignments. Another one follows a reconnect before the start, and each of them causes requests to its
+/// server.
+const MAX_ASSIGNMENTS: usize = 64;
 
-/// A run that this station was invited to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Invitation {
-    pub(crate) run: String,
-    /// Name of the station in the run.
-    pub(crate) name: String,
-    /// Token for the run.
-    pub(crate) token: String,
-}
-
-/// Stage of a session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Stage {
-    Joining,
-    /// Ready for the start.
-    Ready,
-    Running,
-    /// Waits for the acknowledgement of all rows.
-    Delivering,
-    /// Has reported that its part is over.
-    Done,
-    /// Has reported that it cannot do its part.
-    Closing,
+/// Reason why a session fails because of its controller.
+#[derive(Debug, thiserror::Error)]
+enum SessionError {
+    #[error("invalid assignment: {0}")]
+    Message(#[from] Malformed),
+    #[error("invalid assignment: {0}")]
+    Assignment(#[from] AssignmentError),
+    #[error("more than {MAX_ASSIGNMENTS} assignments in one run")]
+    ManyAssignments,
+    #[error("more than {} MiB of results wait for the controller", MAX_PENDING >> 20)]
+    ManyRows,
 }
 
 /// End of a session.
@@ -66,33 +58,6 @@ pub(crate) enum Outcome {
     Lost,
     /// The results stay on this device until the controller requests them.
     Late,
-}
-
-/// State of a session, without the rows.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct SavedSession {
-    pub(crate) invitation: Invitation,
-    stage: Stage,
-    pub(crate) is_late: bool,
-    assign: Option<Assign>,
-    origins: Vec<String>,
-    channel_error: Option<String>,
-    run_clock: Option<RunClock>,
-    pub(crate) stop_requested_at: Option<i64>,
-    /// Time of the state on the page's clock.
-    at: i64,
-    pub(crate) sequence: u64,
-    pub(crate) report: Option<Health>,
-    pub(crate) reason: Option<String>,
-    measured: Option<serde_json::Value>,
-}
-
-/// Start of a run on the page's clock, in ns.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-struct RunClock {
-    zero: i64,
-    /// Time at which the start was known.
-    began: i64,
 }
 
 /// The connection to the run's controller.
@@ -115,40 +80,20 @@ pub(crate) struct Session {
     link: Link,
     stage: Stage,
     assign: Option<Assign>,
-    pub(crate) assigned: Option<Assigned>,
+    /// Number of assignments so far.
+    assignments: usize,
     preparation: Option<Preparation>,
-    server: Prepared,
-    measurement: Measurement,
-    run_clock: Option<RunClock>,
-    pub(crate) delivery: Delivery,
-    flushes: Flushes,
+    pub(crate) measurement: Measurement,
+    pub(crate) flusher: Flusher,
     next_progress: Stamp,
     hidden_since: Option<Stamp>,
     delivering_since: Option<Stamp>,
     /// Time of the controller's `stop`, in ns of the run's time.
     stop_requested_at: Option<i64>,
-    report: Option<Health>,
+    /// The self-report ([`netburn_record::Health`]) in JSON.
+    report: Option<serde_json::Value>,
     /// End of the session, and its reason.
     end: (Option<Outcome>, Option<String>),
-}
-
-/// The measurement of an assignment.
-#[derive(Default)]
-struct Measurement {
-    page: Page,
-    transfers: Transfers,
-    /// Time of the next timeout.
-    timeout: Option<Stamp>,
-    /// True once all operations have ended.
-    is_settled: bool,
-}
-
-/// The flushes of a session's rows.
-struct Flushes {
-    next: Stamp,
-    count: u64,
-    /// True if another flush follows the write that is in progress.
-    again: bool,
 }
 
 impl Session {
@@ -156,6 +101,7 @@ impl Session {
     pub(crate) fn join(host: &mut Host, invitation: Invitation, fleet_token: &str) -> Session {
         let path = format!("/run/{}", encoded(&invitation.run));
         Session {
+            flusher: Flusher::new(host, &invitation.run),
             invitation,
             fleet_token: fleet_token.to_owned(),
             link: Link {
@@ -168,20 +114,9 @@ impl Session {
             },
             stage: Stage::Joining,
             assign: None,
-            assigned: None,
+            assignments: 0,
             preparation: None,
-            server: Prepared {
-                origins: Ok(Vec::new()),
-                channel: None,
-            },
             measurement: Measurement::default(),
-            run_clock: None,
-            delivery: Delivery::default(),
-            flushes: Flushes {
-                next: host.now.after(FLUSH_INTERVAL),
-                count: 0,
-                again: false,
-            },
             next_progress: host.now.after(PROGRESS_INTERVAL),
             hidden_since: None,
             delivering_since: None,
@@ -195,51 +130,37 @@ impl Session {
     pub(crate) fn restore(host: &mut Host, saved: SavedSession, fleet_token: &str) -> Option<Session> {
         let (assign, run_clock) = (saved.assign?, saved.run_clock?);
         let mut session = Session::join(host, saved.invitation, fleet_token);
-        let run = session.invitation.run.clone();
-        let now = session.time_since(host.now, run_clock.zero);
-        let reply = session
-            .measurement
-            .page
-            .handle(now, Event::Assign(Box::new(assign.clone())));
-        let Some(assignment) = reply.assignment else {
+        if session.measurement.assign(assign.clone()).is_err() {
             session.abandon(host);
             return None;
-        };
-        session.assigned = Some(assignment);
+        }
+        let run = &session.invitation.run;
+        session.flusher = Flusher::restore(host, run, saved.sequence);
+        let results = host.entry(&format!("results.{run}"));
+        let results = results.and_then(|text| serde_json::from_str(text).ok());
         session.assign = Some(assign);
         session.link.is_known = true;
-        session.delivery = Delivery::restore(host, &run, saved.sequence);
-        session.flushes.count = 1;
-        session.run_clock = Some(run_clock);
+        session.measurement.clock = Some(run_clock);
         session.stage = saved.stage;
         session.stop_requested_at = saved.stop_requested_at;
         session.report = saved.report;
         session.end.1 = saved.reason;
-        session.server = Prepared {
+        let server = Prepared {
             origins: Ok(saved.origins),
             // The data channel ended with the page.
             channel: saved.channel_error.map(Err),
         };
-        session.prepare(host);
-        let results = host.entry(&format!("results.{run}"));
-        let results = results.and_then(|text| serde_json::from_str(text).ok());
+        session.measurement.prepare(host, server);
         match session.stage {
             Stage::Running => {
                 let at = Stamp(saved.at);
                 let text = "the page was reloaded: operations that were due meanwhile were not started";
-                session.warn(host, at, text);
-                session.start_measurement(host, saved.measured, results);
+                session.measurement.warn(host, at, text);
+                session.measurement.begin(host, saved.measured, results, false);
             }
             Stage::Delivering => {
                 session.delivering_since = Some(host.now);
-                let start = Event::Start {
-                    channel: false,
-                    random: Vec::new(),
-                    saved: None,
-                    results,
-                    over: true,
-                };
-                session.input(host, start);
+                session.measurement.begin(host, None, results, true);
             }
             Stage::Joining | Stage::Ready | Stage::Done | Stage::Closing => {}
         }
@@ -264,23 +185,6 @@ impl Session {
         self.link.disconnected_since.is_some()
     }
 
-    /// Returns the time of the run; `None` before the start is known.
-    pub(crate) fn run_time(&self, now: Stamp) -> Option<Instant> {
-        Some(self.time_since(now, self.run_clock?.zero))
-    }
-
-    fn time_since(&self, now: Stamp, zero: i64) -> Instant {
-        Instant::from_nanos(now.0.saturating_sub(zero))
-    }
-
-    /// Returns the values of the workloads, during the run or at its end.
-    pub(crate) fn cards(&mut self, host: &mut Host, live: bool) -> Vec<Card> {
-        if self.run_clock.is_none() {
-            return Vec::new();
-        }
-        self.input(host, Event::View { live }).cards
-    }
-
     pub(crate) fn handle_opened(&mut self, host: &mut Host) {
         self.link.is_welcomed = false;
         self.link.was_open = true;
@@ -301,7 +205,7 @@ impl Session {
         match ToAgent::from_text(text) {
             Ok(message) => self.handle_message(host, message),
             Err(error) if is_assignment(text) && self.is_waiting() => {
-                self.fail(host, format!("invalid assignment: {error}"));
+                self.fail(host, &SessionError::from(error).to_string());
             }
             Err(_) => {}
         }
@@ -320,19 +224,16 @@ impl Session {
                 self.send(host, &ToController::Pong(pong));
             }
             ToAgent::Welcome(welcome) => self.handle_welcome(host, welcome.last_sequence),
-            ToAgent::Rejected(rejected) => self.handle_rejected(host, rejected.reason),
+            ToAgent::Rejected(rejected) => self.handle_rejected(host, &short(&rejected.reason)),
             ToAgent::Assign(assign) => self.handle_assignment(host, assign),
             ToAgent::Start(start) => self.handle_start(host, start),
             ToAgent::Ack(ack) => {
-                if self
-                    .delivery
-                    .handle_acknowledged(host, &self.invitation.run, ack.sequence)
-                {
+                if self.flusher.delivery.handle_acknowledged(host, ack.sequence) {
                     self.deliver(host);
                 }
             }
-            ToAgent::Stop(stop) => self.handle_stop(host, stop.reason),
-            ToAgent::Bye(bye) => self.handle_bye(host, bye.reason),
+            ToAgent::Stop(stop) => self.handle_stop(host, short(&stop.reason)),
+            ToAgent::Bye(bye) => self.handle_bye(host, bye.reason.as_deref().map(short)),
             // For the server of a run.
             ToAgent::Serve(_) => {}
         }
@@ -345,25 +246,25 @@ impl Session {
         self.link.disconnected_since = None;
         self.link.unknown_since = None;
         self.link.socket.handle_accepted();
-        self.delivery.handle_acknowledged(host, &self.invitation.run, last);
-        if !self.delivery.handle_connected(host, &self.invitation.run, last) && self.run_clock.is_some() {
+        self.flusher.delivery.handle_acknowledged(host, last);
+        if !self.flusher.delivery.handle_connected(host, last) && self.measurement.clock.is_some() {
             let text = "a reload lost some results: the browser's store was full";
-            self.warn(host, host.now, text);
+            self.measurement.warn(host, host.now, text);
         }
         self.deliver(host);
     }
 
     /// After `welcome`, only one message was rejected, and the session continues. The controller rejects a reconnect until it
     /// has detected the loss of the previous connection.
-    fn handle_rejected(&mut self, host: &mut Host, reason: String) {
+    fn handle_rejected(&mut self, host: &mut Host, reason: &str) {
         let since = self.link.disconnected_since.unwrap_or(host.now);
         if self.link.is_welcomed {
             return;
         }
         if !self.link.is_known {
-            self.give_up(host, Outcome::Rejected, &reason);
+            self.give_up(host, Outcome::Rejected, reason);
         } else if is_longer(host.now, since, DISCONNECT_TIMEOUT) {
-            self.give_up(host, Outcome::Lost, &reason);
+            self.give_up(host, Outcome::Lost, reason);
         }
     }
 
@@ -377,12 +278,9 @@ impl Session {
             return;
         }
         self.close_server(host);
-        let reply = self
-            .measurement
-            .page
-            .handle(Instant::ZERO, Event::Assign(Box::new(assign.clone())));
-        let Some(assigned) = reply.assignment else {
-            return self.fail(host, reply.error.unwrap_or_default());
+        let assigned = match self.take_assignment(&assign) {
+            Ok(assigned) => assigned,
+            Err(error) => return self.fail(host, &error.to_string()),
         };
         let error = if assigned.tls {
             Some("the server uses TLS with a self-signed certificate, which browsers reject")
@@ -392,7 +290,6 @@ impl Session {
             None
         };
         let needs_channel = assigned.needs_channel;
-        self.assigned = Some(assigned);
         self.stage = Stage::Joining;
         match error {
             Some(error) => {
@@ -407,6 +304,14 @@ impl Session {
                 self.check_prepared(host);
             }
         }
+    }
+
+    fn take_assignment(&mut self, assign: &Assign) -> Result<&Assigned, SessionError> {
+        self.assignments += 1;
+        if self.assignments > MAX_ASSIGNMENTS {
+            return Err(SessionError::ManyAssignments);
+        }
+        Ok(self.measurement.assign(assign.clone())?)
     }
 
     pub(crate) fn handle_response(&mut self, host: &mut Host, get: u64, response: Response<'_>) {
@@ -432,10 +337,9 @@ impl Session {
     }
 
     fn handle_prepared(&mut self, host: &mut Host, prepared: Prepared) {
-        self.server = prepared;
-        let notes = self.prepare(host).notes;
+        let notes = self.measurement.prepare(host, prepared);
         self.stage = Stage::Ready;
-        let unreachable = self.server.origins.as_ref().err();
+        let unreachable = self.measurement.server.origins.as_ref().err();
         let ready = Ready {
             reach: Some(Reach {
                 tcp: unreachable.map(|reason| short(reason)),
@@ -447,25 +351,9 @@ impl Session {
         self.send(host, &ToController::Ready(ready));
     }
 
-    fn prepare(&mut self, host: &Host) -> Reply {
-        let event = Event::Ready {
-            channel_error: self.channel_error(),
-            ports: self.server.origins.as_ref().map_or(0, Vec::len),
-            resolution: host.resolution,
-        };
-        self.measurement.page.handle(Instant::ZERO, event)
-    }
-
-    fn channel_error(&self) -> Option<String> {
-        self.server.channel.as_ref()?.as_ref().err().cloned()
-    }
-
     fn handle_start(&mut self, host: &mut Host, start: Start) {
-        let Some(assigned) = self
-            .assigned
-            .as_ref()
-            .filter(|_| self.stage == Stage::Ready && self.end.0.is_none())
-        else {
+        let assigned = self.measurement.assigned.as_ref();
+        let Some(assigned) = assigned.filter(|_| self.stage == Stage::Ready && self.end.0.is_none()) else {
             return;
         };
         let baseline = Duration::from_nanos(assigned.baseline);
@@ -476,131 +364,26 @@ impl Session {
             None if is_longer(host.now, zero, duration) => Some("it reconnected after the start".to_owned()),
             None => None,
         };
-        if let Some(error) = error.or_else(|| self.server.origins.clone().err()) {
-            return self.fail(host, error);
+        if let Some(error) = error.or_else(|| self.measurement.server.origins.clone().err()) {
+            return self.fail(host, &error);
         }
-        self.run_clock = Some(RunClock {
+        self.measurement.clock = Some(RunClock {
             zero: start.at,
             began: host.now.0,
         });
         self.stage = Stage::Running;
-        self.start_measurement(host, None, None);
+        self.measurement.begin(host, None, None, false);
         let until = Instant::ZERO - BASELINE_GAP.min(baseline / 4);
-        if !baseline.is_zero() && self.run_time(host.now).is_some_and(|now| now < until) {
+        if !baseline.is_zero() && self.measurement.run_time(host.now).is_some_and(|now| now < until) {
             let until = until.as_nanos();
-            self.input(host, Event::Idle { until });
+            self.measurement.input(host, Event::Idle { until });
         }
     }
 
-    /// Starts the measurement, or continues it after a reload from `saved`.
-    fn start_measurement(
-        &mut self,
-        host: &mut Host,
-        saved: Option<serde_json::Value>,
-        results: Option<serde_json::Value>,
-    ) {
-        let numbers = 2 * self.assigned.as_ref().map_or(0, |assigned| assigned.workloads);
-        let start = Event::Start {
-            channel: matches!(self.server.channel, Some(Ok(_))),
-            random: (0..numbers).map(|_| host.random.number()).collect(),
-            saved,
-            results,
-            over: false,
-        };
-        self.input(host, start);
-    }
-
-    /// Passes an event to the measurement, and executes its commands.
-    pub(crate) fn input(&mut self, host: &mut Host, event: Event) -> Reply {
-        let now = self.run_time(host.now).unwrap_or(Instant::ZERO);
-        let mut reply = self.measurement.page.handle(now, event);
-        self.execute(host, &mut reply);
-        reply
-    }
-
-    /// A datagram of the data channel arrived.
-    pub(crate) fn handle_datagram(&mut self, host: &mut Host, bytes: &[u8]) {
-        if let Some(now) = self.run_time(host.now) {
-            let mut reply = self.measurement.page.handle_datagram(now, bytes);
-            self.execute(host, &mut reply);
-            self.finish(host);
-        }
-    }
-
-    /// Returns the next datagram to send.
-    pub(crate) fn poll_transmit(&mut self) -> Option<Vec<u8>> {
-        self.measurement.page.poll_transmit()
-    }
-
-    /// Passes an event of a transfer or datagram to the measurement.
-    pub(crate) fn handle_event(&mut self, host: &mut Host, event: Event) {
-        self.input(host, event);
+    /// Passes what happens in the browser to the measurement, and detects its end.
+    pub(crate) fn measure(&mut self, host: &mut Host, input: impl FnOnce(&mut Measurement, &mut Host)) {
+        input(&mut self.measurement, host);
         self.finish(host);
-    }
-
-    /// A connection for a transfer was established at `at` on the page's clock.
-    pub(crate) fn handle_connected(&mut self, host: &mut Host, request: u64, at: i64) {
-        let zero = self.run_clock.map_or(0, |clock| clock.zero);
-        let at = at.saturating_sub(zero);
-        self.handle_event(host, Event::Connected { request, at });
-    }
-
-    pub(crate) fn handle_status(&mut self, host: &mut Host, request: u64, status: u16) {
-        if let Some(event) = self.measurement.transfers.handle_status(request, status) {
-            host.push(Effect::Cancel { request });
-            self.handle_event(host, event);
-        }
-    }
-
-    pub(crate) fn handle_bytes(&mut self, host: &mut Host, request: u64, bytes: u64) {
-        if let Some(event) = self.measurement.transfers.handle_bytes(request, bytes) {
-            self.handle_event(host, event);
-        }
-    }
-
-    pub(crate) fn handle_finished(&mut self, host: &mut Host, request: u64) {
-        for event in self.measurement.transfers.handle_finished(request) {
-            self.handle_event(host, event);
-        }
-    }
-
-    pub(crate) fn handle_failed(&mut self, host: &mut Host, request: u64) {
-        if let Some(event) = self.measurement.transfers.handle_failed(request) {
-            self.handle_event(host, event);
-        }
-    }
-
-    fn execute(&mut self, host: &mut Host, reply: &mut Reply) {
-        let origins = self.server.origins.as_deref().unwrap_or_default();
-        for command in reply.commands.drain(..) {
-            host.push(match command {
-                Command::Begin {
-                    request,
-                    lane,
-                    up,
-                    path,
-                    size,
-                    priority,
-                } => {
-                    self.measurement.transfers.begin(request, up, size);
-                    let url = format!("{}{path}", origins.get(lane).map_or("", String::as_str));
-                    Effect::Begin {
-                        request,
-                        url,
-                        up,
-                        size,
-                        priority,
-                    }
-                }
-                Command::Cancel { request } => {
-                    self.measurement.transfers.end(request);
-                    Effect::Cancel { request }
-                }
-            });
-        }
-        let zero = self.run_clock.map_or(0, |clock| clock.zero);
-        self.measurement.timeout = reply.timeout.map(|timeout| Stamp(timeout).offset(zero));
-        self.measurement.is_settled = reply.settled;
     }
 
     /// Ends the measurement once no operation is in progress any more.
@@ -612,7 +395,8 @@ impl Session {
         self.handle_hidden(host, false);
         self.hidden_since = was_hidden.then_some(host.now);
         let name = self.invitation.name.clone();
-        self.report = self.input(host, Event::Health { name }).health;
+        let health = self.measurement.input(host, Event::Health { name }).health;
+        self.report = health.and_then(|health| serde_json::to_value(health).ok());
         self.stage = Stage::Delivering;
         self.delivering_since = Some(host.now);
         self.flush(host);
@@ -623,34 +407,23 @@ impl Session {
         if hidden {
             self.hidden_since.get_or_insert(host.now);
         } else if let Some(since) = self.hidden_since.take()
-            && let (Stage::Running, Some(clock)) = (self.stage, self.run_clock)
+            && let (Stage::Running, Some(clock)) = (self.stage, self.measurement.clock)
         {
             let from = since.max(Stamp(clock.began));
             let text = "the page was in the background: its results in this period may be late";
-            self.warn(host, from, text);
+            self.measurement.warn(host, from, text);
             // A reload may follow.
             self.flush(host);
         }
-    }
-
-    /// Adds a warning for all stations of this session, about the time since `from`.
-    fn warn(&mut self, host: &mut Host, from: Stamp, text: &str) {
-        let zero = self.run_clock.map_or(0, |clock| clock.zero);
-        let warn = Event::Warn {
-            from: from.0.saturating_sub(zero),
-            length: host.now.checked_since(from).unwrap_or_default().as_nanos(),
-            text: text.to_owned(),
-        };
-        self.input(host, warn);
     }
 
     fn handle_stop(&mut self, host: &mut Host, reason: String) {
         match self.stage {
             Stage::Running => {
                 self.end.1 = Some(reason);
-                let now = self.run_time(host.now).map(Instant::as_nanos);
+                let now = self.measurement.run_time(host.now).map(Instant::as_nanos);
                 self.stop_requested_at = self.stop_requested_at.or(now);
-                self.input(host, Event::Stop);
+                self.measurement.input(host, Event::Stop);
             }
             Stage::Joining | Stage::Ready => {
                 self.send(host, &ToController::Done(Done::default()));
@@ -670,10 +443,10 @@ impl Session {
     }
 
     /// Reports that this station cannot execute its assignment.
-    fn fail(&mut self, host: &mut Host, reason: String) {
+    fn fail(&mut self, host: &mut Host, reason: &str) {
         self.stage = Stage::Closing;
-        let error = Some(short(&reason));
-        self.end.1 = Some(reason);
+        let error = Some(short(reason));
+        self.end.1 = error.clone();
         self.send(host, &ToController::Done(Done { error }));
         self.close_server(host);
     }
@@ -716,19 +489,15 @@ impl Session {
     /// Ends the session without a receiver for its results. They stay on this device until the controller requests them.
     fn give_up(&mut self, host: &mut Host, outcome: Outcome, reason: &str) {
         self.end.1 = None;
-        let mut entries = Vec::new();
         if self.stage == Stage::Running {
-            self.input(host, Event::Stop);
+            self.measurement.input(host, Event::Stop);
         }
         // Rows of the end may still wait for the confirmation of an earlier write.
-        if self.run_clock.is_some() {
-            let batches = self.input(host, Event::Flush).batches;
-            entries = self.delivery.add(&self.invitation.run, batches);
+        if self.measurement.clock.is_some() {
+            self.flusher.write_rest(host, &mut self.measurement);
         }
-        let has_rows = self.delivery.sequence > 0 || self.delivery.pending() > 0;
-        if !entries.is_empty() {
-            host.put(entries);
-        }
+        let delivery = &self.flusher.delivery;
+        let has_rows = delivery.sequence > 0 || delivery.pending() > 0;
         let outcome = if has_rows { Outcome::Late } else { outcome };
         self.end(host, outcome, Some(reason));
     }
@@ -748,7 +517,7 @@ impl Session {
         self.abandon(host);
         if outcome == Outcome::Late {
             let state = self.save(host, None);
-            host.put(vec![self.saved_entry(&state)]);
+            host.put(vec![state.entry()]);
         } else {
             host.delete(&self.invitation.run);
         }
@@ -756,7 +525,7 @@ impl Session {
 
     /// Ends the session without a message. Its stored rows stay.
     pub(crate) fn abandon(&mut self, host: &mut Host) {
-        self.input(host, Event::Abandon);
+        self.measurement.input(host, Event::Abandon);
         self.close_server(host);
         self.link.socket.close(host);
     }
@@ -766,9 +535,7 @@ impl Session {
         if let Some(mut preparation) = self.preparation.take() {
             preparation.abort(host);
         }
-        if let Some(Ok(connection)) = self.server.channel.take_if(|channel| channel.is_ok()) {
-            host.push(Effect::Disconnect { connection });
-        }
+        self.measurement.close_channel(host);
     }
 
     /// Returns the state, with that of the measurement.
@@ -778,67 +545,43 @@ impl Session {
             stage: self.stage,
             is_late: self.end.0 == Some(Outcome::Late),
             assign: self.assign.clone(),
-            origins: self.server.origins.clone().unwrap_or_default(),
-            channel_error: self.channel_error(),
-            run_clock: self.run_clock,
+            origins: self.measurement.server.origins.clone().unwrap_or_default(),
+            channel_error: self.measurement.channel_error(),
+            run_clock: self.measurement.clock,
             stop_requested_at: self.stop_requested_at,
             at: host.now.0,
-            sequence: self.delivery.sequence,
+            sequence: self.flusher.delivery.sequence,
             report: self.report.clone(),
             reason: self.end.1.clone(),
             measured,
         }
     }
 
-    fn saved_entry(&self, state: &SavedSession) -> (String, Option<String>) {
-        let text = serde_json::to_string(state).expect("a state has text keys and finite numbers");
-        (format!("run.{}", self.invitation.run), Some(text))
-    }
-
     /// Stores new rows and then sends them.
     fn flush(&mut self, host: &mut Host) {
-        if self.run_clock.is_none() || self.end.0.is_some() {
+        if self.measurement.clock.is_none() || self.end.0.is_some() || !self.flusher.begin() {
             return;
         }
-        if self.delivery.is_writing() {
-            self.flushes.again = true;
-            return;
+        match self.flusher.take(host, &mut self.measurement, self.stage) {
+            Some(mut taken) => {
+                let state = self.save(host, taken.measured.take());
+                self.flusher.write(host, taken, state);
+            }
+            None => self.end_flush(host),
         }
-        // The saved state comes first, so that the batches have every row of it.
-        let is_running = self.stage == Stage::Running;
-        let measured = if is_running {
-            self.input(host, Event::Save).saved
-        } else {
-            None
-        };
-        let batches = self.input(host, Event::Flush).batches;
-        let is_delivering = self.stage == Stage::Delivering;
-        if batches.is_empty() && self.flushes.count > 0 && !is_delivering {
-            return self.end_flush(host);
-        }
-        let mut entries = self.delivery.add(&self.invitation.run, batches);
-        let state = self.save(host, measured);
-        entries.push(self.saved_entry(&state));
-        if self.flushes.count.is_multiple_of(RESULTS_EVERY) || is_delivering {
-            let results = self.input(host, Event::Results).saved;
-            let key = format!("results.{}", self.invitation.run);
-            entries.push((key, results.map(|results| results.to_string())));
-        }
-        self.delivery.write(host, entries);
     }
 
     fn end_flush(&mut self, host: &mut Host) {
-        self.flushes.count += 1;
-        self.delivery.handle_persisted();
+        self.flusher.end();
         self.deliver(host);
-        if std::mem::take(&mut self.flushes.again) {
+        if self.flusher.take_again() {
             self.flush(host);
         }
     }
 
     /// Write `number` of the store is complete.
     pub(crate) fn handle_stored(&mut self, host: &mut Host, number: u64) {
-        if self.delivery.handle_stored(number) {
+        if self.flusher.delivery.handle_stored(number) {
             self.end_flush(host);
         }
         self.finish(host);
@@ -849,14 +592,14 @@ impl Session {
         if !self.link.is_welcomed || self.end.0.is_some() {
             return;
         }
-        while let Some((sequence, batch)) = self.delivery.poll_send() {
-            self.send(host, &ToController::Rows(Rows { sequence, batch }));
+        while let Some((sequence, batch)) = self.flusher.delivery.poll_send() {
+            self.link.socket.send_text(host, stored::rows(sequence, batch));
         }
-        let has_all = !self.flushes.again && !self.delivery.is_writing();
-        if self.stage == Stage::Delivering && has_all && self.delivery.messages.is_empty() {
+        let has_all = self.flusher.is_idle() && self.flusher.delivery.messages.is_empty();
+        if self.stage == Stage::Delivering && has_all {
             self.stage = Stage::Done;
-            if let Some(health) = self.report.clone() {
-                self.send(host, &ToController::Health(HealthMessage { health }));
+            if let Some(report) = &self.report {
+                self.link.socket.send_text(host, stored::health(report));
             }
             self.send(host, &ToController::Done(Done::default()));
         }
@@ -869,16 +612,15 @@ impl Session {
             preparation.handle_timeout(host);
             self.check_prepared(host);
         }
-        if self.measurement.timeout.is_some_and(|timeout| timeout <= now) {
-            self.input(host, Event::Timeout);
-            self.finish(host);
-        }
-        if self.delivery.handle_timeout(now) {
+        self.measure(host, Measurement::handle_timeout);
+        if self.flusher.delivery.handle_timeout(now) {
             self.end_flush(host);
         }
-        if self.flushes.next <= now {
-            self.flushes.next = now.after(FLUSH_INTERVAL);
+        if self.flusher.handle_timeout(now) {
             self.flush(host);
+        }
+        if self.stage == Stage::Running && self.flusher.delivery.is_full() {
+            self.give_up(host, Outcome::Late, &SessionError::ManyRows.to_string());
         }
         if self.next_progress <= now {
             self.next_progress = now.after(PROGRESS_INTERVAL);
@@ -889,11 +631,11 @@ impl Session {
 
     fn report_progress(&self, host: &mut Host) {
         if let (true, Stage::Running | Stage::Delivering, Some(at)) =
-            (self.link.is_welcomed, self.stage, self.run_time(host.now))
+            (self.link.is_welcomed, self.stage, self.measurement.run_time(host.now))
         {
             let progress = Progress {
                 at: at.as_nanos(),
-                pending: self.delivery.pending(),
+                pending: self.flusher.delivery.pending(),
             };
             self.send(host, &ToController::Progress(progress));
         }
@@ -904,10 +646,9 @@ impl Session {
         let others = [
             self.link.socket.poll_timeout(),
             preparation,
-            self.measurement.timeout,
-            self.delivery.poll_timeout(),
+            self.measurement.poll_timeout(),
         ];
-        let intervals = self.flushes.next.min(self.next_progress);
+        let intervals = self.flusher.poll_timeout().min(self.next_progress);
         others.into_iter().flatten().fold(intervals, Stamp::min)
     }
 
@@ -940,4 +681,77 @@ fn encoded(name: &str) -> String {
         other => format!("%{other:02X}"),
     };
     name.bytes().map(encode).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::browser::{Effect, Loaded};
+    use crate::event::CountedBatch;
+    use netburn_protocol::messages::{Batch, MAX_TO_AGENT};
+    use netburn_record::{IntervalRow, Row};
+
+    const ASSIGN: &str = r#"{"type": "assign", "stations": [0], "target": {"address": "192.0.2.1:4480", "datagram_port": 4480},
+        "plan": {"name": "x", "seed": 1, "server": {"tls": true}, "station": {"tv": {"workload": ["voip"]}}}}"#;
+
+    fn joined() -> (Host, Session) {
+        let mut host = Host::new(Stamp(0), Loaded::default());
+        let invitation = Invitation {
+            run: "r 1".to_owned(),
+            name: "tv".to_owned(),
+            token: "secret".to_owned(),
+        };
+        let mut session = Session::join(&mut host, invitation, "fleet");
+        session.handle_opened(&mut host);
+        session.handle_text(&mut host, r#"{"type": "welcome", "protocol": 1, "version": ""}"#);
+        (host, session)
+    }
+
+    #[test]
+    fn the_address_has_the_name_of_the_run() {
+        let (mut host, _) = joined();
+        let effects = host.take_effects();
+        assert!(matches!(&effects[0], Effect::Open { url, .. } if url.ends_with("/run/r%201")));
+    }
+
+    #[test]
+    fn a_server_with_tls_is_not_reachable_and_the_start_then_fails() {
+        let (mut host, mut session) = joined();
+        session.handle_text(&mut host, ASSIGN);
+        assert_eq!(session.stage(), Stage::Ready);
+        session.handle_text(&mut host, r#"{"type": "start", "at": 0}"#);
+        assert_eq!(session.stage(), Stage::Closing);
+        session.handle_text(&mut host, r#"{"type": "bye"}"#);
+        let reason = "the server uses TLS with a self-signed certificate, which browsers reject";
+        assert_eq!(session.outcome(), Some((Outcome::Lost, Some(reason))));
+    }
+
+    #[test]
+    fn a_message_that_is_too_long_is_an_invalid_assignment() {
+        let (mut host, mut session) = joined();
+        let long = ASSIGN.replace("\"x\"", &format!("\"{}\"", "x".repeat(MAX_TO_AGENT)));
+        session.handle_text(&mut host, &long);
+        session.handle_lost(&mut host, true);
+        let (outcome, reason) = session.outcome().unwrap();
+        assert_eq!(outcome, Outcome::Lost);
+        assert!(
+            reason.unwrap().starts_with("invalid assignment: message too long"),
+            "{reason:?}"
+        );
+    }
+
+    #[test]
+    fn a_controller_that_acknowledges_no_rows_ends_the_run_and_its_rows_stay() {
+        let (mut host, mut session) = joined();
+        let mut batch = Batch::default();
+        batch.push(&Row::Interval(IntervalRow::default()));
+        session.flusher.delivery.add(vec![CountedBatch { rows: 1, batch }]);
+        session.stage = Stage::Running;
+        session.handle_timeout(&mut host);
+        assert_eq!(session.outcome(), None);
+        session.flusher.delivery.messages[0].batch = " ".repeat(MAX_PENDING);
+        session.handle_timeout(&mut host);
+        let reason = "more than 64 MiB of results wait for the controller";
+        assert_eq!(session.outcome(), Some((Outcome::Late, Some(reason))));
+    }
 }

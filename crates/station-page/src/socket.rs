@@ -66,8 +66,12 @@ impl Socket {
     }
 
     pub(crate) fn send(&self, host: &mut Host, message: &impl Message) {
+        self.send_text(host, message.to_text());
+    }
+
+    pub(crate) fn send_text(&self, host: &mut Host, text: String) {
         if let State::Open(socket) = self.state {
-            host.send(socket, message);
+            host.push(Effect::Send { socket, text });
         }
     }
 

@@ -5,15 +5,18 @@ use crate::channel::ChannelEvent;
 use crate::event::{Card, Event};
 use crate::fleet::{Fleet, Membership, Request};
 use crate::host::Host;
+use crate::invitation::{Invitation, MAX_TOKEN};
 use crate::late::Late;
+use crate::measurement::Measurement;
 use crate::name;
-use crate::session::{Invitation, Outcome, SavedSession, Session, Stage};
+use crate::saved_session::{SavedSession, Stage};
+use crate::session::{Outcome, Session};
 use crate::view::{State, View};
 use netburn_protocol::clock::Stamp;
-use netburn_protocol::messages::is_name;
-use netburn_protocol::messages::standing::Invite;
+use netburn_protocol::messages::standing::{Invite, MAX_PENDING_RUNS};
+use netburn_protocol::messages::{is_name, is_run};
 use netburn_units::{Duration, Instant};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, VecDeque};
 
 /// Interval at which the view is updated during a run.
 const UPDATE_INTERVAL: Duration = Duration::from_millis(250);
@@ -21,6 +24,11 @@ const UPDATE_INTERVAL: Duration = Duration::from_millis(250);
 const FAILURE_DISPLAY_TIME: Duration = Duration::from_secs(5);
 /// Time for which the page warns after it was in the background.
 const WARNING_DISPLAY_TIME: Duration = Duration::from_secs(15);
+
+/// Maximum size of the late results of all runs, in bytes of JSON. The module's memory has at most 4 GiB.
+const MAX_LATE: usize = 256 << 20;
+/// Number of ended runs that are remembered, so that a repeated invitation has no effect.
+const MAX_FINISHED: usize = 64;
 
 /// Maximum time between two timeouts, which browsers limit to 24 days.
 const MAX_SLEEP: Duration = Duration::from_secs(60);
@@ -75,8 +83,8 @@ struct Member {
     last: Option<Last>,
     /// A sentence about the last run, if it ended early.
     notice: String,
-    /// Runs that have ended for this station.
-    finished: BTreeSet<String>,
+    /// Runs that have ended for this station, the last one first.
+    finished: VecDeque<String>,
 }
 
 /// The last run.
@@ -111,7 +119,7 @@ impl Station {
             self.0 = Some(Loading::new(now, *loaded));
         } else if let Some(station) = &mut self.0 {
             station.host.now = now;
-            station.armed.take_if(|_| input == Input::Timeout);
+            station.armed.take_if(|_| input == Input::Timeout {});
             station.machine.handle(&mut station.host, input);
         }
         self.reply()
@@ -121,9 +129,9 @@ impl Station {
     pub fn handle_datagram(&mut self, now: i64, bytes: &[u8]) -> String {
         if let Some(station) = &mut self.0 {
             station.host.now = Stamp(now);
-            station
-                .machine
-                .handle_session(&mut station.host, |session, host| session.handle_datagram(host, bytes));
+            station.machine.measure(&mut station.host, |measurement, host| {
+                measurement.handle_datagram(host, bytes)
+            });
         }
         to_json(&self.reply())
     }
@@ -131,7 +139,7 @@ impl Station {
     /// Returns the next datagram to send.
     pub fn poll_transmit(&mut self) -> Option<Vec<u8>> {
         let member = self.0.as_mut()?.machine.member.as_mut()?;
-        member.session.as_mut()?.poll_transmit()
+        member.session.as_mut()?.measurement.poll_transmit()
     }
 
     fn reply(&mut self) -> Vec<Effect> {
@@ -187,7 +195,9 @@ impl Loading {
         machine.read_token(&mut host, &hash);
         let name = host.read(NAME).filter(|name| is_name(name)).map(str::to_owned);
         match name {
-            Some(name) if !machine.token.is_empty() && host.read_tab(JOINED).is_some() => machine.join(&mut host, name),
+            Some(name) if !machine.token.is_empty() && host.read_tab(JOINED).is_some() => {
+                machine.join(&mut host, name, true)
+            }
             _ => machine.ask_name(&mut host, State::Join, ""),
         }
         Loading {
@@ -208,7 +218,7 @@ impl Machine {
                 self.ask_name(host, State::Join, "");
             }
             Input::Join { name } => self.handle_name(host, &name),
-            Input::Leave => self.leave(host),
+            Input::Leave {} => self.leave(host),
             Input::Hidden { hidden } => self.handle_hidden(host, hidden),
             Input::Opened { socket } => self.handle_opened(host, socket),
             Input::Text { socket, text } => self.handle_message(host, socket, &text),
@@ -227,27 +237,36 @@ impl Machine {
             Input::ConnectionFailed { connection, error } => {
                 self.handle_channel(host, connection, ChannelEvent::Failed(error));
             }
-            Input::Connected { request, at } => {
-                self.handle_session(host, |session, host| session.handle_connected(host, request, at));
-            }
             Input::Status { request, status } => {
-                self.handle_session(host, |session, host| session.handle_status(host, request, status));
-            }
-            Input::Bytes { request, bytes } => {
-                self.handle_session(host, |session, host| session.handle_bytes(host, request, bytes));
-            }
-            Input::Finished { request } => {
-                self.handle_session(host, |session, host| session.handle_finished(host, request));
-            }
-            Input::Failed { request } => {
-                self.handle_session(host, |session, host| session.handle_failed(host, request));
-            }
-            Input::Unsent { count } => {
-                self.handle_session(host, |session, host| {
-                    session.handle_event(host, Event::Unsent { count })
+                self.measure(host, |measurement, host| {
+                    measurement.handle_status(host, request, status)
                 });
             }
-            Input::Timeout => self.handle_timeout(host),
+            Input::Bytes { request, bytes } => {
+                self.measure(host, |measurement, host| measurement.handle_bytes(host, request, bytes));
+            }
+            Input::Sent { request, total } => {
+                self.measure(host, |measurement, host| measurement.handle_sent(host, request, total));
+            }
+            Input::Finished {
+                request,
+                connect_start,
+                connect_end,
+            } => {
+                let connected = Some(connect_end).filter(|end| *end > connect_start);
+                self.measure(host, |measurement, host| {
+                    measurement.handle_finished(host, request, connected);
+                });
+            }
+            Input::Failed { request } => {
+                self.measure(host, |measurement, host| measurement.handle_failed(host, request));
+            }
+            Input::Unsent { count } => {
+                self.measure(host, |measurement, host| {
+                    drop(measurement.input(host, Event::Unsent { count }))
+                });
+            }
+            Input::Timeout {} => self.handle_timeout(host),
         }
     }
 
@@ -256,7 +275,7 @@ impl Machine {
         let text = hash.strip_prefix('#').unwrap_or_default();
         let token = text.split('.').next().unwrap_or_default();
         let is_char = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_');
-        if (16..=128).contains(&token.len()) && token.bytes().all(is_char) {
+        if (16..=MAX_TOKEN).contains(&token.len()) && token.bytes().all(is_char) {
             host.push(Effect::HideKey);
             if host.read(TOKEN) != Some(token) {
                 // Another fleet, or the same fleet with a new token.
@@ -296,15 +315,16 @@ impl Machine {
             return;
         }
         if is_name(&name) {
-            self.join(host, name);
+            self.join(host, name, false);
         } else {
             self.form.name_error = "A name consists of 1 to 64 letters, digits and -.";
             self.changed(host);
         }
     }
 
-    /// Joins the fleet. Continues the run that a reload interrupted, and loads undelivered results.
-    fn join(&mut self, host: &mut Host, name: String) {
+    /// Joins the fleet, and loads undelivered results. Continues the run that a reload interrupted. If the user joins, the page
+    /// has left that run or has failed in it, so only its results are loaded.
+    fn join(&mut self, host: &mut Host, name: String, is_reload: bool) {
         host.write_both(NAME, &name);
         host.write_tab(JOINED, Some("yes"));
         let mut member = Member {
@@ -313,12 +333,13 @@ impl Machine {
             late: BTreeMap::new(),
             last: None,
             notice: String::new(),
-            finished: BTreeSet::new(),
+            finished: VecDeque::new(),
         };
         for (run, text) in host.entries("run.") {
             match serde_json::from_str::<SavedSession>(&text) {
-                Ok(saved) if saved.is_late => {
-                    member.late.insert(run, Late::restore(host, saved));
+                Ok(saved) if saved.is_late || !is_reload => {
+                    let late = Late::restore(host, saved);
+                    member.keep(host, run, late);
                 }
                 Ok(saved) if member.session.is_none() => {
                     member.session = Session::restore(host, saved, &self.token);
@@ -368,7 +389,7 @@ impl Machine {
     fn handle_opened(&mut self, host: &mut Host, socket: u64) {
         let Some(member) = &mut self.member else { return };
         if member.fleet.is(socket) {
-            let pending = member.late.values().map(Late::pending).collect();
+            let pending = member.late.values_mut().map(Late::announce).collect();
             member.fleet.handle_opened(host, pending);
         } else if let Some(session) = member.session.as_mut().filter(|session| session.is(socket)) {
             session.handle_opened(host);
@@ -393,16 +414,17 @@ impl Machine {
         match request {
             Request::Join(invite) => self.handle_invited(host, invite),
             Request::Results(run) => {
-                if let Some(late) = member.late.get(&run) {
-                    late.deliver(host, &member.fleet);
+                if let Some(late) = member.late.get_mut(&run) {
+                    late.handle_request(host, &member.fleet);
                 }
             }
             Request::Acknowledge(run, sequence) => {
                 if let Some(late) = member.late.get_mut(&run) {
-                    late.handle_acknowledged(host, sequence);
+                    late.handle_acknowledged(host, &member.fleet, sequence);
                 }
             }
-            Request::Discard(run) => member.handle_discard(host, &run),
+            Request::Discard(run) if is_run(&run) => member.handle_discard(host, &run),
+            Request::Discard(_) => {}
             Request::Leave { invalid_token, .. } if invalid_token => {
                 // A retry with the same key would be rejected again.
                 self.ask_name(host, State::WrongKey, "");
@@ -413,14 +435,20 @@ impl Machine {
 
     fn handle_invited(&mut self, host: &mut Host, invite: Invite) {
         let Some(member) = &mut self.member else { return };
-        let Invite { run, name, token } = invite;
         // One run at a time. A running session reconnects without an invitation, and the controller requests late results.
-        if member.session.is_some() || member.late.contains_key(&run) || member.finished.contains(&run) {
+        let run = &invite.run;
+        if member.session.is_some() || member.late.contains_key(run) || member.finished.contains(run) {
             return;
         }
+        let invitation = match Invitation::try_from(invite) {
+            Ok(invitation) => invitation,
+            Err(error) => {
+                member.notice = format!("An invitation was rejected: {error}.");
+                return;
+            }
+        };
         member.last = None;
         member.notice = String::new();
-        let invitation = Invitation { run, name, token };
         let mut session = Session::join(host, invitation, &self.token);
         session.handle_hidden(host, self.hidden_since.is_some());
         member.session = Some(session);
@@ -460,6 +488,11 @@ impl Machine {
         } else if session.stage() != before {
             self.changed(host);
         }
+    }
+
+    /// Passes what happens in the browser to the measurement of the session.
+    fn measure(&mut self, host: &mut Host, input: impl FnOnce(&mut Measurement, &mut Host)) {
+        self.handle_session(host, |session, host| session.measure(host, input));
     }
 
     /// Dismisses what was displayed for long enough.
@@ -523,7 +556,7 @@ impl Member {
         let reason = reason.map(str::to_owned);
         let has_results = matches!(outcome, Outcome::Done | Outcome::Late);
         let cards = if has_results {
-            session.cards(host, false)
+            session.measurement.cards(host, false)
         } else {
             Vec::new()
         };
@@ -534,18 +567,31 @@ impl Member {
             reason,
             ended_at: host.now,
             title: session
+                .measurement
                 .assigned
                 .as_ref()
                 .map(|assigned| assigned.title.clone())
                 .unwrap_or_default(),
             cards,
         });
-        self.finished.insert(run.clone());
+        self.finished.truncate(MAX_FINISHED - 1);
+        self.finished.push_front(run.clone());
         if outcome == Outcome::Late {
             let state = session.save(host, None);
-            self.late.insert(run, Late::new(state, session.delivery));
+            self.keep(host, run, Late::new(state, session.flusher.delivery));
             // The registration announces which results are pending here.
             self.fleet.reconnect(host);
+        }
+    }
+
+    /// Keeps the results of a run. If there are too many, those of the first run by name are deleted, which is usually the oldest.
+    fn keep(&mut self, host: &mut Host, run: String, late: Late) {
+        self.late.insert(run, late);
+        while self.late.len() > MAX_PENDING_RUNS || self.late.values().map(Late::size).sum::<usize>() > MAX_LATE {
+            let Some((first, _)) = self.late.pop_first() else {
+                return;
+            };
+            host.delete(&first);
         }
     }
 
@@ -592,11 +638,11 @@ impl Member {
 }
 
 fn measuring(session: &mut Session, host: &mut Host) -> View {
-    let Some(assigned) = &session.assigned else {
+    let Some(assigned) = &session.measurement.assigned else {
         return View::new(State::Preparing, "Waiting for the start of the run.");
     };
     let (title, duration) = (assigned.title.clone(), Duration::from_nanos(assigned.duration));
-    let Some(now) = session.run_time(host.now) else {
+    let Some(now) = session.measurement.run_time(host.now) else {
         return View {
             title,
             ..View::new(State::Preparing, "Waiting for the start of the run.")
@@ -614,7 +660,7 @@ fn measuring(session: &mut Session, host: &mut Host) -> View {
         View::running(left, session.is_disconnected())
     };
     let fraction = elapsed.as_secs_f64() / duration.as_secs_f64().max(1e-9);
-    let cards = session.cards(host, true);
+    let cards = session.measurement.cards(host, true);
     View { title, ..view }.with_values(fraction.min(1.0), &cards)
 }
 

@@ -37,19 +37,23 @@ impl Transfers {
         (status != 200).then(|| self.fail(request, Failure::Answer))
     }
 
-    /// Handles content.
+    /// Handles content. One byte too many makes a download fail, because the server may send without end.
     pub(crate) fn handle_bytes(&mut self, request: u64, bytes: u64) -> Option<Event> {
         let transfer = self.0.get_mut(&request)?;
-        // Some browsers count more than the content of an upload. One byte too many makes a download fail.
         let left = transfer.size.saturating_sub(transfer.moved);
-        let most = if transfer.is_upload {
-            left
-        } else {
-            left.saturating_add(1)
-        };
-        let bytes = bytes.min(most);
+        if !transfer.is_upload && bytes > left {
+            return Some(self.fail(request, Failure::Answer));
+        }
+        // Some browsers count more than the content of an upload.
+        let bytes = bytes.min(left);
         transfer.moved += bytes;
         (bytes > 0).then_some(Event::Bytes { request, bytes })
+    }
+
+    /// Handles the content of an upload: `total` bytes so far.
+    pub(crate) fn handle_sent(&mut self, request: u64, total: u64) -> Option<Event> {
+        let moved = self.0.get(&request)?.moved;
+        self.handle_bytes(request, total.saturating_sub(moved))
     }
 
     /// Handles the end of a response. Returns the events of the request.
@@ -113,21 +117,24 @@ mod tests {
         assert_eq!(down.handle_bytes(1, 10), Some(bytes(10)));
         assert_eq!(down.handle_finished(1), [Event::Finished { request: 1 }]);
         assert_eq!(down.handle_finished(1), [], "a second time");
-        for size in [9, 11] {
-            let mut down = transfers(false);
-            down.handle_bytes(1, size);
-            assert_eq!(down.handle_finished(1), [failed(Failure::Answer)]);
-        }
+        let mut short = transfers(false);
+        short.handle_bytes(1, 9);
+        assert_eq!(short.handle_finished(1), [failed(Failure::Answer)]);
+        let mut long = transfers(false);
+        assert_eq!(long.handle_bytes(1, 9), Some(bytes(9)));
+        assert_eq!(long.handle_bytes(1, 2), Some(failed(Failure::Answer)));
+        assert_eq!(long.handle_finished(1), []);
     }
 
     #[test]
     fn an_upload_counts_its_content_once() {
         let mut up = transfers(true);
-        assert_eq!(up.handle_bytes(1, 4), Some(bytes(4)));
+        assert_eq!(up.handle_sent(1, 1), Some(bytes(1)));
+        assert_eq!(up.handle_sent(1, 4), Some(bytes(3)));
         assert_eq!(up.handle_finished(1), [bytes(6), Event::Finished { request: 1 }]);
         let mut up = transfers(true);
-        assert_eq!(up.handle_bytes(1, 99), Some(bytes(10)));
-        assert_eq!(up.handle_bytes(1, 1), None);
+        assert_eq!(up.handle_sent(1, 99), Some(bytes(10)));
+        assert_eq!(up.handle_sent(1, 100), None);
         assert_eq!(up.handle_finished(1), [Event::Finished { request: 1 }]);
     }
 

@@ -248,12 +248,7 @@ fn invalid_assignments_are_rejected() {
         assert!(text.contains(from), "{from}");
         let wrong = text.replace(from, to);
         let reply = page.handle(at(0), read(&wrong));
-        assert!(
-            reply
-                .error
-                .is_some_and(|error| error.starts_with("invalid assignment: ")),
-            "{to}"
-        );
+        assert!(reply.error.is_some(), "{to}");
     }
     // Events without an assignment have no effect.
     for event in [

@@ -143,7 +143,7 @@ impl Browser {
         let end = self.now + millis * 1_000_000;
         while let Some(wake) = self.wake.take_if(|wake| *wake <= end) {
             self.now = self.now.max(wake);
-            self.handle(Input::Timeout);
+            self.handle(Input::Timeout {});
         }
         self.now = end;
     }
@@ -199,7 +199,7 @@ fn a_name_is_checked_stored_and_used_again() {
     let reload = Browser::load("", page.tab.clone(), page.device.clone());
     assert_eq!(reload.last("register")["name"], "the-tv");
     // The user leaves, and the next load shows the form.
-    page.handle(Input::Leave);
+    page.handle(Input::Leave {});
     assert_eq!(page.last("bye"), &json!({ "type": "bye" }));
     let later = Browser::load("", page.tab.clone(), page.device.clone());
     assert_eq!(
@@ -284,6 +284,212 @@ fn sequence_numbers_beyond_a_run_have_no_effect() {
     }
     page.text("/run/r-1", json!({ "type": "bye" }));
     assert_eq!(page.view.state, State::Ended, "it has no results");
+}
+
+/// A member that is `Ready` for a run.
+fn member() -> Browser {
+    let mut page = Browser::load(&format!("#{TOKEN}.x"), Entries::new(), Entries::new());
+    page.join("tv");
+    page.text(
+        "/join",
+        json!({ "type": "welcome", "protocol": 1, "version": "", "fleet": "home" }),
+    );
+    page
+}
+
+#[test]
+fn an_invitation_with_an_invalid_name_or_token_has_no_effect() {
+    let long = "x".repeat(129);
+    for (run, name, token) in [
+        ("../x", "tv", "run-token"),
+        ("", "tv", "run-token"),
+        (".hidden", "tv", "run-token"),
+        (&long, "tv", "run-token"),
+        ("r-1", "<b>", "run-token"),
+        ("r-1", "", "run-token"),
+        ("r-1", "tv", &long),
+        ("r-1", "tv", ""),
+    ] {
+        let mut page = member();
+        page.text(
+            "/join",
+            json!({ "type": "invite", "run": run, "name": name, "token": token }),
+        );
+        assert_eq!(page.sockets.len(), 1, "{run} {name} {token}");
+        assert_eq!(page.view.state, State::Member);
+        assert!(
+            page.view.line.starts_with("An invitation was rejected: "),
+            "{}",
+            page.view.line
+        );
+    }
+}
+
+/// Ends run `run` during the measurement, after its first rows.
+fn end_early(page: &mut Browser, run: &str, last_sequence: u64) {
+    let path = format!("/run/{run}");
+    page.text(
+        "/join",
+        json!({ "type": "invite", "run": run, "name": "tv", "token": "run-token" }),
+    );
+    page.text(&path, json!({ "type": "welcome", "protocol": 1, "version": "" }));
+    page.text(&path, assign());
+    let at = page.now + 1_000_000_000;
+    page.text(&path, json!({ "type": "start", "at": at }));
+    page.advance(3_000);
+    page.text(
+        &path,
+        json!({ "type": "welcome", "protocol": 1, "version": "", "last_sequence": last_sequence }),
+    );
+    page.text(&path, json!({ "type": "bye" }));
+    // The page registers again.
+    page.advance(1_000);
+    page.text(
+        "/join",
+        json!({ "type": "welcome", "protocol": 1, "version": "", "fleet": "home" }),
+    );
+}
+
+#[test]
+fn at_most_64_runs_are_kept_for_the_controller() {
+    let mut page = member();
+    for run in 0..66 {
+        end_early(&mut page, &format!("r-{run:02}"), 0);
+    }
+    let pending = page.last("register")["pending"].as_array().unwrap();
+    assert_eq!((pending.len(), &pending[0]["run"]), (64, &json!("r-02")));
+    let stored = |page: &Browser| {
+        page.tab
+            .keys()
+            .filter(|key| key.starts_with("netburn.run.run."))
+            .count()
+    };
+    assert_eq!(stored(&page), 64);
+    let mut reload = Browser::load("", page.tab.clone(), page.device.clone());
+    let pending = reload.last("register")["pending"].as_array().unwrap();
+    assert_eq!(pending.len(), 64);
+    reload.text("/join", json!({ "type": "discard", "run": "r-02" }));
+    assert_eq!(stored(&reload), 63);
+}
+
+#[test]
+fn late_results_wait_for_acknowledgements() {
+    let mut page = member();
+    end_early(&mut page, "r-1", 1 << 25);
+    page.sent.clear();
+    let late = |page: &Browser| {
+        page.sent
+            .iter()
+            .filter(|message| message["type"] == "late-results")
+            .count()
+    };
+    for _ in 0..3 {
+        page.text("/join", json!({ "type": "request-results", "run": "r-1" }));
+    }
+    assert!(late(&page) <= 3 * 64, "{}", late(&page));
+    page.sent.clear();
+    page.text("/join", json!({ "type": "ack", "run": "r-1", "sequence": 10 }));
+    assert_eq!(late(&page), 10);
+    page.sent.clear();
+    page.text("/join", json!({ "type": "ack", "run": "r-1", "sequence": 1 << 25 }));
+    page.text("/join", json!({ "type": "ack", "run": "r-1", "sequence": 1_u64 << 40 }));
+    assert!(late(&page) <= 64);
+    assert!(page.last("late-results-end")["error"].is_string());
+}
+
+#[test]
+fn a_run_has_at_most_64_assignments() {
+    let mut page = Browser::in_run();
+    for _ in 0..64 {
+        page.text("/run/r-1", assign());
+    }
+    assert!(page.sent.iter().all(|message| message["type"] != "done"));
+    page.text("/run/r-1", assign());
+    let error = page.last("done")["error"].as_str().unwrap();
+    assert_eq!(error, "more than 64 assignments in one run");
+}
+
+#[test]
+fn a_page_has_a_limited_number_of_stations_workloads_and_requests() {
+    let assignment = |stations: usize, workloads: usize, outstanding: u32| {
+        let mut message = assign();
+        let plan = message["plan"].as_object_mut().unwrap();
+        let names: Vec<String> = (0..workloads).map(|number| format!("w{number}")).collect();
+        let calls = json!({ "kind": "calls", "object_size": "16 KiB", "interval": "1 s", "outstanding": outstanding,
+            "goal": ["150 ms"] });
+        let sections = names.iter().map(|name| (name.clone(), calls.clone()));
+        plan["workload"] = sections.collect::<serde_json::Map<_, _>>().into();
+        let station = |number| (format!("s{number}"), json!({ "workload": names }));
+        plan["station"] = (0..stations).map(station).collect::<serde_json::Map<_, _>>().into();
+        message["stations"] = (0..stations).collect();
+        message
+    };
+    let answer = |message| {
+        let mut page = Browser::in_run();
+        page.text("/run/r-1", message);
+        match page.sent.last() {
+            Some(ready) if ready["type"] == "ready" => String::new(),
+            Some(done) => done["error"].as_str().unwrap_or_default().to_owned(),
+            None => panic!("no answer"),
+        }
+    };
+    assert_eq!(answer(assignment(64, 1, 1)), "");
+    assert_eq!(answer(assignment(1, 64, 1)), "");
+    assert_eq!(answer(assignment(1, 2, 5_000)), "");
+    assert_eq!(
+        answer(assignment(65, 1, 1)),
+        "invalid assignment: 65 stations of one page: at most 64"
+    );
+    assert_eq!(
+        answer(assignment(2, 33, 1)),
+        "invalid assignment: 66 workloads of one page: at most 64"
+    );
+    assert_eq!(
+        answer(assignment(1, 2, 5_001)),
+        "invalid assignment: 10002 requests of one page at once: at most 10000"
+    );
+}
+
+#[test]
+fn long_reasons_of_a_controller_are_truncated() {
+    let mut page = member();
+    end_early(&mut page, "r-1", 0);
+    page.text(
+        "/join",
+        json!({ "type": "invite", "run": "r-2", "name": "tv", "token": "run-token" }),
+    );
+    let reason = "x".repeat(1 << 20);
+    page.text("/run/r-2", json!({ "type": "welcome", "protocol": 1, "version": "" }));
+    page.text("/run/r-2", assign());
+    page.text("/run/r-2", json!({ "type": "start", "at": page.now }));
+    page.advance(2_000);
+    page.text("/run/r-2", json!({ "type": "stop", "reason": reason }));
+    page.text("/run/r-2", json!({ "type": "bye", "reason": reason }));
+    assert!(page.tab.values().all(|value| value.len() < 20_000));
+    assert!(page.view.line.len() < 5_000);
+    page.text("/join", json!({ "type": "bye", "reason": "y".repeat(60_000) }));
+    page.handle(Input::Leave {});
+    assert!(page.view.line.len() < 5_000, "{}", page.view.line.len());
+}
+
+/// A run can have a state in which the machine fails. A reload does not restore it.
+#[test]
+fn a_run_that_the_page_has_left_is_not_continued() {
+    let mut page = Browser::in_run();
+    page.text("/run/r-1", assign());
+    page.text("/run/r-1", json!({ "type": "start", "at": page.now + 1_000_000_000 }));
+    page.advance(3_000);
+    let mut tab = page.tab.clone();
+    let reload = Browser::load("", tab.clone(), page.device.clone());
+    assert!(reload.sockets.iter().any(|(_, url)| url.ends_with("/run/r-1")));
+    // As the page's script does after a failure of the module.
+    tab.remove("netburn.joined");
+    let mut reload = Browser::load("", tab, page.device.clone());
+    reload.join("tv");
+    assert_eq!(reload.sockets.len(), 1);
+    assert_eq!(reload.last("register")["pending"][0]["run"], "r-1");
+    let again = Browser::load("", reload.tab.clone(), reload.device.clone());
+    assert_eq!(again.sockets.len(), 1);
 }
 
 fn pick<'a, T>(random: &mut RandomStream, list: &'a [T]) -> &'a T {
@@ -387,11 +593,15 @@ fn malformed_inputs_at_any_time_do_not_break_a_station() {
                     request,
                     bytes: *pick(&mut random, &[0, 1, 16384, u64::MAX]),
                 },
-                2 => Input::Finished { request },
-                3 => Input::Failed { request },
-                4 => Input::Connected {
+                2 => Input::Finished {
                     request,
-                    at: *pick(&mut random, &[0, 1_000_000_000, i64::MIN]),
+                    connect_start: 0,
+                    connect_end: *pick(&mut random, &[0, 1_000_000_000, i64::MIN]),
+                },
+                3 => Input::Failed { request },
+                4 => Input::Sent {
+                    request,
+                    total: *pick(&mut random, &[0, 16384, u64::MAX]),
                 },
                 5 => Input::Closed { socket },
                 6 => Input::Opened { socket },
@@ -414,12 +624,12 @@ fn malformed_inputs_at_any_time_do_not_break_a_station() {
                 14 => Input::Join {
                     name: message(&mut random),
                 },
-                _ => Input::Timeout,
+                _ => Input::Timeout {},
             });
             let bytes: Vec<u8> = (0..random.below(80)).map(|_| random.next_u64() as u8).collect();
             page.station.handle_datagram(page.now, &bytes);
             page.station.handle_text(page.now, &message(&mut random));
         }
-        page.handle(Input::Leave);
+        page.handle(Input::Leave {});
     }
 }

@@ -69,7 +69,7 @@ pub struct Open {
 /// See [`ControlRequest::Acquire`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AcquireRun {
-    /// Name of the run: see [`is_run`](netburn_run_control::spool::is_run).
+    /// Name of the run: see [`is_run`](netburn_protocol::messages::is_run).
     pub run: String,
     /// Loopback port to which connections to the run are proxied.
     pub port: u16,

@@ -13,7 +13,6 @@ use netburn_protocol::messages::standing::{
 use netburn_protocol::messages::{self, Bye, MAX_TEXT, Malformed, RejectReason, Rejected, Rejection};
 use netburn_protocol::token::Token;
 use netburn_run_control::controller::ConnectionId;
-use netburn_run_control::spool;
 use netburn_traffic::limiter::Client;
 use netburn_units::Duration;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};

@@ -626,3 +626,24 @@ fn unknown_reject_codes_are_accepted() {
     let bye = standing::ToMember::from_text(bye);
     assert!(matches!(bye, Ok(standing::ToMember::Bye(bye)) if bye.code == Some(RejectReason::TokenRevoked)));
 }
+
+#[test]
+fn the_name_of_a_run_is_a_file_name() {
+    for name in ["r", "2026-11-22T05-30-00Z-four-uses", "a.b_c", &"x".repeat(128)] {
+        assert!(is_run(name), "{name}");
+    }
+    for name in [
+        "",
+        ".",
+        "..",
+        ".hidden",
+        "a/b",
+        "a\\b",
+        "a b",
+        "é",
+        "a\0",
+        &"x".repeat(129),
+    ] {
+        assert!(!is_run(name), "{name}");
+    }
+}

@@ -24,7 +24,7 @@ impl Hub {
         let runs = register
             .pending
             .iter()
-            .all(|w| spool::is_run(&w.run) && messages::is_name(&w.name));
+            .all(|w| messages::is_run(&w.run) && messages::is_name(&w.name));
         if !texts || !runs || !register.about.is_sound() {
             return Err(Rejection::InvalidMemberInfo);
         }

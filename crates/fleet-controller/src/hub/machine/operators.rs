@@ -61,7 +61,7 @@ impl Hub {
             members,
             until,
         } = acquire;
-        if !spool::is_run(&run) || port == 0 {
+        if !messages::is_run(&run) || port == 0 {
             return Err(Rejection::Run(run));
         }
         if self.runs.len() >= MAX_RUNS && !self.runs.contains_key(&run) {
