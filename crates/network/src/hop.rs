@@ -211,7 +211,7 @@ impl<T> Hop<T> {
     /// Queued bytes at `now`.
     #[must_use]
     pub fn backlog(&mut self, now: Instant) -> u64 {
-        while let Some((_, length)) = self.queued.pop_front_if(|(begin, _)| *begin <= now) {
+        while let Some((_, length)) = pop_if(&mut self.queued, |(begin, _)| *begin <= now) {
             self.queued_bytes -= u64::from(length);
         }
         self.queued_bytes
@@ -305,15 +305,15 @@ impl<T> Hop<T> {
     #[inline]
     pub fn poll_event(&mut self, now: Instant) -> Option<(Instant, HopEvent<T>)> {
         if let Some(sent) = &mut self.sent
-            && let Some(at) = sent.pop_front_if(|at| *at <= now)
+            && let Some(at) = pop_if(sent, |at| *at <= now)
         {
             return Some((at, HopEvent::Sent));
         }
-        if let Some(lost) = self.losses.pop_front_if(|packet| packet.at <= now) {
+        if let Some(lost) = pop_if(&mut self.losses, |packet| packet.at <= now) {
             self.count.lost += 1;
             return Some((lost.at, HopEvent::Lost(lost.packet)));
         }
-        let arrived = self.arrivals.pop_front_if(|packet| packet.at <= now)?;
+        let arrived = pop_if(&mut self.arrivals, |packet| packet.at <= now)?;
         self.arrived_at = Some(arrived.at);
         self.count.delivered += 1;
         self.count.delivered_bytes += u64::from(arrived.length);
@@ -408,6 +408,16 @@ impl<T> Hop<T> {
             Some(last) => at.max(last + self.config.interrupt_interval),
             None => at,
         }
+    }
+}
+
+/// Removes the first entry if it meets a condition.
+#[inline]
+fn pop_if<T>(entries: &mut VecDeque<T>, is_met: impl FnOnce(&T) -> bool) -> Option<T> {
+    if entries.front().is_some_and(is_met) {
+        entries.pop_front()
+    } else {
+        None
     }
 }
 

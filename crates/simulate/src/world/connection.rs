@@ -100,7 +100,8 @@ impl Host {
 
     fn free(&mut self, now: Instant) {
         let (mut freed, mut last) = (0, now);
-        while let Some(at) = self.sent_at.pop_front_if(|at| *at <= now) {
+        while let Some(at) = self.sent_at.front().copied().filter(|at| *at <= now) {
+            self.sent_at.pop_front();
             freed += self.weights.pop_front().map_or(0, u64::from);
             last = at;
         }
