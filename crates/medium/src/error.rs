@@ -21,7 +21,7 @@ pub fn success(modulation: Modulation, snr_db: f64, bits: u64) -> f64 {
             constellation::for_mcs(mcs).unwrap_or((12, (5, 6)))
         }
     };
-    let code = Code::of(per_bit.1);
+    let code = Code::for_rate(per_bit.1);
     let base = distance_base(uncoded(per_bit.0, snr));
     if code.first_term(base) * bits as f64 > HOPELESS {
         return 0.0;
@@ -73,7 +73,7 @@ struct Code {
 }
 
 impl Code {
-    fn of(rate: CodingRate) -> Self {
+    fn for_rate(rate: CodingRate) -> Self {
         let (inputs, first, weights): (f64, i32, &[f64]) = match rate {
             (1, 2) => (1.0, 10, &HALF),
             (2, 3) => (2.0, 6, &TWO_THIRDS),
@@ -181,7 +181,7 @@ mod tests {
             let snr = libm::pow(10.0, f64::from(tenths) / 10.0 / 10.0);
             for mcs in 0..14 {
                 let (bits, rate) = constellation::for_mcs(mcs).unwrap();
-                let (base, code) = (distance_base(uncoded(bits, snr)), Code::of(rate));
+                let (base, code) = (distance_base(uncoded(bits, snr)), Code::for_rate(rate));
                 let terms = code.weights.iter().zip(0..);
                 let step = if rate == (1, 2) { 2 } else { 1 };
                 let sum: f64 = terms
