@@ -136,12 +136,16 @@ pub struct Hop<T> {
     /// Planned ends of serialisation that were not reported yet, if they are reported.
     sent: Option<VecDeque<Instant>>,
     loss_rng: RandomStream,
+    /// Number of the last planned packet.
+    planned: u64,
     count: HopCount,
 }
 
 /// A packet whose serialisation is planned.
 #[derive(Debug)]
 struct Planned<T> {
+    /// Number of the packet: they keep their order.
+    number: u64,
     /// Begin and end of its serialisation.
     begin: Instant,
     end: Instant,
@@ -183,6 +187,7 @@ impl<T> Hop<T> {
             idle_event: None,
             sent: None,
             loss_rng,
+            planned: 0,
             count: HopCount::default(),
         }
     }
@@ -221,7 +226,7 @@ impl<T> Hop<T> {
     #[must_use]
     #[inline]
     pub fn is_idle(&self, now: Instant) -> bool {
-        self.idle_at <= now
+        self.idle_at <= now && self.idle_event.is_none()
     }
 
     /// Returns true if packets pass the hop without any delay.
@@ -231,23 +236,26 @@ impl<T> Hop<T> {
         self.config.is_passthrough() && self.arrivals.is_empty() && self.losses.is_empty() && self.service.is_none()
     }
 
-    /// Replaces the settings from `now` on. Packets whose serialisation began before are not affected. On a link with a
-    /// trace no packet is affected that was offered before.
+    /// Replaces the settings from `now` on. Packets whose serialisation began before are not affected. If the loss changes,
+    /// it is drawn again for the packets that wait. A trace keeps their times of serialisation.
     pub fn set_config(&mut self, now: Instant, config: HopConfig) {
         let draws_again = config.loss != self.config.loss;
         self.config = config;
         self.remainder = 0;
-        if self.service.as_ref().is_some_and(|service| service.has_trace()) {
-            return;
-        }
         let Some(first) = self.queued.iter().map(|(begin, _)| *begin).find(|begin| *begin >= now) else {
             return;
         };
         let mut waiting: Vec<_> = split(&mut self.arrivals, first).map(|packet| (packet, false)).collect();
         waiting.extend(split(&mut self.losses, first).map(|packet| (packet, true)));
-        waiting.sort_by_key(|(packet, _)| packet.begin);
-        self.idle_at = first;
+        waiting.sort_by_key(|(packet, _)| packet.number);
         self.interrupt = self.arrivals.back().map(|packet| packet.at).or(self.arrived_at);
+        if self.service.as_ref().is_some_and(|service| service.has_trace()) {
+            for (packet, is_lost) in waiting {
+                self.send(packet, Some(is_lost).filter(|_| !draws_again));
+            }
+            return;
+        }
+        self.idle_at = first;
         self.queued.retain(|(begin, _)| *begin < first);
         self.queued_bytes = self.queued.iter().map(|(_, length)| u64::from(*length)).sum();
         if let Some(sent) = &mut self.sent {
@@ -295,7 +303,7 @@ impl<T> Hop<T> {
         Ok(self.plan(now, length, packet, None))
     }
 
-    /// Processes all events up to `now`.
+    /// Ends the wait for the end of the last serialisation, if it is due.
     #[inline]
     pub fn handle_timeout(&mut self, now: Instant) {
         self.idle_event.take_if(|at| *at <= now);
@@ -333,7 +341,9 @@ impl<T> Hop<T> {
     /// Lower bound of the next delivery if no packet is offered; `None` if nothing is pending.
     #[must_use]
     pub(crate) fn next_delivery(&self) -> Option<Instant> {
-        self.arrivals.front().map(|packet| packet.at)
+        let arrival = self.arrivals.front().map(|packet| packet.at);
+        // A queue discipline may have another packet for the idle link.
+        arrival.or_else(|| self.idle_event.map(|end| end + self.config.delay))
     }
 
     /// Plans the serialisation of a packet, and returns its end. Draws whether the packet is lost, unless that is known.
@@ -341,6 +351,13 @@ impl<T> Hop<T> {
         let begin = now.max(self.idle_at);
         let end = self.end_of_serialisation(begin, length);
         if begin > now {
+            // Two at a time, so that few remain that wait no longer.
+            for _ in 0..2 {
+                let Some((_, begun)) = pop_if(&mut self.queued, |(begin, _)| *begin <= now) else {
+                    break;
+                };
+                self.queued_bytes -= u64::from(begun);
+            }
             self.queued.push_back((begin, length));
             self.queued_bytes += u64::from(length);
         }
@@ -351,25 +368,34 @@ impl<T> Hop<T> {
         if let Some(sent) = &mut self.sent {
             sent.push_back(end);
         }
-        let planned = |at| Planned {
+        self.planned += 1;
+        let packet = Planned {
+            number: self.planned,
             begin,
             end,
-            at,
+            at: end,
             length,
             packet,
         };
+        self.send(packet, is_lost);
+        end
+    }
+
+    /// Sends a packet on its way whose serialisation is planned. Draws whether it is lost, unless that is known.
+    #[inline]
+    fn send(&mut self, mut packet: Planned<T>, is_lost: Option<bool>) {
+        packet.at = packet.end;
         let loss = self.config.loss;
         if is_lost.unwrap_or_else(|| loss > Probability::ZERO && self.loss_rng.happens(loss)) {
-            self.losses.push_back(planned(end));
-            return end;
+            self.losses.push_back(packet);
+            return;
         }
         // A shorter delay must not reorder packets.
-        let at = end + self.config.delay;
+        let at = packet.end + self.config.delay;
         let at = self.arrivals.back().map_or(at, |last| at.max(last.at));
-        let at = self.next_interrupt(at);
-        self.interrupt = Some(at);
-        self.arrivals.push_back(planned(at));
-        end
+        packet.at = self.next_interrupt(at);
+        self.interrupt = Some(packet.at);
+        self.arrivals.push_back(packet);
     }
 
     /// End of a serialisation that begins at `now`.
@@ -430,6 +456,7 @@ fn split<T>(planned: &mut VecDeque<Planned<T>>, begin: Instant) -> std::collecti
 #[cfg(test)]
 mod tests {
     use super::*;
+    use netburn_scenario::plan::Outage;
     use netburn_units::Seed;
     use proptest::prelude::*;
 
@@ -612,7 +639,10 @@ mod tests {
                 }
                 // All but the first of these are queued.
                 let backlog: u64 = waiting.iter().skip(1).map(|length: &u32| u64::from(*length)).sum();
-                prop_assert_eq!(hop.backlog(Instant::from_nanos(now)), backlog);
+                // Asking for the backlog must change nothing.
+                if number % 2 == 0 {
+                    prop_assert_eq!(hop.backlog(Instant::from_nanos(now)), backlog);
+                }
                 let fits = sent.is_empty() || backlog + u64::from(*length) <= queue;
                 let taken = hop.handle_packet(Instant::from_nanos(now), *length, number);
                 prop_assert_eq!(taken.err(), (!fits).then_some(number));
@@ -724,6 +754,68 @@ mod tests {
                 prop_assert_eq!(arrived[number], (number as u32, *sent + Duration::from_millis(7)));
             }
         }
+    }
+
+    /// The list of packets that may wait is as long as those that do, also without a limit of the queue.
+    #[test]
+    fn packets_that_have_left_the_queue_are_forgotten() {
+        let mut hop = hop(Some(12_304_000), 0, u64::MAX);
+        // 1 ms for each packet, of which four wait.
+        for number in 0..10_000 {
+            let now = Instant::from_millis((number - 4_i64).max(0));
+            assert!(hop.handle_packet(now, 1_500, number as u32).is_ok());
+            while hop.poll_event(now).is_some() {}
+            assert!(hop.queued.len() <= 8, "{}", hop.queued.len());
+        }
+        assert_eq!(hop.backlog(Instant::from_millis(9_995)), 4 * 1_500);
+    }
+
+    /// After an outage of a link without a rate, all packets that waited begin at one instant. A new loss keeps their order.
+    #[test]
+    fn packets_that_begin_together_keep_their_order() {
+        let mut hop = hop(None, 10, 1_000_000);
+        let outage = Outage {
+            start: Duration::from_millis(2_000),
+            length: Duration::from_millis(1_000),
+        };
+        hop.set_service(Service::new(&[outage], None).unwrap());
+        let config = hop.config();
+        let lossy = |ppb| HopConfig {
+            loss: Probability::from_ppb(ppb).unwrap(),
+            ..config
+        };
+        hop.set_config(Instant::ZERO, lossy(500_000_000));
+        for number in 0..100 {
+            assert!(hop.handle_packet(Instant::from_millis(2_100), 1_500, number).is_ok());
+        }
+        hop.set_config(Instant::from_millis(2_500), lossy(0));
+        let mut arrived = Vec::new();
+        while let Some((at, event)) = hop.poll_event(Instant::from_secs(100)) {
+            match event {
+                HopEvent::Arrived(number) if at == Instant::from_millis(3_010) => arrived.push(number),
+                // The first one began its serialisation when it was offered.
+                HopEvent::Lost(0) => arrived.push(0),
+                other => panic!("{other:?} at {at:?}"),
+            }
+        }
+        assert!(arrived.iter().copied().eq(0..100), "{arrived:?}");
+    }
+
+    /// A queue discipline may hold more packets for a link whose packet will be lost.
+    #[test]
+    fn a_lost_packet_bounds_the_next_delivery() {
+        let mut hop = hop(Some(12_304_000), 5, 1_000_000);
+        hop.report_idle();
+        let config = HopConfig {
+            loss: Probability::from_ppb(1_000_000_000).unwrap(),
+            ..hop.config()
+        };
+        hop.set_config(Instant::ZERO, config);
+        assert!(hop.handle_packet(Instant::ZERO, 1_500, 1).is_ok());
+        assert_eq!(hop.next_delivery(), Some(Instant::from_millis(6)));
+        assert!(!hop.is_idle(Instant::from_millis(1)), "until the event is processed");
+        hop.handle_timeout(Instant::from_millis(1));
+        assert!(hop.is_idle(Instant::from_millis(1)));
     }
 
     /// A shorter delay doesn't reorder packets.

@@ -56,7 +56,8 @@ pub struct Network<P> {
     changes: ChangeSchedule,
     /// True if no output reports the packets that leave the server.
     plans_sent: bool,
-    /// Otherwise, flow and bytes of the packets that the server has queued on its hop and that are not sent yet.
+    /// Flow and bytes of the packets that the server has queued on its hop and that are not sent yet. Empty if
+    /// `plans_sent`.
     at_server: VecDeque<(u32, u32)>,
     small_queues: SmallQueues<P>,
     down: Vec<Traffic>,
@@ -174,8 +175,9 @@ impl<P: Payload> Network<P> {
         sent
     }
 
-    /// Makes the packets that leave the server no [`Output::Sent`]: [`handle_packet_with`](Self::handle_packet_with) returns
-    /// their times instead, which [`Output::SentTimesChanged`] invalidates.
+    /// Disables [`Output::Sent`] for packets of the server, and [`expect_burst`](Self::expect_burst).
+    /// [`handle_packet_with`](Self::handle_packet_with) returns their times instead. [`Output::SentTimesChanged`] invalidates
+    /// them.
     pub fn plan_sent(&mut self) {
         self.plans_sent = true;
         self.backhaul.report_nothing_sent();
@@ -194,7 +196,9 @@ impl<P: Payload> Network<P> {
     /// Further ones wait in the socket without delaying other flows, as with TCP Small Queues.
     /// Flows without an announcement are not limited.
     pub fn expect_burst(&mut self, flow: u32, bytes: u64) {
-        self.small_queues.expect(flow, bytes);
+        if !self.plans_sent {
+            self.small_queues.expect(flow, bytes);
+        }
     }
 
     /// Processes all events up to `now`, in the order of time.

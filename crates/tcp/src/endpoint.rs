@@ -208,8 +208,8 @@ impl Endpoint {
         self.sender.handle_freed(now, truesize)
     }
 
-    /// When [`handle_freed`](Self::handle_freed) returns true; `None` if it does not before the next
-    /// [`poll_transmit`](Self::poll_transmit).
+    /// When [`handle_freed`](Self::handle_freed) returns true while the host holds packets; `None` if it does not before the
+    /// next [`poll_transmit`](Self::poll_transmit).
     #[must_use]
     pub fn wake_of_freed(&self) -> Option<FreedWake> {
         self.sender.wake_of_freed()

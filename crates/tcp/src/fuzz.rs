@@ -241,15 +241,15 @@ impl World {
         let truesize = self.held[side].drain(..count).map(u64::from).sum();
         // A timer that is overdue permits transmissions as well.
         let overdue = self.ends[side].poll_timeout().is_some_and(|(at, _)| at <= self.now);
-        let (wake, before) = (self.ends[side].wake_of_freed(), self.ends[side].queued());
         let wakes = self.ends[side].handle_freed(self.now, truesize);
-        let is_met = wake.is_some_and(|wake| wake.is_met(self.now, self.ends[side].queued()));
-        assert!(wakes == is_met || before == 0);
+        let before = self.ends[side].info();
         let sent = self.drain(side);
         assert!(
             wakes || overdue || sent == 0,
             "a freed packet let {sent} bursts be sent, unannounced"
         );
+        // So a host may leave out the look.
+        assert!(wakes || overdue || format!("{:?}", self.ends[side].info()) == format!("{before:?}"));
     }
 
     fn next(&self) -> Option<Instant> {

@@ -114,8 +114,9 @@ impl SmallQueue {
         Some(self.settings?.limit(truesize, rate, self.paced) << factor)
     }
 
-    /// Limit of the queued bytes up to which a packet of `truesize` has to wait; `None` if it may be sent. `outstanding` is the
-    /// number of sent and unacknowledged records: with at most one it never waits (`tcp_rtx_queue_empty_or_single_skb`).
+    /// A packet of `truesize` waits until at most this number of bytes is queued; `None` if it may be sent. `outstanding` is
+    /// the number of sent and unacknowledged records: with at most one it never waits
+    /// (`tcp_rtx_queue_empty_or_single_skb`).
     pub(crate) fn throttles(
         &self,
         truesize: u32,

@@ -342,7 +342,7 @@ impl<P: Payload> Network<P> {
         Some((next, packet))
     }
 
-    /// Radio and node of a packet from the server that meets nothing before the air. It is the route that
+    /// Radio and node of a packet from the server that no hop delays before the air. It is the route that
     /// [`handle_arrival`](Self::handle_arrival) finds step by step.
     #[inline]
     fn direct(&self, packet: &NetPacket<P>) -> Option<(NodeId, NodeId)> {

@@ -165,7 +165,7 @@ impl<P: Payload> Backhaul<P> {
         link.config().queue.as_bytes().saturating_sub(backlog)
     }
 
-    /// Makes the packets that leave the server no events.
+    /// Disables the events of packets that leave the server.
     pub(crate) fn report_nothing_sent(&mut self) {
         self.hops[LINK_DOWN].report_sent(false);
         self.update_timeout(LINK_DOWN);
@@ -369,7 +369,7 @@ impl<P: Payload> Backhaul<P> {
     }
 }
 
-/// Moves packets from a discipline to its link while that is idle.
+/// Moves packets from a discipline to its link while the link is idle.
 fn feed<P: Payload>(now: Instant, discipline: &mut Pacer<P>, link: &mut Hop<NetPacket<P>>) {
     while link.is_idle(now) {
         let Some(packet) = discipline.dequeue(now) else { return };

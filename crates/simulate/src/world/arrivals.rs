@@ -11,6 +11,7 @@ use netburn_tcp::segment::Flags;
 use netburn_tcp::{Packet as Segment, Transmit};
 use netburn_units::{ByteSize, Instant};
 use netburn_workload::{Direction, ProbeTarget, RemoteTimestamps, RequestId};
+use std::collections::BTreeMap;
 
 impl World {
     /// Processes the outputs of the network at this instant.
@@ -37,15 +38,19 @@ impl World {
         self.deliver_segments();
     }
 
-    /// Asks again when the packets of the server will have left it.
+    /// Replaces the times at which packets of the server leave it, after a change of its link.
     fn plan_sent_again(&mut self) {
-        let planned = self.network.planned_sent(self.now);
-        for (slot, connection) in self.connections.iter_mut().enumerate() {
-            let Some(connection) = connection else { continue };
-            let flow = connection.serial << 1 | End::Server.index() as u32;
-            let host = connection.host(End::Server);
-            let own = planned.iter().filter(|(_, of)| *of == flow);
-            host.plan_again(self.now, own.map(|(at, _)| *at));
+        let mut by_flow: BTreeMap<u32, Vec<Instant>> = BTreeMap::new();
+        for (at, flow) in self.network.planned_sent(self.now) {
+            by_flow.entry(flow).or_default().push(at);
+        }
+        for (flow, sent_at) in by_flow {
+            let Some(slot) = self.slot_of(flow >> 1) else { continue };
+            let Some(connection) = &mut self.connections[slot] else {
+                continue;
+            };
+            let host = connection.host(End::BOTH[(flow & 1) as usize]);
+            host.plan_again(&sent_at);
             self.freed_due.set(slot, host.wakes_at());
         }
     }
@@ -251,11 +256,11 @@ impl World {
         let host = of.host(end);
         let weight = host.on_sent(packets);
         if weight > 0 {
-            // An endpoint that waits for less memory looks at each freed packet, as in `tcp_tsq_handler`: so it takes its
-            // place among those that are ready.
-            let looks = host.endpoint.wake_of_freed().is_some_and(|wake| wake.is_met(at, 0));
+            // An endpoint that waits for less memory tries to send after each freed packet, as in `tcp_tsq_handler`. That
+            // determines its order among those that are ready.
+            let tries = host.endpoint.wake_of_freed().is_some_and(|wake| wake.is_met(at, 0));
             host.endpoint.handle_freed(at, weight);
-            if looks {
+            if tries {
                 self.mark_ready(slot, end);
             }
         }

@@ -83,9 +83,9 @@ impl Host {
 
 /// Packets whose times of leaving the host are known: those of the server.
 impl Host {
-    /// Replaces the times after `now`.
-    pub(crate) fn plan_again(&mut self, now: Instant, sent_at: impl Iterator<Item = Instant>) {
-        self.sent_at.retain(|at| *at <= now);
+    /// Replaces the last times.
+    pub(crate) fn plan_again(&mut self, sent_at: &[Instant]) {
+        self.sent_at.truncate(self.sent_at.len().saturating_sub(sent_at.len()));
         self.sent_at.extend(sent_at);
     }
 
@@ -102,8 +102,11 @@ impl Host {
         let (mut freed, mut last) = (0, now);
         while let Some(at) = self.sent_at.front().copied().filter(|at| *at <= now) {
             self.sent_at.pop_front();
-            freed += self.weights.pop_front().map_or(0, u64::from);
-            last = at;
+            // A packet without content is not charged.
+            if let Some(weight) = self.weights.pop_front().filter(|weight| *weight > 0) {
+                freed += u64::from(weight);
+                last = at;
+            }
         }
         if freed > 0 {
             self.endpoint.handle_freed(last, freed);
