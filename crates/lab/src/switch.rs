@@ -516,7 +516,7 @@ impl Switch {
                         self.credits[usize::from(station)].on_transmitted(sender(flow), u64::from(bytes));
                     }
                 }
-                // The lab lets them be reported.
+                // Only a network that plans these times has this output.
                 Output::SentTimesChanged { .. } => {}
             }
         }

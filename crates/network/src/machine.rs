@@ -257,39 +257,21 @@ impl<P: Payload> Network<P> {
         first
     }
 
-    /// Processes the events of wired hops from `at` on, up to the first output, another event, or `limit`. Returns the last
-    /// instant.
-    fn run_wires(&mut self, mut at: Instant, limit: Instant) -> Instant {
+    /// Processes the events of wired hops at `at`, and in a plain network those of the link from the server up to the first
+    /// output, another event, or `limit`. Returns the last instant.
+    fn run_wires(&mut self, at: Instant, limit: Instant) -> Instant {
         if self.is_plain {
             // At one instant, a change precedes the wired hops.
-            let others = [self.wired.poll_timeout(), self.changes.next()]
-                .into_iter()
-                .flatten()
-                .min();
-            let before = others.map_or(limit, |at| limit.min(at - Duration::from_nanos(1)));
+            let others = [self.wired.poll_timeout(), self.changes.next()];
+            let first = others.into_iter().flatten().min();
+            let before = first.map_or(limit, |at| limit.min(at - Duration::from_nanos(1)));
             if let Some(last) = self.run_from_server(before) {
                 self.cached_timeout = None;
                 return last;
             }
         }
-        loop {
-            self.drain_wires(at);
-            match self.backhaul.poll_timeout() {
-                Some(next) if next <= limit && self.outputs.is_empty() && self.is_wire_next(next) => at = next,
-                _ => break,
-            }
-        }
-        self.cached_timeout = None;
+        self.step(at, Wake::Wire);
         at
-    }
-
-    /// Returns true if an event of a wired hop at `at` precedes all other events.
-    fn is_wire_next(&mut self, at: Instant) -> bool {
-        let later = |other: Option<Instant>| other.is_none_or(|other| at < other);
-        self.wlan.air.poll_timeout().is_none_or(|(air, _)| at <= air)
-            && later(self.wired.poll_timeout())
-            && later(self.changes.next())
-            && (self.features.is_empty() || self.features.timeouts().all(|(_, other)| later(other)))
     }
 
     /// Time of the next [`handle_timeout`](Self::handle_timeout), and its reason.

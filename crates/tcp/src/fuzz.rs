@@ -248,7 +248,7 @@ impl World {
             wakes || overdue || sent == 0,
             "a freed packet let {sent} bursts be sent, unannounced"
         );
-        // So a host may leave out the look.
+        // Then the poll had no effect, so that a host may omit it.
         assert!(wakes || overdue || format!("{:?}", self.ends[side].info()) == format!("{before:?}"));
     }
 

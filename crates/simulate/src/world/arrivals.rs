@@ -234,7 +234,7 @@ impl World {
             DropSite::Sender(DropReason::RetryLimit) | DropSite::Wire | DropSite::Lost | DropSite::Air(_) => return,
             DropSite::Sender(_) => false,
         };
-        host.endpoint_at(self.now);
+        host.free_sent(self.now);
         let weight = host.on_sent(1);
         if refused {
             let packet = Segment {

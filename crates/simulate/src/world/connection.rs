@@ -92,13 +92,19 @@ impl Host {
     /// The endpoint at `now`, after the packets that have left the host.
     #[inline]
     pub(crate) fn endpoint_at(&mut self, now: Instant) -> &mut Endpoint {
-        if self.sent_at.front().is_some_and(|at| *at <= now) {
-            self.free(now);
-        }
+        self.free_sent(now);
         &mut self.endpoint
     }
 
-    fn free(&mut self, now: Instant) {
+    /// Frees the packets that have left the host.
+    #[inline]
+    pub(crate) fn free_sent(&mut self, now: Instant) {
+        if self.sent_at.front().is_some_and(|at| *at <= now) {
+            self.free_due(now);
+        }
+    }
+
+    fn free_due(&mut self, now: Instant) {
         let (mut freed, mut last) = (0, now);
         while let Some(at) = self.sent_at.front().copied().filter(|at| *at <= now) {
             self.sent_at.pop_front();
