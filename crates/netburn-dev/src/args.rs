@@ -17,6 +17,7 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     Validate(ValidateArgs),
     Crosscheck(Box<CrosscheckArgs>),
+    Speed(SpeedArgs),
     #[command(hide = true)]
     Flow(FlowArgs),
     /// Create the namespaces of a lab and the processes in them
@@ -117,6 +118,22 @@ pub(crate) struct CrosscheckArgs {
     /// Format of the result
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     pub(crate) format: Format,
+}
+
+/// Compare the processor time of the simulator with that of ns-3
+///
+/// Runs the same networks in both, in turn on one processor, and prints the fastest run of each.
+#[derive(Debug, Args)]
+pub(crate) struct SpeedArgs {
+    /// Networks, as in the output [default: all]
+    #[arg(value_name = "NAMES")]
+    pub(crate) names: Vec<String>,
+    /// Number of runs of ns-3 for each network. netburn runs five times beside each.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = value_parser!(u32).range(1..=20))]
+    pub(crate) rounds: u32,
+    /// Python with the package ns3 [default: ~/.cache/netburn-ns3/bin/python, else python3]
+    #[arg(long, value_name = "PROGRAM")]
+    pub(crate) python: Option<PathBuf>,
 }
 
 /// Program with which the models are compared.

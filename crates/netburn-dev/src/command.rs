@@ -4,7 +4,7 @@ pub(crate) mod lab;
 mod ns3;
 pub(crate) mod validate;
 
-use crate::args::{Against, CrosscheckArgs};
+use crate::args::{Against, CrosscheckArgs, SpeedArgs};
 use crate::exit::{CliError, ExitStatus, eprint_message};
 use crate::interrupt;
 use netburn_record::{QualityIssue, Run, RunStatus};
@@ -21,6 +21,11 @@ pub(crate) fn crosscheck(args: &CrosscheckArgs) -> Result<ExitStatus, CliError> 
         Against::Ns3 => ns3::crosscheck(args),
         Against::Lab | Against::Kernel => lab::crosscheck(args),
     }
+}
+
+/// `netburn-dev speed`.
+pub(crate) fn speed(args: &SpeedArgs) -> Result<ExitStatus, CliError> {
+    ns3::speed::speed(args)
 }
 
 /// Returns the reasons why values of the lab are unreliable, without those that `--busy` accepts.

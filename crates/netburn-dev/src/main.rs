@@ -19,6 +19,7 @@ fn main() -> ExitCode {
     exit_code(match Cli::parse().command {
         Command::Validate(args) => command::validate::validate(&args),
         Command::Crosscheck(args) => command::crosscheck(&args),
+        Command::Speed(args) => command::speed(&args),
         Command::Flow(args) => command::lab::flow(&args.end),
         Command::LabInit => std::process::exit(netburn_lab::init::main()),
         Command::Agent => take_part(netburn_run_control::agent_main),

@@ -1,7 +1,8 @@
-//! `netburn-dev crosscheck --against ns-3`: random plans in ns-3 and in the simulator.
+//! `netburn-dev crosscheck --against ns-3`: random plans in ns-3 and in the simulator. `netburn-dev speed`: their processor time.
 
 mod kernel;
 mod process;
+pub(super) mod speed;
 
 use crate::args::{CrosscheckArgs, Format};
 use crate::exit::{CliError, ExitStatus, eprint_message, print_stdout};
@@ -116,13 +117,13 @@ fn both(plan: &CrosscheckPlan, ns3: &mut Ns3) -> Result<PlanResult, CliError> {
         plan: plan.number,
         digest: plan.digest(),
         version: ns3.version.clone(),
-        ns3: vec![ns3.run(plan, 1)?],
+        ns3: vec![ns3.run(plan, 1)?.values],
         netburn: simulated(plan)?,
         kernel: Vec::new(),
     };
     if count_differing(plan, &result) > 0 {
         for seed in MORE_SEEDS {
-            result.ns3.push(ns3.run(plan, seed)?);
+            result.ns3.push(ns3.run(plan, seed)?.values);
         }
     }
     Ok(result.shortened())

@@ -8,6 +8,7 @@
 //! - [`mod@compare`] – values that disagree beyond the tolerance, ordered by size.
 //! - [`metric`] – compared metrics. [`known`]: causes of disagreements.
 //! - [`page`] – the outcome as a page.
+//! - [`speed`] – plans whose processor time is compared.
 //!
 //! This module starts no program; the command `netburn-dev crosscheck` does.
 
@@ -23,6 +24,7 @@ pub mod plan;
 pub mod results;
 pub mod scenario;
 pub mod simulated;
+pub mod speed;
 
 pub use collect::Collector;
 pub use compare::{Comparison, Disagreement, compare};

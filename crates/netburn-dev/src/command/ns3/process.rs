@@ -42,7 +42,15 @@ enum Answer {
         seed: u64,
         goodput: Vec<f64>,
         round_trip: Vec<Option<f64>>,
+        processor_seconds: f64,
     },
+}
+
+/// What ns-3 answered to a plan.
+pub(super) struct Ns3Run {
+    pub(super) values: Values,
+    /// Processor time of the run in seconds, without that of the compiler and of Python's start.
+    pub(super) processor_seconds: f64,
 }
 
 impl Ns3 {
@@ -81,7 +89,7 @@ impl Ns3 {
     ///
     /// # Errors
     /// ns-3 could not run it.
-    pub(super) fn run(&mut self, plan: &CrosscheckPlan, seed: u64) -> Result<Values, CliError> {
+    pub(super) fn run(&mut self, plan: &CrosscheckPlan, seed: u64) -> Result<Ns3Run, CliError> {
         let mut fields = plan.for_ns3();
         fields["seed"] = seed.into();
         let failed = |error: std::io::Error| CliError::Failed(format!("ns-3: {error}"));
@@ -94,10 +102,14 @@ impl Ns3 {
                 seed,
                 goodput,
                 round_trip,
-            }) => Ok(Values {
-                seed,
-                goodput,
-                round_trip,
+                processor_seconds,
+            }) => Ok(Ns3Run {
+                values: Values {
+                    seed,
+                    goodput,
+                    round_trip,
+                },
+                processor_seconds,
             }),
             Ok(Answer::Failed { error }) => Err(CliError::Failed(format!("ns-3: {error}"))),
             Err(_) if line.is_empty() => Err(CliError::Usage("the process with ns-3 ended".to_owned())),

@@ -80,8 +80,10 @@ def run_apart(fields):
     os.close(writing)
     with os.fdopen(reading) as pipe:
         text = pipe.read()
-    _, status = os.waitpid(child, 0)
-    return json.loads(text) if text else {"error": f"ns-3 ended with status {status}"}
+    _, status, used = os.wait4(child, 0)
+    if not text:
+        return {"error": f"ns-3 ended with status {status}"}
+    return dict(json.loads(text), processor_seconds=used.ru_utime + used.ru_stime)
 
 
 def main():
