@@ -1,23 +1,14 @@
 //! Processor time of the simulated air on one thread: `cargo bench -p netburn-dev`.
 //!
-//! Configurations of `netburn-dev validate` with the durations that were timed in ns-3:
+//! Configurations of `netburn-dev validate`. `netburn-dev speed` runs such networks in ns-3 as well.
 //!
 //! - Saturated uplink of 802.11a at 54 Mbit/s for 10 simulated seconds.
 //! - Three stations with 100 Mbit/s of UDP each behind one FIFO for 30 s.
 
 use netburn_dev::validate::CaseFile;
 
-/// Stations, and the time of ns-3.44 (optimised wheel) in seconds.
-const UPLINK: [(u32, Option<f64>); 7] = [
-    (5, Some(2.8)),
-    (10, Some(4.9)),
-    (20, Some(9.0)),
-    (50, Some(22.7)),
-    (100, None),
-    (150, None),
-    (200, None),
-];
-const ANOMALY: f64 = 5.2;
+/// Numbers of stations.
+const UPLINK: [u32; 7] = [5, 10, 20, 50, 100, 150, 200];
 /// Number of runs, of which the fastest counts, because disturbances only slow a run down.
 const RUNS: u32 = 5;
 
@@ -27,22 +18,16 @@ fn main() {
         return;
     }
     println!("saturated uplink, 802.11a 54 Mbit/s, 1500 bytes, 10 simulated seconds");
-    for (stations, theirs) in UPLINK {
+    for stations in UPLINK {
         let [millis, goodput, collided] = time(&uplink(stations));
         // Goodput counts packets of 12 000 bits that arrived once.
         let transmissions = goodput * 1e7 / 12_000.0 / (1.0 - collided);
         let each = millis * 1e6 / transmissions;
-        let than = theirs.map_or_else(String::new, |theirs| {
-            format!(", ns-3 {theirs} s: {:.0} times", theirs * 1e3 / millis)
-        });
-        println!("  n = {stations:3}: {millis:7.2} ms, {each:5.0} ns a transmission{than}");
+        println!("  n = {stations:3}: {millis:7.2} ms, {each:5.0} ns a transmission");
     }
     println!("three stations, 100 Mbit/s of UDP offered to each, FIFO, 30 simulated seconds");
     let [millis, goodput, _] = time(ANOMALY_CASE);
-    println!(
-        "  {millis:7.2} ms, {goodput:.1} Mbit/s, ns-3 {ANOMALY} s: {:.0} times",
-        ANOMALY * 1e3 / millis
-    );
+    println!("  {millis:7.2} ms, {goodput:.1} Mbit/s");
     if let Some(kib) = peak_memory_kib() {
         println!("peak memory of it all: {:.1} MiB", kib as f64 / 1024.0);
     }

@@ -1,7 +1,7 @@
 //! Cost of simulated plans, in processor time of one thread: `cargo bench -p netburn-simulate`.
 //!
 //! Workloads, HTTP over modelled TCP, the network, the air and the rows, from the baseline to the
-//! end of the drain.
+//! end of the drain. `netburn-dev speed` runs some of these networks in ns-3 as well.
 
 use netburn_record::Row;
 use netburn_scenario::{Document, Environment, Plan, load};
@@ -9,10 +9,6 @@ use netburn_simulate::Counters;
 use std::fmt::Write;
 use std::ops::ControlFlow;
 
-/// Processor time of ns-3.44 (optimised build) for the same number of simulated seconds, in
-/// seconds.
-const ANOMALY: f64 = 4.4;
-const DENSE: [(u32, f64); 2] = [(10, 35.0), (30, 79.0)];
 /// The fastest of this number of runs counts, because disturbances only slow a run down.
 const ROUNDS: u32 = 5;
 
@@ -28,27 +24,26 @@ fn main() {
         }
     }
     let anomaly = built_in("anomaly", &[("duration", "31 s"), ("ap.home.queue", "fifo")]);
-    time("anomaly, FIFO, 31 s", &anomaly, ROUNDS, Some(ANOMALY));
-    for (stations, theirs) in DENSE {
+    time("anomaly, FIFO, 31 s", &anomaly, ROUNDS);
+    for stations in [10, 30] {
         let name = format!("dense cell, {stations} stations, 11 s");
-        time(&name, &from_text(&dense(stations)), ROUNDS, Some(theirs));
+        time(&name, &from_text(&dense(stations)), ROUNDS);
     }
     time(
         "8 access points, 200 stations that walk, 60 s",
         &from_text(&walkers(8, 200)),
         3,
-        None,
     );
     let walk = built_in("walk-with-a-call", &[("network.home.k", "true")]);
-    time("walk-with-a-call with k, 30 s", &walk, ROUNDS, None);
+    time("walk-with-a-call with k, 30 s", &walk, ROUNDS);
     for queue in ["fifo", "fq-codel", "airtime"] {
         let plan = built_in("archer-c7-one-ssid", &[("ap.c7.queue", queue)]);
-        time(&format!("archer-c7-one-ssid, {queue}, 5 min"), &plan, 1, None);
+        time(&format!("archer-c7-one-ssid, {queue}, 5 min"), &plan, 1);
     }
     // A packet of `voice` is a transmission of its own. Segments of `voip` share transmissions.
     for workload in ["voice", "voip"] {
         let name = format!("30 stations with {workload} beside a download, 6 s");
-        time(&name, &from_text(&calls(30, workload)), ROUNDS, None);
+        time(&name, &from_text(&calls(30, workload)), ROUNDS);
     }
     if let Some(kib) = peak_memory_kib() {
         println!("peak memory of it all: {:.1} MiB", kib as f64 / 1024.0);
@@ -100,7 +95,7 @@ fn from_text(text: &str) -> Plan {
 }
 
 /// Runs a plan and prints its cost.
-fn time(name: &str, plan: &Plan, rounds: u32, theirs: Option<f64>) {
+fn time(name: &str, plan: &Plan, rounds: u32) {
     let (mut quickest, mut rows, mut transmissions) = (f64::INFINITY, 0, 0);
     let mut counters = Counters::default();
     for _ in 0..rounds {
@@ -115,13 +110,10 @@ fn time(name: &str, plan: &Plan, rounds: u32, theirs: Option<f64>) {
         quickest = quickest.min(used() - begun);
         counters = done.expect("it can be simulated").counters;
     }
-    let than = theirs.map_or_else(String::new, |theirs| {
-        format!(", ns-3 {theirs} s: {:.0} times", theirs / quickest)
-    });
     let each = |count: u64| quickest * 1e9 / count.max(1) as f64;
     println!(
         "{name}: {:.1} ms, {} data segments, {rows} rows; for each data segment {:.0} ns, packet {:.0} ns, \
-         transmission {:.0} ns{than}",
+         transmission {:.0} ns",
         quickest * 1e3,
         counters.data_segments,
         each(counters.data_segments),
