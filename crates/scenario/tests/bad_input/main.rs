@@ -46,7 +46,7 @@ fn with_queues(text: &str) -> String {
         .replace("{queues of a line}", &names(Place::Line))
 }
 
-/// What the places differ in: only a radio knows airtime, and only a line's router has CAKE.
+/// Only a radio shares airtime, and only the router of a line has CAKE.
 #[test]
 fn each_place_has_its_queue_disciplines() {
     let with = |name: &str| {

@@ -46,7 +46,7 @@ enum Answer {
     },
 }
 
-/// What ns-3 answered to a plan.
+/// Answer of ns-3 to a plan.
 pub(super) struct Ns3Run {
     pub(super) values: Values,
     /// Processor time of the run in seconds, without that of the compiler and of Python's start.
