@@ -3,6 +3,7 @@
 use crate::args::{ExplainArgs, Format};
 use crate::causes;
 use crate::exit::{CliError, ExitStatus};
+use crate::plan::wrong;
 use crate::record::unopened;
 use crate::signals;
 use crate::terminal::{TerminalStyle, document, eprint_message, overwrite_line, print_stdout, stderr_is_terminal};
@@ -11,7 +12,8 @@ use netburn_record::Run;
 use netburn_report::environment::sentence;
 use netburn_report::sanitise::{sanitise, wrap};
 use netburn_runner::pool::processors;
-use netburn_scenario::Plan;
+use netburn_scenario::{Document, Environment, Plan, load};
+use netburn_study::twin::{self, Agreement};
 use netburn_study::whatif::{AnswerError, Answers, Interventions, WhatIf, answer, json, propose, text};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -19,37 +21,37 @@ use std::time::{Duration, Instant};
 /// `netburn explain RUN`.
 pub(crate) fn explain(args: &ExplainArgs) -> Result<ExitStatus, CliError> {
     let run = Run::open(&args.run).map_err(|error| unopened(&args.run, error))?;
-    let (explanation, proposed, answers) = match args.runs {
+    let model = args.model.as_deref().map(|name| modelled(&run, name)).transpose()?;
+    let (explanation, proposed, answers, agreement) = match args.runs {
         0 => {
             let explanation = causes_of(&run).map_err(|error| unopened(&args.run, error))?;
-            (explanation, Interventions::default(), None)
+            (explanation, Interventions::default(), None, None)
         }
         _ => {
-            // The causes that `run` found and stored are those of its report.
-            let explanation = match stored(run.path()) {
-                Some(explanation) => explanation,
-                None => {
-                    let rules = explained(&run).map_err(|error| unopened(&args.run, error))?;
-                    announce(&rules);
-                    let threads = args.jobs.map_or_else(processors, usize::from);
-                    causes::simulated(&run, &rules, threads)?.unwrap_or(rules)
-                }
+            let explanation = causes_by_simulation(args, &run, model.as_ref())?;
+            let agreement = match &model {
+                Some(plan) => agreed(args, &run, plan)?,
+                None => None,
             };
-            let (proposed, answers) = helped(args, &run, &explanation.causes)?;
-            (explanation, proposed, answers)
+            let plan = model.as_ref().unwrap_or(&run.header().plan);
+            let (proposed, answers) = helped(args, &run, plan, &explanation.causes)?;
+            (explanation, proposed, answers, agreement)
         }
     };
     let written = match args.format {
-        Format::Json => document(&json(
-            &run.path().to_string_lossy(),
-            &explanation,
-            &proposed,
-            answers.as_ref(),
-        )),
+        Format::Json => {
+            let mut object = json(&run.path().to_string_lossy(), &explanation, &proposed, answers.as_ref());
+            object["agreement"] = agreement.as_ref().map(twin::json).into();
+            document(&object)
+        }
         Format::Text => {
             let look = TerminalStyle::for_stdout();
             let mut said = wrap(sentence(run.header().environment), look.width, "").join("\n");
             said.push_str("\n\n");
+            if let Some(agreement) = &agreement {
+                said.push_str(&twin::text(agreement, look.width, look.colour));
+                said.push_str("\n\n");
+            }
             said.push_str(&text(
                 &explanation,
                 &proposed,
@@ -64,6 +66,40 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<ExitStatus, CliError> {
     Ok(ExitStatus::Success)
 }
 
+/// Plan of the run's workloads on the network of this scenario.
+fn modelled(run: &Run, name: &str) -> Result<Plan, CliError> {
+    let model = load(name).and_then(|document| document.resolve_for(Environment::Simulate));
+    let (model, _) = model.map_err(wrong)?;
+    let plan = twin::on_model(&run.header().plan, &model)
+        .map_err(|error| CliError::Usage(sanitise(&format!("{name} is no model of this run: {error}"))))?;
+    let checked = Document::from_json(&plan.to_json()).resolve_for(Environment::Simulate);
+    Ok(checked.map_err(wrong)?.0)
+}
+
+/// The causes by simulation, of the model if there is one. Those that `run` found and stored are those of its report.
+fn causes_by_simulation(args: &ExplainArgs, run: &Run, model: Option<&Plan>) -> Result<Explanation, CliError> {
+    if model.is_none()
+        && let Some(explanation) = stored(run.path())
+    {
+        return Ok(explanation);
+    }
+    let rules = explained(run).map_err(|error| unopened(&args.run, error))?;
+    announce(&rules);
+    let threads = args.jobs.map_or_else(processors, usize::from);
+    Ok(match model {
+        Some(plan) => causes::on_plan(run, plan, &rules, threads)?.0,
+        None => causes::simulated(run, &rules, threads)?.unwrap_or(rules),
+    })
+}
+
+/// Measured values beside those of simulations of the model.
+fn agreed(args: &ExplainArgs, run: &Run, plan: &Plan) -> Result<Option<Agreement>, CliError> {
+    let cancel = signals::cancel_or_exit(signals::STOPPING)?;
+    let threads = args.jobs.map_or_else(processors, usize::from);
+    twin::agreement(run.summary(), plan, usize::from(args.runs), threads, &cancel)
+        .map_err(|error| CliError::Usage(sanitise(&error.to_string())))
+}
+
 /// Prints the causes by the rules at once. The simulations that follow take longer.
 fn announce(rules: &Explanation) {
     for cause in &rules.causes {
@@ -72,9 +108,14 @@ fn announce(rules: &Explanation) {
 }
 
 /// Simulated remedies.
-fn helped(args: &ExplainArgs, run: &Run, causes: &[Cause]) -> Result<(Interventions, Option<Answers>), CliError> {
-    let proposed =
-        propose(run, causes, args.duration.as_deref()).map_err(|error| CliError::Usage(error.to_string()))?;
+fn helped(
+    args: &ExplainArgs,
+    run: &Run,
+    plan: &Plan,
+    causes: &[Cause],
+) -> Result<(Interventions, Option<Answers>), CliError> {
+    let proposed = propose(plan, run.summary(), causes, args.duration.as_deref())
+        .map_err(|error| CliError::Usage(error.to_string()))?;
     let Some(plan) = &proposed.plan else {
         return Ok((proposed.changes, None));
     };

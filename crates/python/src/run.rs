@@ -119,7 +119,13 @@ impl Run {
                 Some(plan) => simulated(&run, &plan, &rules, &Simulator::new(threads, &stop, &|_| ())).0,
                 None => rules,
             };
-            let proposed = propose(&run, &explanation.causes, duration.as_deref()).map_err(Unexplained::Scenario)?;
+            let proposed = propose(
+                &run.header().plan,
+                run.summary(),
+                &explanation.causes,
+                duration.as_deref(),
+            )
+            .map_err(Unexplained::Scenario)?;
             let Some(plan) = &proposed.plan else {
                 return Ok((run, explanation, proposed.changes, None));
             };

@@ -10,10 +10,16 @@ use std::path::PathBuf;
 /// and with each change that it can model. Examples are another queue, another radio, a rate limit, and a newer TSQ.
 /// All runs use the same seeds, and netburn reports the effect. The command takes no new measurements and writes no
 /// files.
+///
+/// The scenario of a run of real devices does not describe the radio. `--model` names a scenario that does. Its network
+/// is simulated with the workloads of the run, and measured values are compared with modelled ones.
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
     /// Folder of the run
     pub(crate) run: PathBuf,
+    /// Scenario file that describes the network of the run, with the same names of stations
+    #[arg(long, value_name = "SCENARIO")]
+    pub(crate) model: Option<String>,
     /// Number of simulations of each change, each with another seed. The more changes are compared, the more simulations
     /// each needs. Fewer than 3 give no result; 0 disables the simulation
     #[arg(long, default_value_t = 8, value_name = "N", value_parser = value_parser!(u16).range(0..=1000))]

@@ -86,3 +86,56 @@ fn runs_that_cannot_be_explained_are_an_error() {
     let wrong = finish(bench.netburn(["explain", "run", "--duration", "soon"]));
     assert!(wrong.expect(2).stderr.contains("soon"));
 }
+
+#[test]
+fn a_model_explains_a_run_whose_scenario_has_no_radio() {
+    let bench = Bench::new();
+    bench.write("house.toml", HOUSE);
+    bench.simulate("house.toml", "run", &[]);
+    // The model has the same network, and another load.
+    bench.write(
+        "model.toml",
+        &HOUSE.replace("workload = \"download\"", "workload = \"voip\""),
+    );
+    let options = [
+        "explain",
+        "run",
+        "--runs",
+        "3",
+        "--duration",
+        "5s",
+        "--model",
+        "model.toml",
+    ];
+    let text = finish(bench.netburn(options)).expect(0).out();
+    assert!(text.contains("Measured and modelled: "), "{text}");
+    assert!(text.contains("values agree with 3 simulations of the model"), "{text}");
+    assert!(text.contains("  --set 'ap.home.queue=airtime'\n"), "{text}");
+    let json = finish(bench.netburn(options.into_iter().chain(["--format", "json"]))).expect(0);
+    let json: Value = json.json();
+    assert_eq!(json["agreement"]["runs"], 3);
+    assert!(
+        json["agreement"]["values"]
+            .as_array()
+            .is_some_and(|values| values.len() > 5)
+    );
+
+    // The causes of a model are not those of the run.
+    let stored = fs::read_to_string(bench.path("run").join("causes.json")).unwrap();
+    finish(bench.netburn(options)).expect(0);
+    assert_eq!(
+        fs::read_to_string(bench.path("run").join("causes.json")).unwrap(),
+        stored
+    );
+
+    bench.write("other.toml", &HOUSE.replace("station.tablet", "station.phone"));
+    let wrong = finish(bench.netburn(["explain", "run", "--model", "other.toml"])).expect(2);
+    assert!(
+        wrong.stderr.contains("station `tablet`, which the model lacks"),
+        "{}",
+        wrong.stderr
+    );
+    bench.write("bare.toml", "[station.laptop]\nworkload = \"probe\"\n");
+    finish(bench.netburn(["explain", "run", "--model", "bare.toml"])).expect(2);
+    finish(bench.netburn(["explain", "run", "--model", "nowhere.toml"])).expect(2);
+}

@@ -27,7 +27,8 @@ pub fn diagnose(run: &Run, plan: &Plan, model: &dyn Model, options: Options) -> 
     decide(plan, &missed(plan, run.summary()), model, options)
 }
 
-/// Causes of a run whose plan is [`plan_of`] it, merged with those of the rules.
+/// Causes of a run whose plan is [`plan_of`] it, or that of a [model](crate::twin) of its network, merged with those of the
+/// rules.
 #[must_use]
 pub fn simulated(run: &Run, plan: &Plan, rules: &Explanation, model: &dyn Model) -> (Explanation, Diagnosis) {
     let diagnosis = diagnose(run, plan, model, Options::default());

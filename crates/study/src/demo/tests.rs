@@ -4,6 +4,7 @@ use super::text::{SCENE, Style, changes, lead, problem, result};
 use super::{SETTINGS, changed, document};
 use crate::whatif::{Answer, Answers, WhatIf};
 use netburn_analysis::compare::{Comparison, Options, Side};
+use netburn_analysis::explain::causes::Effort;
 use netburn_analysis::explain::{Cause, Explanation, Kind, Severity};
 use netburn_medium::queue::QueueKind;
 use netburn_record::summary::PlayerSummary;
@@ -73,6 +74,7 @@ fn the_description_has_the_start_of_the_download() {
 fn what_if(queue: &str) -> WhatIf {
     WhatIf {
         cause: Kind::SlowNeighbour,
+        effort: Effort::Firmware,
         label: format!("home uses {queue}"),
         set: vec![("ap.home.queue".to_owned(), queue.to_owned())],
         plan: document(None).unwrap().resolve().unwrap(),

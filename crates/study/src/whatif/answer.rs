@@ -117,14 +117,15 @@ pub fn answer(
     })
 }
 
-/// Sorts changes, the best first: by the verdict, then by the fewest worse metrics, then by the most better metrics. Equals
-/// keep their order.
+/// Sorts changes, the best first: by the verdict, then by the fewest worse metrics, the most better metrics, and the least
+/// effort. Equals keep their order.
 pub(super) fn sort(answers: &mut [Answer]) {
     answers.sort_by_key(|answer| {
         (
             answer.verdict,
             answer.comparison.count(Judgement::Worse),
             Reverse(answer.comparison.count(Judgement::Better)),
+            answer.what_if.effort,
         )
     });
 }

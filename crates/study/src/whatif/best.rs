@@ -25,6 +25,7 @@ mod tests {
     use crate::whatif::answer::sort;
     use netburn_analysis::compare::{Comparison, Options, Side, judge_together};
     use netburn_analysis::explain::Kind;
+    use netburn_analysis::explain::causes::Effort;
     use netburn_record::Summary;
     use netburn_record::summary::verdict_name;
     use serde_json::json;
@@ -74,6 +75,7 @@ mod tests {
             .map(|(label, verdict, values)| Answer {
                 what_if: WhatIf {
                     cause: Kind::SlowNeighbour,
+                    effort: Effort::Firmware,
                     label: (*label).to_owned(),
                     set: Vec::new(),
                     plan: plan.clone(),

@@ -95,6 +95,8 @@ fn block(answer: &Answer, width: usize, colour: bool) -> Vec<String> {
     };
     let label = paint(&sanitise(&capital(&answer.what_if.label)), tone, colour);
     let mut output = wrap(&format!("{label}: verdict {verdict}; {counts}."), width, "  ");
+    let effort = format!("  It needs {}.", answer.what_if.effort.words());
+    output.extend(wrap(&effort, width, "  "));
     for (key, value) in &answer.what_if.set {
         output.push(format!("  --set '{}={}'", sanitise(key), sanitise(value)));
     }
@@ -134,7 +136,7 @@ fn capital(text: &str) -> String {
     }
 }
 
-/// Returns JSON: `{ schema, run, causes, unexplained: [{ station, what }], what_ifs: [{ cause, label, set, verdict, metrics: […] }], verdict, runs, not_simulated }`, where `metrics` are
+/// Returns JSON: `{ schema, run, causes, unexplained: [{ station, what }], what_ifs: [{ cause, label, effort, set, verdict, metrics: […] }], verdict, runs, not_simulated }`, where `metrics` are
 /// as in `netburn compare --format json`. Unknown values are `null`.
 #[must_use]
 pub fn json(run: &str, explanation: &Explanation, proposed: &Interventions, answers: Option<&Answers>) -> Value {
@@ -143,7 +145,7 @@ pub fn json(run: &str, explanation: &Explanation, proposed: &Interventions, answ
             proposed
                 .what_ifs
                 .iter()
-                .map(|what_if| json!({ "cause": what_if.cause, "label": what_if.label, "set": set(&what_if.set) }))
+                .map(|what_if| json!({ "cause": what_if.cause, "label": what_if.label, "effort": what_if.effort.name(), "set": set(&what_if.set) }))
                 .collect()
         },
         |answers| answers.answers.iter().map(answered).collect(),
@@ -170,6 +172,7 @@ fn answered(answer: &Answer) -> Value {
     json!({
         "cause": answer.what_if.cause,
         "label": answer.what_if.label,
+        "effort": answer.what_if.effort.name(),
         "set": set(&answer.what_if.set),
         "verdict": verdict_name(answer.verdict),
         "metrics": metrics,

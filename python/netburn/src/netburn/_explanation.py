@@ -71,6 +71,11 @@ class Change(Document):
         return str(self._document["label"])
 
     @property
+    def effort(self) -> str:
+        """Effort: "setting", "program", "place", "firmware", "software", "cable", "purchase" or "provider"."""
+        return str(self._document["effort"])
+
+    @property
     def changes(self) -> dict[str, str]:
         """Keys and values, for `Scenario.with_changes`."""
         return dict(self._document["set"])

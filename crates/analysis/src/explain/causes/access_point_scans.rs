@@ -1,7 +1,7 @@
 //! Scans of access points, during which they hear and send nothing on their channel.
 
 use super::factor::{Factor, Part, Rank};
-use super::intervention::InterventionBuilder;
+use super::intervention::{Effort, InterventionBuilder};
 use super::scene::Scene;
 use super::{Cause, Definition, Family, Kind, list};
 use crate::format::span;
@@ -55,9 +55,9 @@ fn what_ifs(builder: &mut InterventionBuilder<'_>, _: &Cause) {
     for name in names {
         let key = format!("ap.{name}.scan_interval");
         let label = format!("{name} scans only once an hour");
-        builder.propose(Kind::ApScans, label, &[(&key, "3600 s")]);
+        builder.propose(Kind::ApScans, Effort::Firmware, label, &[(&key, "3600 s")]);
         let key = format!("ap.{name}.scan_away");
         let label = format!("{name} is away for 20 ms in each scan");
-        builder.propose(Kind::ApScans, label, &[(&key, "20 ms")]);
+        builder.propose(Kind::ApScans, Effort::Firmware, label, &[(&key, "20 ms")]);
     }
 }

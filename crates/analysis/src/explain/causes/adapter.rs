@@ -1,7 +1,7 @@
 //! Adapter bottleneck: a station moves what its adapter can, although more airtime is available.
 
 use super::factor::{Factor, Part, Rank};
-use super::intervention::InterventionBuilder;
+use super::intervention::{Effort, InterventionBuilder};
 use super::scene::Scene;
 use super::{Cause, Definition, Family, Kind, is_named, severity, worst_symptom};
 use crate::explain::facts::{Direction, FULL, FULL_SHARE, RunFacts};
@@ -166,6 +166,7 @@ fn what_ifs(builder: &mut InterventionBuilder<'_>, cause: &Cause) {
         let label = format!("{name} has an adapter with 1 Gbit/s");
         builder.propose(
             Kind::Adapter,
+            Effort::Purchase,
             label,
             &[(&format!("station.{name}.adapter_rate"), "1000 Mbit/s")],
         );

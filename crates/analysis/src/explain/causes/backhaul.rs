@@ -1,7 +1,7 @@
 //! Backhaul: stations behind a wireless backhaul get less, because its channel is full.
 
 use super::factor::{Factor, Part, Rank};
-use super::intervention::InterventionBuilder;
+use super::intervention::{Effort, InterventionBuilder};
 use super::own_channel::{free_channel, move_to};
 use super::scene::{Scene, is_wireless};
 use super::{Cause, Definition, Family, Kind, list, severity, worst_symptom};
@@ -212,10 +212,15 @@ fn what_ifs(builder: &mut InterventionBuilder<'_>, cause: &Cause) {
     }
     for ap in units.iter().copied() {
         let key = format!("ap.{}.backhaul", ap.name);
-        builder.propose(Kind::Backhaul, format!("{} has a wire", ap.name), &[(&key, "wired")]);
+        builder.propose(
+            Kind::Backhaul,
+            Effort::Cable,
+            format!("{} has a wire", ap.name),
+            &[(&key, "wired")],
+        );
         if let Some(radio) = free_radio(builder, ap) {
             let label = format!("{} has a backhaul radio of its own, to {radio}", ap.name);
-            builder.propose(Kind::Backhaul, label, &[(&key, &radio.to_string())]);
+            builder.propose(Kind::Backhaul, Effort::Purchase, label, &[(&key, &radio.to_string())]);
         }
         nearer_unit(builder, ap);
     }
@@ -232,7 +237,12 @@ fn nearer_unit(builder: &mut InterventionBuilder<'_>, ap: &Ap) {
         "{} is nearer to the router by a third of the distance, at {nearer}",
         ap.name
     );
-    builder.propose(Kind::Backhaul, label, &[(&format!("ap.{}.position", ap.name), &nearer)]);
+    builder.propose(
+        Kind::Backhaul,
+        Effort::Place,
+        label,
+        &[(&format!("ap.{}.position", ap.name), &nearer)],
+    );
 }
 
 /// A radio of the parent that serves no station, and on whose channel the access point has a radio that serves none.

@@ -2,7 +2,7 @@
 //! device itself. The probes of the station to its access point and to hosts behind it decide. Without such probes, the one-way
 //! delays of its calls, games and other streams of datagrams do, where the rates of links are known.
 
-use super::intervention::InterventionBuilder;
+use super::intervention::{Effort, InterventionBuilder};
 use super::{Cause, Definition, Kind, is_named, is_named_for, list, severity, worst_symptom};
 use crate::explain::facts::{ADDED_MS, BUSY_CHANNEL, Direction, FULL_SHARE, Part, RunFacts, VictimDelay};
 use crate::format::{percent, span};
@@ -400,9 +400,19 @@ fn line_what_ifs(builder: &mut InterventionBuilder<'_>, cause: &Cause) {
 fn device_what_ifs(builder: &mut InterventionBuilder<'_>, cause: &Cause) {
     for name in &cause.by {
         let label = format!("{name} has a queue for each flow (FQ-CoDel)");
-        builder.propose(Kind::Device, label, &[(&format!("station.{name}.queue"), "fq-codel")]);
+        builder.propose(
+            Kind::Device,
+            Effort::Software,
+            label,
+            &[(&format!("station.{name}.queue"), "fq-codel")],
+        );
         let label = format!("{name} uses TCP Small Queues as in current Linux over Wi-Fi (8 ms)");
-        builder.propose(Kind::Device, label, &[(&format!("station.{name}.tsq"), "2025")]);
+        builder.propose(
+            Kind::Device,
+            Effort::Software,
+            label,
+            &[(&format!("station.{name}.tsq"), "2025")],
+        );
     }
 }
 

@@ -1,7 +1,7 @@
 //! Distant server: the idle round trips of an operation already take most of its goal.
 
 use super::factor::{Factor, Part, Rank};
-use super::intervention::InterventionBuilder;
+use super::intervention::{Effort, InterventionBuilder};
 use super::scene::Scene;
 use super::{Cause, Definition, Family, Kind, list, severity, worst_symptom};
 use crate::explain::facts::RunFacts;
@@ -164,12 +164,14 @@ fn what_ifs(builder: &mut InterventionBuilder<'_>, cause: &Cause) {
     if !set.is_empty() {
         builder.propose(
             Kind::DistantServer,
+            Effort::Provider,
             format!("the one-way delay to the server is at most {near}"),
             &set,
         );
     }
     builder.propose(
         Kind::DistantServer,
+        Effort::Provider,
         "the server uses HTTP/2, with one connection per page".to_owned(),
         &[("server.http", "2")],
     );

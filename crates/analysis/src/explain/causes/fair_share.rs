@@ -1,7 +1,7 @@
 //! Transfers without end: each takes its share of the capacity, and several connections take several shares.
 
 use super::factor::{Factor, Part, Rank};
-use super::intervention::InterventionBuilder;
+use super::intervention::{Effort, InterventionBuilder};
 use super::scene::Scene;
 use super::{Cause, Definition, Family, Kind, list};
 use netburn_scenario::Plan;
@@ -145,6 +145,7 @@ fn what_ifs(builder: &mut InterventionBuilder<'_>, cause: &Cause) {
             let key = format!("workload.{workload}.streams");
             builder.propose(
                 Kind::FairShare,
+                Effort::Program,
                 format!("{workload} uses one connection"),
                 &[(&key, "1")],
             );

@@ -1,7 +1,7 @@
 //! Crowded channel: other networks use much of it, and little is idle.
 
 use super::factor::{Class, Factor, Part, Rank};
-use super::intervention::InterventionBuilder;
+use super::intervention::{Effort, InterventionBuilder};
 use super::scene::Scene;
 use super::{Cause, Definition, Family, Kind, in_each_group, is_named_for, list, severity, worst_symptom};
 use crate::explain::facts::{Group, RunFacts};
@@ -185,6 +185,7 @@ fn what_ifs(builder: &mut InterventionBuilder<'_>, cause: &Cause) {
     let key = format!("ap.{}.radio.{radio}.channel_busy", ap.name);
     builder.propose(
         Kind::FullBand,
+        Effort::Setting,
         format!("{}.{radio} is on a channel without other networks", ap.name),
         &[(&key, "0 %")],
     );
@@ -193,6 +194,7 @@ fn what_ifs(builder: &mut InterventionBuilder<'_>, cause: &Cause) {
         let half = format!("{} %", f64::from(now.channel_busy.as_ppb()) / 2e7);
         builder.propose(
             Kind::FullBand,
+            Effort::Setting,
             format!(
                 "{}.{radio} is on a channel where other networks use half as much airtime",
                 ap.name

@@ -1,10 +1,12 @@
 //! Changes of a plan that may remove a cause, and those that several causes share.
 
 mod channels;
+mod effort;
 mod lines;
 mod same;
 
 pub(super) use channels::channels;
+pub use effort::Effort;
 pub(super) use lines::below;
 
 use super::{Cause, Kind};
@@ -22,6 +24,8 @@ use std::fmt;
 pub struct WhatIf {
     /// Kind of cause.
     pub cause: Kind,
+    /// Effort of the change.
+    pub effort: Effort,
     /// Description of the change.
     pub label: String,
     /// Keys and values for `--set`.
@@ -112,10 +116,10 @@ impl<'a> InterventionBuilder<'a> {
                     QueueLimit::Packets(most) => (format!("ap.{name}.queue_limit"), format!("{most} packets")),
                     QueueLimit::Bytes(most) => (format!("ap.{name}.queue_limit"), most.to_string()),
                 });
-            self.propose_with(cause, label, &[(&set, "airtime")], limit.as_slice());
+            self.propose_with(cause, Effort::Firmware, label, &[(&set, "airtime")], limit.as_slice());
         } else if ap.aql.is_none() {
             let label = format!("{name} uses airtime queue limits (AQL)");
-            self.propose(cause, label, &[(&format!("ap.{name}.aql"), "true")]);
+            self.propose(cause, Effort::Firmware, label, &[(&format!("ap.{name}.aql"), "true")]);
         }
     }
 
@@ -132,7 +136,7 @@ impl<'a> InterventionBuilder<'a> {
         for other in others {
             let to = format!("{}.{other}", ap.name);
             let set = format!("station.{name}.joins");
-            self.propose(cause, format!("{name} joins {to}"), &[(&set, &to)]);
+            self.propose(cause, Effort::Setting, format!("{name} joins {to}"), &[(&set, &to)]);
         }
     }
 
@@ -143,7 +147,7 @@ impl<'a> InterventionBuilder<'a> {
         };
         let to = format!("{} dBm", f64::from((signal + SIGNAL_GAIN).min(MAX_SIGNAL)) / 100.0);
         let label = format!("{name} moves closer, to {to}");
-        self.propose(cause, label, &[(&format!("station.{name}.signal"), &to)]);
+        self.propose(cause, Effort::Place, label, &[(&format!("station.{name}.signal"), &to)]);
     }
 
     /// Proposes a cap on the downlink of `max` bit/s, or half of its measured throughput.
@@ -154,7 +158,12 @@ impl<'a> InterventionBuilder<'a> {
         let Some(station) = self.plan.station(name) else { return };
         let value = limits(station, None, Some(&to));
         let label = format!("{name} receives at most {to}");
-        self.propose(cause, label, &[(&format!("station.{name}.adapter_rate"), &value)]);
+        self.propose(
+            cause,
+            Effort::Program,
+            label,
+            &[(&format!("station.{name}.adapter_rate"), &value)],
+        );
     }
 
     pub(super) fn capped_up(&mut self, cause: Kind, name: &str, max: Option<u64>) {
@@ -165,10 +174,20 @@ impl<'a> InterventionBuilder<'a> {
         let label = format!("{name} sends at most {to}");
         if station.link.is_some() {
             // `--set` accepts this key for `wired` too. Packets above the limit of a cable wait in the station itself.
-            return self.propose(cause, label, &[(&format!("station.{name}.link.up"), &to)]);
+            return self.propose(
+                cause,
+                Effort::Program,
+                label,
+                &[(&format!("station.{name}.link.up"), &to)],
+            );
         }
         let value = limits(station, Some(&to), None);
-        self.propose(cause, label, &[(&format!("station.{name}.adapter_rate"), &value)]);
+        self.propose(
+            cause,
+            Effort::Program,
+            label,
+            &[(&format!("station.{name}.adapter_rate"), &value)],
+        );
     }
 
     /// Proposes a queue that is shorter than the present one.
@@ -181,7 +200,7 @@ impl<'a> InterventionBuilder<'a> {
             "the link's queue is limited to {:.0} ms",
             bytes as f64 * 8e3 / rate.as_bps() as f64
         );
-        self.propose(cause, label, &[(key, &format!("{bytes} B"))]);
+        self.propose(cause, Effort::Firmware, label, &[(key, &format!("{bytes} B"))]);
     }
 
     /// Half of a station's throughput in bit/s.
@@ -220,13 +239,20 @@ impl<'a> InterventionBuilder<'a> {
         self.interventions.not_simulated.push(why.to_owned());
     }
 
-    pub(super) fn propose(&mut self, cause: Kind, label: String, set: &[(&str, &str)]) {
-        self.propose_with(cause, label, set, &[]);
+    pub(super) fn propose(&mut self, cause: Kind, effort: Effort, label: String, set: &[(&str, &str)]) {
+        self.propose_with(cause, effort, label, set, &[]);
     }
 
     /// Adds a change if it differs from the plan, can be simulated, and is not a duplicate. `also` is not part of the shown settings,
     /// because in a scenario file it follows from them.
-    fn propose_with(&mut self, cause: Kind, label: String, set: &[(&str, &str)], also: &[(String, String)]) {
+    fn propose_with(
+        &mut self,
+        cause: Kind,
+        effort: Effort,
+        label: String,
+        set: &[(&str, &str)],
+        also: &[(String, String)],
+    ) {
         let mut document = self.document.clone();
         let also = also.iter().map(|(key, value)| (key.as_str(), value.as_str()));
         for (key, value) in set.iter().copied().chain(also) {
@@ -247,6 +273,7 @@ impl<'a> InterventionBuilder<'a> {
         }
         self.interventions.what_ifs.push(WhatIf {
             cause,
+            effort,
             label,
             set: set
                 .iter()

@@ -1,7 +1,7 @@
 //! Lossy link: segments are retransmitted although no queue is full.
 
 use super::factor::{Factor, Part, Rank};
-use super::intervention::InterventionBuilder;
+use super::intervention::{Effort, InterventionBuilder};
 use super::scene::Scene;
 use super::{Cause, Definition, Family, Kind, is_named, list, severity, worst_symptom};
 use crate::explain::evidence::MIN_SEGMENTS;
@@ -172,10 +172,16 @@ fn what_ifs(builder: &mut InterventionBuilder<'_>, cause: &Cause) {
         .collect();
     let set: Vec<(&str, &str)> = lossy.iter().map(|key| (key.as_str(), "0 %")).collect();
     if !set.is_empty() {
-        builder.propose(Kind::LossyLine, "the link loses no packets".to_owned(), &set);
+        builder.propose(
+            Kind::LossyLine,
+            Effort::Provider,
+            "the link loses no packets".to_owned(),
+            &set,
+        );
     }
     builder.propose(
         Kind::LossyLine,
+        Effort::Provider,
         "the server uses BBR".to_owned(),
         &[("server.cc", "bbr")],
     );

@@ -46,7 +46,7 @@ mod weak_signal;
 
 pub use cause::{Cause, Explanation, Severity, Unexplained};
 pub use factor::{Class, Factor, Part, Rank};
-pub use intervention::{Interventions, WhatIf, what_ifs};
+pub use intervention::{Effort, Interventions, WhatIf, what_ifs};
 pub use scene::Scene;
 
 use super::facts::{Direction, Group, RunFacts};

@@ -1,7 +1,7 @@
 //! Power save of stations.
 
 use super::factor::{Factor, Part, Rank};
-use super::intervention::InterventionBuilder;
+use super::intervention::{Effort, InterventionBuilder};
 use super::scene::Scene;
 use super::{Cause, Definition, Family, Kind};
 use netburn_medium::config::PowerSaveMode;
@@ -45,6 +45,11 @@ fn factors(scene: &Scene<'_>) -> Vec<Factor> {
 fn what_ifs(builder: &mut InterventionBuilder<'_>, cause: &Cause) {
     for name in &cause.stations {
         let key = format!("station.{name}.power_save");
-        builder.propose(Kind::PowerSave, format!("{name} does not doze"), &[(&key, "off")]);
+        builder.propose(
+            Kind::PowerSave,
+            Effort::Setting,
+            format!("{name} does not doze"),
+            &[(&key, "off")],
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! Roaming: operations are late around roams and during scans.
 
 use super::factor::{Factor, Part, Rank};
-use super::intervention::InterventionBuilder;
+use super::intervention::{Effort, InterventionBuilder};
 use super::scene::Scene;
 use super::{Cause, Definition, Family, Kind, severity};
 use crate::explain::facts::RunFacts;
@@ -199,7 +199,7 @@ fn what_ifs(builder: &mut InterventionBuilder<'_>, cause: &Cause) {
             ),
         ];
         let mut propose = |label: &str, keys: &[(&str, &str)]| {
-            builder.propose(Kind::Roaming, format!("{network} has {label}"), keys);
+            builder.propose(Kind::Roaming, Effort::Firmware, format!("{network} has {label}"), keys);
         };
         propose("neighbour reports (802.11k)", &[reports]);
         propose("fast transition (802.11r)", &[fast]);
@@ -235,7 +235,12 @@ fn what_ifs(builder: &mut InterventionBuilder<'_>, cause: &Cause) {
             ),
         ] {
             if roaming.policy != Some(known) {
-                builder.propose(Kind::Roaming, format!("{name} {label}"), &[(&policy, word)]);
+                builder.propose(
+                    Kind::Roaming,
+                    Effort::Software,
+                    format!("{name} {label}"),
+                    &[(&policy, word)],
+                );
             }
         }
     }
@@ -259,7 +264,7 @@ fn higher_trigger(builder: &mut InterventionBuilder<'_>, name: &str) {
     let higher = format!("{} dBm", (now + TRIGGER_STEP_DB).min(0.0));
     let label = format!("{name} looks for another access point below {higher}");
     let key = format!("station.{name}.roaming.trigger");
-    builder.propose(Kind::Roaming, label, &[(&key, &higher)]);
+    builder.propose(Kind::Roaming, Effort::Software, label, &[(&key, &higher)]);
 }
 
 /// Proposes to move the access point that is farthest from the start of a station's path. Its distance to the middle of
@@ -289,7 +294,7 @@ fn nearer_access_point(builder: &mut InterventionBuilder<'_>, name: &str) {
         ap.name
     );
     let key = format!("ap.{}.position", ap.name);
-    builder.propose(Kind::Roaming, label, &[(&key, &to.to_string())]);
+    builder.propose(Kind::Roaming, Effort::Place, label, &[(&key, &to.to_string())]);
 }
 
 /// Position after half of the length of a path; `None` if the path has no length.

@@ -1,7 +1,7 @@
 //! The forwarding rate of an access point or router.
 
 use super::factor::{Factor, Part, Rank};
-use super::intervention::{InterventionBuilder, written};
+use super::intervention::{Effort, InterventionBuilder, written};
 use super::scene::Scene;
 use super::{Cause, Definition, Family, Kind};
 use crate::format::mbps;
@@ -69,6 +69,6 @@ fn what_ifs(builder: &mut InterventionBuilder<'_>, _: &Cause) {
         let faster = written(rate.as_bps().saturating_mul(FORWARDING_FACTOR));
         let key = format!("{}.forwarding", builder.plan.key_of(device));
         let label = format!("{} forwards {faster}", builder.plan.name_of(device));
-        builder.propose(Kind::Router, label, &[(&key, &faster)]);
+        builder.propose(Kind::Router, Effort::Purchase, label, &[(&key, &faster)]);
     }
 }

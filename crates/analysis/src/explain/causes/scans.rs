@@ -1,7 +1,7 @@
 //! Scans of stations at rest.
 
 use super::factor::{Factor, Part, Rank};
-use super::intervention::InterventionBuilder;
+use super::intervention::{Effort, InterventionBuilder};
 use super::scene::Scene;
 use super::{Cause, Definition, Family, Kind};
 use netburn_scenario::plan::Joins;
@@ -52,9 +52,9 @@ fn what_ifs(builder: &mut InterventionBuilder<'_>, cause: &Cause) {
     for name in &cause.stations {
         let key = format!("station.{name}.roaming");
         let label = format!("{name} never looks for another access point");
-        builder.propose(Kind::Scans, label, &[(&key, "never")]);
+        builder.propose(Kind::Scans, Effort::Setting, label, &[(&key, "never")]);
         let key = format!("station.{name}.roaming.trigger");
         let label = format!("{name} looks for another access point only below -80 dBm");
-        builder.propose(Kind::Scans, label, &[(&key, "-80 dBm")]);
+        builder.propose(Kind::Scans, Effort::Setting, label, &[(&key, "-80 dBm")]);
     }
 }

@@ -1,7 +1,7 @@
 //! Server bottleneck: its processor, its errors, or its link.
 
 use super::factor::{Factor, Part, Rank};
-use super::intervention::{InterventionBuilder, written};
+use super::intervention::{Effort, InterventionBuilder, written};
 use super::scene::Scene;
 use super::{Cause, Definition, Family, Kind, Severity, list, severity, worst_symptom};
 use crate::explain::facts::{Direction, FULL_SHARE, LinkLoad, RunFacts};
@@ -201,6 +201,7 @@ fn what_ifs(builder: &mut InterventionBuilder<'_>, _: &Cause) {
     let more = written(rate.as_bps().saturating_mul(10));
     builder.propose(
         Kind::Server,
+        Effort::Provider,
         format!("the server's link has ten times its rate, {more}"),
         &[("server.link.rate", &more)],
     );

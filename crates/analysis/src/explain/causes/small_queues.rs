@@ -1,6 +1,6 @@
 //! Small queues: an upload keeps so little data below TCP that aggregates stay small.
 
-use super::intervention::InterventionBuilder;
+use super::intervention::{Effort, InterventionBuilder};
 use super::{Cause, Definition, Kind, is_named, severity};
 use crate::explain::evidence::Bin;
 use crate::explain::facts::{Direction, RunFacts};
@@ -98,7 +98,12 @@ fn what_ifs(builder: &mut InterventionBuilder<'_>, cause: &Cause) {
             ("2025", "uses TCP Small Queues as in current Linux over Wi-Fi (8 ms)"),
             ("off", "has no limit on data below TCP"),
         ] {
-            builder.propose(Kind::SmallQueues, format!("{name} {label}"), &[(&key, value)]);
+            builder.propose(
+                Kind::SmallQueues,
+                Effort::Software,
+                format!("{name} {label}"),
+                &[(&key, value)],
+            );
         }
     }
 }

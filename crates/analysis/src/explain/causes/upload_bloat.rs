@@ -1,6 +1,6 @@
 //! Upload bufferbloat: an upload fills a queue that other stations share.
 
-use super::intervention::{CAP_PERCENT, InterventionBuilder};
+use super::intervention::{CAP_PERCENT, Effort, InterventionBuilder};
 use super::{Cause, Definition, Kind, is_named, list, severity, share, worst_packets, worst_symptom};
 use crate::explain::facts::{ADDED_MS, BLOATED_FACTOR, BLOATED_MS, Direction, FULL_SHARE, RunFacts};
 use crate::format::{mbps, percent, span};
@@ -183,6 +183,7 @@ fn what_ifs(builder: &mut InterventionBuilder<'_>, cause: &Cause) {
         }
         builder.propose(
             Kind::UploadBloat,
+            Effort::Software,
             format!("{name} uses BBR"),
             &[(&format!("station.{name}.cc"), "bbr")],
         );

@@ -1,6 +1,6 @@
 //! Changes of channels and signals.
 
-use super::InterventionBuilder;
+use super::{Effort, InterventionBuilder};
 use crate::explain::Kind;
 use netburn_medium::config::Band;
 use netburn_network::PlannedNetwork;
@@ -35,7 +35,7 @@ impl InterventionBuilder<'_> {
                 .find(|channel| self.is_free_channel(&own, &key, channel));
             if let Some(channel) = free {
                 let label = format!("{own} uses channel {channel}, which no other network uses");
-                self.propose(cause, label, &[(&key, &channel)]);
+                self.propose(cause, Effort::Setting, label, &[(&key, &channel)]);
             }
         }
     }

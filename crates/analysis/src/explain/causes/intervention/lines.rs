@@ -1,6 +1,6 @@
 //! Changes of WAN links and of the path to the server.
 
-use super::{InterventionBuilder, written};
+use super::{Effort, InterventionBuilder, written};
 use crate::explain::{Cause, Kind};
 use netburn_scenario::plan::{Device, Line};
 use netburn_units::{BitRate, Duration};
@@ -34,6 +34,7 @@ impl InterventionBuilder<'_> {
         );
         self.propose(
             cause,
+            Effort::Firmware,
             label,
             &[
                 (&key("discipline"), "cake"),
@@ -81,7 +82,7 @@ impl InterventionBuilder<'_> {
                     .map(|(key, value)| (key.as_str(), value.as_str()))
                     .collect();
                 let words = if times == 2 { "twice" } else { "four times" };
-                self.propose(kind, format!("{name} has {words} its rate"), &set);
+                self.propose(kind, Effort::Provider, format!("{name} has {words} its rate"), &set);
             }
         }
     }
@@ -122,7 +123,12 @@ impl InterventionBuilder<'_> {
             "{} limits the {way}link to {rate} with CAKE (SQM)",
             self.router_at(line)
         );
-        self.propose(cause, label, &[(&key("discipline"), "cake"), (&key("shaper"), &rate)]);
+        self.propose(
+            cause,
+            Effort::Firmware,
+            label,
+            &[(&key("discipline"), "cake"), (&key("shaper"), &rate)],
+        );
     }
 
     /// Proposes SQM in both directions of a line, with shares by host.
@@ -134,6 +140,7 @@ impl InterventionBuilder<'_> {
         );
         self.propose(
             cause,
+            Effort::Firmware,
             label,
             &[
                 (&key("discipline"), "cake"),

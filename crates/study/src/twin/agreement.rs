@@ -1,0 +1,113 @@
+//! Measured values beside those of simulations of the same workloads.
+
+use netburn_analysis::compare::{Key, metrics};
+use netburn_record::Summary;
+use netburn_runner::pool::map;
+use netburn_runner::{Cancel, simulate_summary};
+use netburn_scenario::Plan;
+use netburn_simulate::SimulateError;
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+/// All values of a run that the model has as well.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Agreement {
+    /// Number of simulations.
+    pub runs: usize,
+    /// The values, in the order of the summary.
+    pub values: Vec<Compared>,
+}
+
+/// One measured value and those of the simulations.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Compared {
+    /// The metric.
+    pub key: Key,
+    /// Measured value.
+    pub measured: f64,
+    /// Smallest, median and largest simulated value.
+    pub simulated: [f64; 3],
+}
+
+impl Compared {
+    /// True if the measured value is between the smallest and the largest simulated value, or differs from them by no more
+    /// than the tolerance of the metric.
+    #[must_use]
+    pub fn agrees(&self) -> bool {
+        let [lowest, _, highest] = self.simulated;
+        let tolerance = self.key.tolerance(None);
+        self.measured >= lowest - tolerance.at(lowest) && self.measured <= highest + tolerance.at(highest)
+    }
+
+    /// Distance of the measured value from the simulated median, as the logarithm of their ratio. Infinite if one of them
+    /// is 0.
+    fn distance(&self) -> f64 {
+        let [_, median, _] = self.simulated;
+        if self.measured == median {
+            0.0
+        } else {
+            libm::fabs(libm::log(self.measured / median))
+        }
+    }
+}
+
+impl Agreement {
+    /// Values that differ, the largest ratio first.
+    #[must_use]
+    pub fn differing(&self) -> Vec<&Compared> {
+        let mut differing: Vec<&Compared> = self.values.iter().filter(|value| !value.agrees()).collect();
+        differing.sort_by(|one, other| other.distance().total_cmp(&one.distance()));
+        differing
+    }
+}
+
+/// Simulates `plan` `runs` times on `threads` threads, with consecutive seeds, and compares the measured values with the
+/// simulated ones. The result does not depend on the number of threads. `None` if `cancel` was stopped.
+///
+/// # Errors
+/// The plan cannot be simulated.
+pub fn agreement(
+    measured: &Summary,
+    plan: &Plan,
+    runs: usize,
+    threads: usize,
+    cancel: &Cancel,
+) -> Result<Option<Agreement>, SimulateError> {
+    let runs = runs.max(1);
+    let summaries = map(runs, threads, &|run| {
+        let seeded = Plan {
+            seed: plan.seed.repeat(run as u64),
+            ..plan.clone()
+        };
+        simulate_summary(&seeded, &plan.name, &mut |_| {
+            if cancel.is_stopped() {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        })
+    });
+    let summaries: Option<Vec<Summary>> = summaries.into_iter().collect::<Result<_, _>>()?;
+    Ok(summaries.map(|summaries| compared(measured, &summaries)))
+}
+
+fn compared(measured: &Summary, simulated: &[Summary]) -> Agreement {
+    let mut of_key: HashMap<Key, Vec<f64>> = HashMap::new();
+    for (key, value) in simulated.iter().flat_map(metrics) {
+        of_key.entry(key).or_default().push(value);
+    }
+    let values = metrics(measured).into_iter().filter_map(|(key, measured)| {
+        let mut values = of_key.remove(&key)?;
+        values.sort_by(f64::total_cmp);
+        let simulated = [values[0], values[(values.len() - 1) / 2], values[values.len() - 1]];
+        Some(Compared {
+            key,
+            measured,
+            simulated,
+        })
+    });
+    Agreement {
+        runs: simulated.len(),
+        values: values.collect(),
+    }
+}
