@@ -1,0 +1,232 @@
+//! Observations of a run: goodput of each transfer and latency of each probe, by phase.
+//!
+//! Measured and simulated runs pass the same code, and the same part of each phase: a phase of 4 s and its simulation of 2 s
+//! are compared over the same 1.5 s. So the start of TCP has the same effect on both.
+
+use crate::schedule::{MIN_PHASE, Role, Schedule};
+use netburn_record::Row;
+use netburn_record::row::{IntervalRow, OperationRow};
+use netburn_units::{Duration, Instant};
+use netburn_workload::config::ProbeTarget;
+use netburn_workload::{Direction, Outcome};
+use std::collections::BTreeMap;
+
+/// Rows that a fit reads of one run. Twelve stations with probes each 50 ms have 0.2 million in five minutes.
+pub const MAX_ROWS: u64 = 20_000_000;
+/// Samples of one series. A probe each millisecond has 4000 in a phase of 4 s; further ones are not used.
+const MAX_SAMPLES: usize = 4_096;
+/// Samples that a quantile needs.
+const MIN_SAMPLES: usize = 10;
+/// A lost probe counts with this latency, the default timeout of probes.
+const LOST: Duration = Duration::from_secs(3);
+/// Goodput below this counts as this, in Mbit/s.
+const MIN_GOODPUT: f64 = 0.01;
+/// Added to latencies before their logarithm, in ms. It makes differences far below this value irrelevant.
+const LATENCY_OFFSET: f64 = 2.0;
+/// Middle of an interval of the record, whose length is 100 ms.
+const HALF_INTERVAL: Duration = Duration::from_millis(50);
+
+/// Kind of an observation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Quantity {
+    /// Mean rate of the content.
+    Goodput(Direction),
+    /// A quantile of the round trips of a probe, in percent.
+    Latency(ProbeTarget, u8),
+}
+
+/// Name of an observation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Key {
+    /// Number of the phase.
+    pub phase: usize,
+    /// Number of the station.
+    pub station: usize,
+    /// Quantity.
+    pub quantity: Quantity,
+}
+
+impl Key {
+    /// Value in its unit, Mbit/s or ms, from the value on the axis of the fit.
+    #[must_use]
+    pub fn in_unit(&self, value: f64) -> f64 {
+        match self.quantity {
+            Quantity::Goodput(_) => libm::exp(value),
+            Quantity::Latency(..) => libm::exp(value) - LATENCY_OFFSET,
+        }
+    }
+
+    /// Description: `laptop goodput down`, `tv p90 latency to near`.
+    #[must_use]
+    pub fn describe(&self, schedule: &Schedule) -> String {
+        let station = &schedule.stations[self.station];
+        match self.quantity {
+            Quantity::Goodput(direction) => format!("{station} goodput {}", direction.key()),
+            Quantity::Latency(target, level) => {
+                format!("{station} p{level} latency to {}", crate::schedule::target_name(target))
+            }
+        }
+    }
+}
+
+/// All observations that a schedule can have.
+///
+/// Each transfer has its goodput. A station with a transfer has the median and the 90th percentile of all its probes. The
+/// other stations have those of the near probe, which waits in the queues of the access point only. When idle, all have the
+/// 10th percentile and the median, which contain little of other traffic.
+#[must_use]
+pub fn keys(schedule: &Schedule) -> Vec<Key> {
+    let mut keys = Vec::new();
+    for (number, phase) in schedule.phases.iter().enumerate() {
+        for station in 0..schedule.stations.len() {
+            let mut add = |quantity| {
+                keys.push(Key {
+                    phase: number,
+                    station,
+                    quantity,
+                });
+            };
+            let own = phase.flows.iter().filter(|flow| flow.station == station);
+            let directions: Vec<Direction> = own.map(|flow| flow.direction).collect();
+            for direction in &directions {
+                add(Quantity::Goodput(*direction));
+            }
+            let levels = if phase.flows.is_empty() { [10, 50] } else { [50, 90] };
+            let mut targets: Vec<ProbeTarget> = schedule.probes[station].iter().map(|probe| probe.0).collect();
+            targets.sort_unstable();
+            targets.dedup();
+            for target in targets {
+                let is_used = phase.flows.is_empty() || !directions.is_empty() || target == ProbeTarget::Near;
+                if is_used {
+                    levels
+                        .into_iter()
+                        .for_each(|level| add(Quantity::Latency(target, level)));
+                }
+            }
+        }
+    }
+    keys
+}
+
+/// Value of an observation for which a simulation has no samples, on the axis of the fit: nothing arrived, or all probes are
+/// lost.
+pub(crate) fn worst(key: &Key) -> f64 {
+    match key.quantity {
+        Quantity::Goodput(_) => libm::log(MIN_GOODPUT),
+        Quantity::Latency(..) => libm::log(LOST.as_millis_f64() + LATENCY_OFFSET),
+    }
+}
+
+/// Collects the observations of one run from its rows.
+#[derive(Debug)]
+pub(crate) struct Observer<'a> {
+    schedule: &'a Schedule,
+    /// Length from the start of each phase that is used.
+    length: Duration,
+    rows: u64,
+    bytes: BTreeMap<(usize, usize, Direction), u64>,
+    latencies: BTreeMap<(usize, usize, ProbeTarget), Vec<Duration>>,
+}
+
+impl<'a> Observer<'a> {
+    /// Creates an observer of the first `length` of each phase. Of this the first quarter is left out, in which TCP starts.
+    pub(crate) fn new(schedule: &'a Schedule, length: Duration) -> Self {
+        Observer {
+            schedule,
+            length,
+            rows: 0,
+            bytes: BTreeMap::new(),
+            latencies: BTreeMap::new(),
+        }
+    }
+
+    /// Number of rows so far.
+    pub(crate) fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// Takes a row. `common` converts a time of a station's clock to the common clock.
+    pub(crate) fn put(&mut self, row: &Row, common: impl Fn(u16, Instant) -> Instant) {
+        self.rows += 1;
+        match row {
+            Row::Interval(row) => self.interval(row, common(row.station, row.at)),
+            Row::Operation(row) => self.operation(row, common(row.station, row.operation.due)),
+            _ => {}
+        }
+    }
+
+    fn interval(&mut self, row: &IntervalRow, at: Instant) {
+        let Some(Role::Flow(phase, direction)) = self.schedule.role(row.station, row.workload) else {
+            return;
+        };
+        if !at
+            .checked_add(HALF_INTERVAL)
+            .is_some_and(|middle| self.covers(phase, middle))
+        {
+            return;
+        }
+        let bytes = match direction {
+            Direction::Down => row.bytes_down,
+            Direction::Up => row.bytes_up,
+        };
+        let sum = self.bytes.entry((phase, row.station.into(), direction)).or_default();
+        *sum = sum.saturating_add(bytes);
+    }
+
+    fn operation(&mut self, row: &OperationRow, due: Instant) {
+        let Some(Role::Probe(target)) = self.schedule.role(row.station, row.workload) else {
+            return;
+        };
+        if row.operation.outcome == Outcome::Cut {
+            return;
+        }
+        let phases = 0..self.schedule.phases.len();
+        let Some(phase) = phases.into_iter().find(|phase| self.covers(*phase, due)) else {
+            return;
+        };
+        let samples = self.latencies.entry((phase, row.station.into(), target)).or_default();
+        if samples.len() < MAX_SAMPLES {
+            samples.push(row.operation.latency().map_or(LOST, |latency| latency.min(LOST)));
+        }
+    }
+
+    /// Part of a phase that is used.
+    fn used(&self, phase: usize) -> (Instant, Instant) {
+        let phase = &self.schedule.phases[phase];
+        let length = phase.length.min(self.length);
+        let start = Instant::ZERO + phase.start;
+        let skipped = Duration::from_nanos(length.as_nanos() / 4);
+        (start + skipped, start + length)
+    }
+
+    fn covers(&self, phase: usize, at: Instant) -> bool {
+        let (from, to) = self.used(phase);
+        from <= at && at < to
+    }
+
+    /// Value of each key on the axis of the fit, which is logarithmic; `None` if the run has too few samples.
+    pub(crate) fn finish(mut self, keys: &[Key]) -> Vec<Option<f64>> {
+        self.latencies.values_mut().for_each(|samples| samples.sort_unstable());
+        keys.iter().map(|key| self.value(key)).collect()
+    }
+
+    fn value(&self, key: &Key) -> Option<f64> {
+        match key.quantity {
+            Quantity::Goodput(direction) => {
+                let (from, to) = self.used(key.phase);
+                let bytes = *self.bytes.get(&(key.phase, key.station, direction))?;
+                let mbps = bytes as f64 * 8.0 / to.since(from).as_secs_f64() / 1e6;
+                (self.schedule.phases[key.phase].length >= MIN_PHASE && bytes > 0)
+                    .then(|| libm::log(mbps.max(MIN_GOODPUT)))
+            }
+            Quantity::Latency(target, level) => {
+                let samples = self.latencies.get(&(key.phase, key.station, target))?;
+                if samples.len() < MIN_SAMPLES {
+                    return None;
+                }
+                let rank = (samples.len() * usize::from(level)).div_ceil(100).max(1);
+                Some(libm::log(samples[rank - 1].as_millis_f64() + LATENCY_OFFSET))
+            }
+        }
+    }
+}

@@ -1,0 +1,368 @@
+//! The inference: an ensemble of models for each queue discipline, updated by ES-MDA.
+//!
+//! 1. Each discipline gets an ensemble from the priors, with the same members. Three assimilations follow.
+//! 2. Before the third one, simulations with several seeds give the variance of each observation by chance, and the
+//!    disciplines whose best members are too far from the observations are dropped. The others get their members.
+//! 3. A last assimilation, and a last simulation, which gives the weights by a synthetic likelihood.
+
+use crate::assimilate::{Observations, assimilate, log_likelihood, means, normal};
+use crate::evidence::{Key, Observer, Quantity, worst};
+use crate::home::{DISCIPLINES, Home, NoComments, Parameter, Prior};
+use crate::schedule::Schedule;
+use netburn_medium::queue::QueueKind;
+use netburn_scenario::{Document, Environment, Plan, ScenarioError};
+use netburn_simulate::SimulateError;
+use netburn_units::{Duration, RandomStream, Seed};
+use std::ops::ControlFlow;
+
+/// Inflation of each assimilation: the inverses sum to 1. The first ones are small steps, because the model is far from
+/// linear over the width of the priors (Emerick and Reynolds 2013, section 4).
+const INFLATIONS: [f64; 4] = [28.0 / 3.0, 7.0, 4.0, 2.0];
+/// Significance of correlations in each assimilation. First the ensemble must find the observations; at last it must not become
+/// narrower than they justify.
+const SIGNIFICANCES: [f64; 4] = [3.0, 3.0, 4.0, 6.0];
+/// Assimilations before the disciplines are compared.
+const PILOT_ASSIMILATIONS: usize = 3;
+/// Simulations with the same parameters, for the variance by chance.
+const REPEATS: usize = 8;
+/// A discipline is dropped if the logarithmic likelihood of its best members is this much below that of the best ones.
+const DROPPED: f64 = 50.0;
+/// Members that decide whether a discipline is dropped.
+const NEAREST: usize = 3;
+/// Disciplines that are kept at most.
+const KEPT: usize = 3;
+/// Relative error of the model: TCP and radios of real systems differ from the simulated ones by about this.
+const GOODPUT_ERROR: f64 = 0.04;
+const LATENCY_ERROR: f64 = 0.10;
+/// The same without load.
+const IDLE_LATENCY_ERROR: f64 = 0.04;
+/// Standard deviations by chance before they are known.
+const GOODPUT_CHANCE: f64 = 0.08;
+const LATENCY_CHANCE: f64 = 0.20;
+
+/// Settings of a fit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Settings {
+    /// Seed of all random numbers.
+    pub seed: Seed,
+    /// Members of each discipline's ensemble before the disciplines are compared; at least 4.
+    pub pilot: usize,
+    /// Members of all ensembles together after that; at least 4.
+    pub members: usize,
+    /// Length of the simulated part of each phase.
+    pub length: Duration,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            seed: Seed(1),
+            pilot: 24,
+            members: 72,
+            length: Duration::from_millis(1_500),
+        }
+    }
+}
+
+/// Calls a function for each number below a count, and returns the results in this order. The calls are independent, so that
+/// threads can share them.
+pub type Map<'a> = dyn Fn(usize, &(dyn Fn(usize) -> Predicted + Sync)) -> Vec<Predicted> + 'a;
+
+/// Predicted observations of one member.
+pub type Predicted = Result<Vec<f64>, SimulationError>;
+
+/// A simulation of a model failed: a fault of this crate, because the parameters are inside their ranges.
+#[derive(Debug, thiserror::Error)]
+pub enum SimulationError {
+    /// The scenario of the model is invalid.
+    #[error("the scenario of a model is invalid: {0}")]
+    Scenario(#[from] ScenarioError),
+    /// The simulator rejects the plan.
+    #[error("cannot simulate a model: {0}")]
+    Simulate(#[from] SimulateError),
+}
+
+/// Input of the inference: the observations of the run, and how they are simulated.
+pub(crate) struct Problem<'a> {
+    pub(crate) home: &'a Home,
+    pub(crate) schedule: &'a Schedule,
+    pub(crate) keys: &'a [Key],
+    pub(crate) observed: &'a [f64],
+    pub(crate) parameters: &'a [Parameter],
+}
+
+/// An ensemble of models with one discipline.
+#[derive(Debug, Clone)]
+pub(crate) struct Group {
+    pub(crate) discipline: QueueKind,
+    /// Probability of the discipline, after all assimilations.
+    pub(crate) weight: f64,
+    /// Places of the parameters on the axes of their priors.
+    pub(crate) members: Vec<Vec<f64>>,
+    /// Predicted observations of each member.
+    pub(crate) predicted: Vec<Vec<f64>>,
+}
+
+/// Result of the inference.
+pub(crate) struct Posterior {
+    pub(crate) groups: Vec<Group>,
+    /// Variance of each observation: model error and chance.
+    pub(crate) variances: Vec<f64>,
+}
+
+/// Infers the parameters.
+pub(crate) fn infer(problem: &Problem<'_>, settings: &Settings, map: &Map<'_>) -> Result<Posterior, SimulationError> {
+    let mut random = settings.seed.stream("fit", 0);
+    let prior = prior_members(problem, settings);
+    let group = |discipline| Group {
+        discipline,
+        weight: 1.0 / DISCIPLINES.len() as f64,
+        members: prior.clone(),
+        predicted: Vec::new(),
+    };
+    let mut groups: Vec<Group> = DISCIPLINES.into_iter().map(group).collect();
+    let mut variances: Vec<f64> = problem
+        .keys
+        .iter()
+        .map(|key| variance(key, problem.schedule, None))
+        .collect();
+    for stage in 0..INFLATIONS.len() {
+        problem.simulate(&mut groups, settings, stage, map)?;
+        if stage + 1 == PILOT_ASSIMILATIONS {
+            variances = problem.variances(&groups, settings, map)?;
+            keep_likely(problem, &mut groups, &variances);
+        }
+        for group in &mut groups {
+            problem.assimilate(group, &variances, stage, &mut random);
+        }
+        if stage + 1 == PILOT_ASSIMILATIONS {
+            let count = (settings.members / groups.len()).max(settings.pilot);
+            groups
+                .iter_mut()
+                .for_each(|group| enlarge(&mut group.members, count, &mut random));
+        }
+    }
+    problem.simulate(&mut groups, settings, INFLATIONS.len(), map)?;
+    weigh(problem, &mut groups, &variances);
+    Ok(Posterior { groups, variances })
+}
+
+/// Members of the pilot ensembles, from the priors.
+fn prior_members(problem: &Problem<'_>, settings: &Settings) -> Vec<Vec<f64>> {
+    let priors: Vec<Prior> = problem.parameters.iter().map(|one| one.prior(problem.home)).collect();
+    let mut random = settings.seed.stream("prior", 0);
+    let mut member = || {
+        let place = |prior: &Prior| prior.mean + prior.deviation * normal(&mut random);
+        priors.iter().map(place).collect()
+    };
+    (0..settings.pilot.max(4)).map(|_| member()).collect()
+}
+
+/// Variance of an observation: the error of the model, and chance with this variance, or a usual one.
+fn variance(key: &Key, schedule: &Schedule, chance: Option<f64>) -> f64 {
+    let is_idle = schedule.phases[key.phase].flows.is_empty();
+    let (error, usual) = match key.quantity {
+        Quantity::Goodput(_) => (GOODPUT_ERROR, GOODPUT_CHANCE),
+        Quantity::Latency(..) if is_idle => (IDLE_LATENCY_ERROR, LATENCY_CHANCE),
+        Quantity::Latency(..) => (LATENCY_ERROR, LATENCY_CHANCE),
+    };
+    error * error + chance.unwrap_or(usual * usual)
+}
+
+impl Problem<'_> {
+    /// Simulates all members of all groups.
+    fn simulate(
+        &self,
+        groups: &mut [Group],
+        settings: &Settings,
+        stage: usize,
+        map: &Map<'_>,
+    ) -> Result<(), SimulationError> {
+        let members: Vec<(QueueKind, &[f64])> = groups
+            .iter()
+            .flat_map(|group| group.members.iter().map(|member| (group.discipline, member.as_slice())))
+            .collect();
+        // Members with the same number have the same seed in all groups: chance differs less between disciplines.
+        let numbers = groups.iter().flat_map(|group| 0..group.members.len() as u64);
+        let seed = |number: u64| {
+            settings
+                .seed
+                .stream("simulation", (stage as u64) << 32 | number)
+                .next_u64()
+                >> 11
+        };
+        let seeds: Vec<Seed> = numbers.map(|number| Seed(seed(number))).collect();
+        let results = map(members.len(), &|number| {
+            let (discipline, places) = members[number];
+            self.predict(discipline, places, seeds[number], settings.length)
+        });
+        let mut results = results.into_iter();
+        for group in groups {
+            group.predicted = results.by_ref().take(group.members.len()).collect::<Result<_, _>>()?;
+        }
+        Ok(())
+    }
+
+    /// Variances, with those by chance at the mean of the ensemble that fits best.
+    fn variances(&self, groups: &[Group], settings: &Settings, map: &Map<'_>) -> Result<Vec<f64>, SimulationError> {
+        let misfit = |group: &Group| {
+            let mean = means(&group.predicted);
+            let squares = mean
+                .iter()
+                .zip(self.observed)
+                .map(|(one, other)| (one - other) * (one - other));
+            squares.sum::<f64>()
+        };
+        let best = groups.iter().min_by(|one, other| misfit(one).total_cmp(&misfit(other)));
+        let best = best.expect("there is a discipline");
+        let places = means(&best.members);
+        let mut seeds = settings.seed.stream("repeats", 0);
+        let seeds: Vec<Seed> = (0..REPEATS).map(|_| Seed(seeds.next_u64() >> 11)).collect();
+        let results = map(REPEATS, &|number| {
+            self.predict(best.discipline, &places, seeds[number], settings.length)
+        });
+        let results = results.into_iter().collect::<Result<Vec<_>, _>>()?;
+        let mean = means(&results);
+        let by_chance = |observation: usize| {
+            let squares = results
+                .iter()
+                .map(|one| one[observation] - mean[observation])
+                .map(|d| d * d);
+            squares.sum::<f64>() / (REPEATS - 1) as f64
+        };
+        let keys = self.keys.iter().enumerate();
+        Ok(keys
+            .map(|(number, key)| variance(key, self.schedule, Some(by_chance(number))))
+            .collect())
+    }
+
+    fn assimilate(&self, group: &mut Group, variances: &[f64], stage: usize, random: &mut RandomStream) {
+        let acts = |parameter: usize, observation: usize| {
+            let parameter = self.parameters[parameter];
+            parameter.exists_with(group.discipline) && parameter.acts_on(&self.keys[observation], self.schedule)
+        };
+        let observations = Observations {
+            values: self.observed,
+            variances,
+            inflation: INFLATIONS[stage],
+            significance: SIGNIFICANCES[stage],
+            acts: &acts,
+        };
+        assimilate(&mut group.members, &group.predicted, &observations, random);
+    }
+
+    /// Observations that a simulation of the model gives.
+    fn predict(&self, discipline: QueueKind, places: &[f64], seed: Seed, length: Duration) -> Predicted {
+        let value = |parameter: Parameter| self.value(parameter, places);
+        let schedule = self.schedule.shortened(length);
+        let text = self.home.scenario(&value, discipline, &schedule, &NoComments);
+        let mut plan = plan(&text)?;
+        plan.seed = seed;
+        simulated(&plan, self.keys, length)
+    }
+
+    /// Value of a parameter in its unit.
+    pub(crate) fn value(&self, parameter: Parameter, places: &[f64]) -> f64 {
+        let number = self.parameters.iter().position(|one| *one == parameter);
+        let number = number.expect("the table has all parameters");
+        parameter.prior(self.home).value(places[number])
+    }
+}
+
+fn plan(text: &str) -> Result<Plan, SimulationError> {
+    let document = Document::from_toml("model.toml", text)?;
+    Ok(document.resolve_for(Environment::Simulate)?.0)
+}
+
+/// Observations of a simulated run.
+fn simulated(plan: &Plan, keys: &[Key], length: Duration) -> Predicted {
+    let schedule = Schedule::of_plan(plan).expect("the model has the workloads of a schedule");
+    let mut observer = Observer::new(&schedule, length);
+    netburn_simulate::run(plan, |_, rows| {
+        rows.iter().for_each(|row| observer.put(row, |_, at| at));
+        ControlFlow::Continue(())
+    })?;
+    let values = keys.iter().zip(observer.finish(keys));
+    Ok(values.map(|(key, value)| value.unwrap_or_else(|| worst(key))).collect())
+}
+
+/// Sets the weights of the groups by their synthetic likelihood.
+///
+/// If even the best group fits worse than the variances allow, the differences count less by the same factor: errors of
+/// the model are correlated, so that many observations are not as many independent ones.
+fn weigh(problem: &Problem<'_>, groups: &mut [Group], variances: &[f64]) {
+    let likelihoods: Vec<f64> = groups
+        .iter()
+        .map(|group| log_likelihood(&group.predicted, problem.observed, variances))
+        .collect();
+    let spread = groups
+        .iter()
+        .map(|group| misfit(problem, group, variances))
+        .fold(f64::INFINITY, f64::min);
+    let best = likelihoods.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let weights: Vec<f64> = likelihoods
+        .iter()
+        .map(|one| libm::exp((one - best) / spread.max(1.0)))
+        .collect();
+    let sum: f64 = weights.iter().sum();
+    groups
+        .iter_mut()
+        .zip(&weights)
+        .for_each(|(group, weight)| group.weight = weight / sum);
+}
+
+/// Mean square of the differences between the observations and their predicted means, in standard deviations.
+pub(crate) fn misfit(problem: &Problem<'_>, group: &Group, variances: &[f64]) -> f64 {
+    let mean = means(&group.predicted);
+    distance(&mean, problem.observed, variances) / mean.len() as f64
+}
+
+/// Keeps the disciplines that can be as likely as the best one.
+///
+/// At this stage an ensemble may still be on its way to the observations, so that its mean says little. The members that are
+/// nearest to them decide.
+fn keep_likely(problem: &Problem<'_>, groups: &mut Vec<Group>, variances: &[f64]) {
+    let nearest = |group: &Group| {
+        let mut distances: Vec<f64> = group
+            .predicted
+            .iter()
+            .map(|member| distance(member, problem.observed, variances))
+            .collect();
+        distances.sort_by(f64::total_cmp);
+        let count = NEAREST.min(distances.len());
+        distances[..count].iter().sum::<f64>() / count as f64
+    };
+    let mut scored: Vec<(f64, Group)> = groups.drain(..).map(|group| (nearest(&group), group)).collect();
+    scored.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let best = scored[0].0;
+    let spread = (best / problem.observed.len() as f64).max(1.0);
+    scored.retain(|(distance, _)| (distance - best) / (2.0 * spread) <= DROPPED);
+    scored.truncate(KEPT);
+    groups.extend(scored.into_iter().map(|(_, group)| group));
+}
+
+/// Sum of the squares of the differences between predicted and observed values, in standard deviations.
+fn distance(predicted: &[f64], observed: &[f64], variances: &[f64]) -> f64 {
+    let values = predicted.iter().zip(observed).zip(variances);
+    values
+        .map(|((one, other), variance)| (one - other) * (one - other) / variance)
+        .sum()
+}
+
+/// Adds members until there are `count`. They have the mean and the covariance of the present ones.
+fn enlarge(members: &mut Vec<Vec<f64>>, count: usize, random: &mut RandomStream) {
+    let present = members.len();
+    let mean = means(members);
+    let scale = libm::sqrt((present - 1) as f64);
+    while members.len() < count {
+        let mut new = mean.clone();
+        for member in &members[..present] {
+            let factor = normal(random) / scale;
+            new.iter_mut()
+                .zip(member)
+                .zip(&mean)
+                .for_each(|((value, own), mean)| *value += factor * (own - mean));
+        }
+        members.push(new);
+    }
+}

@@ -1,0 +1,232 @@
+//! The Wi-Fi links of a run as the stations recorded them, and the standard, width and streams that explain their rates.
+
+use netburn_medium::aggregation::mpdu::Limits;
+use netburn_medium::config::{Band, Standard, Width};
+use netburn_medium::phy::{Modulation, TxVector};
+use netburn_medium::rate::RateSet;
+use netburn_medium::signal::noise_dbm;
+use netburn_record::row::{LinkRow, Phy};
+use netburn_units::Duration;
+use std::collections::BTreeMap;
+
+/// Samples of one station that are used. A sample each second gives 300 in five minutes.
+const MAX_SAMPLES: usize = 4_096;
+/// Different rates or modulations of one station that are kept. A standard has at most 14 per width and stream.
+const MAX_DIFFERENT: usize = 128;
+/// Time that a sender waits before and after a frame, for the comparison of rates.
+const ACCESS: Duration = Duration::from_micros(127);
+/// Aggregates of all standards, for the comparison of rates.
+const LIMITS: Limits = Limits {
+    ampdu: true,
+    frames: 64,
+    window: 64,
+    time: Duration::from_millis(4),
+    bytes: 65_535,
+    amsdu: 0,
+    tries: 10,
+};
+
+/// Samples that a station recorded of its link.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct LinkSamples {
+    /// Signals in hundredths of a dBm.
+    signals: Vec<i32>,
+    /// Rates of the last frames in both directions, in bit/s, with their numbers.
+    rates: BTreeMap<u64, u64>,
+    /// Modulations of the last frames, with their numbers.
+    modulations: BTreeMap<(Phy, u8, u32), u64>,
+    frequency_mhz: Option<u32>,
+}
+
+/// Standard, width and streams of a link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mode {
+    /// Standard.
+    pub standard: Standard,
+    /// Channel width.
+    pub width: Width,
+    /// Spatial streams.
+    pub streams: u8,
+}
+
+/// Source of the mode of a link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ModeSource {
+    /// The driver reported it.
+    Reported,
+    /// It is the mode whose rates are the recorded ones.
+    Rates,
+    /// Nothing was recorded.
+    Assumed,
+}
+
+impl LinkSamples {
+    /// Takes a sample.
+    pub(crate) fn put(&mut self, row: &LinkRow) {
+        if let Some(signal) = row.signal.filter(|_| self.signals.len() < MAX_SAMPLES) {
+            self.signals.push(signal);
+        }
+        for rate in [row.rx_rate_bps, row.tx_rate_bps].into_iter().flatten() {
+            count(&mut self.rates, rate);
+        }
+        for modulation in [row.rx, row.tx] {
+            if let (Some(phy), Some(nss), Some(width)) = (modulation.phy, modulation.nss, modulation.width_mhz) {
+                count(&mut self.modulations, (phy, nss, width));
+            }
+        }
+        self.frequency_mhz = row.frequency_mhz.or(self.frequency_mhz);
+    }
+
+    /// Median signal in dBm.
+    pub(crate) fn signal_dbm(&self) -> Option<f64> {
+        let mut signals = self.signals.clone();
+        signals.sort_unstable();
+        signals.get(signals.len() / 2).map(|signal| f64::from(*signal) / 100.0)
+    }
+
+    /// Band of the channel.
+    pub(crate) fn band(&self) -> Option<Band> {
+        match self.frequency_mhz? {
+            2_400..=2_500 => Some(Band::Ghz2_4),
+            4_900..=5_924 => Some(Band::Ghz5),
+            5_925..=7_125 => Some(Band::Ghz6),
+            _ => None,
+        }
+    }
+
+    /// Mode of the link in a band.
+    pub(crate) fn mode(&self, band: Band) -> (Mode, ModeSource) {
+        if let Some(mode) = self.reported(band) {
+            return (mode, ModeSource::Reported);
+        }
+        match self.from_rates(band) {
+            Some(mode) => (mode, ModeSource::Rates),
+            None => (assumed(band), ModeSource::Assumed),
+        }
+    }
+
+    /// The newest standard that the driver reported, with the largest width and number of streams.
+    fn reported(&self, band: Band) -> Option<Mode> {
+        let phy = self.modulations.keys().map(|key| key.0).max()?;
+        let standard = match phy {
+            Phy::Legacy => return None,
+            Phy::Ht => Standard::N,
+            Phy::Vht => Standard::Ac,
+            Phy::He => Standard::Ax,
+            Phy::Eht => Standard::Be,
+        };
+        let width = self.modulations.keys().map(|key| key.2).max()?;
+        let width = WIDTHS
+            .into_iter()
+            .filter(|known| u32::from(known.as_mhz()) <= width)
+            .max()?;
+        let streams = self.modulations.keys().map(|key| key.1).max()?;
+        Some(Mode {
+            standard: if standard.in_band(band) {
+                standard
+            } else {
+                band.default_standard()
+            },
+            width: width.min(standard.widest(band)),
+            streams: streams.clamp(1, standard.max_streams()),
+        })
+    }
+
+    /// The mode that has most of the recorded rates. Of equal ones it is that whose best rate for the signal is nearest to
+    /// the most frequent rate, then the one with the lower maximum.
+    fn from_rates(&self, band: Band) -> Option<Mode> {
+        let (usual, _) = self.rates.iter().max_by_key(|(_, count)| **count)?;
+        let signal = self.signal_dbm();
+        let score = |mode: &Mode| {
+            let set = mode.rates(band)?;
+            let known = |rate: u64| {
+                let same = |own: u64| own.abs_diff(rate) <= own / 100;
+                set.entries().iter().any(|entry| same(entry.rate.as_bps()))
+            };
+            let explained: u64 = self
+                .rates
+                .iter()
+                .filter(|(rate, _)| known(**rate))
+                .map(|(_, count)| count)
+                .sum();
+            let best = signal.map(|signal| set.best(Some(signal - noise_dbm(mode.width))).rate.as_bps());
+            let highest = set.entries().last().map_or(0, |entry| entry.rate.as_bps());
+            (explained > 0).then(|| {
+                (
+                    std::cmp::Reverse(explained),
+                    best.map(|best| best.abs_diff(*usual)),
+                    highest,
+                )
+            })
+        };
+        let scored = modes(band).into_iter().filter_map(|mode| Some((score(&mode)?, mode)));
+        scored.min_by_key(|(score, _)| *score).map(|(_, mode)| mode)
+    }
+}
+
+const WIDTHS: [Width; 5] = [Width::Mhz20, Width::Mhz40, Width::Mhz80, Width::Mhz160, Width::Mhz320];
+
+/// Mode of a station that recorded nothing: two streams of the band's usual standard.
+fn assumed(band: Band) -> Mode {
+    let standard = band.default_standard();
+    Mode {
+        standard,
+        width: band.default_width(standard),
+        streams: 2,
+    }
+}
+
+/// Modes of common stations, the oldest first.
+fn modes(band: Band) -> Vec<Mode> {
+    let mut modes = Vec::new();
+    for standard in [Standard::N, Standard::Ac, Standard::Ax, Standard::Be] {
+        for width in WIDTHS {
+            for streams in 1..=4 {
+                if standard.in_band(band) && width <= standard.widest(band) {
+                    modes.push(Mode {
+                        standard,
+                        width,
+                        streams,
+                    });
+                }
+            }
+        }
+    }
+    modes
+}
+
+impl Mode {
+    /// Rates of the mode; `None` if the standard has no such combination.
+    fn rates(&self, band: Band) -> Option<RateSet> {
+        let Mode {
+            standard,
+            width,
+            streams,
+        } = *self;
+        let mcs = (0..=standard.max_mcs())
+            .rev()
+            .find(|mcs| standard.has_mcs(*mcs, width, streams))?;
+        let vector = TxVector {
+            modulation: match standard {
+                Standard::N => Modulation::Ht { mcs },
+                Standard::Ac => Modulation::Vht { mcs },
+                Standard::Ax => Modulation::He { mcs },
+                Standard::Be => Modulation::Eht { mcs },
+                Standard::A | Standard::B | Standard::G => return None,
+            },
+            width,
+            guard: standard.default_guard(),
+            streams,
+            signal_extension: band == Band::Ghz2_4,
+            short_preamble: false,
+        };
+        vector.rate().ok()?;
+        Some(RateSet::up_to(&vector, &LIMITS, ACCESS))
+    }
+}
+
+fn count<K: Ord>(counts: &mut BTreeMap<K, u64>, key: K) {
+    if counts.len() < MAX_DIFFERENT || counts.contains_key(&key) {
+        *counts.entry(key).or_default() += 1;
+    }
+}

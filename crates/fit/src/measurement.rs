@@ -1,0 +1,183 @@
+//! Observations of a run, and the reasons for which a run shows too little.
+
+use crate::evidence::{Key, MAX_ROWS, Observer, Quantity, keys};
+use crate::home::Home;
+use crate::links::LinkSamples;
+use crate::schedule::{MIN_PHASE, NoSchedule, Schedule};
+use netburn_record::row::EventKind;
+use netburn_record::{Error, Row, Run, RunStatus};
+use netburn_units::{Duration, Instant};
+
+/// Observations of a run.
+#[derive(Debug, Clone)]
+pub struct Measurement {
+    /// Phases and probes.
+    pub schedule: Schedule,
+    /// Model for these stations.
+    pub home: Home,
+    /// Names of the observations.
+    pub keys: Vec<Key>,
+    /// Their values on the axes of the fit.
+    pub values: Vec<f64>,
+    /// Gaps: properties that the run can't show, one sentence each.
+    pub gaps: Vec<String>,
+}
+
+/// Reason for which a run cannot be fitted.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CannotFit {
+    /// The workloads are not those of a measurement.
+    #[error(transparent)]
+    Schedule(#[from] NoSchedule),
+    /// Several runs, whose phases are at the same times.
+    #[error("the folder has several runs of --repeat: fit one of them")]
+    Several,
+    /// The run did not end as planned.
+    #[error("the run is not complete: {0}")]
+    Incomplete(String),
+    /// The clock of a station jumped.
+    #[error("the clock of {0} jumped during the run, so that its phases cannot be separated")]
+    ClockJumped(String),
+    /// A station left during the run.
+    #[error("{0} left during the run, so that the load of the phases is unknown")]
+    Left(String),
+    /// Too many rows.
+    #[error("the run has more than {MAX_ROWS} rows")]
+    Rows,
+    /// No transfer has a goodput.
+    #[error("no station transferred anything in any phase")]
+    NoGoodput,
+    /// The record can't be read.
+    #[error(transparent)]
+    Record(#[from] Error),
+}
+
+impl Measurement {
+    /// Reads the observations of a run, of the first `length` of each phase.
+    ///
+    /// # Errors
+    /// The run is not a measurement, or it is not reliable.
+    pub fn of_run(run: &Run, length: Duration) -> Result<Self, CannotFit> {
+        if !run.run_folders().is_empty() {
+            return Err(CannotFit::Several);
+        }
+        let status = run.status();
+        if *status != RunStatus::Complete {
+            let why = match status {
+                RunStatus::Failed(reason) => reason.clone(),
+                _ => "it was interrupted".to_owned(),
+            };
+            return Err(CannotFit::Incomplete(why));
+        }
+        if let Some(clock) = run.clocks().iter().find(|clock| clock.jump_ns.is_some()) {
+            return Err(CannotFit::ClockJumped(clock.name.clone()));
+        }
+        let schedule = Schedule::of_plan(&run.header().plan)?;
+        let tables = ["operations", "intervals", "airtime", "connections", "link", "events"];
+        if tables.iter().map(|table| run.count(table)).fold(0, u64::saturating_add) > MAX_ROWS {
+            return Err(CannotFit::Rows);
+        }
+        let mut links = vec![LinkSamples::default(); schedule.stations.len()];
+        let mut left = None;
+        let mut observer = Observer::new(&schedule, length);
+        let all_keys = keys(&schedule);
+        run.rows(&mut |row| {
+            // The tables of a damaged record can have more rows than it says.
+            if observer.rows() >= MAX_ROWS {
+                return;
+            }
+            match &row {
+                Row::Link(link) => {
+                    if let Some(samples) = links.get_mut(usize::from(link.station)) {
+                        samples.put(link);
+                    }
+                }
+                Row::Event(event) if matches!(event.kind, EventKind::Lost | EventKind::Roam) => {
+                    left = left.or(event.station);
+                }
+                _ => {}
+            }
+            observer.put(&row, |station, at: Instant| run.common_time(station, at));
+        })?;
+        if observer.rows() >= MAX_ROWS {
+            return Err(CannotFit::Rows);
+        }
+        if let Some(station) = left {
+            let name = schedule.stations.get(usize::from(station));
+            return Err(CannotFit::Left(
+                name.cloned().unwrap_or_else(|| format!("station {station}")),
+            ));
+        }
+        let values = observer.finish(&all_keys);
+        Measurement::new(schedule, &links, &all_keys, &values)
+    }
+
+    fn new(schedule: Schedule, links: &[LinkSamples], keys: &[Key], values: &[Option<f64>]) -> Result<Self, CannotFit> {
+        let home = Home::new(&schedule, links, keys, values);
+        if home.highest.iter().all(Option::is_none) {
+            return Err(CannotFit::NoGoodput);
+        }
+        let gaps = gaps(&schedule, &home, keys, values);
+        let known = keys
+            .iter()
+            .zip(values)
+            .filter_map(|(key, value)| Some((*key, (*value)?)));
+        let (keys, values) = known.unzip();
+        Ok(Measurement {
+            schedule,
+            home,
+            keys,
+            values,
+            gaps,
+        })
+    }
+}
+
+/// Properties that the run can't show, one sentence each.
+fn gaps(schedule: &Schedule, home: &Home, keys: &[Key], values: &[Option<f64>]) -> Vec<String> {
+    let mut gaps = Vec::new();
+    if schedule.stations.len() == 1 {
+        gaps.push("one station: how the access point shares its queue between stations is not visible".to_owned());
+    }
+    if schedule.phases.iter().all(|phase| !phase.flows.is_empty()) {
+        gaps.push("no idle phase: the delays without load are not visible".to_owned());
+    }
+    for (number, phase) in schedule.phases.iter().enumerate() {
+        let what = phase.describe(&schedule.stations);
+        let own = keys.iter().zip(values).filter(|(key, _)| key.phase == number);
+        let probes = own.filter(|(key, _)| matches!(key.quantity, Quantity::Latency(..)));
+        let probes: Vec<bool> = probes.map(|(_, value)| value.is_some()).collect();
+        if phase.length < MIN_PHASE {
+            gaps.push(format!(
+                "phase {} ({what}) is shorter than {MIN_PHASE} and is not used",
+                number + 1
+            ));
+        } else if !probes.is_empty() && probes.iter().all(|is_known| !is_known) {
+            gaps.push(format!("phase {} ({what}) has too few probes", number + 1));
+        }
+        let own = keys
+            .iter()
+            .zip(values)
+            .filter(|(key, value)| key.phase == number && value.is_none());
+        let idle = own.filter(|(key, _)| matches!(key.quantity, Quantity::Goodput(_)));
+        gaps.extend(idle.map(|(key, _)| {
+            format!(
+                "{} transferred nothing in phase {} ({what})",
+                schedule.stations[key.station],
+                number + 1
+            )
+        }));
+    }
+    for (station, name) in schedule.stations.iter().enumerate() {
+        if home.signals[station].is_none() {
+            gaps.push(format!(
+                "{name} recorded no signal: its link follows from its goodput only"
+            ));
+        }
+        if schedule.probes[station].is_empty() {
+            gaps.push(format!("{name} sent no probes"));
+        }
+    }
+    gaps
+}

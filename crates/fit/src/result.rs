@@ -1,0 +1,312 @@
+//! The result of a fit: estimates with their intervals, and the scenario.
+
+use crate::evidence::Key;
+use crate::home::{Comments, Home, Parameter};
+use crate::infer::{Map, Posterior, Problem, Settings, SimulationError, infer, misfit};
+use crate::measurement::Measurement;
+use crate::schedule::Schedule;
+use netburn_medium::queue::QueueKind;
+
+/// An interval is identified if it is narrower than this share of the prior's.
+const NARROW: f64 = 1.0 / 3.0;
+/// Probability from which a discipline is identified.
+const LIKELY: f64 = 0.9;
+/// Mean square of the differences from which the model does not explain the run.
+const POOR: f64 = 4.0;
+/// Difference of an observation, in standard deviations, from which it is listed.
+const FAR: f64 = 4.0;
+/// Sentences of one kind in the header of a scenario.
+const LISTED: usize = 12;
+/// The 5th and 95th percentile of the standard normal distribution.
+const NORMAL_95: f64 = 1.645;
+
+/// Result of a fit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fit {
+    /// Queue disciplines of the access point with their probabilities, the likeliest first.
+    pub disciplines: Vec<(QueueKind, f64)>,
+    /// All parameters.
+    pub estimates: Vec<Estimate>,
+    /// Mean square of the differences between the run and the model, in standard deviations. About 1 if the model explains
+    /// the run.
+    pub misfit: f64,
+    /// Observations that the model does not explain, one sentence each.
+    pub unexplained: Vec<String>,
+    /// Gaps: properties that the run can't show, one sentence each.
+    pub gaps: Vec<String>,
+    /// Assumptions about all networks, one sentence each.
+    pub assumptions: Vec<String>,
+    /// Number of models that were simulated last.
+    pub members: usize,
+    /// The scenario, with a comment for each key.
+    pub scenario: String,
+}
+
+/// Estimate of a parameter.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Estimate {
+    /// Parameter.
+    pub parameter: Parameter,
+    /// Key of the scenario.
+    pub key: String,
+    /// Median of the posterior, in the unit of the parameter.
+    pub median: f64,
+    /// 90 % interval of the posterior.
+    pub interval: (f64, f64),
+    /// 90 % interval of the prior.
+    pub prior: (f64, f64),
+    /// True if the run identifies the parameter: the posterior is much narrower than the prior.
+    pub is_identified: bool,
+    /// True if the prior came from a value that the station recorded.
+    pub is_measured: bool,
+}
+
+impl Estimate {
+    /// Comment of the key in a scenario.
+    #[must_use]
+    pub fn comment(&self) -> String {
+        let (low, high) = (
+            self.parameter.text(self.interval.0),
+            self.parameter.text(self.interval.1),
+        );
+        let range = format!("90 % interval {low} to {high}");
+        if self.is_identified {
+            return format!("fitted: {range}");
+        }
+        if self.is_measured {
+            return format!("measured, and fitted: {range}");
+        }
+        format!(
+            "not identified by this run: {range}; would need {}",
+            self.parameter.needs()
+        )
+    }
+}
+
+/// Fits the model to a measurement. `map` can use threads; the result is the same without.
+///
+/// # Errors
+/// A model cannot be simulated, which is a fault of this crate.
+pub fn fit(measurement: &Measurement, settings: &Settings, map: &Map<'_>) -> Result<Fit, SimulationError> {
+    let parameters = measurement.home.parameters();
+    let problem = Problem {
+        home: &measurement.home,
+        schedule: &measurement.schedule,
+        keys: &measurement.keys,
+        observed: &measurement.values,
+        parameters: &parameters,
+    };
+    let posterior = infer(&problem, settings, map)?;
+    Ok(Fit::new(&problem, &posterior, measurement.gaps.clone()))
+}
+
+impl Fit {
+    fn new(problem: &Problem<'_>, posterior: &Posterior, gaps: Vec<String>) -> Self {
+        let mut groups: Vec<_> = posterior.groups.iter().collect();
+        groups.sort_by(|one, other| other.weight.total_cmp(&one.weight));
+        let best = groups[0];
+        let disciplines: Vec<(QueueKind, f64)> = groups.iter().map(|group| (group.discipline, group.weight)).collect();
+        let estimates = (0..problem.parameters.len()).map(|number| estimate(problem, posterior, number));
+        let estimates: Vec<Estimate> = estimates.collect();
+        let comments = EstimateComments {
+            estimates: &estimates,
+            disciplines: &disciplines,
+        };
+        let value = |parameter: Parameter| comments.estimate(parameter).median;
+        let scenario = problem
+            .home
+            .scenario(&value, best.discipline, problem.schedule, &comments);
+        let total = misfit(problem, best, &posterior.variances);
+        Fit {
+            estimates: estimates.clone(),
+            misfit: total,
+            unexplained: unexplained(problem, posterior, &best.predicted),
+            gaps,
+            members: posterior.groups.iter().map(|group| group.members.len()).sum(),
+            assumptions: assumptions(problem.home),
+            scenario,
+            disciplines,
+        }
+        .with_header()
+    }
+
+    /// Writes the assumptions and gaps before the keys.
+    fn with_header(mut self) -> Self {
+        let mut header = vec!["A model of a measured network, fitted to one run.".to_owned()];
+        header.push(if self.explains() {
+            format!(
+                "The model explains the run: misfit {:.1}, where 1 is expected.",
+                self.misfit
+            )
+        } else {
+            format!(
+                "The model does not explain the run: misfit {:.1}, where 1 is expected. Do not rely on it.",
+                self.misfit
+            )
+        });
+        let lists = [
+            ("Assumed:", &self.assumptions),
+            ("This run does not show:", &self.gaps),
+            ("The model differs from the run:", &self.unexplained),
+        ];
+        for (title, list) in lists {
+            if !list.is_empty() {
+                header.push(title.to_owned());
+                header.extend(list.iter().take(LISTED).map(|line| format!("- {line}")));
+            }
+        }
+        let header: String = header.iter().map(|line| format!("# {line}\n")).collect();
+        self.scenario = format!("{header}\n{}", self.scenario);
+        self
+    }
+
+    /// The discipline that the run identifies; `None` if several are possible.
+    #[must_use]
+    pub fn discipline(&self) -> Option<QueueKind> {
+        let (discipline, weight) = self.disciplines[0];
+        (weight >= LIKELY).then_some(discipline)
+    }
+
+    /// True if the model explains the run.
+    #[must_use]
+    pub fn explains(&self) -> bool {
+        self.misfit < POOR
+    }
+
+    /// The estimate of a parameter.
+    #[must_use]
+    pub fn estimate(&self, parameter: Parameter) -> Option<&Estimate> {
+        self.estimates.iter().find(|estimate| estimate.parameter == parameter)
+    }
+}
+
+/// Comments of a fitted scenario.
+struct EstimateComments<'a> {
+    estimates: &'a [Estimate],
+    disciplines: &'a [(QueueKind, f64)],
+}
+
+impl EstimateComments<'_> {
+    fn estimate(&self, parameter: Parameter) -> &Estimate {
+        let own = self.estimates.iter().find(|estimate| estimate.parameter == parameter);
+        own.expect("each parameter has an estimate")
+    }
+}
+
+impl Comments for EstimateComments<'_> {
+    fn comment_of(&self, parameter: Parameter) -> Option<String> {
+        Some(self.estimate(parameter).comment())
+    }
+
+    fn of_discipline(&self) -> Option<String> {
+        Some(discipline_comment(self.disciplines))
+    }
+}
+
+/// The disciplines with their probabilities.
+#[must_use]
+pub fn discipline_comment(disciplines: &[(QueueKind, f64)]) -> String {
+    let likely = disciplines.iter().filter(|(_, weight)| *weight >= 0.005);
+    let listed: Vec<String> = likely
+        .map(|(kind, weight)| format!("{} {:.0} %", kind.name(), weight * 100.0))
+        .collect();
+    let listed = listed.join(", ");
+    if disciplines[0].1 >= LIKELY {
+        return format!("fitted: {listed}");
+    }
+    format!(
+        "not identified by this run: {listed}; would need downloads of several stations over a line faster than the Wi-Fi"
+    )
+}
+
+/// Estimate of the parameter with this number.
+fn estimate(problem: &Problem<'_>, posterior: &Posterior, number: usize) -> Estimate {
+    let parameter = problem.parameters[number];
+    let prior = parameter.prior(problem.home);
+    let places = posterior
+        .groups
+        .iter()
+        .filter(|group| parameter.exists_with(group.discipline));
+    let weighted = places.flat_map(|group| {
+        let weight = group.weight / group.members.len() as f64;
+        group
+            .members
+            .iter()
+            .map(move |member| (prior.value(member[number]), weight))
+    });
+    let mut values: Vec<(f64, f64)> = weighted.collect();
+    let at = |deviations: f64| prior.value(prior.mean + deviations * prior.deviation);
+    let of_prior = (at(-NORMAL_95), at(NORMAL_95));
+    let (median, interval) = match quantiles(&mut values, [0.05, 0.5, 0.95]) {
+        Some([low, median, high]) => (median, (low, high)),
+        None => (at(0.0), of_prior),
+    };
+    let is_measured = matches!(parameter, Parameter::Signal(station) if problem.home.signals[station].is_some());
+    Estimate {
+        parameter,
+        key: parameter.key(problem.home),
+        median,
+        interval,
+        prior: of_prior,
+        is_identified: prior.width(interval.0, interval.1) < NARROW * prior.width(of_prior.0, of_prior.1),
+        is_measured,
+    }
+}
+
+/// Quantiles of weighted values; `None` without values.
+fn quantiles<const N: usize>(values: &mut [(f64, f64)], levels: [f64; N]) -> Option<[f64; N]> {
+    values.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let total: f64 = values.iter().map(|(_, weight)| weight).sum();
+    let last = values.last()?.0;
+    Some(levels.map(|level| {
+        let mut below = 0.0;
+        let found = values.iter().find(|(_, weight)| {
+            below += weight;
+            below >= level * total
+        });
+        found.map_or(last, |(value, _)| *value)
+    }))
+}
+
+/// Observations that are far from what the best models predict.
+fn unexplained(problem: &Problem<'_>, posterior: &Posterior, predicted: &[Vec<f64>]) -> Vec<String> {
+    let means = crate::assimilate::means(predicted);
+    let mut far: Vec<(f64, String)> = Vec::new();
+    for (number, key) in problem.keys.iter().enumerate() {
+        let deviations = (problem.observed[number] - means[number]) / libm::sqrt(posterior.variances[number]);
+        if deviations.abs() >= FAR {
+            let text = sentence(problem.schedule, key, problem.observed[number], means[number]);
+            far.push((deviations.abs(), text));
+        }
+    }
+    far.sort_by(|one, other| other.0.total_cmp(&one.0));
+    far.into_iter().map(|(_, text)| text).collect()
+}
+
+fn sentence(schedule: &Schedule, key: &Key, observed: f64, predicted: f64) -> String {
+    let unit = match key.quantity {
+        crate::evidence::Quantity::Goodput(_) => "Mbit/s",
+        crate::evidence::Quantity::Latency(..) => "ms",
+    };
+    format!(
+        "{} in the phase \"{}\": measured {:.1} {unit}, modelled {:.1} {unit}",
+        key.describe(schedule),
+        schedule.phases[key.phase].describe(&schedule.stations),
+        key.in_unit(observed),
+        key.in_unit(predicted)
+    )
+}
+
+/// The parts of the model that are not estimated.
+fn assumptions(home: &Home) -> Vec<String> {
+    let mut assumptions = vec![
+        "One access point with one radio serves all stations, and it is the router of the line.".to_owned(),
+        "The line has FIFO queues, no shaper and no loss, and its framing is Ethernet's.".to_owned(),
+        "The access point receives each station with the signal that the station receives.".to_owned(),
+        "Power save, scans, roaming and the router's forwarding rate have no effect.".to_owned(),
+    ];
+    if !home.band.1 {
+        assumptions.push("No station recorded its band: it is 5 GHz.".to_owned());
+    }
+    assumptions
+}

@@ -1,0 +1,238 @@
+//! Fits of simulated networks whose parameters are known, and of runs that show too little.
+
+use netburn_fit::home::Parameter;
+use netburn_fit::houses::{House, simulate};
+use netburn_fit::schedule::NoSchedule;
+use netburn_fit::{CannotFit, Fit, Measurement, Predicted, Schedule, Settings, fit};
+use netburn_medium::queue::QueueKind;
+use netburn_record::{Header, MemoryRecorder, Run, RunStatus, Sink};
+use netburn_scenario::{Document, Environment};
+use netburn_units::{Duration, Seed};
+use netburn_workload::Direction;
+
+/// Two stations behind one FIFO of 150 packets, which is the bottleneck for the tablet, and a line, which is it for the laptop.
+const HOUSE: &str = r#"
+[server.link]
+delay = "9 ms"
+[ap.home]
+queue = "fifo"
+queue_limit = "150 packets"
+wan = { down = "60 Mbit/s", up = "12 Mbit/s", delay = "4 ms", queue = "400 KiB" }
+[ap.home.radio.5g]
+standard = "802.11n"
+width = "40 MHz"
+[station.laptop]
+joins = "home.5g"
+signal = "-52 dBm"
+workload = "browsing"
+[station.tablet]
+joins = "home.5g"
+streams = 1
+signal = "-80 dBm"
+"#;
+
+fn names(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+fn measured(house: &str, stations: &[&str]) -> Run {
+    let scenario = Schedule::measure(&names(stations))
+        .in_scenario(house)
+        .expect("valid TOML");
+    simulate(&scenario, Seed(11)).expect("the house can be simulated")
+}
+
+/// Settings for few simulations.
+fn settings() -> Settings {
+    Settings {
+        pilot: 12,
+        members: 24,
+        ..Settings::default()
+    }
+}
+
+fn in_order(count: usize, work: &(dyn Fn(usize) -> Predicted + Sync)) -> Vec<Predicted> {
+    (0..count).map(work).collect()
+}
+
+fn measurement(run: &Run) -> Measurement {
+    Measurement::of_run(run, settings().length).expect("a measurement")
+}
+
+fn within(fit: &Fit, parameter: Parameter, truth: f64, share: f64) {
+    let estimate = fit.estimate(parameter).expect("each parameter has an estimate");
+    let error = estimate.median / truth - 1.0;
+    assert!(
+        estimate.is_identified && error.abs() <= share,
+        "{}: {estimate:?}, true {truth}",
+        estimate.key
+    );
+}
+
+#[test]
+fn a_simulated_network_is_found() {
+    let run = measured(HOUSE, &["laptop", "tablet"]);
+    let result = fit(&measurement(&run), &Settings::default(), &in_order).expect("the models can be simulated");
+    assert_eq!(
+        result.discipline(),
+        Some(QueueKind::Fifo),
+        "{:?}\n{}",
+        result.disciplines,
+        result.scenario
+    );
+    assert!(result.explains(), "{} {:?}", result.misfit, result.unexplained);
+    within(&result, Parameter::Line(Direction::Down), 60.0, 0.05);
+    within(&result, Parameter::Line(Direction::Up), 12.0, 0.05);
+    within(&result, Parameter::LineQueue, 400.0, 0.3);
+    within(&result, Parameter::QueueLimit, 150.0, 0.3);
+    // The result is a scenario that can be simulated, and a measurement of it shows the same line.
+    let again = simulate(&result.scenario, Seed(5)).expect("the fitted scenario can be simulated");
+    let [down, _] = measurement(&again).home.highest;
+    assert!((down.expect("a download") / 60.0 - 1.0).abs() < 0.08, "{down:?}");
+    let comments = result
+        .scenario
+        .lines()
+        .filter(|line| line.starts_with("# fitted: "))
+        .count();
+    assert!(comments >= 5, "{}", result.scenario);
+}
+
+/// Everything of the network is removed from the plan that the run keeps: the fit must be the same.
+#[test]
+fn a_fit_reads_nothing_that_a_fleet_does_not_record() {
+    let run = measured(HOUSE, &["laptop", "tablet"]);
+    let alone = Schedule::measure(&names(&["laptop", "tablet"])).scenario();
+    let document = Document::from_toml("measure.toml", &alone).expect("valid");
+    let mut header = Header::simulated(document.resolve_for(Environment::Fleet).expect("valid").0);
+    header.environment = Environment::Fleet;
+    let mut recorder = MemoryRecorder::new(header);
+    run.rows(&mut |row| recorder.put(&row).expect("in memory"))
+        .expect("rows in memory");
+    let stripped = recorder.finish("stripped", &RunStatus::Complete);
+    let few = Settings {
+        pilot: 4,
+        members: 4,
+        ..Settings::default()
+    };
+    let of = |run: &Run, map: &netburn_fit::Map<'_>| fit(&measurement(run), &few, map).expect("simulated");
+    let one = of(&run, &in_order);
+    // In another order of the simulations, too.
+    let backwards = |count: usize, work: &(dyn Fn(usize) -> Predicted + Sync)| {
+        let mut results: Vec<Predicted> = (0..count).rev().map(work).collect();
+        results.reverse();
+        results
+    };
+    assert_eq!(one, of(&stripped, &backwards));
+}
+
+#[test]
+fn one_station_behind_a_slow_line_does_not_show_the_discipline() {
+    let house = HOUSE
+        .split("[station.tablet]")
+        .next()
+        .expect("a part")
+        .replace("60 Mbit/s", "10 Mbit/s");
+    let measurement = measurement(&measured(&house, &["laptop"]));
+    assert!(measurement.gaps[0].starts_with("one station"), "{:?}", measurement.gaps);
+    let result = fit(&measurement, &settings(), &in_order).expect("the models can be simulated");
+    assert_eq!(result.discipline(), None, "{:?}", result.disciplines);
+    let limit = result.estimate(Parameter::QueueLimit).expect("an estimate");
+    assert!(!limit.is_identified, "{limit:?}");
+    assert!(
+        limit.comment().starts_with("not identified by this run"),
+        "{}",
+        limit.comment()
+    );
+    within(&result, Parameter::Line(Direction::Down), 10.0, 0.05);
+}
+
+/// The error of a fit of a simulated run.
+fn error(scenario: &str) -> CannotFit {
+    let run = simulate(scenario, Seed(1)).expect("the scenario can be simulated");
+    Measurement::of_run(&run, settings().length).expect_err("no measurement")
+}
+
+#[test]
+fn runs_that_show_too_little_are_rejected() {
+    let house = |workloads: &str, sections: &str| {
+        let house = HOUSE.replace("workload = \"browsing\"", &format!("workload = [{workloads}]"));
+        format!("duration = \"4 s\"\nbaseline = \"0 s\"\ndrain = \"1 s\"\n{house}\n{sections}")
+    };
+    let load = |stop: &str| {
+        format!(
+            "[workload.load]\nkind = \"download\"\nstart = \"2 s\"\nstop = \"{stop}\"\n[workload.near]\nkind = \"probe\"\n"
+        )
+    };
+    let schedule = |error: CannotFit| match error {
+        CannotFit::Schedule(reason) => reason,
+        other => panic!("{other}"),
+    };
+    assert_eq!(schedule(error(&house("\"probe\"", ""))), NoSchedule::Unloaded);
+    assert_eq!(schedule(error(&house("\"load\"", &load("4 s")))), NoSchedule::NoProbes);
+    assert_eq!(
+        schedule(error(&house("\"load\", \"near\"", &load("2.5 s")))),
+        NoSchedule::TooShort
+    );
+    assert!(matches!(
+        schedule(error(&house("\"browsing\", \"near\"", &load("4 s")))),
+        NoSchedule::Workload { .. }
+    ));
+    // A download without an end is no phase.
+    assert!(matches!(
+        schedule(error(&house("\"download\", \"near\"", &load("4 s")))),
+        NoSchedule::Workload { .. }
+    ));
+}
+
+#[test]
+fn interrupted_runs_are_rejected() {
+    let scenario = Schedule::measure(&names(&["laptop"])).scenario();
+    let document = Document::from_toml("measure.toml", &scenario).expect("valid");
+    let plan = document.resolve_for(Environment::Fleet).expect("valid").0;
+    let end = |status: RunStatus| {
+        let run = MemoryRecorder::new(Header::simulated(plan.clone())).finish("run", &status);
+        Measurement::of_run(&run, Duration::from_secs(1))
+            .expect_err("no measurement")
+            .to_string()
+    };
+    assert_eq!(
+        end(RunStatus::Interrupted),
+        "the run is not complete: it was interrupted"
+    );
+    assert_eq!(
+        end(RunStatus::Failed("a reason".to_owned())),
+        "the run is not complete: a reason"
+    );
+    // A complete record without a row.
+    assert_eq!(end(RunStatus::Complete), "no station transferred anything in any phase");
+}
+
+#[test]
+fn a_schedule_is_read_as_it_was_written() {
+    for count in 1..=6 {
+        let stations: Vec<String> = (0..count).map(|number| format!("s{number}")).collect();
+        let schedule = Schedule::measure(&stations);
+        let document = Document::from_toml("measure.toml", &schedule.scenario()).expect("valid");
+        let read = Schedule::of_plan(&document.resolve().expect("valid")).expect("a schedule");
+        let loaded = |schedule: &Schedule| {
+            let phases = schedule.phases.iter().filter(|phase| !phase.flows.is_empty());
+            phases.cloned().collect::<Vec<_>>()
+        };
+        assert_eq!(loaded(&read), loaded(&schedule));
+        assert_eq!(read.probes, schedule.probes);
+        assert_eq!(read.phases[0].flows, []);
+        // Idle, each station down and up, pairs from three stations on, and all stations from two on.
+        let pairs = if count > 2 { count / 2 } else { 0 };
+        assert_eq!(
+            schedule.phases.len(),
+            1 + 2 * count + pairs + if count > 1 { 2 } else { 0 }
+        );
+    }
+}
+
+#[test]
+fn random_houses_are_the_same_for_the_same_seed() {
+    let text = |seed| House::random(Seed(seed), 6).scenario();
+    assert_eq!(text(1), text(1));
+    assert_ne!(text(1), text(2));
+}
