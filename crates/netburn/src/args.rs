@@ -6,6 +6,7 @@ mod demo;
 mod explain;
 mod export;
 mod fetch;
+mod fit;
 mod fleet;
 mod generate;
 mod groups;
@@ -24,6 +25,7 @@ pub(crate) use demo::DemoArgs;
 pub(crate) use explain::ExplainArgs;
 pub(crate) use export::{ExportArgs, ExportFormat, FlentTest, ImportArgs};
 pub(crate) use fetch::{FetchArgs, Version};
+pub(crate) use fit::FitArgs;
 pub(crate) use fleet::{
     CheckArgs, DeployArgs, FleetArgs, FleetCommand, FleetListArgs, FleetServeArgs, JoinArgs, Label, LimitsArgs,
     RevokeArgs,
@@ -115,6 +117,7 @@ pub(crate) enum Command {
     Report(ReportArgs),
     Compare(Box<CompareArgs>),
     Explain(ExplainArgs),
+    Fit(FitArgs),
     Runs(RunsArgs),
     Ui(UiArgs),
     Export(ExportArgs),

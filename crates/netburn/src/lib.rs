@@ -24,6 +24,7 @@ mod exit;
 mod explain;
 mod export;
 mod fetch;
+mod fit;
 mod fleet;
 mod generate;
 mod import;
@@ -128,6 +129,7 @@ fn perform(command: Command) -> Result<ExitStatus, CliError> {
         Command::Report(args) => record::report(&args),
         Command::Compare(args) => compare::compare(&args),
         Command::Explain(args) => explain::explain(&args),
+        Command::Fit(args) => fit::fit(&args),
         Command::Runs(args) => record::runs(&args),
         Command::Ui(args) => ui::ui(&args),
         Command::Export(args) => export::export(&args),

@@ -3,18 +3,67 @@
 use crate::args::{ScenariosArgs, ScenariosCommand};
 use crate::exit::{CliError, ExitStatus};
 use crate::plan::wrong;
-use crate::terminal::{TerminalStyle, print_stdout};
+use crate::terminal::{TerminalStyle, eprint_message, print_stdout};
+use netburn_fit::Schedule;
 use netburn_report::sanitise::wrap;
-use netburn_scenario::{built_in_scenario, built_in_scenarios, load};
+use netburn_scenario::{Document, built_in_scenario, built_in_scenarios, load};
+use netburn_units::{BitRate, ByteSize};
+use std::path::Path;
 
-/// `netburn scenarios [show NAME]`.
+/// `netburn scenarios [show NAME | measure STATION…]`.
 pub(crate) fn scenarios(args: &ScenariosArgs) -> Result<ExitStatus, CliError> {
     let text = match &args.command {
         None => list(TerminalStyle::for_stdout().width)?,
         Some(ScenariosCommand::Show { name }) => built_in_scenario(name).map_err(wrong)?.1.to_owned(),
+        Some(ScenariosCommand::Measure { stations, house }) => measurement(stations, house.as_deref())?,
     };
     print_stdout(&text)?;
     Ok(ExitStatus::Success)
+}
+
+/// A scenario that measures stations for a fit, or those of a house.
+fn measurement(stations: &[String], house: Option<&Path>) -> Result<String, CliError> {
+    let scenario = |name: &Path| name.to_string_lossy().into_owned();
+    let schedule = match house {
+        None => Schedule::measure(stations),
+        Some(name) => {
+            let plan = load(&scenario(name))
+                .and_then(|document| document.resolve())
+                .map_err(wrong)?;
+            let names: Vec<String> = plan.stations.into_iter().map(|station| station.name).collect();
+            Schedule::measure(&names)
+        }
+    };
+    let text = match house {
+        None => schedule.scenario(),
+        Some(name) => {
+            let text = match built_in_scenario(&scenario(name)) {
+                Ok((_, text)) if !name.exists() => text.to_owned(),
+                _ => std::fs::read_to_string(name)
+                    .map_err(|error| CliError::Usage(format!("{}: {error}", name.display())))?,
+            };
+            schedule
+                .in_scenario(&text)
+                .map_err(|error| CliError::Usage(format!("{}: {error}", name.display())))?
+        }
+    };
+    // Finds invalid names, names used twice, and houses in which some keys depend on the replaced workloads.
+    let plan = Document::from_toml("measure.toml", &text)
+        .and_then(|document| document.resolve())
+        .map_err(wrong)?;
+    Schedule::of_plan(&plan).map_err(|error| CliError::Usage(error.to_string()))?;
+    let (rate, none) = (BitRate::from_mbps(100), BitRate::from_bps(0));
+    eprint_message(&format!(
+        "it takes {}; for each 100 Mbit/s of the line it transfers at most {} down and {} up",
+        plan.settled() + plan.baseline,
+        megabytes(schedule.max_bytes(rate, none)),
+        megabytes(schedule.max_bytes(none, rate))
+    ));
+    Ok(text)
+}
+
+fn megabytes(size: ByteSize) -> String {
+    format!("{} MB", size.as_bytes().div_ceil(1_000_000))
 }
 
 /// Names with their questions, and how to use them.

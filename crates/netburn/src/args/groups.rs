@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Measure", &["demo", "run", "fleet", "lab", "fetch", "rpm", "serve"]),
     ("Understand", &["report", "explain", "compare", "runs", "ui"]),
-    ("Model", &["scenarios", "plan", "sweep", "decode"]),
+    ("Model", &["scenarios", "plan", "fit", "sweep", "decode"]),
     ("Exchange", &["export", "import"]),
     ("System", &["doctor", "schema", "generate"]),
 ];

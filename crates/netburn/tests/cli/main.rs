@@ -11,6 +11,7 @@ mod demo;
 mod explain;
 mod exporting;
 mod faults;
+mod fit;
 mod input;
 mod output;
 mod responsiveness;

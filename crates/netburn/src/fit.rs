@@ -1,0 +1,124 @@
+//! `netburn fit`: a model of a measured network.
+
+use crate::args::{FitArgs, Format};
+use crate::exit::{CliError, ExitStatus};
+use crate::page;
+use crate::record::unopened;
+use crate::terminal::{document, eprint_message, overwrite_line, print_stdout, stderr_is_terminal};
+use netburn_fit::result::discipline_comment;
+use netburn_fit::{CannotFit, Estimate, Fit, Measurement, Settings, fit as fitted};
+use netburn_record::Run;
+use netburn_report::sanitise::sanitise;
+use netburn_runner::pool::{map, processors};
+use netburn_units::Seed;
+use serde_json::{Value, json};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// `netburn fit RUN`.
+pub(crate) fn fit(args: &FitArgs) -> Result<ExitStatus, CliError> {
+    let run = Run::open(&args.run).map_err(|error| unopened(&args.run, error))?;
+    let settings = Settings {
+        seed: Seed(args.seed),
+        ..Settings::default()
+    };
+    let measurement = Measurement::of_run(&run, settings.length).map_err(|error| unusable(args, error))?;
+    let result = simulated(&measurement, &settings, args.jobs.map_or_else(processors, usize::from))?;
+    if let Some(path) = &args.out {
+        let failed = |error: std::io::Error| CliError::Failed(format!("{}: {error}", path.display()));
+        page::whole(path, result.scenario.as_bytes()).map_err(failed)?;
+        eprint_message(&format!("the scenario is {}", path.display()));
+    }
+    match args.format {
+        Format::Json => print_stdout(&document(&described(args, &result)))?,
+        Format::Text if args.out.is_none() => print_stdout(&result.scenario)?,
+        Format::Text => {}
+    }
+    let identified = result
+        .estimates
+        .iter()
+        .filter(|estimate| estimate.is_identified)
+        .count();
+    eprint_message(&format!(
+        "the run identifies {identified} of {} parameters; queue of the access point: {}",
+        result.estimates.len(),
+        discipline_comment(&result.disciplines)
+    ));
+    if result.explains() {
+        return Ok(ExitStatus::Success);
+    }
+    eprint_message(&format!(
+        "the model does not explain the run: misfit {:.1}, where 1 is expected",
+        result.misfit
+    ));
+    for difference in result.unexplained.iter().take(5) {
+        eprint_message(&sanitise(difference));
+    }
+    Ok(ExitStatus::NotMeasured)
+}
+
+/// Fits on several threads, and shows the progress.
+fn simulated(measurement: &Measurement, settings: &Settings, threads: usize) -> Result<Fit, CliError> {
+    let (done, shown) = (AtomicUsize::new(0), Mutex::new(0));
+    let result = fitted(measurement, settings, &|count, work| {
+        map(count, threads, &|number| {
+            let result = work(number);
+            let finished = done.fetch_add(1, Ordering::Relaxed) + 1;
+            if stderr_is_terminal() {
+                let mut last = shown.lock().unwrap_or_else(PoisonError::into_inner);
+                overwrite_line(&format!("{finished} models simulated"), &mut last);
+            }
+            result
+        })
+    });
+    if stderr_is_terminal() {
+        overwrite_line("", &mut shown.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+    result.map_err(|error| CliError::Failed(error.to_string()))
+}
+
+/// A run that is no measurement is invalid input, and one that is not reliable is no measurement.
+fn unusable(args: &FitArgs, error: CannotFit) -> CliError {
+    let text = sanitise(&format!("{}: {error}", args.run.display()));
+    match error {
+        CannotFit::Record(error) => unopened(&args.run, error),
+        CannotFit::Schedule(_) => CliError::Usage(format!(
+            "{text}\nhelp: `netburn scenarios measure STATION…` prints a scenario for a fit"
+        )),
+        CannotFit::Several | CannotFit::Rows => CliError::Usage(text),
+        _ => CliError::Failed(text),
+    }
+}
+
+/// The result as a document.
+fn described(args: &FitArgs, result: &Fit) -> Value {
+    let disciplines = result.disciplines.iter();
+    let disciplines: Vec<Value> = disciplines
+        .map(|(kind, probability)| json!({ "queue": kind.name(), "probability": probability }))
+        .collect();
+    json!({
+        "schema": "netburn.fit/1",
+        "run": args.run.display().to_string(),
+        "seed": args.seed,
+        "explains": result.explains(),
+        "misfit": result.misfit,
+        "disciplines": disciplines,
+        "estimates": result.estimates.iter().map(estimate).collect::<Vec<_>>(),
+        "assumptions": result.assumptions,
+        "gaps": result.gaps,
+        "unexplained": result.unexplained,
+        "scenario": result.scenario,
+    })
+}
+
+fn estimate(estimate: &Estimate) -> Value {
+    json!({
+        "key": estimate.key,
+        "unit": estimate.parameter.unit(),
+        "median": estimate.median,
+        "interval": [estimate.interval.0, estimate.interval.1],
+        "prior": [estimate.prior.0, estimate.prior.1],
+        "identified": estimate.is_identified,
+        "needs": (!estimate.is_identified).then(|| estimate.parameter.needs()),
+    })
+}

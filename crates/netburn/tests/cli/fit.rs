@@ -1,0 +1,106 @@
+//! Models of measured networks.
+
+use crate::support::{Bench, finish};
+use serde_json::Value;
+use std::fs;
+
+/// One station behind a slow line: few packets to simulate.
+const HOUSE: &str = r#"
+[server.link]
+delay = "8 ms"
+[ap.home]
+queue = "fq-codel"
+wan = { down = "4 Mbit/s", up = "1 Mbit/s", delay = "3 ms", queue = "64 KiB" }
+[ap.home.radio.5g]
+standard = "802.11ac"
+[station.laptop]
+joins = "home.5g"
+signal = "-60 dBm"
+workload = "browsing"
+"#;
+
+#[test]
+fn a_measured_network_becomes_a_scenario() {
+    let bench = Bench::new();
+    bench.write("house.toml", HOUSE);
+    let measure = finish(bench.netburn(["scenarios", "measure", "--house", "house.toml"])).expect(0);
+    // Idle, down, up: three phases of 4 s and two pauses of 2 s. The downlink and the uplink are each busy for 4 s, which is
+    // 50 MB at 100 Mbit/s.
+    assert!(
+        measure.stderr.contains("at most 50 MB down and 50 MB up"),
+        "{}",
+        measure.stderr
+    );
+    bench.write("measure.toml", &measure.out());
+    bench.simulate("measure.toml", "run", &[]);
+
+    let fit = finish(bench.netburn(["fit", "run", "--out", "fitted.toml", "--format", "json"])).expect(0);
+    let result: Value = fit.json();
+    assert_eq!(result["schema"], "netburn.fit/1");
+    let estimates = result["estimates"].as_array().unwrap();
+    let down = estimates.iter().find(|one| one["key"] == "ap.home.wan.down").unwrap();
+    assert_eq!((&down["unit"], &down["identified"]), (&"Mbit/s".into(), &true.into()));
+    assert!((down["median"].as_f64().unwrap() / 4.0 - 1.0).abs() < 0.05, "{down}");
+    let limit = estimates
+        .iter()
+        .find(|one| one["key"] == "ap.home.queue_limit")
+        .unwrap();
+    assert_eq!(limit["identified"], false);
+    assert!(
+        limit["needs"]
+            .as_str()
+            .unwrap()
+            .contains("a line faster than the Wi-Fi"),
+        "{limit}"
+    );
+    assert!(fit.stderr.contains("not identified by this run"), "{}", fit.stderr);
+
+    let scenario = fs::read_to_string(bench.path("fitted.toml")).unwrap();
+    assert_eq!(result["scenario"], scenario.as_str());
+    assert!(
+        scenario.contains("# - one station: how the access point shares"),
+        "{scenario}"
+    );
+    bench.simulate("fitted.toml", "again", &[]);
+}
+
+#[test]
+fn runs_that_are_no_measurement_are_an_error() {
+    let bench = Bench::new();
+    bench.write(
+        "house.toml",
+        &format!("duration = \"2 s\"\nbaseline = \"0 s\"\n{HOUSE}"),
+    );
+    bench.simulate("house.toml", "run", &[]);
+    let wrong = finish(bench.netburn(["fit", "run"])).expect(2);
+    assert!(
+        wrong
+            .stderr
+            .contains("the workload `browsing` of laptop is not part of a measurement"),
+        "{}",
+        wrong.stderr
+    );
+    assert!(wrong.stderr.contains("netburn scenarios measure"), "{}", wrong.stderr);
+    finish(bench.netburn(["fit", "nowhere"])).expect(2);
+}
+
+#[test]
+fn measurements_of_wrong_stations_are_an_error() {
+    let bench = Bench::new();
+    let stations = finish(bench.netburn(["scenarios", "measure", "laptop", "tv"]))
+        .expect(0)
+        .out();
+    assert!(stations.contains("[station.tv]\n"), "{stations}");
+    for wrong in [&["laptop", "laptop"][..], &["two words"], &["server"]] {
+        finish(bench.netburn(["scenarios", "measure"].iter().chain(wrong))).expect(2);
+    }
+    let many: Vec<String> = (0..13).map(|number| format!("s{number}")).collect();
+    let wrong = finish(
+        bench.netburn(
+            ["scenarios", "measure"]
+                .into_iter()
+                .chain(many.iter().map(String::as_str)),
+        ),
+    );
+    assert!(wrong.expect(2).stderr.contains("at most 12"));
+}
