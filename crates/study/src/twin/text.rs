@@ -41,8 +41,8 @@ pub fn text(agreement: &Agreement, width: usize, colour: bool) -> String {
     if differing.len() > MAX_ROWS {
         lines.push(format!("  and {} more", differing.len() - MAX_ROWS));
     }
-    let advice = "What a device does worse than its model is not explained by the model: look there first. Where many values \
-                  differ, the remedies below are those of another network.";
+    let advice = "A device that does worse than its model has a fault that the model lacks, such as a slow adapter. Where many \
+                  values differ, the remedies below are those of another network.";
     lines.extend(wrap(advice, width, ""));
     lines.join("\n")
 }
