@@ -22,7 +22,7 @@ const LOST: Duration = Duration::from_secs(3);
 /// Goodput below this counts as this, in Mbit/s.
 const MIN_GOODPUT: f64 = 0.01;
 /// Added to latencies before their logarithm, in ms. It makes differences far below this value irrelevant.
-const LATENCY_OFFSET: f64 = 2.0;
+const LATENCY_OFFSET: f64 = 5.0;
 /// Middle of an interval of the record, whose length is 100 ms.
 const HALF_INTERVAL: Duration = Duration::from_millis(50);
 

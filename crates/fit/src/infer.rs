@@ -13,6 +13,7 @@ use netburn_medium::queue::QueueKind;
 use netburn_scenario::{Document, Environment, Plan, ScenarioError};
 use netburn_simulate::SimulateError;
 use netburn_units::{Duration, RandomStream, Seed};
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 /// Inflation of each assimilation: the inverses sum to 1. The first ones are small steps, because the model is far from
@@ -57,8 +58,8 @@ impl Default for Settings {
     fn default() -> Self {
         Settings {
             seed: Seed(1),
-            pilot: 24,
-            members: 72,
+            pilot: 20,
+            members: 60,
             length: Duration::from_millis(1_500),
         }
     }
@@ -288,8 +289,9 @@ fn simulated(plan: &Plan, keys: &[Key], length: Duration) -> Predicted {
 
 /// Sets the weights of the groups by their synthetic likelihood.
 ///
-/// If even the best group fits worse than the variances allow, the differences count less by the same factor: errors of
-/// the model are correlated, so that many observations are not as many independent ones.
+/// Two divisors make the differences smaller. The observations of one station in one phase count as one, because the queue that
+/// they measure is the same. And if even the best group fits worse than the variances allow, its mean square is the second
+/// divisor.
 fn weigh(problem: &Problem<'_>, groups: &mut [Group], variances: &[f64]) {
     let likelihoods: Vec<f64> = groups
         .iter()
@@ -299,10 +301,12 @@ fn weigh(problem: &Problem<'_>, groups: &mut [Group], variances: &[f64]) {
         .iter()
         .map(|group| misfit(problem, group, variances))
         .fold(f64::INFINITY, f64::min);
+    let units: BTreeSet<(usize, usize)> = problem.keys.iter().map(|key| (key.phase, key.station)).collect();
+    let repeated = problem.keys.len() as f64 / units.len() as f64;
     let best = likelihoods.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let weights: Vec<f64> = likelihoods
         .iter()
-        .map(|one| libm::exp((one - best) / spread.max(1.0)))
+        .map(|one| libm::exp((one - best) / (spread.max(1.0) * repeated)))
         .collect();
     let sum: f64 = weights.iter().sum();
     groups

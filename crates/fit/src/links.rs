@@ -99,7 +99,7 @@ impl LinkSamples {
         if let Some(mode) = self.reported(band) {
             return (mode, ModeSource::Reported);
         }
-        match self.from_rates(band) {
+        match self.of_rates(band) {
             Some(mode) => (mode, ModeSource::Rates),
             None => (assumed(band), ModeSource::Assumed),
         }
@@ -134,7 +134,7 @@ impl LinkSamples {
 
     /// The mode that has most of the recorded rates. Of equal ones it is that whose best rate for the signal is nearest to
     /// the most frequent rate, then the one with the lower maximum.
-    fn from_rates(&self, band: Band) -> Option<Mode> {
+    fn of_rates(&self, band: Band) -> Option<Mode> {
         let (usual, _) = self.rates.iter().max_by_key(|(_, count)| **count)?;
         let signal = self.signal_dbm();
         let score = |mode: &Mode| {

@@ -9,6 +9,8 @@ use netburn_medium::queue::QueueKind;
 
 /// An interval is identified if it is narrower than this share of the prior's.
 const NARROW: f64 = 1.0 / 3.0;
+/// A line is identified if its rate is at most this multiple of the highest measured rate: then it was full.
+const LINE_FULL: f64 = 1.2;
 /// Probability from which a discipline is identified.
 const LIKELY: f64 = 0.9;
 /// Mean square of the differences from which the model does not explain the run.
@@ -237,10 +239,19 @@ fn estimate(problem: &Problem<'_>, posterior: &Posterior, number: usize) -> Esti
     let mut values: Vec<(f64, f64)> = weighted.collect();
     let at = |deviations: f64| prior.value(prior.mean + deviations * prior.deviation);
     let of_prior = (at(-NORMAL_95), at(NORMAL_95));
-    let (median, interval) = match quantiles(&mut values, [0.05, 0.5, 0.95]) {
+    let (median, mut interval) = match quantiles(&mut values, [0.05, 0.5, 0.95]) {
         Some([low, median, high]) => (median, (low, high)),
         None => (at(0.0), of_prior),
     };
+    let mut is_identified = prior.width(interval.0, interval.1) < NARROW * prior.width(of_prior.0, of_prior.1);
+    if let Parameter::Line(direction) = parameter {
+        // Above the highest measured rate, an observation says nothing about the rate of the line: the run has only a lower
+        // bound, and the ensemble is narrower than that by chance.
+        is_identified &= problem.home.highest[direction as usize].is_some_and(|rate| interval.1 <= rate * LINE_FULL);
+        if !is_identified {
+            interval.1 = interval.1.max(of_prior.1);
+        }
+    }
     let is_measured = matches!(parameter, Parameter::Signal(station) if problem.home.signals[station].is_some());
     Estimate {
         parameter,
@@ -248,7 +259,7 @@ fn estimate(problem: &Problem<'_>, posterior: &Posterior, number: usize) -> Esti
         median,
         interval,
         prior: of_prior,
-        is_identified: prior.width(interval.0, interval.1) < NARROW * prior.width(of_prior.0, of_prior.1),
+        is_identified,
         is_measured,
     }
 }

