@@ -95,7 +95,7 @@ fn a_model_explains_a_run_whose_scenario_has_no_radio() {
     // The model has the same network, and another load.
     bench.write(
         "model.toml",
-        &HOUSE.replace("workload = \"download\"", "workload = \"voip\""),
+        HOUSE.replace("workload = \"download\"", "workload = \"voip\""),
     );
     let options = [
         "explain",
@@ -128,7 +128,7 @@ fn a_model_explains_a_run_whose_scenario_has_no_radio() {
         stored
     );
 
-    bench.write("other.toml", &HOUSE.replace("station.tablet", "station.phone"));
+    bench.write("other.toml", HOUSE.replace("station.tablet", "station.phone"));
     let wrong = finish(bench.netburn(["explain", "run", "--model", "other.toml"])).expect(2);
     assert!(
         wrong.stderr.contains("station `tablet`, which the model lacks"),
