@@ -8,6 +8,7 @@ mod util;
 use netburn_scenario::plan::Http;
 use netburn_traffic::client::{Trust, tls};
 use netburn_traffic::server::{Limits, ServerConfig};
+use netburn_units::Duration;
 use rustls::{ClientConnection, StreamOwned};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -74,8 +75,11 @@ fn http2_request() -> Vec<u8> {
 
 #[test]
 fn memory_does_not_grow_with_the_object() {
+    // A busy machine may need minutes for all connections, which read nothing meanwhile.
     let limits = Limits {
         connections: 10_000,
+        head_time: Duration::from_secs(3_600),
+        stall_time: Duration::from_secs(3_600),
         ..Limits::default()
     };
     let served = serve(ServerConfig { limits, ..with_tls() });
