@@ -9,7 +9,7 @@ use netburn_record::row::{IntervalRow, OperationRow};
 use netburn_units::{Duration, Instant};
 use netburn_workload::config::ProbeTarget;
 use netburn_workload::{Direction, Outcome};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Rows that a fit reads of one run. Twelve stations with probes each 50 ms have 0.2 million in five minutes.
 pub const MAX_ROWS: u64 = 20_000_000;
@@ -17,14 +17,15 @@ pub const MAX_ROWS: u64 = 20_000_000;
 const MAX_SAMPLES: usize = 4_096;
 /// Samples that a quantile needs.
 const MIN_SAMPLES: usize = 10;
-/// A lost probe counts with this latency, the default timeout of probes.
+/// A lost probe counts with this latency, the default timeout of probes. Routers limit the rate of their answers, so a target
+/// that loses half of the probes of an idle phase or more is not used.
 const LOST: Duration = Duration::from_secs(3);
 /// Goodput below this counts as this, in Mbit/s.
 const MIN_GOODPUT: f64 = 0.01;
 /// Added to latencies before their logarithm, in ms. It makes differences far below this value irrelevant.
 const LATENCY_OFFSET: f64 = 5.0;
-/// Middle of an interval of the record, whose length is 100 ms.
-const HALF_INTERVAL: Duration = Duration::from_millis(50);
+/// Length of an interval of the record.
+const INTERVAL: Duration = Duration::from_millis(100);
 
 /// Kind of an observation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -87,7 +88,8 @@ pub fn keys(schedule: &Schedule) -> Vec<Key> {
                 });
             };
             let own = phase.flows.iter().filter(|flow| flow.station == station);
-            let directions: Vec<Direction> = own.map(|flow| flow.direction).collect();
+            // Two transfers in one direction have one goodput, which is their sum.
+            let directions: BTreeSet<Direction> = own.map(|flow| flow.direction).collect();
             for direction in &directions {
                 add(Quantity::Goodput(*direction));
             }
@@ -124,7 +126,8 @@ pub(crate) struct Observer<'a> {
     /// Length from the start of each phase that is used.
     length: Duration,
     rows: u64,
-    bytes: BTreeMap<(usize, usize, Direction), u64>,
+    /// Bytes of content in the used part of a phase, by phase, station and direction.
+    bytes: BTreeMap<(usize, usize, Direction), f64>,
     latencies: BTreeMap<(usize, usize, ProbeTarget), Vec<Duration>>,
 }
 
@@ -159,18 +162,20 @@ impl<'a> Observer<'a> {
         let Some(Role::Flow(phase, direction)) = self.schedule.role(row.station, row.workload) else {
             return;
         };
-        if !at
-            .checked_add(HALF_INTERVAL)
-            .is_some_and(|middle| self.covers(phase, middle))
-        {
+        // The phases of a shortened schedule begin elsewhere between the intervals, so an interval counts with its share.
+        let (from, to) = self.used(phase);
+        let Some(end) = at.checked_add(INTERVAL) else { return };
+        let (begin, end) = (at.max(from), end.min(to));
+        if begin >= end {
             return;
         }
+        let inside = end.since(begin);
         let bytes = match direction {
             Direction::Down => row.bytes_down,
             Direction::Up => row.bytes_up,
         };
         let sum = self.bytes.entry((phase, row.station.into(), direction)).or_default();
-        *sum = sum.saturating_add(bytes);
+        *sum += bytes as f64 * (inside.as_secs_f64() / INTERVAL.as_secs_f64());
     }
 
     fn operation(&mut self, row: &OperationRow, due: Instant) {
@@ -204,6 +209,16 @@ impl<'a> Observer<'a> {
         from <= at && at < to
     }
 
+    /// True if a target does not answer half of a station's probes while nothing is transferred.
+    fn is_mute(&self, station: usize, target: ProbeTarget) -> bool {
+        let phases = self.schedule.phases.iter().enumerate();
+        let mut idle = phases.filter(|(_, phase)| phase.flows.is_empty());
+        idle.any(|(number, _)| {
+            let samples = self.latencies.get(&(number, station, target));
+            samples.is_some_and(|all| 2 * all.iter().filter(|latency| **latency == LOST).count() >= all.len())
+        })
+    }
+
     /// Value of each key on the axis of the fit, which is logarithmic; `None` if the run has too few samples.
     pub(crate) fn finish(mut self, keys: &[Key]) -> Vec<Option<f64>> {
         self.latencies.values_mut().for_each(|samples| samples.sort_unstable());
@@ -215,13 +230,13 @@ impl<'a> Observer<'a> {
             Quantity::Goodput(direction) => {
                 let (from, to) = self.used(key.phase);
                 let bytes = *self.bytes.get(&(key.phase, key.station, direction))?;
-                let mbps = bytes as f64 * 8.0 / to.since(from).as_secs_f64() / 1e6;
-                (self.schedule.phases[key.phase].length >= MIN_PHASE && bytes > 0)
+                let mbps = bytes * 8.0 / to.since(from).as_secs_f64() / 1e6;
+                (self.schedule.phases[key.phase].length >= MIN_PHASE && bytes > 0.0)
                     .then(|| libm::log(mbps.max(MIN_GOODPUT)))
             }
             Quantity::Latency(target, level) => {
                 let samples = self.latencies.get(&(key.phase, key.station, target))?;
-                if samples.len() < MIN_SAMPLES {
+                if samples.len() < MIN_SAMPLES || self.is_mute(key.station, target) {
                     return None;
                 }
                 let rank = (samples.len() * usize::from(level)).div_ceil(100).max(1);

@@ -8,7 +8,7 @@
 use crate::assimilate::{Observations, assimilate, log_likelihood, means, normal};
 use crate::evidence::{Key, Observer, Quantity, worst};
 use crate::home::{DISCIPLINES, Home, NoComments, Parameter, Prior};
-use crate::schedule::Schedule;
+use crate::schedule::{MIN_PHASE, Schedule};
 use netburn_medium::queue::QueueKind;
 use netburn_scenario::{Document, Environment, Plan, ScenarioError};
 use netburn_simulate::SimulateError;
@@ -50,7 +50,7 @@ pub struct Settings {
     pub pilot: usize,
     /// Members of all ensembles together after that; at least 4.
     pub members: usize,
-    /// Length of the simulated part of each phase.
+    /// Length of the simulated part of each phase. Below [`MIN_PHASE`](crate::schedule::MIN_PHASE) it counts as that.
     pub length: Duration,
 }
 
@@ -109,6 +109,17 @@ pub(crate) struct Posterior {
     pub(crate) groups: Vec<Group>,
     /// Variance of each observation: model error and chance.
     pub(crate) variances: Vec<f64>,
+}
+
+impl Posterior {
+    /// The ensemble of the likeliest discipline.
+    pub(crate) fn best(&self) -> &Group {
+        let best = self
+            .groups
+            .iter()
+            .max_by(|one, other| one.weight.total_cmp(&other.weight));
+        best.expect("there is a discipline")
+    }
 }
 
 /// Infers the parameters.
@@ -216,13 +227,7 @@ impl Problem<'_> {
         };
         let best = groups.iter().min_by(|one, other| misfit(one).total_cmp(&misfit(other)));
         let best = best.expect("there is a discipline");
-        let places = means(&best.members);
-        let mut seeds = settings.seed.stream("repeats", 0);
-        let seeds: Vec<Seed> = (0..REPEATS).map(|_| Seed(seeds.next_u64() >> 11)).collect();
-        let results = map(REPEATS, &|number| {
-            self.predict(best.discipline, &places, seeds[number], settings.length)
-        });
-        let results = results.into_iter().collect::<Result<Vec<_>, _>>()?;
+        let results = self.repeats(best.discipline, &means(&best.members), settings, map)?;
         let mean = means(&results);
         let by_chance = |observation: usize| {
             let squares = results
@@ -235,6 +240,22 @@ impl Problem<'_> {
         Ok(keys
             .map(|(number, key)| variance(key, self.schedule, Some(by_chance(number))))
             .collect())
+    }
+
+    /// Observations of several simulations of one model, with different seeds.
+    pub(crate) fn repeats(
+        &self,
+        discipline: QueueKind,
+        places: &[f64],
+        settings: &Settings,
+        map: &Map<'_>,
+    ) -> Result<Vec<Vec<f64>>, SimulationError> {
+        let mut seeds = settings.seed.stream("repeats", 0);
+        let seeds: Vec<Seed> = (0..REPEATS).map(|_| Seed(seeds.next_u64() >> 11)).collect();
+        let results = map(REPEATS, &|number| {
+            self.predict(discipline, places, seeds[number], settings.length)
+        });
+        results.into_iter().collect()
     }
 
     fn assimilate(&self, group: &mut Group, variances: &[f64], stage: usize, random: &mut RandomStream) {
@@ -255,6 +276,7 @@ impl Problem<'_> {
     /// Observations that a simulation of the model gives.
     fn predict(&self, discipline: QueueKind, places: &[f64], seed: Seed, length: Duration) -> Predicted {
         let value = |parameter: Parameter| self.value(parameter, places);
+        let length = length.max(MIN_PHASE);
         let schedule = self.schedule.shortened(length);
         let text = self.home.scenario(&value, discipline, &schedule, &NoComments);
         let mut plan = plan(&text)?;
@@ -299,7 +321,7 @@ fn weigh(problem: &Problem<'_>, groups: &mut [Group], variances: &[f64]) {
         .collect();
     let spread = groups
         .iter()
-        .map(|group| misfit(problem, group, variances))
+        .map(|group| misfit(problem, &group.predicted, variances))
         .fold(f64::INFINITY, f64::min);
     let units: BTreeSet<(usize, usize)> = problem.keys.iter().map(|key| (key.phase, key.station)).collect();
     let repeated = problem.keys.len() as f64 / units.len() as f64;
@@ -315,9 +337,9 @@ fn weigh(problem: &Problem<'_>, groups: &mut [Group], variances: &[f64]) {
         .for_each(|(group, weight)| group.weight = weight / sum);
 }
 
-/// Mean square of the differences between the observations and their predicted means, in standard deviations.
-pub(crate) fn misfit(problem: &Problem<'_>, group: &Group, variances: &[f64]) -> f64 {
-    let mean = means(&group.predicted);
+/// Mean square of the differences between the observations and the means of predictions, in standard deviations.
+pub(crate) fn misfit(problem: &Problem<'_>, predicted: &[Vec<f64>], variances: &[f64]) -> f64 {
+    let mean = means(predicted);
     distance(&mean, problem.observed, variances) / mean.len() as f64
 }
 

@@ -121,12 +121,13 @@ impl LinkSamples {
             .filter(|known| u32::from(known.as_mhz()) <= width)
             .max()?;
         let streams = self.modulations.keys().map(|key| key.1).max()?;
+        let standard = if standard.in_band(band) {
+            standard
+        } else {
+            band.default_standard()
+        };
         Some(Mode {
-            standard: if standard.in_band(band) {
-                standard
-            } else {
-                band.default_standard()
-            },
+            standard,
             width: width.min(standard.widest(band)),
             streams: streams.clamp(1, standard.max_streams()),
         })

@@ -4,7 +4,7 @@ use crate::evidence::{Key, MAX_ROWS, Observer, Quantity, keys};
 use crate::home::Home;
 use crate::links::LinkSamples;
 use crate::schedule::{MIN_PHASE, NoSchedule, Schedule};
-use netburn_record::row::EventKind;
+use netburn_record::row::{EventKind, EventRow};
 use netburn_record::{Error, Row, Run, RunStatus};
 use netburn_units::{Duration, Instant};
 
@@ -42,6 +42,15 @@ pub enum CannotFit {
     /// A station left during the run.
     #[error("{0} left during the run, so that the load of the phases is unknown")]
     Left(String),
+    /// A station moved to another access point or radio.
+    #[error("{0} moved to another access point or radio during the run, and a fit has one radio")]
+    Moved(String),
+    /// Rows or a server were lost.
+    #[error("a part of the record is missing: {0}")]
+    Missing(String),
+    /// Two stations used different bands.
+    #[error("{} is on {} and {} on {}, and a fit has one radio: measure the devices of one band", .0.0, .0.1, .1.0, .1.1)]
+    Bands((String, &'static str), (String, &'static str)),
     /// Too many rows.
     #[error("the run has more than {MAX_ROWS} rows")]
     Rows,
@@ -54,7 +63,7 @@ pub enum CannotFit {
 }
 
 impl Measurement {
-    /// Reads the observations of a run, of the first `length` of each phase.
+    /// Reads the observations of a run, of the first `length` of each phase. A length below [`MIN_PHASE`] counts as that.
     ///
     /// # Errors
     /// The run is not a measurement, or it is not reliable.
@@ -79,8 +88,8 @@ impl Measurement {
             return Err(CannotFit::Rows);
         }
         let mut links = vec![LinkSamples::default(); schedule.stations.len()];
-        let mut left = None;
-        let mut observer = Observer::new(&schedule, length);
+        let mut fault = None;
+        let mut observer = Observer::new(&schedule, length.max(MIN_PHASE));
         let all_keys = keys(&schedule);
         run.rows(&mut |row| {
             // The tables of a damaged record can have more rows than it says.
@@ -93,9 +102,7 @@ impl Measurement {
                         samples.put(link);
                     }
                 }
-                Row::Event(event) if matches!(event.kind, EventKind::Lost | EventKind::Roam) => {
-                    left = left.or(event.station);
-                }
+                Row::Event(event) => fault = fault.take().or_else(|| fault_of(event, &schedule)),
                 _ => {}
             }
             observer.put(&row, |station, at: Instant| run.common_time(station, at));
@@ -103,11 +110,11 @@ impl Measurement {
         if observer.rows() >= MAX_ROWS {
             return Err(CannotFit::Rows);
         }
-        if let Some(station) = left {
-            let name = schedule.stations.get(usize::from(station));
-            return Err(CannotFit::Left(
-                name.cloned().unwrap_or_else(|| format!("station {station}")),
-            ));
+        if let Some(fault) = fault {
+            return Err(fault);
+        }
+        if let Some(two) = two_bands(&schedule, &links) {
+            return Err(two);
         }
         let values = observer.finish(&all_keys);
         Measurement::new(schedule, &links, &all_keys, &values)
@@ -132,6 +139,33 @@ impl Measurement {
             gaps,
         })
     }
+}
+
+/// The fault that an event of the record tells.
+fn fault_of(event: &EventRow, schedule: &Schedule) -> Option<CannotFit> {
+    let name = || {
+        let number = event.station?;
+        let known = schedule.stations.get(usize::from(number)).cloned();
+        Some(known.unwrap_or_else(|| format!("station {number}")))
+    };
+    let station = || name().unwrap_or_else(|| "a station".to_owned());
+    match event.kind {
+        EventKind::Lost => Some(CannotFit::Left(station())),
+        EventKind::Roam => Some(CannotFit::Moved(station())),
+        EventKind::Incomplete => Some(CannotFit::Missing(format!("rows of {}", station()))),
+        EventKind::Rejected => Some(CannotFit::Missing("rows that were rejected".to_owned())),
+        EventKind::ServerLost => Some(CannotFit::Missing("the server left during the run".to_owned())),
+        _ => None,
+    }
+}
+
+/// Two stations on different bands, if their drivers recorded that.
+fn two_bands(schedule: &Schedule, links: &[LinkSamples]) -> Option<CannotFit> {
+    let known = schedule.stations.iter().zip(links);
+    let mut known = known.filter_map(|(name, link)| Some((name.clone(), link.band()?)));
+    let (first, band) = known.next()?;
+    let (other, second) = known.find(|(_, second)| *second != band)?;
+    Some(CannotFit::Bands((first, band.name()), (other, second.name())))
 }
 
 /// Properties that the run can't show, one sentence each.

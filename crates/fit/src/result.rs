@@ -15,6 +15,8 @@ const LINE_FULL: f64 = 1.2;
 const LIKELY: f64 = 0.9;
 /// Mean square of the differences from which the model does not explain the run.
 const POOR: f64 = 4.0;
+/// Probability of the disciplines that have a parameter, below which the run says nothing about it.
+const POSSIBLE: f64 = 0.05;
 /// Difference of an observation, in standard deviations, from which it is listed.
 const FAR: f64 = 4.0;
 /// Sentences of one kind in the header of a scenario.
@@ -53,6 +55,8 @@ pub struct Estimate {
     pub key: String,
     /// Median of the posterior, in the unit of the parameter.
     pub median: f64,
+    /// The median on the axis of the prior.
+    place: f64,
     /// 90 % interval of the posterior.
     pub interval: (f64, f64),
     /// 90 % interval of the prior.
@@ -99,17 +103,33 @@ pub fn fit(measurement: &Measurement, settings: &Settings, map: &Map<'_>) -> Res
         parameters: &parameters,
     };
     let posterior = infer(&problem, settings, map)?;
-    Ok(Fit::new(&problem, &posterior, measurement.gaps.clone()))
+    let estimates: Vec<Estimate> = (0..parameters.len())
+        .map(|number| estimate(&problem, &posterior, number))
+        .collect();
+    // What is printed is one model, which differs from the mean of its ensemble.
+    let best = posterior.best();
+    let places: Vec<f64> = estimates.iter().map(|estimate| estimate.place).collect();
+    let predicted = problem.repeats(best.discipline, &places, settings, map)?;
+    Ok(Fit::new(
+        &problem,
+        &posterior,
+        estimates,
+        &predicted,
+        measurement.gaps.clone(),
+    ))
 }
 
 impl Fit {
-    fn new(problem: &Problem<'_>, posterior: &Posterior, gaps: Vec<String>) -> Self {
-        let mut groups: Vec<_> = posterior.groups.iter().collect();
-        groups.sort_by(|one, other| other.weight.total_cmp(&one.weight));
-        let best = groups[0];
-        let disciplines: Vec<(QueueKind, f64)> = groups.iter().map(|group| (group.discipline, group.weight)).collect();
-        let estimates = (0..problem.parameters.len()).map(|number| estimate(problem, posterior, number));
-        let estimates: Vec<Estimate> = estimates.collect();
+    fn new(
+        problem: &Problem<'_>,
+        posterior: &Posterior,
+        estimates: Vec<Estimate>,
+        predicted: &[Vec<f64>],
+        gaps: Vec<String>,
+    ) -> Self {
+        let groups = posterior.groups.iter();
+        let mut disciplines: Vec<(QueueKind, f64)> = groups.map(|group| (group.discipline, group.weight)).collect();
+        disciplines.sort_by(|one, other| other.1.total_cmp(&one.1));
         let comments = EstimateComments {
             estimates: &estimates,
             disciplines: &disciplines,
@@ -117,12 +137,12 @@ impl Fit {
         let value = |parameter: Parameter| comments.estimate(parameter).median;
         let scenario = problem
             .home
-            .scenario(&value, best.discipline, problem.schedule, &comments);
-        let total = misfit(problem, best, &posterior.variances);
+            .scenario(&value, disciplines[0].0, problem.schedule, &comments);
+        let total = misfit(problem, predicted, &posterior.variances);
         Fit {
             estimates: estimates.clone(),
             misfit: total,
-            unexplained: unexplained(problem, posterior, &best.predicted),
+            unexplained: unexplained(problem, posterior, predicted),
             gaps,
             members: posterior.groups.iter().map(|group| group.members.len()).sum(),
             assumptions: assumptions(problem.home),
@@ -231,19 +251,24 @@ fn estimate(problem: &Problem<'_>, posterior: &Posterior, number: usize) -> Esti
         .filter(|group| parameter.exists_with(group.discipline));
     let weighted = places.flat_map(|group| {
         let weight = group.weight / group.members.len() as f64;
-        group
-            .members
-            .iter()
-            .map(move |member| (prior.value(member[number]), weight))
+        group.members.iter().map(move |member| (member[number], weight))
     });
     let mut values: Vec<(f64, f64)> = weighted.collect();
-    let at = |deviations: f64| prior.value(prior.mean + deviations * prior.deviation);
-    let of_prior = (at(-NORMAL_95), at(NORMAL_95));
-    let (median, mut interval) = match quantiles(&mut values, [0.05, 0.5, 0.95]) {
-        Some([low, median, high]) => (median, (low, high)),
-        None => (at(0.0), of_prior),
+    if values.iter().map(|(_, weight)| weight).sum::<f64>() < POSSIBLE {
+        values.clear();
+    }
+    let at = |place: f64| prior.value(place);
+    let of_prior = (
+        at(prior.mean - NORMAL_95 * prior.deviation),
+        at(prior.mean + NORMAL_95 * prior.deviation),
+    );
+    let (place, mut interval) = match quantiles(&mut values) {
+        Some([low, median, high]) => (median, (at(low), at(high))),
+        None => (prior.mean, of_prior),
     };
     let mut is_identified = prior.width(interval.0, interval.1) < NARROW * prior.width(of_prior.0, of_prior.1);
+    // In checks with known networks, these intervals contained the true value too rarely.
+    is_identified &= parameter != Parameter::Busy;
     if let Parameter::Line(direction) = parameter {
         // Above the highest measured rate, an observation says nothing about the rate of the line: the run has only a lower
         // bound, and the ensemble is narrower than that by chance.
@@ -256,7 +281,8 @@ fn estimate(problem: &Problem<'_>, posterior: &Posterior, number: usize) -> Esti
     Estimate {
         parameter,
         key: parameter.key(problem.home),
-        median,
+        median: at(place),
+        place,
         interval,
         prior: of_prior,
         is_identified,
@@ -264,12 +290,21 @@ fn estimate(problem: &Problem<'_>, posterior: &Posterior, number: usize) -> Esti
     }
 }
 
-/// Quantiles of weighted values; `None` without values.
-fn quantiles<const N: usize>(values: &mut [(f64, f64)], levels: [f64; N]) -> Option<[f64; N]> {
+/// Bounds of the 90 % interval of weighted values, and between them their median; `None` without values.
+///
+/// Between the members with the ranks r and s of N is a further draw with the probability (s − r) / (N + 1), so that the
+/// quantiles of the members themselves would be too narrow.
+fn quantiles(values: &mut [(f64, f64)]) -> Option<[f64; 3]> {
     values.sort_by(|one, other| one.0.total_cmp(&other.0));
-    let total: f64 = values.iter().map(|(_, weight)| weight).sum();
     let last = values.last()?.0;
-    Some(levels.map(|level| {
+    let total: f64 = values.iter().map(|(_, weight)| weight).sum();
+    let squares: f64 = values.iter().map(|(_, weight)| weight * weight).sum();
+    // Number of members of equal weight that would be as certain (Kish 1965).
+    let count = total * total / squares;
+    let low = (0.05 * (count + 1.0) - 1.0) / count;
+    let high = 0.95 * (count + 1.0) / count;
+    Some([low, 0.5, high].map(|level| {
+        let level = level.clamp(1e-9, 1.0 - 1e-9);
         let mut below = 0.0;
         let found = values.iter().find(|(_, weight)| {
             below += weight;
@@ -312,7 +347,10 @@ fn sentence(schedule: &Schedule, key: &Key, observed: f64, predicted: f64) -> St
 fn assumptions(home: &Home) -> Vec<String> {
     let mut assumptions = vec![
         "One access point with one radio serves all stations, and it is the router of the line.".to_owned(),
-        "The line has FIFO queues, no shaper and no loss, and its framing is Ethernet's.".to_owned(),
+        "The line has FIFO queues, no shaper and no loss, and its framing is Ethernet's. Both directions have the same delay \
+         and queues of the same size in bytes."
+            .to_owned(),
+        "Hosts use CUBIC and the usual queues of Linux.".to_owned(),
         "The access point receives each station with the signal that the station receives.".to_owned(),
         "Power save, scans, roaming and the router's forwarding rate have no effect.".to_owned(),
     ];

@@ -3,16 +3,19 @@
 //! A schedule is written as sections of a scenario, and read from the plan of a run. So the simulator, the lab and a fleet
 //! run it as any other scenario, and a run of another scenario with such workloads can be fitted too.
 
-use netburn_scenario::Plan;
+use netburn_scenario::{Plan, StationWorkload};
 use netburn_units::{BitRate, ByteSize, Duration, Instant};
 use netburn_workload::Direction;
 use netburn_workload::config::{KindSettings, ProbeTarget};
+use netburn_workload::kinds::Bulk;
 use std::fmt::Write as _;
 
 /// Maximum number of stations of a fit. A schedule has more than twice as many phases.
 pub const MAX_STATIONS: usize = 12;
 /// Maximum number of phases of a fit.
 pub const MAX_PHASES: usize = 64;
+/// Maximum number of connections of a transfer.
+pub const MAX_STREAMS: u32 = 64;
 /// Minimum length of a phase: TCP needs the first part of it to reach its rate.
 pub const MIN_PHASE: Duration = Duration::from_millis(1_500);
 /// Length of the phases of [`Schedule::measure`].
@@ -82,7 +85,7 @@ pub enum NoSchedule {
     /// A workload that is neither a probe nor a transfer with a start and a stop.
     #[error(
         "the workload `{workload}` of {station} is not part of a measurement for a fit: expected probes, and downloads and \
-         uploads with `start` and `stop`"
+         uploads with `start` and `stop`, the usual objects, no `cc`, and at most {MAX_STREAMS} connections"
     )]
     Workload {
         /// Name of the station.
@@ -403,7 +406,10 @@ fn transfers(plan: &Plan) -> Result<Vec<Transfer>, NoSchedule> {
             let activity = workload.config.activity;
             match &workload.config.settings {
                 KindSettings::Probe(_) if activity.repeat.is_none() => {}
-                KindSettings::Bulk(bulk) if activity.repeat.is_none() && workload.server.is_none() => {
+                // A model has the usual objects and congestion control, so that others would be fitted as a slow link.
+                KindSettings::Bulk(bulk)
+                    if activity.repeat.is_none() && workload.server.is_none() && is_usual(workload) =>
+                {
                     let load = Instant::ZERO + station.start..Instant::ZERO + station.end(plan.duration);
                     let window = workload.config.windows(load.start, load.end).next().ok_or_else(other)?;
                     activity.stop.ok_or_else(other)?;
@@ -430,7 +436,9 @@ fn phases(transfers: &[Transfer]) -> Result<Vec<Phase>, NoSchedule> {
     let mut phases: Vec<Phase> = Vec::new();
     for transfer in transfers {
         match phases.last_mut() {
-            Some(last) if (last.start, last.end()) == (transfer.start, transfer.stop) => last.flows.push(transfer.flow),
+            Some(last) if (last.start, last.end()) == (transfer.start, transfer.stop) => {
+                add(&mut last.flows, transfer.flow)
+            }
             Some(last) if transfer.start < last.end() => return Err(NoSchedule::Overlap { at: transfer.start }),
             _ => phases.push(Phase {
                 start: transfer.start,
@@ -440,6 +448,23 @@ fn phases(transfers: &[Transfer]) -> Result<Vec<Phase>, NoSchedule> {
         }
     }
     Ok(phases)
+}
+
+/// Adds a transfer. Transfers of a station in one direction are one with the connections of both.
+fn add(flows: &mut Vec<Flow>, flow: Flow) {
+    let same = |known: &&mut Flow| (known.station, known.direction) == (flow.station, flow.direction);
+    match flows.iter_mut().find(same) {
+        Some(known) => known.streams = known.streams.saturating_add(flow.streams),
+        None => flows.push(flow),
+    }
+}
+
+/// True if a transfer is like those of a model: large objects on few connections, with the congestion control of the host.
+fn is_usual(workload: &StationWorkload) -> bool {
+    let KindSettings::Bulk(bulk) = &workload.config.settings else {
+        return false;
+    };
+    bulk.requests == Bulk::new(bulk.direction).requests && bulk.streams <= MAX_STREAMS && workload.cc.is_none()
 }
 
 /// Probes of a station, with their intervals.
@@ -454,7 +479,9 @@ fn roles(plan: &Plan, phases: &[Phase]) -> (Vec<Vec<Option<Role>>>, Vec<Probes>)
             .iter()
             .map(|workload| match &workload.config.settings {
                 KindSettings::Probe(probe) => {
-                    probes.push((probe.target, probe.grid.interval));
+                    if !probes.contains(&(probe.target, probe.grid.interval)) {
+                        probes.push((probe.target, probe.grid.interval));
+                    }
                     Some(Role::Probe(probe.target))
                 }
                 KindSettings::Bulk(bulk) => {

@@ -8,8 +8,9 @@ use std::path::PathBuf;
 ///
 /// The run must be a measurement for a fit, which `netburn scenarios measure` prints as a scenario: probes, and phases with
 /// downloads and uploads of single stations and of all. netburn searches for the models that behave like the run. It
-/// simulates some hundred models, which takes up to a minute. The scenario has a comment for each key: fitted, with an
-/// interval that contains the true value with a probability of 90 %; measured; assumed; or not identified by this run.
+/// simulates some hundred models, which takes a minute or more with six stations on two cores. The scenario has a comment
+/// for each key: fitted, with a 90 % interval; measured; assumed; or not identified by this run. The intervals have been
+/// checked with simulated networks only.
 ///
 /// If the model does not explain the run, the exit status is 3.
 #[derive(Debug, Args)]
