@@ -21,6 +21,11 @@ use std::time::{Duration, Instant};
 /// `netburn explain RUN`.
 pub(crate) fn explain(args: &ExplainArgs) -> Result<ExitStatus, CliError> {
     let run = Run::open(&args.run).map_err(|error| unopened(&args.run, error))?;
+    if args.runs == 0 && args.model.is_some() {
+        return Err(CliError::Usage(
+            "--model needs simulations, and --runs 0 disables them".to_owned(),
+        ));
+    }
     let model = args.model.as_deref().map(|name| modelled(&run, name)).transpose()?;
     let (explanation, proposed, answers, agreement) = match args.runs {
         0 => {

@@ -88,7 +88,7 @@ fn runs_that_cannot_be_explained_are_an_error() {
 }
 
 #[test]
-fn a_model_explains_a_run_whose_scenario_has_no_radio() {
+fn a_model_replaces_the_network_of_a_run() {
     let bench = Bench::new();
     bench.write("house.toml", HOUSE);
     bench.simulate("house.toml", "run", &[]);
@@ -138,4 +138,5 @@ fn a_model_explains_a_run_whose_scenario_has_no_radio() {
     bench.write("bare.toml", "[station.laptop]\nworkload = \"probe\"\n");
     finish(bench.netburn(["explain", "run", "--model", "bare.toml"])).expect(2);
     finish(bench.netburn(["explain", "run", "--model", "nowhere.toml"])).expect(2);
+    finish(bench.netburn(["explain", "run", "--model", "model.toml", "--runs", "0"])).expect(2);
 }

@@ -6,6 +6,7 @@ use netburn_runner::pool::map;
 use netburn_runner::{Cancel, simulate_summary};
 use netburn_scenario::Plan;
 use netburn_simulate::SimulateError;
+use netburn_stats::metric_change::Better;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
@@ -16,6 +17,8 @@ pub struct Agreement {
     pub runs: usize,
     /// The values, in the order of the summary.
     pub values: Vec<Compared>,
+    /// Measured values that a simulation lacks, such as the latency of a workload of which nothing arrived.
+    pub unmatched: Vec<Key>,
 }
 
 /// One measured value and those of the simulations.
@@ -37,6 +40,17 @@ impl Compared {
         let [lowest, _, highest] = self.simulated;
         let tolerance = self.key.tolerance(None);
         self.measured >= lowest - tolerance.at(lowest) && self.measured <= highest + tolerance.at(highest)
+    }
+
+    /// True if it differs, and is worse than the simulated values.
+    #[must_use]
+    pub fn is_worse(&self) -> bool {
+        let [_, median, _] = self.simulated;
+        !self.agrees()
+            && match self.key.better() {
+                Better::Lower => self.measured > median,
+                Better::Higher => self.measured < median,
+            }
     }
 
     /// Distance of the measured value from the simulated median, as the logarithm of their ratio. Infinite if one of them
@@ -96,18 +110,22 @@ fn compared(measured: &Summary, simulated: &[Summary]) -> Agreement {
     for (key, value) in simulated.iter().flat_map(metrics) {
         of_key.entry(key).or_default().push(value);
     }
-    let values = metrics(measured).into_iter().filter_map(|(key, measured)| {
-        let mut values = of_key.remove(&key)?;
-        values.sort_by(f64::total_cmp);
-        let simulated = [values[0], values[(values.len() - 1) / 2], values[values.len() - 1]];
-        Some(Compared {
+    let (mut values, mut unmatched) = (Vec::new(), Vec::new());
+    for (key, measured) in metrics(measured) {
+        let Some(mut own) = of_key.remove(&key).filter(|own| own.len() == simulated.len()) else {
+            unmatched.push(key);
+            continue;
+        };
+        own.sort_by(f64::total_cmp);
+        values.push(Compared {
             key,
             measured,
-            simulated,
-        })
-    });
+            simulated: [own[0], own[(own.len() - 1) / 2], own[own.len() - 1]],
+        });
+    }
     Agreement {
         runs: simulated.len(),
-        values: values.collect(),
+        values,
+        unmatched,
     }
 }

@@ -17,7 +17,7 @@ pub enum NotThisNetwork {
     },
 }
 
-/// Returns the model's network with the workloads and the times of the run. Stations that did not take part have no
+/// Returns the model's network with the workloads, the times and the TCP settings of the run. Stations that did not take part have no
 /// workloads. Changes during a run of the model do not apply.
 ///
 /// # Errors
@@ -38,6 +38,9 @@ pub fn on_model(run: &Plan, model: &Plan) -> Result<Plan, NotThisNetwork> {
             workloads: measured.workloads.clone(),
             start: measured.start,
             stop: measured.stop,
+            cc: measured.cc.clone().or_else(|| modelled.cc.clone()),
+            ecn: measured.ecn,
+            tsq: measured.tsq.or(modelled.tsq),
             ..modelled.clone()
         },
         None => Station {
@@ -50,6 +53,8 @@ pub fn on_model(run: &Plan, model: &Plan) -> Result<Plan, NotThisNetwork> {
         server: Server {
             http: run.server.http,
             tls: run.server.tls,
+            cc: run.server.cc.clone().or_else(|| model.server.cc.clone()),
+            ecn: run.server.ecn,
             ..model.server.clone()
         },
         duration: run.duration,

@@ -9,7 +9,10 @@ use std::ops::ControlFlow;
 const RUN: &str = r#"
 duration = "12 s"
 warmup = "2 s"
+[server]
+cc = "reno"
 [station.laptop]
+cc = "reno"
 workload = ["browsing", "probe"]
 [station.tablet]
 workload = "download"
@@ -75,6 +78,10 @@ fn the_network_is_that_of_the_model_and_the_load_that_of_the_run() {
     let (run, model) = (run(), model(&[]));
     let plan = on_model(&run, &model).unwrap();
     assert_eq!(plan.aps, model.aps);
+    assert_eq!(plan.server.cc, run.server.cc);
+    assert!(run.server.cc.is_some() && run.server.cc != model.server.cc);
+    let laptop = |plan: &Plan| plan.station("laptop").and_then(|station| station.cc.clone());
+    assert_eq!(laptop(&plan), laptop(&run));
     assert_eq!(
         (plan.duration, plan.warmup),
         (Duration::from_secs(12), Duration::from_secs(2))

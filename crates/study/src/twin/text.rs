@@ -21,6 +21,10 @@ pub fn text(agreement: &Agreement, width: usize, colour: bool) -> String {
         agreement.runs
     );
     let mut lines = wrap(&paint(&heading, Tone::Heading, colour), width, "");
+    if !agreement.unmatched.is_empty() {
+        let note = format!("{} measured values have no simulated ones.", agreement.unmatched.len());
+        lines.extend(wrap(&note, width, ""));
+    }
     if differing.is_empty() {
         return lines.join("\n");
     }
@@ -41,9 +45,20 @@ pub fn text(agreement: &Agreement, width: usize, colour: bool) -> String {
     if differing.len() > MAX_ROWS {
         lines.push(format!("  and {} more", differing.len() - MAX_ROWS));
     }
-    let advice = "A device that does worse than its model has a fault that the model lacks, such as a slow adapter. Where many \
-                  values differ, the remedies below are those of another network.";
-    lines.extend(wrap(advice, width, ""));
+    if 2 * differing.len() > all {
+        lines.extend(wrap(
+            "Most values differ, so the remedies below are those of another network.",
+            width,
+            "",
+        ));
+    } else if differing.iter().any(|value| value.is_worse()) {
+        lines.extend(wrap(
+            "A device that does worse than its model may have a fault that the model lacks, such as a slow adapter, or its link in \
+             the model is wrong.",
+            width,
+            "",
+        ));
+    }
     lines.join("\n")
 }
 
@@ -59,7 +74,8 @@ fn cells(value: &Compared, keys: &[&Key]) -> Vec<Cell> {
     ]
 }
 
-/// Returns JSON: `{ runs, values: [{ path, measured, lowest, median, highest, agrees }] }`. An infinite value is `null`.
+/// Returns JSON: `{ runs, values: [{ path, measured, lowest, median, highest, agrees }], unmatched: [path] }`. An infinite
+/// value is `null`.
 #[must_use]
 pub fn json(agreement: &Agreement) -> Value {
     let value = |value: &Compared| {
@@ -76,5 +92,6 @@ pub fn json(agreement: &Agreement) -> Value {
     json!({
         "runs": agreement.runs,
         "values": agreement.values.iter().map(value).collect::<Vec<_>>(),
+        "unmatched": agreement.unmatched.iter().map(Key::path).collect::<Vec<_>>(),
     })
 }

@@ -36,7 +36,7 @@ pub fn propose(
         document.resolve()?;
     }
     let Ok((plan, _)) = document.resolve_for(Environment::Simulate) else {
-        let why = "the run's scenario doesn't say how the air is (`joins`, `signal`). With a model of the network (--model), it could be";
+        let why = "the run's scenario has no radio settings (`joins`, `signal`). With a model of the network (--model), it could be";
         return Ok(Proposal {
             plan: None,
             changes: Interventions::not_simulated(&why),

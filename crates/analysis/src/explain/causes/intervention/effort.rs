@@ -45,7 +45,7 @@ impl Effort {
             Effort::Software => "a setting or another version of the operating system",
             Effort::Cable => "a cable",
             Effort::Purchase => "a purchase",
-            Effort::Provider => "the provider of the line or of the service",
+            Effort::Provider => "a change by the provider of the line or of the service",
         }
     }
 }
