@@ -46,7 +46,9 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<ExitStatus, CliError> {
     let written = match args.format {
         Format::Json => {
             let mut object = json(&run.path().to_string_lossy(), &explanation, &proposed, answers.as_ref());
-            object["agreement"] = agreement.as_ref().map(twin::json).into();
+            if let Some(agreement) = &agreement {
+                object["agreement"] = twin::json(agreement);
+            }
             document(&object)
         }
         Format::Text => {
