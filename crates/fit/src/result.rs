@@ -1,8 +1,8 @@
 //! The result of a fit: estimates with their intervals, and the scenario.
 
 use crate::evidence::Key;
-use crate::home::{Comments, Home, Parameter};
-use crate::infer::{Map, Posterior, Problem, Settings, SimulationError, infer, misfit};
+use crate::home::{Comments, Home, NoComments, Parameter};
+use crate::infer::{Group, Map, Posterior, Problem, Settings, SimulationError, infer, misfit};
 use crate::measurement::Measurement;
 use crate::schedule::Schedule;
 use netburn_medium::queue::QueueKind;
@@ -40,10 +40,36 @@ pub struct Fit {
     pub gaps: Vec<String>,
     /// Assumptions about all networks, one sentence each.
     pub assumptions: Vec<String>,
-    /// Number of models that were simulated last.
-    pub members: usize,
+    /// Models of the posterior with their probabilities, which sum to 1.
+    pub draws: Vec<Draw>,
+    /// What the run shows, beside what these models predict.
+    pub observations: Vec<Observation>,
     /// The scenario, with a comment for each key.
     pub scenario: String,
+    home: Home,
+    schedule: Schedule,
+}
+
+/// One model of the posterior.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Draw {
+    /// Queue discipline of the access point.
+    pub discipline: QueueKind,
+    /// Probability.
+    pub probability: f64,
+    /// Values of the parameters in their units, in the order of [`Fit::estimates`].
+    pub values: Vec<f64>,
+}
+
+/// One observation of the run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Observation {
+    /// Phase, station and quantity.
+    pub key: Key,
+    /// Measured value in the unit of the quantity.
+    pub measured: f64,
+    /// The 5th percentile, the median and the 95th percentile of the draws, in the same unit.
+    pub modelled: [f64; 3],
 }
 
 /// Estimate of a parameter.
@@ -144,10 +170,13 @@ impl Fit {
             misfit: total,
             unexplained: unexplained(problem, posterior, predicted),
             gaps,
-            members: posterior.groups.iter().map(|group| group.members.len()).sum(),
+            draws: draws(problem, posterior),
+            observations: observations(problem, posterior),
             assumptions: assumptions(problem.home),
             scenario,
             disciplines,
+            home: problem.home.clone(),
+            schedule: problem.schedule.clone(),
         }
         .with_header()
     }
@@ -193,6 +222,41 @@ impl Fit {
     #[must_use]
     pub fn explains(&self) -> bool {
         self.misfit < POOR
+    }
+
+    /// Measurement to which the models were fitted.
+    #[must_use]
+    pub fn schedule(&self) -> &Schedule {
+        &self.schedule
+    }
+
+    /// `count` models of the posterior as scenario files, without comments. All are equally likely, so that a share of them
+    /// is a probability. A probable draw can be among them several times.
+    #[must_use]
+    pub fn scenarios(&self, count: usize) -> Vec<String> {
+        let mut draws = self.draws.iter();
+        let (mut draw, mut below) = (draws.next(), 0.0);
+        let mut at = |level: f64| {
+            while let Some(own) = draw
+                && below + own.probability < level
+            {
+                let Some(next) = draws.next() else { break };
+                below += own.probability;
+                draw = Some(next);
+            }
+            draw
+        };
+        // Systematic resampling: the levels have the same distance.
+        let levels = (0..count).map(|number| (number as f64 + 0.5) / count as f64);
+        levels.filter_map(|level| Some(self.scenario_of(at(level)?))).collect()
+    }
+
+    fn scenario_of(&self, draw: &Draw) -> String {
+        let value = |parameter: Parameter| {
+            let number = self.estimates.iter().position(|own| own.parameter == parameter);
+            draw.values[number.expect("each parameter has an estimate")]
+        };
+        self.home.scenario(&value, draw.discipline, &self.schedule, &NoComments)
     }
 
     /// The estimate of a parameter.
@@ -288,6 +352,42 @@ fn estimate(problem: &Problem<'_>, posterior: &Posterior, number: usize) -> Esti
         is_identified,
         is_measured,
     }
+}
+
+/// All members of all groups.
+fn draws(problem: &Problem<'_>, posterior: &Posterior) -> Vec<Draw> {
+    let of_group = |group: &Group| {
+        let probability = group.weight / group.members.len() as f64;
+        let draw = |member: &Vec<f64>| Draw {
+            discipline: group.discipline,
+            probability,
+            values: problem
+                .parameters
+                .iter()
+                .map(|one| problem.value(*one, member))
+                .collect(),
+        };
+        group.members.iter().map(draw).collect::<Vec<_>>()
+    };
+    posterior.groups.iter().flat_map(of_group).collect()
+}
+
+/// The observations beside the predictions of all members.
+fn observations(problem: &Problem<'_>, posterior: &Posterior) -> Vec<Observation> {
+    let one = |number: usize, key: &Key| {
+        let weighted = posterior.groups.iter().flat_map(|group| {
+            let weight = group.weight / group.predicted.len() as f64;
+            group.predicted.iter().map(move |member| (member[number], weight))
+        });
+        let modelled = quantiles(&mut weighted.collect::<Vec<_>>()).expect("there is a discipline");
+        Observation {
+            key: *key,
+            measured: key.in_unit(problem.observed[number]),
+            modelled: modelled.map(|value| key.in_unit(value)),
+        }
+    };
+    let keys = problem.keys.iter().enumerate();
+    keys.map(|(number, key)| one(number, key)).collect()
 }
 
 /// Bounds of the 90 % interval of weighted values, and between them their median; `None` without values.

@@ -106,6 +106,36 @@ fn a_simulated_network_is_found() {
         .filter(|line| line.starts_with("# fitted: "))
         .count();
     assert!(comments >= 4, "{}", result.scenario);
+    draws_are_scenarios(&result);
+}
+
+/// Equally likely models have the probabilities of the disciplines, up to the share of one model.
+fn draws_are_scenarios(result: &Fit) {
+    let total: f64 = result.draws.iter().map(|draw| draw.probability).sum();
+    assert!((total - 1.0).abs() < 1e-9, "{total}");
+    let scenarios = result.scenarios(20);
+    assert_eq!(scenarios.len(), 20);
+    for (kind, probability) in &result.disciplines {
+        let queue = format!("queue = \"{}\"\n", kind.name());
+        let share = scenarios.iter().filter(|text| text.contains(&queue)).count() as f64 / 20.0;
+        assert!(
+            (share - probability).abs() <= 0.05 + 1e-9,
+            "{kind:?}: {share} {probability}"
+        );
+    }
+    for text in &scenarios {
+        let document = Document::from_toml("draw.toml", text).expect("valid TOML");
+        document
+            .resolve_for(Environment::Simulate)
+            .expect("it can be simulated");
+    }
+    for observation in &result.observations {
+        let [low, median, high] = observation.modelled;
+        assert!(
+            low <= median && median <= high && observation.measured >= 0.0,
+            "{observation:?}"
+        );
+    }
 }
 
 /// Everything of the network is removed from the plan that the run keeps: the fit must be the same.
