@@ -29,7 +29,7 @@ pub const DISCIPLINES: [QueueKind; 5] = [
 ];
 
 /// The parts of the model that are known before the fit, and the readings that the priors need.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Home {
     /// Names of the stations.
     pub stations: Vec<String>,
