@@ -6,7 +6,7 @@ use crate::plan::wrong;
 use crate::terminal::{TerminalStyle, eprint_message, print_stdout};
 use netburn_fit::Schedule;
 use netburn_report::sanitise::wrap;
-use netburn_scenario::{Document, built_in_scenario, built_in_scenarios, load};
+use netburn_scenario::{ScenarioText, built_in_scenario, built_in_scenarios, load};
 use netburn_units::{BitRate, ByteSize};
 use std::path::Path;
 
@@ -23,32 +23,33 @@ pub(crate) fn scenarios(args: &ScenariosArgs) -> Result<ExitStatus, CliError> {
 
 /// A scenario that measures stations for a fit, or those of a house.
 fn measurement(stations: &[String], house: Option<&Path>) -> Result<String, CliError> {
-    let scenario = |name: &Path| name.to_string_lossy().into_owned();
-    let schedule = match house {
-        None => Schedule::measure(stations),
+    let (text, schedule, directory) = match house {
+        None => {
+            let schedule = Schedule::measure(stations);
+            (schedule.scenario(), schedule, None)
+        }
         Some(name) => {
-            let plan = load(&scenario(name))
+            let house = ScenarioText::read(&name.to_string_lossy()).map_err(wrong)?;
+            let plan = house
+                .document()
                 .and_then(|document| document.resolve())
                 .map_err(wrong)?;
             let names: Vec<String> = plan.stations.into_iter().map(|station| station.name).collect();
-            Schedule::measure(&names)
-        }
-    };
-    let text = match house {
-        None => schedule.scenario(),
-        Some(name) => {
-            let text = match built_in_scenario(&scenario(name)) {
-                Ok((_, text)) if !name.exists() => text.to_owned(),
-                _ => std::fs::read_to_string(name)
-                    .map_err(|error| CliError::Usage(format!("{}: {error}", name.display())))?,
-            };
-            schedule
-                .in_scenario(&text)
-                .map_err(|error| CliError::Usage(format!("{}: {error}", name.display())))?
+            let schedule = Schedule::measure(&names);
+            let text = schedule
+                .in_scenario(&house.text)
+                .map_err(|error| CliError::Usage(format!("{}: {error}", name.display())))?;
+            (text, schedule, house.directory)
         }
     };
     // Finds invalid names, names used twice, and houses in which some keys depend on the replaced workloads.
-    let plan = Document::from_toml("measure.toml", &text)
+    let measure = ScenarioText {
+        name: "measure.toml".to_owned(),
+        text,
+        directory,
+    };
+    let plan = measure
+        .document()
         .and_then(|document| document.resolve())
         .map_err(wrong)?;
     Schedule::of_plan(&plan).map_err(|error| CliError::Usage(error.to_string()))?;
@@ -59,7 +60,7 @@ fn measurement(stations: &[String], house: Option<&Path>) -> Result<String, CliE
         megabytes(schedule.max_bytes(rate, none)),
         megabytes(schedule.max_bytes(none, rate))
     ));
-    Ok(text)
+    Ok(measure.text)
 }
 
 fn megabytes(size: ByteSize) -> String {

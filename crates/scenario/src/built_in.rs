@@ -4,7 +4,7 @@ use crate::document::Document;
 use crate::problem::{Problem, ScenarioError, Source};
 use crate::suggest::{list, nearest};
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 macro_rules! built_in {
     ($($name:literal),+ $(,)?) => {
@@ -74,41 +74,83 @@ pub fn built_in_scenario(name: &str) -> Result<(&'static str, &'static str), Sce
 /// # Errors
 /// Neither exists; or the file cannot be read, is larger than [`MAX_FILE_SIZE`], or is not valid UTF-8 or TOML.
 pub fn load(name_or_path: &str) -> Result<Document, ScenarioError> {
-    let path = Path::new(name_or_path);
-    match std::fs::metadata(path) {
-        Ok(found) if found.is_dir() => {
-            if let Some((name, text)) = named(name_or_path) {
-                return Document::from_toml(name, text);
+    ScenarioText::read(name_or_path)?.document()
+}
+
+/// Text of a scenario that may be invalid.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScenarioText {
+    /// Path of the file, or name of the built-in scenario.
+    pub name: String,
+    /// TOML.
+    pub text: String,
+    /// Directory of the file; `None` for a built-in scenario.
+    pub directory: Option<PathBuf>,
+}
+
+impl ScenarioText {
+    /// Reads the file with this path, else the built-in scenario with this name.
+    ///
+    /// # Errors
+    /// Neither exists; or the file cannot be read, is larger than [`MAX_FILE_SIZE`], or is not valid UTF-8.
+    pub fn read(name_or_path: &str) -> Result<Self, ScenarioError> {
+        let path = Path::new(name_or_path);
+        match std::fs::metadata(path) {
+            Ok(found) if found.is_dir() => {
+                if let Some(known) = named(name_or_path) {
+                    return Ok(ScenarioText::built_in(known));
+                }
+                let help = "give the path of a scenario file in it";
+                Err(whole(
+                    name_or_path,
+                    "found a directory, expected a file".to_owned(),
+                    help,
+                ))
             }
-            let help = "give the path of a scenario file in it";
-            Err(whole(
+            Ok(found) if found.len() > MAX_FILE_SIZE => Err(too_large(name_or_path, found.len())),
+            Ok(_) => {
+                let text = read(path).map_err(|error| {
+                    let message = format!("cannot read the file: {error}");
+                    ScenarioError::whole(name_or_path, message, None)
+                })?;
+                if text.len() as u64 > MAX_FILE_SIZE {
+                    return Err(too_large(name_or_path, text.len() as u64));
+                }
+                Ok(ScenarioText {
+                    name: name_or_path.to_owned(),
+                    text: utf8(name_or_path, text)?,
+                    directory: Some(path.parent().unwrap_or(Path::new("")).to_owned()),
+                })
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound || is_word(name_or_path) => named(name_or_path)
+                .map(ScenarioText::built_in)
+                .ok_or_else(|| not_found(name_or_path, "no such file, and no built-in scenario with this name")),
+            Err(error) => Err(ScenarioError::whole(
                 name_or_path,
-                "found a directory, expected a file".to_owned(),
-                help,
-            ))
+                format!("cannot read the file: {error}"),
+                None,
+            )),
         }
-        Ok(found) if found.len() > MAX_FILE_SIZE => Err(too_large(name_or_path, found.len())),
-        Ok(_) => {
-            let text = read(path).map_err(|error| {
-                let message = format!("cannot read the file: {error}");
-                ScenarioError::whole(name_or_path, message, None)
-            })?;
-            if text.len() as u64 > MAX_FILE_SIZE {
-                return Err(too_large(name_or_path, text.len() as u64));
-            }
-            let document = Document::from_toml(name_or_path, &utf8(name_or_path, text)?)?;
-            Ok(document.in_directory(path.parent().unwrap_or(Path::new(""))))
+    }
+
+    fn built_in((name, text): &(&str, &str)) -> Self {
+        ScenarioText {
+            name: (*name).to_owned(),
+            text: (*text).to_owned(),
+            directory: None,
         }
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound || is_word(name_or_path) => {
-            let (name, text) = named(name_or_path)
-                .ok_or_else(|| not_found(name_or_path, "no such file, and no built-in scenario with this name"))?;
-            Document::from_toml(name, text)
-        }
-        Err(error) => Err(ScenarioError::whole(
-            name_or_path,
-            format!("cannot read the file: {error}"),
-            None,
-        )),
+    }
+
+    /// Parses the text.
+    ///
+    /// # Errors
+    /// It is not valid TOML.
+    pub fn document(&self) -> Result<Document, ScenarioError> {
+        let document = Document::from_toml(&self.name, &self.text)?;
+        Ok(match &self.directory {
+            Some(directory) => document.in_directory(directory),
+            None => document,
+        })
     }
 }
 

@@ -74,7 +74,7 @@ mod toml_text;
 mod trace;
 mod value;
 
-pub use built_in::{MAX_FILE_SIZE, built_in_scenario, built_in_scenarios, load};
+pub use built_in::{MAX_FILE_SIZE, ScenarioText, built_in_scenario, built_in_scenarios, load};
 pub use describe::decimal;
 pub use document::Document;
 pub use environment::{Environment, ParseEnvironmentError};

@@ -81,6 +81,27 @@ fn runs_that_are_no_measurement_are_an_error() {
     finish(bench.netburn(["fit", "nowhere"])).expect(2);
 }
 
+/// A file of a house is read as any other scenario file: up to 1 MiB, and once, so that it can be a pipe.
+#[test]
+fn the_file_of_a_house_has_the_limit_of_scenario_files() {
+    let bench = Bench::new();
+    let comment = |size: usize| format!("{HOUSE}# {}\n", "x".repeat(size - HOUSE.len() - 3));
+    bench.write("largest.toml", comment(1 << 20));
+    bench.write("large.toml", comment((1 << 20) + 1));
+    finish(bench.netburn(["scenarios", "measure", "--house", "largest.toml"])).expect(0);
+    let large = finish(bench.netburn(["scenarios", "measure", "--house", "large.toml"])).expect(2);
+    assert!(
+        large.stderr.contains("file too large") && large.stderr.contains("1 MiB"),
+        "{}",
+        large.stderr
+    );
+    // /dev/zero never ends.
+    let endless = finish(bench.netburn(["scenarios", "measure", "--house", "/dev/zero"])).expect(2);
+    assert!(endless.stderr.contains("/dev/zero"), "{}", endless.stderr);
+    let built_in = finish(bench.netburn(["scenarios", "measure", "--house", "four-uses"])).expect(0);
+    assert!(built_in.out().contains("[station.tv]"), "{}", built_in.out());
+}
+
 #[test]
 fn measurements_of_wrong_stations_are_an_error() {
     let bench = Bench::new();
