@@ -22,12 +22,8 @@ pub const MIN_PHASE: Duration = Duration::from_millis(1_500);
 const PHASE: Duration = Duration::from_secs(4);
 /// Time between them, in which queues become empty.
 const PAUSE: Duration = Duration::from_secs(2);
-/// Probes of [`Schedule::measure`], with their intervals. An interval of 50 ms gives 30 samples in 1.5 s.
-const PROBES: [(ProbeTarget, Duration); 3] = [
-    (ProbeTarget::Near, Duration::from_millis(50)),
-    (ProbeTarget::Line, Duration::from_millis(50)),
-    (ProbeTarget::Server, Duration::from_millis(50)),
-];
+/// Interval of the probes of [`Schedule::measure`]. It gives 30 samples in 1.5 s.
+const PROBE_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Phases and probes of a measurement.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,6 +36,15 @@ pub struct Schedule {
     pub probes: Vec<Vec<(ProbeTarget, Duration)>>,
     /// Role of each workload of each station of the plan; empty for a schedule that was not read from a plan.
     roles: Vec<Vec<Option<Role>>>,
+}
+
+/// A device that takes part in a measurement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Device {
+    /// Name of its station.
+    pub name: String,
+    /// Hosts to which it can send probes.
+    pub probes: Vec<ProbeTarget>,
 }
 
 /// A time with the same load.
@@ -111,9 +116,20 @@ pub enum NoSchedule {
 }
 
 impl Schedule {
-    /// The measurement for these stations: idle, each station alone down and up, pairs, and all stations down and up.
+    /// The measurement for these stations, which send probes to all targets. See [`for_devices`](Self::for_devices).
     #[must_use]
     pub fn measure(stations: &[String]) -> Self {
+        let devices = stations.iter().map(|name| Device {
+            name: name.clone(),
+            probes: ProbeTarget::ALL.to_vec(),
+        });
+        Schedule::for_devices(&devices.collect::<Vec<_>>())
+    }
+
+    /// The measurement for these devices: idle, each device alone down and up, pairs, and all devices down and up. Meanwhile
+    /// each device sends the probes that it can send.
+    #[must_use]
+    pub fn for_devices(stations: &[Device]) -> Self {
         let flow = |direction| {
             move |station| Flow {
                 station,
@@ -145,9 +161,9 @@ impl Schedule {
             });
         }
         Schedule {
-            stations: stations.to_vec(),
+            stations: stations.iter().map(|device| device.name.clone()).collect(),
             phases,
-            probes: vec![PROBES.to_vec(); stations.len()],
+            probes: stations.iter().map(probes_of).collect(),
             roles: Vec::new(),
         }
     }
@@ -385,6 +401,12 @@ impl Phase {
         let one = |flow: &Flow| format!("{} {}", stations[flow.station], flow.direction.key());
         self.flows.iter().map(one).collect::<Vec<_>>().join(", ")
     }
+}
+
+/// The probes of a device, in the order of a packet's way.
+fn probes_of(device: &Device) -> Probes {
+    let targets = ProbeTarget::ALL.iter().filter(|target| device.probes.contains(target));
+    targets.map(|target| (*target, PROBE_INTERVAL)).collect()
 }
 
 /// A transfer with its times.
