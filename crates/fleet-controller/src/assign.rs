@@ -1,7 +1,7 @@
 //! Assignment of members to stations.
 
 use crate::hub::control::MemberStatus;
-use netburn_protocol::messages::standing::Kind;
+use netburn_protocol::messages::standing::{Kind, MemberInfo};
 use netburn_record::Role;
 use netburn_scenario::Plan;
 use netburn_scenario::plan::Station;
@@ -162,12 +162,24 @@ pub(crate) fn needs_datagrams(station: &Station) -> bool {
     workloads.any(|workload| workload.config.kind().is_datagram())
 }
 
-/// Returns whether a browser can run the workloads of the station. A browser sends no probes to hosts on the way to the
-/// server, and does not measure handshakes.
+/// Hosts to which a member can send probes. A browser has no ICMP sockets, and netburn opens them on Linux only. A system can
+/// also forbid them, which is known only when a run starts.
+#[must_use]
+pub fn probe_targets(member: &MemberInfo) -> &'static [ProbeTarget] {
+    match member.kind {
+        Kind::Process if member.system.starts_with("linux") => ProbeTarget::ALL,
+        Kind::Process | Kind::Browser => &BEYOND_HOPS,
+    }
+}
+
+/// Targets of probes without ICMP.
+const BEYOND_HOPS: [ProbeTarget; 1] = [ProbeTarget::Server];
+
+/// Returns whether a browser can run the workloads of the station. A browser does not measure handshakes.
 fn browser_can_run(station: &Station) -> bool {
     station.workloads.iter().all(|workload| {
-        let is_near = |target| target != ProbeTarget::Server;
-        !workload.config.target().is_some_and(is_near) && !workload.config.kind().has_handshake_times
+        let mut targets = workload.config.target().into_iter();
+        targets.all(|target| BEYOND_HOPS.contains(&target)) && !workload.config.kind().has_handshake_times
     })
 }
 
@@ -202,7 +214,6 @@ fn augment(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use netburn_protocol::messages::standing::MemberInfo;
     use netburn_scenario::{Document, Environment};
 
     fn plan(stations: &str) -> Plan {
@@ -288,6 +299,28 @@ mod tests {
         let voice = plan("[station.a]\nworkload = \"voice\"\n");
         assert_eq!(chosen(&voice, &[server, browser.clone()]), ["phone"]);
         assert_eq!(chosen(&voice, &[browser, member("tablet", &[])]), ["tablet"]);
+    }
+
+    #[test]
+    fn a_member_fits_a_station_with_its_own_probes() {
+        let mut browser = member("phone", &[]);
+        browser.about.kind = Kind::Browser;
+        // The `User-Agent` of a browser names its system too.
+        browser.about.system = "Mozilla/5.0 (X11; Linux x86_64) Firefox/130.0".to_owned();
+        let mut mac = member("mac", &[]);
+        mac.about.system = "macos aarch64".to_owned();
+        let mut board = member("board", &[]);
+        board.about.system = "linux arm".to_owned();
+        for (one, count) in [(&browser, 1), (&mac, 1), (&board, 3)] {
+            let targets = probe_targets(&one.about);
+            assert_eq!(targets.len(), count, "{}", one.name);
+            assert!(targets.contains(&ProbeTarget::Server));
+            for target in targets {
+                let text =
+                    format!("[station.a]\nworkload = \"x\"\n[workload.x]\nkind = \"probe\"\ntarget = \"{target}\"\n");
+                assert_eq!(chosen(&plan(&text), &[one.clone()]), [one.name.as_str()]);
+            }
+        }
     }
 
     #[test]

@@ -158,11 +158,11 @@ impl ControlClient {
         Ok(self.channel.receiver.message().await??)
     }
 
-    /// Waits for a change and returns the members.
+    /// Waits for a change and returns the members. After a cancellation, the connection can be unusable.
     ///
     /// # Errors
     /// If the connection ended.
-    pub(crate) async fn next_members(&mut self) -> Result<Vec<MemberStatus>, ControlError> {
+    pub async fn next_members(&mut self) -> Result<Vec<MemberStatus>, ControlError> {
         loop {
             if let ControlReply::Members(Members { members }) = self.recv().await? {
                 return Ok(members);

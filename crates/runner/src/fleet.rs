@@ -23,6 +23,8 @@ pub struct Fleet {
     state: State,
     server: Option<String>,
     wait: Duration,
+    /// A run needs all members.
+    all: bool,
     /// A run had members: a further run waits until they are free.
     begun: AtomicBool,
 }
@@ -37,8 +39,15 @@ impl Fleet {
             state,
             server,
             wait,
+            all: false,
             begun: AtomicBool::new(false),
         }
+    }
+
+    /// The same fleet, whose runs do not start without a member for each station.
+    #[must_use]
+    pub fn requiring_all(self) -> Self {
+        Fleet { all: true, ..self }
     }
 }
 
@@ -51,6 +60,7 @@ impl RunEnvironment for Fleet {
     fn prepare<'a>(&'a self, plan: &'a Plan, control: &RunControl<'_>) -> Result<Box<dyn PreparedRun + 'a>, RunError> {
         let waiting = Waiting {
             missing: self.wait,
+            all: self.all,
             queue: self.begun.load(Ordering::Relaxed),
         };
         let members = wait_for_members(&self.state, plan, self.server.as_deref(), waiting, |text| {

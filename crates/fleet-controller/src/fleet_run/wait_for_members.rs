@@ -15,8 +15,10 @@ use tokio::time::Instant;
 /// Time limits for waiting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Waiting {
-    /// Time limit for missing members. Afterwards the run starts without them.
+    /// Time limit for missing members.
     pub missing: Duration,
+    /// True to fail after this time, false to start without the missing members.
+    pub all: bool,
     /// True to wait without limit for members that are in another run. Otherwise the limit for missing
     /// members applies, and the wait ends at once if the other run is known to take longer.
     pub queue: bool,
@@ -31,6 +33,9 @@ pub enum WaitError {
     /// No station has a member.
     #[error("no devices available: {0}")]
     NoMembers(String),
+    /// All members are required, and some are missing.
+    #[error("not all devices are available: {0}")]
+    Missing(String),
     /// The requested server is not connected.
     #[error("the server {0} is not connected")]
     ServerMissing(String),
@@ -40,11 +45,11 @@ pub enum WaitError {
 }
 
 /// Selects a member for each station of `plan`, and waits for members that are missing or in another run.
-/// Stations without a member after that time are missing in the run. Calls `say` with the state of waiting.
+/// Stations without a member after that time are missing in the run, unless all are required. Calls `say` with the state of waiting.
 ///
 /// # Errors
-/// [`WaitError`] if no controller answers, no member is connected, the requested server is missing, or a
-/// member is in another run for longer.
+/// [`WaitError`] if no controller answers, no member is connected, the requested server or a required member is missing,
+/// or a member is in another run for longer.
 pub async fn wait_for_members(
     state: &State,
     plan: &Plan,
@@ -64,6 +69,9 @@ pub async fn wait_for_members(
         }
         if selection.busy.is_empty() && (selection.missing.is_empty() || left.is_zero()) {
             let participants = selection.participants(control.welcome())?;
+            if wait.all && !selection.missing.is_empty() {
+                return Err(WaitError::Missing(selection.missing.join("; ")));
+            }
             for note in selection.notes() {
                 say(&note);
             }
