@@ -11,6 +11,7 @@ mod fleet;
 mod generate;
 mod groups;
 mod lab;
+mod measure;
 mod measurement;
 mod rpm;
 mod run;
@@ -34,10 +35,11 @@ pub(crate) use generate::{CompleteArgs, GenerateArgs, Generated};
 #[cfg(target_os = "linux")]
 pub(crate) use lab::CommandArgs;
 pub(crate) use lab::{DoctorArgs, LabArgs};
+pub(crate) use measure::MeasureArgs;
 pub(crate) use rpm::{RpmArgs, RpmDirection};
 pub(crate) use run::{BandArg, Changes, Check, EnvironmentArg, PlanArgs, RunArgs};
 pub(crate) use scenarios::{ScenariosArgs, ScenariosCommand};
-pub(crate) use serve::{LimitArgs, ServeArgs};
+pub(crate) use serve::{LimitArgs, Listen, ServeArgs};
 pub(crate) use sweep::{SweepArgs, SweepFormat};
 pub(crate) use ui::UiArgs;
 
@@ -118,6 +120,7 @@ pub(crate) enum Command {
     Compare(Box<CompareArgs>),
     Explain(ExplainArgs),
     Fit(FitArgs),
+    Measure(MeasureArgs),
     Runs(RunsArgs),
     Ui(UiArgs),
     Export(ExportArgs),

@@ -12,28 +12,45 @@ use netburn_report::sanitise::sanitise;
 use netburn_runner::pool::{map, processors};
 use netburn_units::Seed;
 use serde_json::{Value, json};
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// `netburn fit RUN`.
 pub(crate) fn fit(args: &FitArgs) -> Result<ExitStatus, CliError> {
-    let run = Run::open(&args.run).map_err(|error| unopened(&args.run, error))?;
-    let settings = Settings {
-        seed: Seed(args.seed),
-        ..Settings::default()
-    };
-    let measurement = Measurement::of_run(&run, settings.length).map_err(|error| unusable(args, error))?;
-    let result = simulated(&measurement, &settings, args.jobs.map_or_else(processors, usize::from))?;
+    let result = fitted_to(&args.run, args.seed, args.jobs)?;
     if let Some(path) = &args.out {
-        let failed = |error: std::io::Error| CliError::Failed(format!("{}: {error}", path.display()));
-        page::whole(path, result.scenario.as_bytes()).map_err(failed)?;
-        eprint_message(&format!("the scenario is {}", path.display()));
+        write(&result, path)?;
     }
     match args.format {
         Format::Json => print_stdout(&document(&described(args, &result)))?,
         Format::Text if args.out.is_none() => print_stdout(&result.scenario)?,
         Format::Text => {}
     }
+    Ok(judged(&result))
+}
+
+/// The model of the run in this folder, fitted on `jobs` processors (all by default).
+pub(crate) fn fitted_to(folder: &Path, seed: u64, jobs: Option<u16>) -> Result<Fit, CliError> {
+    let run = Run::open(folder).map_err(|error| unopened(folder, error))?;
+    let settings = Settings {
+        seed: Seed(seed),
+        ..Settings::default()
+    };
+    let measurement = Measurement::of_run(&run, settings.length).map_err(|error| unusable(folder, error))?;
+    simulated(&measurement, &settings, jobs.map_or_else(processors, usize::from))
+}
+
+/// Writes the scenario of a model to a file.
+pub(crate) fn write(result: &Fit, path: &Path) -> Result<(), CliError> {
+    let failed = |error: std::io::Error| CliError::Failed(format!("{}: {error}", path.display()));
+    page::whole(path, result.scenario.as_bytes()).map_err(failed)?;
+    eprint_message(&format!("the scenario is {}", path.display()));
+    Ok(())
+}
+
+/// Prints how much the run shows, and what the model does not explain. Returns the status of the command.
+pub(crate) fn judged(result: &Fit) -> ExitStatus {
     let identified = result
         .estimates
         .iter()
@@ -45,7 +62,7 @@ pub(crate) fn fit(args: &FitArgs) -> Result<ExitStatus, CliError> {
         discipline_comment(&result.disciplines)
     ));
     if result.explains() {
-        return Ok(ExitStatus::Success);
+        return ExitStatus::Success;
     }
     eprint_message(&format!(
         "the model does not explain the run: misfit {:.1}, where 1 is expected",
@@ -54,7 +71,7 @@ pub(crate) fn fit(args: &FitArgs) -> Result<ExitStatus, CliError> {
     for difference in result.unexplained.iter().take(5) {
         eprint_message(&sanitise(difference));
     }
-    Ok(ExitStatus::NotMeasured)
+    ExitStatus::NotMeasured
 }
 
 /// Fits on several threads, and shows the progress.
@@ -78,12 +95,12 @@ fn simulated(measurement: &Measurement, settings: &Settings, threads: usize) -> 
 }
 
 /// A run that is no measurement is invalid input, and one that is not reliable is no measurement.
-fn unusable(args: &FitArgs, error: CannotFit) -> CliError {
-    let text = sanitise(&format!("{}: {error}", args.run.display()));
+fn unusable(folder: &Path, error: CannotFit) -> CliError {
+    let text = sanitise(&format!("{}: {error}", folder.display()));
     match error {
-        CannotFit::Record(error) => unopened(&args.run, error),
+        CannotFit::Record(error) => unopened(folder, error),
         CannotFit::Schedule(_) => CliError::Usage(format!(
-            "{text}\nhelp: `netburn scenarios measure STATION…` prints a scenario for a fit"
+            "{text}\nhelp: `netburn measure` makes a run for a fit, and `netburn scenarios measure STATION…` prints its scenario"
         )),
         CannotFit::Several | CannotFit::Rows => CliError::Usage(text),
         _ => CliError::Failed(text),

@@ -5,11 +5,15 @@ mod deploy;
 mod install;
 mod join;
 mod list;
+mod own;
 mod qr;
 mod revoke;
 mod serve;
 
 pub(crate) use join::join;
+pub(crate) use list::text as members_text;
+pub(crate) use own::OwnController;
+pub(crate) use serve::show_code;
 
 use crate::args::{FleetArgs, FleetCommand};
 use crate::errors::unfound;
@@ -58,7 +62,7 @@ fn ssh_error(error: SshError) -> CliError {
     }
 }
 
-fn runtime() -> Result<Runtime, CliError> {
+pub(crate) fn runtime() -> Result<Runtime, CliError> {
     let threads = processors().clamp(1, 4);
     crate::runtime::on(threads)
 }

@@ -33,6 +33,7 @@ mod join;
 mod lab;
 #[cfg_attr(not(target_os = "linux"), path = "lab_opening/unsupported.rs")]
 mod lab_opening;
+mod measure;
 mod page;
 mod plan;
 mod program;
@@ -130,6 +131,7 @@ fn perform(command: Command) -> Result<ExitStatus, CliError> {
         Command::Compare(args) => compare::compare(&args),
         Command::Explain(args) => explain::explain(&args),
         Command::Fit(args) => fit::fit(&args),
+        Command::Measure(args) => measure::measure(&args),
         Command::Runs(args) => record::runs(&args),
         Command::Ui(args) => ui::ui(&args),
         Command::Export(args) => export::export(&args),

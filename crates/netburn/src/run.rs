@@ -2,6 +2,7 @@
 
 mod fleet;
 mod interleave;
+mod phases;
 mod progress;
 mod screen;
 
@@ -20,7 +21,8 @@ use netburn_runner::pool::processors;
 use netburn_runner::{Cancel, Event, Lab, Local, Recorded, RunControl, RunEnvironment, Simulation, repeat};
 use netburn_scenario::{Environment, Plan, decimal};
 use progress::Progress;
-use screen::{Effect, Screen};
+use screen::Effect;
+pub(crate) use screen::Screen;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -117,7 +119,17 @@ pub(crate) fn recorded(plan: &Plan, environment: &dyn RunEnvironment, folder: &P
         progress.end();
         return Ok(done?);
     }
-    let (cancel, screen) = interruptible(Screen::new(false))?;
+    recorded_on(Screen::new(false), plan, environment, folder)
+}
+
+/// Records all runs of a plan in real time, and shows them on this screen.
+pub(crate) fn recorded_on(
+    screen: Screen,
+    plan: &Plan,
+    environment: &dyn RunEnvironment,
+    folder: &Path,
+) -> Result<Recorded, CliError> {
+    let (cancel, screen) = interruptible(screen)?;
     let observer = |event: Event<'_>| screen.show(event);
     Ok(repeat(plan, environment, folder, &RunControl::new(cancel, &observer))?)
 }

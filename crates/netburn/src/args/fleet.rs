@@ -81,7 +81,7 @@ pub(crate) struct FleetListArgs {
 pub(crate) struct RevokeArgs {}
 
 /// Parses the name of a device in a fleet.
-fn name(text: &str) -> Result<String, String> {
+pub(super) fn name(text: &str) -> Result<String, String> {
     if is_name(text) {
         Ok(text.to_owned())
     } else {

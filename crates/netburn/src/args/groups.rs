@@ -5,7 +5,10 @@ use std::fmt::Write as _;
 
 /// Headings and their commands, in the order of the help text.
 const GROUPS: [(&str, &[&str]); 5] = [
-    ("Measure", &["demo", "run", "fleet", "lab", "fetch", "rpm", "serve"]),
+    (
+        "Measure",
+        &["demo", "measure", "run", "fleet", "lab", "fetch", "rpm", "serve"],
+    ),
     ("Understand", &["report", "explain", "compare", "runs", "ui"]),
     ("Model", &["scenarios", "plan", "fit", "sweep", "decode"]),
     ("Exchange", &["export", "import"]),

@@ -27,7 +27,7 @@ pub(crate) fn list(args: &FleetListArgs) -> Result<ExitStatus, CliError> {
 }
 
 /// The members as lines.
-pub(super) fn text(members: &[MemberStatus]) -> String {
+pub(crate) fn text(members: &[MemberStatus]) -> String {
     if members.is_empty() {
         return "no members are connected\n".to_owned();
     }

@@ -2,7 +2,7 @@
 
 use super::list::text;
 use super::{here, qr, runtime, state};
-use crate::args::FleetServeArgs;
+use crate::args::{FleetServeArgs, Listen};
 use crate::exit::{CliError, ExitStatus};
 use crate::signals::Signals;
 use crate::terminal::{eprint_message, print_stdout};
@@ -34,11 +34,7 @@ pub(crate) fn serve(args: &FleetServeArgs) -> Result<ExitStatus, CliError> {
         let (urls, near) = (controller.urls(), controller.local_url());
         greet(&name, &urls, &near)?;
         runs.tell(&controller.runs_token().map_err(|error| unbound(&state, error.into()))?);
-        let _announced = if args.quiet {
-            None
-        } else {
-            announced(&name, &controller)
-        };
+        let _announced = announced(&name, &controller, args.quiet);
         let on_event = |event: ControllerEvent<'_>| match event {
             ControllerEvent::Joined(member) => {
                 eprint_message(&format!("+ {}", text(std::slice::from_ref(member)).trim_end()))
@@ -54,10 +50,7 @@ pub(crate) fn serve(args: &FleetServeArgs) -> Result<ExitStatus, CliError> {
                 runs.tell(&key);
                 runs.page.replace_key(key);
             }
-            ControllerEvent::Rejected(who, why) => {
-                eprint_message(&format!("{} was rejected: {}", sanitise(who), sanitise(why)))
-            }
-            ControllerEvent::MoreRejected(more) => eprint_message(&more_denied(more)),
+            rejected => warn_of_rejections(&rejected),
         };
         controller.run(async move { signals.next().await }, on_event).await;
         Ok(ExitStatus::Success)
@@ -67,19 +60,20 @@ pub(crate) fn serve(args: &FleetServeArgs) -> Result<ExitStatus, CliError> {
 fn config(args: &FleetServeArgs, state: State) -> Result<Config, CliError> {
     let name = args.name.clone().unwrap_or_else(here);
     let mut config = Config::new(state, name);
-    if !args.listen.is_empty() {
-        config.listen = args
-            .listen
-            .iter()
-            .map(|listen| listen.with_default_port(PORT))
-            .collect();
-    }
+    listen_at(&mut config, &args.listen);
     config.host = args.host.clone();
     if let (Some(cert), Some(key)) = (&args.cert, &args.key) {
         let identity = Identity::from_pem_files(cert, key).map_err(|e| CliError::Usage(e.to_string()))?;
         config.certificate = Some(identity);
     }
     Ok(config)
+}
+
+/// Sets the listening addresses of the command line, if there are any.
+pub(super) fn listen_at(config: &mut Config, listen: &[Listen]) {
+    if !listen.is_empty() {
+        config.listen = listen.iter().map(|listen| listen.with_default_port(PORT)).collect();
+    }
 }
 
 /// The dashboard of the runs, next to the station page.
@@ -122,15 +116,20 @@ fn lines(urls: &[JoinUrl]) -> String {
     urls.iter().map(|url| format!("{url}\n")).collect()
 }
 
+/// Prints the QR code of an address to standard error, if that is a terminal.
+pub(crate) fn show_code(url: &str) {
+    if std::io::stderr().is_terminal()
+        && let Some(code) = qr::code(url)
+    {
+        eprint_message(&code);
+    }
+}
+
 /// Prints the addresses to standard output and instructions to standard error. The QR code comes first, so that the
 /// addresses to copy are below it.
 fn greet(name: &str, urls: &[JoinUrl], near: &JoinUrl) -> Result<(), CliError> {
     let best = &urls[0];
-    if std::io::stderr().is_terminal()
-        && let Some(code) = qr::code(&best.to_string())
-    {
-        eprint_message(&code);
-    }
+    show_code(&best.to_string());
     match print_stdout(&lines(urls)) {
         Ok(()) | Err(CliError::BrokenPipe) => {}
         Err(stop) => return Err(stop),
@@ -142,8 +141,15 @@ fn greet(name: &str, urls: &[JoinUrl], near: &JoinUrl) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Announces the fleet on the local network. If that fails, members need its address.
-fn announced(name: &str, controller: &Controller) -> Option<netburn_fleet_member::discovery::Announcement> {
+/// Announces the fleet on the local network, unless `quiet`. If that fails, members need its address.
+pub(super) fn announced(
+    name: &str,
+    controller: &Controller,
+    quiet: bool,
+) -> Option<netburn_fleet_member::discovery::Announcement> {
+    if quiet {
+        return None;
+    }
     let port = controller.addresses().first().map_or(0, SocketAddr::port);
     match netburn_fleet_member::discovery::announce(name, &controller.urls(), port) {
         Ok(announced) => announced,
@@ -151,6 +157,17 @@ fn announced(name: &str, controller: &Controller) -> Option<netburn_fleet_member
             tracing::info!(%error, "not announced on the local network");
             None
         }
+    }
+}
+
+/// Prints that a connection, or several of them, were rejected. Other events print nothing.
+pub(super) fn warn_of_rejections(event: &ControllerEvent<'_>) {
+    match event {
+        ControllerEvent::Rejected(who, why) => {
+            eprint_message(&format!("{} was rejected: {}", sanitise(who), sanitise(why)))
+        }
+        ControllerEvent::MoreRejected(more) => eprint_message(&more_denied(*more)),
+        _ => {}
     }
 }
 
@@ -177,7 +194,7 @@ fn grouped(count: u64) -> String {
 }
 
 /// The error of a controller that could not start. A second controller is reported with the path of the state.
-fn unbound(state: &State, error: ServeError) -> CliError {
+pub(super) fn unbound(state: &State, error: ServeError) -> CliError {
     match &error {
         ServeError::State(StateError::AlreadyRunning(_)) => CliError::Usage(format!(
             "{error}; `netburn fleet list` prints its members. Its state is in {}",

@@ -1,8 +1,10 @@
 //! Output on standard error during runs in real time: messages and the live view.
 
 use super::fleet;
+use super::phases::Phases;
 use crate::lab_opening;
 use crate::terminal::{eprint_message, for_stderr, stderr_colour};
+use netburn_fit::Schedule;
 use netburn_record::Sink;
 use netburn_report::sanitise::sanitise;
 use netburn_report::{Live, live};
@@ -11,18 +13,26 @@ use netburn_runner::Event;
 use std::sync::{Mutex, PoisonError};
 
 /// Messages and the live view of runs.
-pub(super) struct Screen {
+pub(crate) struct Screen {
     /// Runs of several plans, whose names are shown.
     interleaved: bool,
+    /// Measurement of which the phases are shown instead of the workloads.
+    measurement: Option<Schedule>,
     view: Mutex<View>,
 }
 
 #[derive(Default)]
 struct View {
     /// The live view while a run is recorded.
-    live: Option<Live>,
+    live: Option<LiveView>,
     /// The results of the run are being written.
     writing: bool,
+}
+
+/// The view while a run is recorded.
+enum LiveView {
+    Workloads(Live),
+    Phases(Phases),
 }
 
 /// Effect of a signal.
@@ -36,7 +46,16 @@ impl Screen {
     pub(super) fn new(interleaved: bool) -> Self {
         Screen {
             interleaved,
+            measurement: None,
             view: Mutex::default(),
+        }
+    }
+
+    /// The screen of a run with the workloads of this measurement.
+    pub(crate) fn of_measurement(schedule: &Schedule) -> Self {
+        Screen {
+            measurement: Some(schedule.clone()),
+            ..Screen::new(false)
         }
     }
 
@@ -58,7 +77,10 @@ impl Screen {
             Event::Members(plan, participants) => eprint_message(&fleet::members(plan, participants)),
             Event::Recording(plan, _) => {
                 *view = View {
-                    live: Some(Live::new(plan, stderr_colour())),
+                    live: Some(match &self.measurement {
+                        Some(schedule) => LiveView::Phases(Phases::new(schedule.clone())),
+                        None => LiveView::Workloads(Live::new(plan, stderr_colour())),
+                    }),
                     writing: false,
                 };
             }
@@ -67,8 +89,10 @@ impl Screen {
             Event::LabWarning(text) => view.say(&format!("warning: {text}")),
             event => {
                 view.writing |= matches!(event, Event::Writing);
-                if let Some(live) = &mut view.live {
-                    show_live(live, event);
+                match (&mut view.live, event) {
+                    (Some(LiveView::Workloads(live)), event) => show_live(live, event),
+                    (Some(LiveView::Phases(phases)), Event::Tick(now)) => phases.tick(now),
+                    _ => {}
                 }
             }
         }
@@ -92,7 +116,8 @@ impl View {
     /// Prints a permanent line, above the live view if there is one.
     fn say(&mut self, text: &str) {
         match &mut self.live {
-            Some(live) => live.say(&for_stderr(&sanitise(text))),
+            Some(LiveView::Workloads(live)) => live.say(&for_stderr(&sanitise(text))),
+            Some(LiveView::Phases(phases)) => phases.say(&sanitise(text)),
             None => eprint_message(&sanitise(text)),
         }
     }

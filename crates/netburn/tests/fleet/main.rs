@@ -9,6 +9,7 @@ mod disk_full;
 mod faults;
 mod flood;
 mod join;
+mod measure;
 mod members;
 mod networks;
 #[path = "../support/mod.rs"]

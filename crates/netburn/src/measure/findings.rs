@@ -1,0 +1,358 @@
+//! Findings of a measurement, in words.
+
+use netburn_fit::evidence::Quantity;
+use netburn_fit::home::Parameter;
+use netburn_fit::{Fit, Schedule};
+use netburn_report::sanitise::wrap;
+use netburn_workload::{Direction, ProbeTarget};
+
+/// Directions of transfers, in the order in which they are shown.
+const DIRECTIONS: [Direction; 2] = [Direction::Down, Direction::Up];
+/// Added delay of a device below which no device is named, in ms.
+const NOTABLE: f64 = 10.0;
+
+/// Findings of a measurement.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Findings {
+    /// Down and up.
+    line: [LineRate; 2],
+    /// True if probes reached the first hop beyond the router, so that the line is the internet line.
+    is_internet: bool,
+    /// Queue of the access point.
+    queue: String,
+    /// True if the model explains the measurement.
+    is_explained: bool,
+    devices: Vec<Found>,
+}
+
+/// Rate between the access point and the server, in Mbit/s.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum LineRate {
+    /// It was full: the median and the 90 % interval.
+    Identified(f64, f64, f64),
+    /// It was not full: the highest rate of all devices together.
+    AtLeast(f64),
+    Unknown,
+}
+
+/// Findings about one device.
+#[derive(Debug, Clone, PartialEq)]
+struct Found {
+    name: String,
+    /// Goodput when only this device transfers, down and up, in Mbit/s.
+    alone: [Option<f64>; 2],
+    /// Median round trip to the server without load, in ms.
+    idle: Option<f64>,
+    /// The same while all devices download, and while all upload.
+    loaded: [Option<f64>; 2],
+}
+
+impl Findings {
+    pub(super) fn new(fit: &Fit) -> Self {
+        let schedule = fit.schedule();
+        let value = |phase: usize, station: usize, quantity: Quantity| {
+            let mut all = fit.observations.iter();
+            let key = |one: &&_| is(one, phase, station, quantity);
+            all.find(key).map(|one| one.measured)
+        };
+        let delay = |phase: Option<usize>, station| value(phase?, station, Quantity::Latency(ProbeTarget::Server, 50));
+        let idle = schedule.phases.iter().position(|phase| phase.flows.is_empty());
+        let stations = schedule.stations.iter().enumerate();
+        let devices = stations.map(|(station, name)| Found {
+            name: name.clone(),
+            alone: DIRECTIONS.map(|direction| {
+                value(
+                    phase_of(schedule, &[station], direction)?,
+                    station,
+                    Quantity::Goodput(direction),
+                )
+            }),
+            idle: delay(idle, station),
+            loaded: DIRECTIONS.map(|direction| {
+                let all: Vec<usize> = (0..schedule.stations.len()).collect();
+                delay(phase_of(schedule, &all, direction), station)
+            }),
+        });
+        let mut all = fit.observations.iter();
+        Findings {
+            line: DIRECTIONS.map(|direction| line_rate(fit, direction)),
+            is_internet: all.any(|one| matches!(one.key.quantity, Quantity::Latency(ProbeTarget::Line, _))),
+            queue: queue(fit),
+            is_explained: fit.explains(),
+            devices: devices.collect(),
+        }
+    }
+
+    /// Lines of at most `width` columns.
+    pub(super) fn text(&self, width: usize) -> String {
+        let mut paragraphs = Vec::new();
+        if !self.is_explained {
+            paragraphs.push(
+                "No model behaves like this network, so do not rely on network.toml. The measured values are in the table."
+                    .to_owned(),
+            );
+        }
+        paragraphs.push(self.line_text());
+        paragraphs.push(format!("Queue of the access point: {}.", self.queue));
+        paragraphs.extend(self.slowest());
+        let mut text = String::new();
+        for paragraph in paragraphs {
+            text.push_str(&wrap(&paragraph, width, "  ").join("\n"));
+            text.push('\n');
+        }
+        text.push_str(&format!("\n{}\n", self.table()));
+        for paragraph in [
+            Some(
+                "Rates are in Mbit/s, for one device alone. Delays are median round trips to the server: a call needs less \
+                 than about 150 ms."
+                    .to_owned(),
+            ),
+            self.most_delayed(),
+        ]
+        .into_iter()
+        .flatten()
+        {
+            text.push_str(&wrap(&paragraph, width, "").join("\n"));
+            text.push('\n');
+        }
+        text
+    }
+
+    fn line_text(&self) -> String {
+        let each: Vec<String> = DIRECTIONS
+            .iter()
+            .zip(&self.line)
+            .map(|(direction, rate)| match *rate {
+                LineRate::Identified(median, low, high) => format!(
+                    "{} {} Mbit/s (90 % interval {} to {})",
+                    direction.key(),
+                    number(median),
+                    number(low),
+                    number(high)
+                ),
+                LineRate::AtLeast(rate) => {
+                    format!(
+                        "{} {} Mbit/s or more, because the devices did not fill it",
+                        direction.key(),
+                        number(rate)
+                    )
+                }
+                LineRate::Unknown => format!("{} not known", direction.key()),
+            })
+            .collect();
+        let what = if self.is_internet {
+            "Internet line"
+        } else {
+            "Path between the access point and the server"
+        };
+        format!("{what}: {}.", each.join("; "))
+    }
+
+    /// The device with the lowest goodput.
+    fn slowest(&self) -> Option<String> {
+        let known = self
+            .devices
+            .iter()
+            .filter_map(|device| Some((device.alone[0]?, device)));
+        let (rate, device) = known.min_by(|one, other| one.0.total_cmp(&other.0))?;
+        (self.devices.len() > 1).then(|| {
+            format!(
+                "Slowest device: {}, with {} Mbit/s down when it is alone.",
+                device.name,
+                number(rate)
+            )
+        })
+    }
+
+    /// The device to whose delay the load adds most.
+    fn most_delayed(&self) -> Option<String> {
+        let mut worst: Option<(f64, String)> = None;
+        for device in &self.devices {
+            for (loaded, verb) in device.loaded.iter().zip(["download", "upload"]) {
+                let (Some(idle), Some(loaded)) = (device.idle, *loaded) else {
+                    continue;
+                };
+                let added = loaded - idle;
+                if added >= NOTABLE && worst.as_ref().is_none_or(|(most, _)| added > *most) {
+                    let text = format!(
+                        "The load adds most delay to {} while all devices {verb}: {} ms instead of {} ms.",
+                        device.name,
+                        number(loaded),
+                        number(idle)
+                    );
+                    worst = Some((added, text));
+                }
+            }
+        }
+        worst.map(|(_, text)| text)
+    }
+
+    fn table(&self) -> String {
+        let rate = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), number);
+        let delay = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |ms| format!("{} ms", number(ms)));
+        let heading = ["DEVICE", "DOWN", "UP", "DELAY IDLE", "ALL DOWNLOAD", "ALL UPLOAD"];
+        let mut rows = vec![heading.map(str::to_owned)];
+        rows.extend(self.devices.iter().map(|device| {
+            [
+                device.name.clone(),
+                rate(device.alone[0]),
+                rate(device.alone[1]),
+                delay(device.idle),
+                delay(device.loaded[0]),
+                delay(device.loaded[1]),
+            ]
+        }));
+        let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+        let widths: Vec<usize> = (0..heading.len()).map(width).collect();
+        let lines = rows.iter().map(|row| {
+            let cells = row.iter().enumerate().map(|(column, cell)| match column {
+                0 => format!("{cell:<width$}", width = widths[0]),
+                _ => format!("{cell:>width$}", width = widths[column]),
+            });
+            format!("{}\n", cells.collect::<Vec<_>>().join("  "))
+        });
+        lines.collect()
+    }
+}
+
+fn is(one: &netburn_fit::result::Observation, phase: usize, station: usize, quantity: Quantity) -> bool {
+    (one.key.phase, one.key.station, one.key.quantity) == (phase, station, quantity)
+}
+
+/// The phase in which exactly these stations transfer, all of them in this direction only.
+fn phase_of(schedule: &Schedule, stations: &[usize], direction: Direction) -> Option<usize> {
+    schedule.phases.iter().position(|phase| {
+        let mut own: Vec<usize> = phase.flows.iter().map(|flow| flow.station).collect();
+        own.sort_unstable();
+        own == stations && phase.flows.iter().all(|flow| flow.direction == direction)
+    })
+}
+
+fn line_rate(fit: &Fit, direction: Direction) -> LineRate {
+    let estimate = fit.estimate(Parameter::Line(direction));
+    if let Some(estimate) = estimate.filter(|estimate| estimate.is_identified) {
+        return LineRate::Identified(estimate.median, estimate.interval.0, estimate.interval.1);
+    }
+    let rates = |phase: usize| {
+        let all = fit.observations.iter();
+        let own = all.filter(|one| one.key.phase == phase && one.key.quantity == Quantity::Goodput(direction));
+        own.map(|one| one.measured).sum::<f64>()
+    };
+    let highest = (0..fit.schedule().phases.len()).map(rates).fold(0.0, f64::max);
+    if highest > 0.0 {
+        LineRate::AtLeast(highest)
+    } else {
+        LineRate::Unknown
+    }
+}
+
+fn queue(fit: &Fit) -> String {
+    match fit.discipline() {
+        Some(kind) => format!("{} ({})", kind.name(), kind.properties().summary),
+        None => {
+            let likely = fit.disciplines.iter().filter(|(_, probability)| *probability >= 0.05);
+            let listed = likely.map(|(kind, probability)| format!("{} {:.0} %", kind.name(), probability * 100.0));
+            format!(
+                "not identified, because several can behave like this ({})",
+                listed.collect::<Vec<_>>().join(", ")
+            )
+        }
+    }
+}
+
+/// A number with at most three significant digits, for people.
+fn number(value: f64) -> String {
+    match value {
+        100.0.. => format!("{value:.0}"),
+        10.0.. => format!("{value:.1}"),
+        _ => format!("{value:.2}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(name: &str, down: f64, loaded: [Option<f64>; 2]) -> Found {
+        Found {
+            name: name.to_owned(),
+            alone: [Some(down), Some(20.0)],
+            idle: Some(12.0),
+            loaded,
+        }
+    }
+
+    fn findings() -> Findings {
+        Findings {
+            line: [LineRate::Identified(94.1, 93.0, 95.24), LineRate::AtLeast(9.5)],
+            is_internet: false,
+            queue: "fifo (one queue for the device)".to_owned(),
+            is_explained: true,
+            devices: vec![
+                found("laptop", 94.0, [Some(80.0), Some(14.0)]),
+                found("phone", 34.0, [Some(60.0), Some(240.4)]),
+            ],
+        }
+    }
+
+    #[test]
+    fn a_line_that_was_not_full_has_a_lower_bound() {
+        let text = findings().text(200);
+        assert!(
+            text.contains(
+                "Path between the access point and the server: down 94.1 Mbit/s (90 % interval 93.0 to 95.2); up 9.50 Mbit/s \
+                 or more, because the devices did not fill it."
+            ),
+            "{text}"
+        );
+        let internet = Findings {
+            is_internet: true,
+            line: [LineRate::Unknown; 2],
+            ..findings()
+        };
+        assert!(
+            internet
+                .text(200)
+                .starts_with("Internet line: down not known; up not known.")
+        );
+    }
+
+    #[test]
+    fn the_slowest_and_the_most_delayed_device_are_named() {
+        let text = findings().text(200);
+        assert!(text.contains("Slowest device: phone, with 34.0 Mbit/s down"), "{text}");
+        // 240.4 − 12 is more than 80 − 12 and 60 − 12.
+        assert!(
+            text.contains("most delay to phone while all devices upload: 240 ms instead of 12.0 ms"),
+            "{text}"
+        );
+        let row = text.lines().find(|line| line.starts_with("phone")).unwrap();
+        let cells: Vec<&str> = row.split_whitespace().collect();
+        assert_eq!(
+            cells,
+            ["phone", "34.0", "20.0", "12.0", "ms", "60.0", "ms", "240", "ms"]
+        );
+    }
+
+    #[test]
+    fn a_model_that_explains_nothing_is_not_recommended() {
+        let warning = "do not rely on network.toml";
+        assert!(!findings().text(200).contains(warning));
+        let findings = Findings {
+            is_explained: false,
+            ..findings()
+        };
+        assert!(findings.text(200).contains(warning));
+    }
+
+    #[test]
+    fn unknown_values_are_no_numbers() {
+        let mut findings = findings();
+        findings.devices.truncate(1);
+        findings.devices[0].loaded = [None, Some(15.0)];
+        let text = findings.text(200);
+        assert!(text.contains('–'), "{text}");
+        // One device is not the slowest of several, and 3 ms more is no delay by the load.
+        assert!(!text.contains("Slowest") && !text.contains("adds most"), "{text}");
+    }
+}

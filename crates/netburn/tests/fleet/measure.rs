@@ -1,0 +1,204 @@
+//! `netburn measure`: devices, their measurement and its model, on this machine's loopback device.
+
+use crate::support::fleet::{Fleet, end};
+use crate::support::{Bench, Running, finish, start};
+use netburn_scenario::Document;
+use std::path::Path;
+
+/// `netburn measure` with the fleet's controller.
+fn measuring(fleet: &Fleet, more: &[&str]) -> Running {
+    start(fleet.command(&[&["measure"][..], more].concat()))
+}
+
+/// Rates of a device in the table: down and up, in Mbit/s.
+#[track_caller]
+fn rates(text: &str, device: &str) -> [f64; 2] {
+    let row = text.lines().find(|line| line.starts_with(device));
+    let mut cells = row
+        .unwrap_or_else(|| panic!("no {device} in {text}"))
+        .split_whitespace();
+    [1, 0].map(|skipped| cells.nth(skipped).unwrap().parse().unwrap())
+}
+
+/// The agents limit their own rates, so the rates are known.
+#[test]
+fn two_devices_are_measured_and_modelled() {
+    let fleet = Fleet::new();
+    let alpha = fleet.agent("alpha", &["--max-rate", "8 Mbit/s"]);
+    let beta = fleet.agent("beta", &["--max-rate", "4 Mbit/s"]);
+    std::fs::create_dir(fleet.bench.path("measured")).unwrap();
+    fleet.bench.write("measured/notes", "of an earlier measurement");
+    let ended = measuring(&fleet, &["--devices", "2", "--out", "measured"]).finish();
+    // 3: no network of the model limits each device to a rate of its own.
+    assert!(matches!(ended.code(), 0 | 3), "{}", ended.stderr);
+    for expected in [
+        "devices join with",
+        "+ alpha  agent",
+        "+ beta   agent",
+        // 6 phases of 4 s in one direction: 3 GB at 1 Gbit/s.
+        "at most 3.0 GB at 1 Gbit/s",
+        "phase 7 of 7: alpha up, beta up",
+        "saved to measured-2",
+        "next: netburn explain measured-2",
+    ] {
+        let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(
+            words(&ended.stderr).contains(&words(expected)),
+            "`{expected}` is not in:\n{}",
+            ended.stderr
+        );
+    }
+    let text = ended.out();
+    for (device, mbps) in [("alpha", 8.0), ("beta", 4.0)] {
+        for rate in rates(&text, device) {
+            assert!((rate / mbps - 1.0).abs() < 0.1, "{device}: {rate} of {mbps}\n{text}");
+        }
+    }
+    assert!(text.contains("Slowest device: beta"), "{text}");
+    let model = std::fs::read_to_string(fleet.bench.path("measured-2/network.toml")).unwrap();
+    let plan = Document::from_toml("network.toml", &model).unwrap().resolve().unwrap();
+    let names: Vec<_> = plan.stations.iter().map(|station| station.name.as_str()).collect();
+    assert_eq!(names, ["alpha", "beta"]);
+    assert!(fleet.bench.path("measured-2/report.html").exists());
+    let before = std::fs::read_dir(fleet.bench.path("measured")).unwrap();
+    assert_eq!(before.count(), 1, "an existing folder is not changed");
+    end(alpha);
+    end(beta);
+}
+
+/// One device for a short measurement: idle, down and up.
+#[test]
+fn a_device_that_leaves_ends_in_a_reason_without_a_model() {
+    let fleet = Fleet::new();
+    let alpha = fleet.agent("alpha", &["--max-rate", "4 Mbit/s"]);
+    let mut measure = measuring(&fleet, &["alpha", "--out", "measured"]);
+    measure.wait_for("the load", |run| {
+        run.stderr_so_far().contains("phase 2 of 3: alpha down")
+    });
+    alpha.signal("KILL");
+    let ended = measure.finish().expect(3);
+    assert!(
+        ended.stderr.contains("note: one device shows the line"),
+        "{}",
+        ended.stderr
+    );
+    assert!(ended.stderr.contains("saved to measured"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("help: measure again"), "{}", ended.stderr);
+    assert!(ended.stdout.is_empty(), "{}", ended.out());
+    assert!(!fleet.bench.path("measured/network.toml").exists());
+}
+
+#[test]
+fn an_interrupted_measurement_is_saved_without_a_model() {
+    let fleet = Fleet::new();
+    let alpha = fleet.agent("alpha", &["--max-rate", "4 Mbit/s"]);
+    let mut measure = measuring(&fleet, &["--devices", "1", "--out", "measured"]);
+    measure.wait_for("the load", |run| run.stderr_so_far().contains("phase 1 of 3: idle"));
+    measure.signal("INT");
+    let ended = measure.finish().expect(3);
+    assert!(
+        ended.stderr.contains("interrupted: the measurement is not complete"),
+        "{}",
+        ended.stderr
+    );
+    finish(fleet.command(&["report", "measured"]));
+    assert!(!fleet.bench.path("measured/network.toml").exists());
+    end(alpha);
+}
+
+#[test]
+fn missing_devices_are_named() {
+    let fleet = Fleet::new();
+    let wait = ["--wait", "1s", "--out", "measured"];
+    let none = measuring(&fleet, &[&["--devices", "1"][..], &wait].concat())
+        .finish()
+        .expect(3);
+    assert!(
+        none.stderr
+            .contains("no device joined within 1 s; nothing was measured"),
+        "{}",
+        none.stderr
+    );
+    let none = measuring(&fleet, &[&["beta"][..], &wait].concat()).finish().expect(3);
+    assert!(
+        none.stderr.contains("no device joined within 1 s: beta"),
+        "{}",
+        none.stderr
+    );
+    let alpha = fleet.agent("alpha", &[]);
+    let two = measuring(&fleet, &[&["--devices", "2"][..], &wait].concat())
+        .finish()
+        .expect(3);
+    assert!(
+        two.stderr.contains("fewer than 2 devices joined within 1 s"),
+        "{}",
+        two.stderr
+    );
+    let one = measuring(&fleet, &[&["alpha", "beta"][..], &wait].concat())
+        .finish()
+        .expect(3);
+    assert!(
+        one.stderr
+            .contains("not all devices joined within 1 s: beta waits for the agent beta"),
+        "{}",
+        one.stderr
+    );
+    // A device with another name does not replace one.
+    let other = measuring(&fleet, &[&["beta"][..], &wait].concat()).finish().expect(3);
+    assert!(
+        other.stderr.contains("beta waits for the agent beta"),
+        "{}",
+        other.stderr
+    );
+    assert!(!fleet.bench.path("measured").exists());
+    end(alpha);
+}
+
+/// Without `netburn fleet serve`, the command is the controller.
+#[test]
+fn devices_join_the_measurement_itself_until_it_is_interrupted() {
+    let bench = Bench::new();
+    let state = |name: &str, args: &[&str]| bench.with_state(name, args);
+    let listen = ["--listen", "127.0.0.1:0", "--quiet"];
+    let mut measure = start(state("owner", &[&["measure", "--devices", "2"][..], &listen].concat()));
+    measure.wait_for("the address", |run| {
+        run.stderr_so_far().contains("waiting for 2 devices")
+    });
+    let shown = measure.stderr_so_far();
+    let url = shown
+        .lines()
+        .map(str::trim)
+        .find(|line| line.starts_with("http://"))
+        .unwrap();
+    let agent = start(state("alpha", &["fleet", "join", url, "--name", "alpha"]));
+    measure.wait_for("alpha to join", |run| run.stderr_so_far().contains("+ alpha"));
+    let socket = bench.path("owner/fleet/controller.sock");
+    assert!(socket.exists());
+    measure.signal("INT");
+    let ended = measure.finish().expect(3);
+    assert!(
+        ended.stderr.contains("interrupted: nothing was measured"),
+        "{}",
+        ended.stderr
+    );
+    assert!(!socket.exists());
+    assert!(!bench.path("runs").exists());
+    end(agent);
+}
+
+#[test]
+fn invalid_arguments_start_nothing() {
+    let bench = Bench::new();
+    let wrong = |args: &[&str], expected: &str| {
+        let args = [&["measure"][..], args, &["--listen", "127.0.0.1:0", "--quiet"]].concat();
+        let ended = finish(bench.with_state("owner", &args)).expect(2);
+        assert!(ended.stderr.contains(expected), "{args:?}: {}", ended.stderr);
+    };
+    wrong(&[], "standard input is no terminal");
+    wrong(&["tv", "tv"], "found `tv` twice");
+    wrong(&["two words"], "invalid name");
+    wrong(&["tv", "--devices", "1"], "cannot be used with");
+    wrong(&["--devices", "0"], "1..=12");
+    wrong(&["--devices", "13"], "1..=12");
+    assert!(!Path::new(&bench.path("owner/fleet/controller.sock")).exists());
+}
