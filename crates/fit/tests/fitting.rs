@@ -1,14 +1,15 @@
 //! Fits of simulated networks whose parameters are known, and of runs that show too little.
 
+use netburn_fit::evidence::{Key, Quantity};
 use netburn_fit::home::Parameter;
 use netburn_fit::houses::{House, simulate};
-use netburn_fit::schedule::NoSchedule;
+use netburn_fit::schedule::{Device, NoSchedule};
 use netburn_fit::{CannotFit, Fit, Measurement, Predicted, Schedule, Settings, fit};
 use netburn_medium::queue::QueueKind;
 use netburn_record::{Header, MemoryRecorder, Run, RunStatus, Sink};
 use netburn_scenario::{Document, Environment};
 use netburn_units::{Duration, Seed};
-use netburn_workload::Direction;
+use netburn_workload::{Direction, ProbeTarget};
 
 /// Two stations behind one FIFO of 500 packets, which is the bottleneck for the tablet, and a line, which is it for the laptop.
 const HOUSE: &str = r#"
@@ -276,4 +277,37 @@ fn random_houses_are_the_same_for_the_same_seed() {
     let text = |seed| House::random(Seed(seed), 6).scenario();
     assert_eq!(text(1), text(1));
     assert_ne!(text(1), text(2));
+}
+
+/// The measurement of the house with devices that send probes to the server only, as browsers do.
+fn measured_by_browsers() -> Run {
+    let device = |name: &str| Device {
+        name: name.to_owned(),
+        probes: vec![ProbeTarget::Server],
+    };
+    let schedule = Schedule::for_devices(&[device("laptop"), device("tablet")]);
+    let scenario = schedule.in_scenario(HOUSE).expect("valid TOML");
+    simulate(&scenario, Seed(11)).expect("the house can be simulated")
+}
+
+#[test]
+fn a_device_has_observations_of_its_own_probes_only() {
+    let observed = measurement(&measured_by_browsers());
+    let of_server = |key: &&Key| matches!(key.quantity, Quantity::Latency(ProbeTarget::Server, _));
+    let goodput = |key: &&Key| matches!(key.quantity, Quantity::Goodput(_));
+    // Each device transfers in four of the seven phases, and has two quantiles of its delay in these and in the idle one.
+    assert_eq!(observed.keys.iter().filter(of_server).count(), 2 * 5 * 2);
+    assert_eq!(observed.keys.iter().filter(goodput).count(), 2 * 4);
+    assert_eq!(observed.keys.len(), 28);
+}
+
+#[test]
+#[cfg_attr(not(feature = "all-tests"), ignore = "takes many seconds: scripts/test runs it")]
+fn browsers_find_the_line() {
+    let observed = measurement(&measured_by_browsers());
+    let result = fit(&observed, &Settings::default(), &in_order).expect("the models can be simulated");
+    assert!(result.explains(), "{} {:?}", result.misfit, result.unexplained);
+    within(&result, Parameter::Line(Direction::Up), 6.0, 0.05);
+    covers(&result, Parameter::Line(Direction::Down), 60.0);
+    covers(&result, Parameter::LineQueue, 400.0);
 }
