@@ -318,7 +318,7 @@ mod tests {
             for target in targets {
                 let text =
                     format!("[station.a]\nworkload = \"x\"\n[workload.x]\nkind = \"probe\"\ntarget = \"{target}\"\n");
-                assert_eq!(chosen(&plan(&text), &[one.clone()]), [one.name.as_str()]);
+                assert_eq!(chosen(&plan(&text), std::slice::from_ref(one)), [one.name.as_str()]);
             }
         }
     }
