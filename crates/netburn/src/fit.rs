@@ -18,7 +18,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// `netburn fit RUN`.
 pub(crate) fn fit(args: &FitArgs) -> Result<ExitStatus, CliError> {
-    let result = fitted_to(&args.run, args.seed, args.jobs)?;
+    let result = model(&observed(&args.run)?, args.seed, args.jobs)?;
     if let Some(path) = &args.out {
         write(&result, path)?;
     }
@@ -30,15 +30,19 @@ pub(crate) fn fit(args: &FitArgs) -> Result<ExitStatus, CliError> {
     Ok(judged(&result))
 }
 
-/// The model of the run in this folder, fitted on `jobs` processors (all by default).
-pub(crate) fn fitted_to(folder: &Path, seed: u64, jobs: Option<u16>) -> Result<Fit, CliError> {
+/// Observations of the run in this folder.
+pub(crate) fn observed(folder: &Path) -> Result<Measurement, CliError> {
     let run = Run::open(folder).map_err(|error| unopened(folder, error))?;
+    Measurement::of_run(&run, Settings::default().length).map_err(|error| unusable(folder, error))
+}
+
+/// The model of a measurement, fitted on `jobs` processors (all by default).
+pub(crate) fn model(measurement: &Measurement, seed: u64, jobs: Option<u16>) -> Result<Fit, CliError> {
     let settings = Settings {
         seed: Seed(seed),
         ..Settings::default()
     };
-    let measurement = Measurement::of_run(&run, settings.length).map_err(|error| unusable(folder, error))?;
-    simulated(&measurement, &settings, jobs.map_or_else(processors, usize::from))
+    simulated(measurement, &settings, jobs.map_or_else(processors, usize::from))
 }
 
 /// Writes the scenario of a model to a file.

@@ -42,7 +42,10 @@ pub(crate) fn measure(args: &MeasureArgs) -> Result<ExitStatus, CliError> {
              to find that out",
         );
     }
-    eprint_message(&format!("measuring: {}", extent(&schedule, &plan)));
+    // After Enter, this is known.
+    if args.devices.is_some() || !args.stations.is_empty() {
+        eprint_message(&format!("measuring: {}", extent(&schedule, &plan)));
+    }
     let environment = Fleet::new(&program()?, state()?, args.server.clone(), RECONNECT).requiring_all();
     let folder = args.out.clone().unwrap_or_else(default_folder);
     let done = recorded_on(Screen::of_measurement(&schedule), &plan, &environment, &folder)?;
@@ -61,6 +64,12 @@ pub(crate) fn measure(args: &MeasureArgs) -> Result<ExitStatus, CliError> {
 
 /// Fits the model, writes it, and prints what was found.
 fn modelled(args: &MeasureArgs, folder: &Path) -> Result<ExitStatus, CliError> {
+    let measurement = fit::observed(folder).map_err(|error| match error {
+        CliError::Failed(why) => CliError::Failed(format!(
+            "{why}\nhelp: measure again; keep the page of a phone in the foreground and its screen on, and do not move devices"
+        )),
+        other => other,
+    })?;
     let model = folder.join(MODEL);
     let again = format!(
         "stopped: the measurement is saved, and `netburn fit {} --out {}` continues with it",
@@ -74,12 +83,7 @@ fn modelled(args: &MeasureArgs, folder: &Path) -> Result<ExitStatus, CliError> {
     eprint_message(
         "simulating models of the network, which can take some minutes; the devices are not needed any more",
     );
-    let result = fit::fitted_to(folder, args.seed, args.jobs).map_err(|error| match error {
-        CliError::Failed(why) => CliError::Failed(format!(
-            "{why}\nhelp: measure again; keep the page of a phone in the foreground and its screen on, and do not move devices"
-        )),
-        other => other,
-    })?;
+    let result = fit::model(&measurement, args.seed, args.jobs)?;
     fit::write(&result, &model)?;
     print_stdout(&Findings::new(&result).text(TerminalStyle::for_stdout().width))?;
     let status = fit::judged(&result);

@@ -519,3 +519,46 @@ fn a_browser_without_data_channels_is_excluded_from_voice_with_the_reason() {
     let report = finish(fleet.bench.with_state("state", &["report", "record"])).out();
     assert!(report.contains(reason), "{report}");
 }
+
+/// A browser sends probes to the server only. The fit of a link without a limit takes long, so it is stopped.
+#[test]
+fn a_browser_takes_part_in_a_measurement() {
+    let fleet = PageFleet::new();
+    let browser = fleet.joined("phone");
+    let command = ["measure", "phone", "--out", "record"];
+    let mut measure = start(fleet.bench.with_state("state", &command));
+    measure.wait_for("the fit", |run| {
+        run.stderr_so_far().contains("simulating models of the network")
+    });
+    measure.signal("INT");
+    let ended = measure.finish().expect(3);
+    assert!(
+        ended.stderr.contains("netburn fit record --out record/network.toml"),
+        "{}",
+        ended.stderr
+    );
+    let report = fleet
+        .bench
+        .with_state("state", &["report", "record", "--format", "json"]);
+    let summary = finish(report).json();
+    let phone = station(&summary, "phone");
+    // Idle, down and up.
+    let names: Vec<&str> = phone["workloads"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|workload| workload["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["to-server", "phase-2-down", "phase-3-up"]);
+    // A probe each 50 ms for 16 s.
+    let probes = workload(phone, "to-server");
+    assert!(
+        (319..=321).contains(&probes["operations"].as_u64().unwrap()),
+        "{probes:#}"
+    );
+    for name in &names[1..] {
+        let transfer = workload(phone, name);
+        assert!(transfer["throughput_mbps"].as_f64().unwrap() > 0.0, "{transfer:#}");
+    }
+    browser.wait_for("Measured");
+}
