@@ -63,8 +63,12 @@ fn main() {
         );
         if is_verbose {
             println!(
-                "  {:?} {:?} {:?}",
-                measurement.home.highest, measurement.home.modes, measurement.home.signals
+                "  true modes {:?}\n  {:?} {:?} {:?} {:?}",
+                house.modes(),
+                measurement.home.highest,
+                measurement.home.line_full,
+                measurement.home.modes,
+                measurement.home.signals
             );
         }
         for estimate in &result.estimates {

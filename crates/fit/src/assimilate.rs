@@ -11,8 +11,10 @@ use netburn_units::RandomStream;
 pub struct Observations<'a> {
     /// Observed values.
     pub values: &'a [f64],
-    /// Variance of the error of each value, greater than 0.
+    /// Variance of the error of each value, greater than 0: of the model, and by chance.
     pub variances: &'a [f64],
+    /// The part of it by chance. Predictions have it too, so that their covariance already contains it once.
+    pub chance: &'a [f64],
     /// Factor of the variances, at least 1.
     pub inflation: f64,
     /// Squared correlations up to this multiple of their mean by chance are left out. A small one lets the ensemble follow weak
@@ -21,6 +23,13 @@ pub struct Observations<'a> {
     /// True if the parameter (first number) can act on the observation (second number). Other correlations of the ensemble
     /// are by chance, and are left out.
     pub acts: &'a dyn Fn(usize, usize) -> bool,
+}
+
+impl Observations<'_> {
+    /// Variance that an update adds to that of the predictions.
+    fn added(&self, observation: usize) -> f64 {
+        self.variances[observation] * self.inflation - self.chance[observation]
+    }
 }
 
 /// Updates an ensemble once. `members` are the parameters of each member, and `predicted` the observations that each of
@@ -59,7 +68,7 @@ pub fn assimilate(
         let used: Vec<usize> = covariances.iter().map(|(observation, _)| *observation).collect();
         let mut matrix = Matrix::covariance(&from_mean, &used);
         for (row, observation) in used.iter().enumerate() {
-            *matrix.at(row, row) += observations.variances[*observation] * observations.inflation;
+            *matrix.at(row, row) += observations.added(*observation);
         }
         // The gain is the same for all members.
         let mut gain: Vec<f64> = covariances.iter().map(|(_, covariance)| *covariance).collect();
@@ -67,7 +76,7 @@ pub fn assimilate(
         for ((member, predicted), errors) in members.iter_mut().zip(predicted).zip(&errors) {
             let change = used.iter().zip(&gain).map(|(observation, gain)| {
                 let o = *observation;
-                let deviation = libm::sqrt(observations.variances[o] * observations.inflation);
+                let deviation = libm::sqrt(observations.added(o));
                 gain * (observations.values[o] + deviation * errors[o] - predicted[o])
             });
             member[parameter] += change.sum::<f64>();

@@ -15,9 +15,15 @@ use crate::schedule::Schedule;
 use netburn_medium::config::{Band, Width};
 use netburn_medium::queue::QueueKind;
 use netburn_workload::Direction;
+use netburn_workload::config::ProbeTarget;
 
 /// Bytes on the line per byte of content: 1448 bytes of content in a packet of 1500, and 38 bytes of Ethernet's framing.
-const LINE_BYTES: f64 = 1_538.0 / 1_448.0;
+pub(crate) const LINE_BYTES: f64 = 1_538.0 / 1_448.0;
+
+/// Additional wait of probes of the line from which it was full, in ms. Medians of the idle line differ by less.
+const LINE_WAIT_MS: f64 = 5.0;
+/// Sums of two phases above this ratio are the same.
+const SAME_SUM: f64 = 0.95;
 
 /// Candidates for the queue discipline of the access point.
 pub const DISCIPLINES: [QueueKind; 5] = [
@@ -41,6 +47,8 @@ pub struct Home {
     pub signals: Vec<Option<f64>>,
     /// Highest sum of the goodput of all stations in a phase, in Mbit/s on the line: down and up. `None` without load.
     pub highest: [Option<f64>; 2],
+    /// Whether the phase with this sum filled the line: down and up. `None` if that is not visible.
+    pub line_full: [Option<bool>; 2],
 }
 
 impl Home {
@@ -48,24 +56,15 @@ impl Home {
     pub(crate) fn new(schedule: &Schedule, links: &[LinkSamples], keys: &[Key], values: &[Option<f64>]) -> Self {
         let recorded = links.iter().find_map(LinkSamples::band);
         let band = recorded.unwrap_or(Band::Ghz5);
-        let highest = |direction| {
-            let sum = |phase: usize| {
-                let own = keys.iter().zip(values).filter(|(key, _)| key.phase == phase);
-                let rates = own.filter(|(key, _)| key.quantity == Quantity::Goodput(direction));
-                rates
-                    .filter_map(|(key, value)| Some(key.in_unit((*value)?)))
-                    .sum::<f64>()
-            };
-            let sums = (0..schedule.phases.len()).map(sum);
-            let highest = sums.fold(0.0, f64::max) * LINE_BYTES;
-            (highest > 0.0).then_some(highest)
-        };
+        let view = View { schedule, keys, values };
+        let directions = [Direction::Down, Direction::Up];
         Home {
             stations: schedule.stations.clone(),
             band: (band, recorded.is_some()),
             modes: links.iter().map(|link| link.mode(band)).collect(),
             signals: links.iter().map(LinkSamples::signal_dbm).collect(),
-            highest: [highest(Direction::Down), highest(Direction::Up)],
+            highest: directions.map(|direction| Some(view.sums(direction).first()?.0)),
+            line_full: directions.map(|direction| view.fills_line(direction)),
         }
     }
 
@@ -102,6 +101,54 @@ impl Home {
             streams: largest.streams.max(2),
             ..largest
         }
+    }
+}
+
+/// Observations of a run, before the model has its parameters.
+struct View<'a> {
+    schedule: &'a Schedule,
+    keys: &'a [Key],
+    values: &'a [Option<f64>],
+}
+
+impl View<'_> {
+    /// Sum of the goodput of all stations in each phase, in Mbit/s on the line, with the number of the phase. The highest is first.
+    fn sums(&self, direction: Direction) -> Vec<(f64, usize)> {
+        let sum = |phase: usize| {
+            let own = self.keys.iter().zip(self.values).filter(|(key, _)| key.phase == phase);
+            let rates = own.filter(|(key, _)| key.quantity == Quantity::Goodput(direction));
+            rates
+                .filter_map(|(key, value)| Some(key.in_unit((*value)?)))
+                .sum::<f64>()
+        };
+        let sums = (0..self.schedule.phases.len()).map(|phase| (sum(phase) * LINE_BYTES, phase));
+        let mut sums: Vec<(f64, usize)> = sums.filter(|(sum, _)| *sum > 0.0).collect();
+        sums.sort_by(|one, other| other.0.total_cmp(&one.0));
+        sums
+    }
+
+    /// Whether the phase with the highest sum filled the line. Then probes of the line wait longer than those of the access
+    /// point. A line with queue management has hardly a queue, but several phases reach the same sum.
+    fn fills_line(&self, direction: Direction) -> Option<bool> {
+        let sums = self.sums(direction);
+        let (highest, phase) = *sums.first()?;
+        let station = self.schedule.phases[phase].flows.first()?.station;
+        let median = |phase: usize, target| {
+            let key = Key {
+                phase,
+                station,
+                quantity: Quantity::Latency(target, 50),
+            };
+            let place = self.keys.iter().position(|own| *own == key)?;
+            Some(key.in_unit(self.values[place]?))
+        };
+        let beyond = |phase: usize| Some(median(phase, ProbeTarget::Line)? - median(phase, ProbeTarget::Near)?);
+        let idle = self.schedule.phases.iter().position(|phase| phase.flows.is_empty())?;
+        if beyond(phase)? - beyond(idle)? > LINE_WAIT_MS {
+            return Some(true);
+        }
+        let is_again = sums.get(1).is_some_and(|(second, _)| *second > highest * SAME_SUM);
+        (!is_again).then_some(false)
     }
 }
 

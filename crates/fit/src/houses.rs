@@ -105,6 +105,7 @@ impl House {
                 modes,
                 signals: vec![None; stations],
                 highest: [None; 2],
+                line_full: [None; 2],
             },
         }
     }
@@ -114,6 +115,12 @@ impl House {
     pub fn value(&self, parameter: Parameter) -> Option<f64> {
         let found = self.values.iter().find(|(own, _)| *own == parameter);
         found.map(|(_, value)| *value)
+    }
+
+    /// True modes of the stations' links.
+    #[must_use]
+    pub fn modes(&self) -> Vec<Mode> {
+        self.home.modes.iter().map(|(mode, _)| *mode).collect()
     }
 
     /// Sets the true value of a parameter.

@@ -7,12 +7,13 @@
 
 use crate::assimilate::{Observations, assimilate, log_likelihood, means, normal};
 use crate::evidence::{Key, Observer, Quantity, worst};
-use crate::home::{DISCIPLINES, Home, NoComments, Parameter, Prior};
+use crate::home::{DISCIPLINES, Home, LINE_BYTES, NoComments, Parameter, Prior};
 use crate::schedule::{MIN_PHASE, Schedule};
 use netburn_medium::queue::QueueKind;
 use netburn_scenario::{Document, Environment, Plan, ScenarioError};
 use netburn_simulate::SimulateError;
 use netburn_units::{Duration, RandomStream, Seed};
+use netburn_workload::Direction;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
@@ -37,6 +38,10 @@ const GOODPUT_ERROR: f64 = 0.04;
 const LATENCY_ERROR: f64 = 0.10;
 /// The same without load.
 const IDLE_LATENCY_ERROR: f64 = 0.04;
+/// Divisor of differences between disciplines that hardly act.
+const HIDDEN: f64 = 5.0;
+/// Sum of downloads, as a share of the highest, below which the Wi-Fi and not the line is the bottleneck.
+const BELOW_LINE: f64 = 0.85;
 /// Standard deviations by chance before they are known.
 const GOODPUT_CHANCE: f64 = 0.08;
 const LATENCY_CHANCE: f64 = 0.20;
@@ -107,8 +112,42 @@ pub(crate) struct Group {
 /// Result of the inference.
 pub(crate) struct Posterior {
     pub(crate) groups: Vec<Group>,
-    /// Variance of each observation: model error and chance.
-    pub(crate) variances: Vec<f64>,
+    /// Error of each observation.
+    pub(crate) errors: Errors,
+}
+
+/// Variances of the observations.
+#[derive(Debug, Clone)]
+pub(crate) struct Errors {
+    /// Error of the model and chance together.
+    pub(crate) total: Vec<f64>,
+    /// Chance, which differs from simulation to simulation.
+    pub(crate) chance: Vec<f64>,
+}
+
+impl Errors {
+    /// The errors of the model with this variance by chance, or a usual one.
+    fn new(problem: &Problem<'_>, chance: Option<Vec<f64>>) -> Self {
+        let chance = chance.unwrap_or_else(|| {
+            let usual = problem.keys.iter().map(|key| match key.quantity {
+                Quantity::Goodput(_) => GOODPUT_CHANCE * GOODPUT_CHANCE,
+                Quantity::Latency(..) => LATENCY_CHANCE * LATENCY_CHANCE,
+            });
+            usual.collect()
+        });
+        let keys = problem.keys.iter().zip(&chance);
+        let total = keys.map(|(key, chance)| model_variance(key, problem.schedule) + chance);
+        Errors {
+            total: total.collect(),
+            chance,
+        }
+    }
+
+    /// Error of the model only.
+    fn of_model(&self) -> Vec<f64> {
+        let both = self.total.iter().zip(&self.chance);
+        both.map(|(total, chance)| total - chance).collect()
+    }
 }
 
 impl Posterior {
@@ -133,19 +172,15 @@ pub(crate) fn infer(problem: &Problem<'_>, settings: &Settings, map: &Map<'_>) -
         predicted: Vec::new(),
     };
     let mut groups: Vec<Group> = DISCIPLINES.into_iter().map(group).collect();
-    let mut variances: Vec<f64> = problem
-        .keys
-        .iter()
-        .map(|key| variance(key, problem.schedule, None))
-        .collect();
+    let mut errors = Errors::new(problem, None);
     for stage in 0..INFLATIONS.len() {
         problem.simulate(&mut groups, settings, stage, map)?;
         if stage + 1 == PILOT_ASSIMILATIONS {
-            variances = problem.variances(&groups, settings, map)?;
-            keep_likely(problem, &mut groups, &variances);
+            errors = Errors::new(problem, Some(problem.chance(&groups, settings, map)?));
+            keep_likely(problem, &mut groups, &errors.total);
         }
         for group in &mut groups {
-            problem.assimilate(group, &variances, stage, &mut random);
+            problem.assimilate(group, &errors, stage, &mut random);
         }
         if stage + 1 == PILOT_ASSIMILATIONS {
             let count = (settings.members / groups.len()).max(settings.pilot);
@@ -155,8 +190,8 @@ pub(crate) fn infer(problem: &Problem<'_>, settings: &Settings, map: &Map<'_>) -
         }
     }
     problem.simulate(&mut groups, settings, INFLATIONS.len(), map)?;
-    weigh(problem, &mut groups, &variances);
-    Ok(Posterior { groups, variances })
+    weigh(problem, &mut groups, &errors);
+    Ok(Posterior { groups, errors })
 }
 
 /// Members of the pilot ensembles, from the priors.
@@ -170,15 +205,14 @@ fn prior_members(problem: &Problem<'_>, settings: &Settings) -> Vec<Vec<f64>> {
     (0..settings.pilot.max(4)).map(|_| member()).collect()
 }
 
-/// Variance of an observation: the error of the model, and chance with this variance, or a usual one.
-fn variance(key: &Key, schedule: &Schedule, chance: Option<f64>) -> f64 {
-    let is_idle = schedule.phases[key.phase].flows.is_empty();
-    let (error, usual) = match key.quantity {
-        Quantity::Goodput(_) => (GOODPUT_ERROR, GOODPUT_CHANCE),
-        Quantity::Latency(..) if is_idle => (IDLE_LATENCY_ERROR, LATENCY_CHANCE),
-        Quantity::Latency(..) => (LATENCY_ERROR, LATENCY_CHANCE),
+/// Variance of an observation by the error of the model.
+fn model_variance(key: &Key, schedule: &Schedule) -> f64 {
+    let error = match key.quantity {
+        Quantity::Goodput(_) => GOODPUT_ERROR,
+        Quantity::Latency(..) if schedule.phases[key.phase].flows.is_empty() => IDLE_LATENCY_ERROR,
+        Quantity::Latency(..) => LATENCY_ERROR,
     };
-    error * error + chance.unwrap_or(usual * usual)
+    error * error
 }
 
 impl Problem<'_> {
@@ -215,8 +249,8 @@ impl Problem<'_> {
         Ok(())
     }
 
-    /// Variances, with those by chance at the mean of the ensemble that fits best.
-    fn variances(&self, groups: &[Group], settings: &Settings, map: &Map<'_>) -> Result<Vec<f64>, SimulationError> {
+    /// Variances by chance at the mean of the ensemble that fits best.
+    fn chance(&self, groups: &[Group], settings: &Settings, map: &Map<'_>) -> Result<Vec<f64>, SimulationError> {
         let misfit = |group: &Group| {
             let mean = means(&group.predicted);
             let squares = mean
@@ -229,17 +263,24 @@ impl Problem<'_> {
         let best = best.expect("there is a discipline");
         let results = self.repeats(best.discipline, &means(&best.members), settings, map)?;
         let mean = means(&results);
-        let by_chance = |observation: usize| {
+        let of_one = |observation: usize| {
             let squares = results
                 .iter()
                 .map(|one| one[observation] - mean[observation])
                 .map(|d| d * d);
             squares.sum::<f64>() / (REPEATS - 1) as f64
         };
-        let keys = self.keys.iter().enumerate();
-        Ok(keys
-            .map(|(number, key)| variance(key, self.schedule, Some(by_chance(number))))
-            .collect())
+        let own: Vec<f64> = (0..self.keys.len()).map(of_one).collect();
+        // Few repeats give a variance that is often much too small. So each counts with the mean of its kind, as if this were
+        // known from half as many repeats.
+        let kind = |key: &Key| (key.quantity, self.schedule.phases[key.phase].flows.is_empty());
+        let pooled = |observation: usize| {
+            let same = self.keys.iter().zip(&own);
+            let same = same.filter(|(key, _)| kind(key) == kind(&self.keys[observation]));
+            let (count, sum) = same.fold((0.0, 0.0), |(count, sum), (_, own)| (count + 1.0, sum + own));
+            (2.0 * own[observation] + sum / count) / 3.0
+        };
+        Ok((0..own.len()).map(pooled).collect())
     }
 
     /// Observations of several simulations of one model, with different seeds.
@@ -258,19 +299,41 @@ impl Problem<'_> {
         results.into_iter().collect()
     }
 
-    fn assimilate(&self, group: &mut Group, variances: &[f64], stage: usize, random: &mut RandomStream) {
+    fn assimilate(&self, group: &mut Group, errors: &Errors, stage: usize, random: &mut RandomStream) {
         let acts = |parameter: usize, observation: usize| {
             let parameter = self.parameters[parameter];
             parameter.exists_with(group.discipline) && parameter.acts_on(&self.keys[observation], self.schedule)
         };
         let observations = Observations {
             values: self.observed,
-            variances,
+            variances: &errors.total,
+            chance: &errors.chance,
             inflation: INFLATIONS[stage],
             significance: SIGNIFICANCES[stage],
             acts: &acts,
         };
         assimilate(&mut group.members, &group.predicted, &observations, random);
+    }
+
+    /// True if several stations together filled the queue of the access point, as far as the run shows.
+    fn shows_discipline(&self) -> bool {
+        let home = self.home;
+        let (Some(highest), Some(true)) = (
+            home.highest[Direction::Down as usize],
+            home.line_full[Direction::Down as usize],
+        ) else {
+            return true;
+        };
+        let phases = self.schedule.phases.iter().enumerate();
+        let mut shared = phases.filter(|(_, phase)| phase.loaders(Direction::Down) > 1);
+        shared.any(|(number, _)| self.sum(number, Direction::Down) < BELOW_LINE * highest)
+    }
+
+    /// Goodput of all stations in a phase, in Mbit/s on the line.
+    fn sum(&self, phase: usize, direction: Direction) -> f64 {
+        let own = self.keys.iter().zip(self.observed);
+        let own = own.filter(|(key, _)| (key.phase, key.quantity) == (phase, Quantity::Goodput(direction)));
+        own.map(|(key, value)| key.in_unit(*value)).sum::<f64>() * LINE_BYTES
     }
 
     /// Observations that a simulation of the model gives.
@@ -311,24 +374,28 @@ fn simulated(plan: &Plan, keys: &[Key], length: Duration) -> Predicted {
 
 /// Sets the weights of the groups by their synthetic likelihood.
 ///
-/// Two divisors make the differences smaller. The observations of one station in one phase count as one, because the queue that
+/// Up to three divisors make the differences smaller. The observations of one station in one phase count as one, because the queue that
 /// they measure is the same. And if even the best group fits worse than the variances allow, its mean square is the second
-/// divisor.
-fn weigh(problem: &Problem<'_>, groups: &mut [Group], variances: &[f64]) {
+/// divisor. The third one applies if the line was the bottleneck whenever several stations downloaded: then the differences are
+/// mostly by chance.
+fn weigh(problem: &Problem<'_>, groups: &mut [Group], errors: &Errors) {
+    // The covariance of the predictions contains chance already.
+    let of_model = errors.of_model();
     let likelihoods: Vec<f64> = groups
         .iter()
-        .map(|group| log_likelihood(&group.predicted, problem.observed, variances))
+        .map(|group| log_likelihood(&group.predicted, problem.observed, &of_model))
         .collect();
     let spread = groups
         .iter()
-        .map(|group| misfit(problem, &group.predicted, variances))
+        .map(|group| misfit(problem, &group.predicted, &errors.total))
         .fold(f64::INFINITY, f64::min);
     let units: BTreeSet<(usize, usize)> = problem.keys.iter().map(|key| (key.phase, key.station)).collect();
     let repeated = problem.keys.len() as f64 / units.len() as f64;
+    let hidden = if problem.shows_discipline() { 1.0 } else { HIDDEN };
     let best = likelihoods.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let weights: Vec<f64> = likelihoods
         .iter()
-        .map(|one| libm::exp((one - best) / (spread.max(1.0) * repeated)))
+        .map(|one| libm::exp((one - best) / (spread.max(1.0) * repeated * hidden)))
         .collect();
     let sum: f64 = weights.iter().sum();
     groups

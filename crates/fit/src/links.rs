@@ -1,7 +1,7 @@
 //! The Wi-Fi links of a run as the stations recorded them, and the standard, width and streams that explain their rates.
 
 use netburn_medium::aggregation::mpdu::Limits;
-use netburn_medium::config::{Band, Standard, Width};
+use netburn_medium::config::{Band, Guard, Standard, Width};
 use netburn_medium::phy::{Modulation, TxVector};
 use netburn_medium::rate::RateSet;
 use netburn_medium::signal::noise_dbm;
@@ -15,6 +15,9 @@ const MAX_SAMPLES: usize = 4_096;
 const MAX_DIFFERENT: usize = 128;
 /// Time that a sender waits before and after a frame, for the comparison of rates.
 const ACCESS: Duration = Duration::from_micros(127);
+/// Most devices in homes have one or two streams, and most access points at most 80 MHz.
+const USUAL_STREAMS: u8 = 2;
+const USUAL_WIDTH: Width = Width::Mhz80;
 /// Aggregates of all standards, for the comparison of rates.
 const LIMITS: Limits = Limits {
     ampdu: true,
@@ -133,38 +136,46 @@ impl LinkSamples {
         })
     }
 
-    /// The mode that has most of the recorded rates. Of equal ones it is that whose best rate for the signal is nearest to
-    /// the most frequent rate, then the one with the lower maximum.
+    /// The mode that has most of the recorded rates with one guard interval. Tables overlap: 802.11ax at 40 MHz with 1.6 µs
+    /// has rates of 802.11ac at 80 MHz with 0.4 µs. Of equal ones it is a usual mode, then that whose best rate for the signal
+    /// is nearest to the most frequent rate, then the one with the lower maximum.
     fn of_rates(&self, band: Band) -> Option<Mode> {
         let (usual, _) = self.rates.iter().max_by_key(|(_, count)| **count)?;
         let signal = self.signal_dbm();
-        let score = |mode: &Mode| {
-            let set = mode.rates(band)?;
+        let is_rounded = self.rates.keys().all(|rate| rate % MEGABIT == 0);
+        let tolerance = if is_rounded { MEGABIT * 6 / 10 } else { MEGABIT / 10 };
+        let score = |(mode, guard): &(Mode, Guard)| {
+            let set = mode.rates(band, *guard)?;
             let known = |rate: u64| {
-                let same = |own: u64| own.abs_diff(rate) <= own / 100;
+                let same = |own: u64| own.abs_diff(rate) <= tolerance;
                 set.entries().iter().any(|entry| same(entry.rate.as_bps()))
             };
-            let explained: u64 = self
-                .rates
-                .iter()
-                .filter(|(rate, _)| known(**rate))
-                .map(|(_, count)| count)
-                .sum();
+            let own = self.rates.iter().filter(|(rate, _)| known(**rate));
+            let explained: u64 = own.map(|(_, count)| count).sum();
             let best = signal.map(|signal| set.best(Some(signal - noise_dbm(mode.width))).rate.as_bps());
             let highest = set.entries().last().map_or(0, |entry| entry.rate.as_bps());
             (explained > 0).then(|| {
                 (
                     std::cmp::Reverse(explained),
+                    mode.streams > USUAL_STREAMS || mode.width > USUAL_WIDTH,
+                    *guard != mode.standard.default_guard(),
                     best.map(|best| best.abs_diff(*usual)),
                     highest,
                 )
             })
         };
-        let scored = modes(band).into_iter().filter_map(|mode| Some((score(&mode)?, mode)));
+        let candidates = modes(band)
+            .into_iter()
+            .flat_map(|mode| GUARDS.map(|guard| (mode, guard)));
+        let possible = candidates.filter(|(mode, guard)| mode.standard.has_guard(*guard));
+        let scored = possible.filter_map(|candidate| Some((score(&candidate)?, candidate.0)));
         scored.min_by_key(|(score, _)| *score).map(|(_, mode)| mode)
     }
 }
 
+/// Drivers report rates in units of 0.1 Mbit/s or, on some systems, of 1 Mbit/s.
+const MEGABIT: u64 = 1_000_000;
+const GUARDS: [Guard; 4] = [Guard::Ns400, Guard::Ns800, Guard::Ns1600, Guard::Ns3200];
 const WIDTHS: [Width; 5] = [Width::Mhz20, Width::Mhz40, Width::Mhz80, Width::Mhz160, Width::Mhz320];
 
 /// Mode of a station that recorded nothing: two streams of the band's usual standard.
@@ -197,8 +208,8 @@ fn modes(band: Band) -> Vec<Mode> {
 }
 
 impl Mode {
-    /// Rates of the mode; `None` if the standard has no such combination.
-    fn rates(&self, band: Band) -> Option<RateSet> {
+    /// Rates of the mode with this guard interval; `None` if the standard has no such combination.
+    fn rates(&self, band: Band, guard: Guard) -> Option<RateSet> {
         let Mode {
             standard,
             width,
@@ -216,7 +227,7 @@ impl Mode {
                 Standard::A | Standard::B | Standard::G => return None,
             },
             width,
-            guard: standard.default_guard(),
+            guard,
             streams,
             signal_extension: band == Band::Ghz2_4,
             short_preamble: false,
@@ -229,5 +240,53 @@ impl Mode {
 fn count<K: Ord>(counts: &mut BTreeMap<K, u64>, key: K) {
     if counts.len() < MAX_DIFFERENT || counts.contains_key(&key) {
         *counts.entry(key).or_default() += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The station uses the best rate for its signal, and at times the next one. Modes with the same rates at this signal are
+    /// equally good, so the expected rate decides.
+    #[test]
+    fn the_mode_has_the_rate_of_the_link() {
+        let band = Band::Ghz5;
+        let usual = modes(band).into_iter().filter(|mode| mode.streams <= USUAL_STREAMS);
+        let usual = usual.filter(|mode| mode.width <= USUAL_WIDTH && mode.standard <= Standard::Ax);
+        let cases = usual.flat_map(|mode| GUARDS.map(|guard| (mode, guard)));
+        let (mut all, mut wrong) = (0, Vec::new());
+        for (truth, guard) in cases.filter(|(mode, guard)| mode.standard.has_guard(*guard)) {
+            let Some(set) = truth.rates(band, guard) else { continue };
+            for signal in (-80..=-45).step_by(5) {
+                let at = |mode: &Mode, set: &RateSet| set.best(Some(f64::from(signal) - noise_dbm(mode.width))).rate;
+                let best = at(&truth, &set).as_bps();
+                let mut link = LinkSamples {
+                    signals: vec![signal * 100],
+                    ..LinkSamples::default()
+                };
+                link.rates.insert(best, 30);
+                let below = set
+                    .entries()
+                    .iter()
+                    .map(|entry| entry.rate.as_bps())
+                    .filter(|rate| *rate < best);
+                link.rates.extend(below.max().map(|rate| (rate, 10)));
+                let (found, _) = link.mode(band);
+                let own = found.rates(band, found.standard.default_guard()).expect("it is a mode");
+                let own = at(&found, &own).as_bps();
+                all += 1;
+                // The long guard intervals of a mode have 0.8 to 0.9 of its usual rates.
+                if libm::fabs(libm::log(own as f64 / best as f64)) > 0.25 {
+                    wrong.push((truth, guard, signal, found));
+                }
+                assert!(found.streams <= USUAL_STREAMS, "{truth:?} {signal} {found:?}");
+            }
+        }
+        assert!(
+            all > 100 && wrong.len() * 20 <= all,
+            "{} of {all}: {wrong:?}",
+            wrong.len()
+        );
     }
 }

@@ -11,6 +11,8 @@ use netburn_medium::queue::QueueKind;
 const NARROW: f64 = 1.0 / 3.0;
 /// A line is identified if its rate is at most this multiple of the highest measured rate: then it was full.
 const LINE_FULL: f64 = 1.2;
+/// A line is identified if the logarithm of the ratio of its interval's bounds is below this.
+const LINE_NARROW: f64 = 0.25;
 /// Probability from which a discipline is identified.
 const LIKELY: f64 = 0.9;
 /// Mean square of the differences from which the model does not explain the run.
@@ -164,7 +166,7 @@ impl Fit {
         let scenario = problem
             .home
             .scenario(&value, disciplines[0].0, problem.schedule, &comments);
-        let total = misfit(problem, predicted, &posterior.variances);
+        let total = misfit(problem, predicted, &posterior.errors.total);
         Fit {
             estimates: estimates.clone(),
             misfit: total,
@@ -335,8 +337,11 @@ fn estimate(problem: &Problem<'_>, posterior: &Posterior, number: usize) -> Esti
     is_identified &= parameter != Parameter::Busy;
     if let Parameter::Line(direction) = parameter {
         // Above the highest measured rate, an observation says nothing about the rate of the line: the run has only a lower
-        // bound, and the ensemble is narrower than that by chance.
-        is_identified &= problem.home.highest[direction as usize].is_some_and(|rate| interval.1 <= rate * LINE_FULL);
+        // bound, and the ensemble is narrower than that by chance. The prior of a full line is narrow, because it comes from
+        // the run.
+        let highest = problem.home.highest[direction as usize];
+        is_identified = prior.width(interval.0, interval.1) < LINE_NARROW
+            && highest.is_some_and(|rate| interval.1 <= rate * LINE_FULL);
         if !is_identified {
             interval.1 = interval.1.max(of_prior.1);
         }
@@ -419,7 +424,7 @@ fn unexplained(problem: &Problem<'_>, posterior: &Posterior, predicted: &[Vec<f6
     let means = crate::assimilate::means(predicted);
     let mut far: Vec<(f64, String)> = Vec::new();
     for (number, key) in problem.keys.iter().enumerate() {
-        let deviations = (problem.observed[number] - means[number]) / libm::sqrt(posterior.variances[number]);
+        let deviations = (problem.observed[number] - means[number]) / libm::sqrt(posterior.errors.total[number]);
         if deviations.abs() >= FAR {
             let text = sentence(problem.schedule, key, problem.observed[number], means[number]);
             far.push((deviations.abs(), text));

@@ -386,6 +386,11 @@ impl Phase {
             .any(|flow| flow.station == station && flow.direction == direction)
     }
 
+    /// Number of stations that transfer in this direction.
+    pub(crate) fn loaders(&self, direction: Direction) -> usize {
+        self.flows.iter().filter(|flow| flow.direction == direction).count()
+    }
+
     /// True if any station transfers in this direction.
     #[must_use]
     pub fn loads(&self, direction: Direction) -> bool {

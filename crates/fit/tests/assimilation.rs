@@ -13,8 +13,15 @@ fn moments(members: &[Vec<f64>], parameter: usize) -> (f64, f64) {
     (mean, squares.sum::<f64>() / (count - 1.0))
 }
 
-/// Updates an ensemble of `count` members with these inflation factors.
-fn updated(count: usize, inflations: &[f64], predict: &dyn Fn(&[f64]) -> Vec<f64>, values: &[f64]) -> Vec<Vec<f64>> {
+/// Updates an ensemble of `count` members with these inflation factors. The variance of each observation's error is 0.5, of
+/// which predictions have `chance`.
+fn updated(
+    count: usize,
+    inflations: &[f64],
+    predict: &dyn Fn(&[f64]) -> Vec<f64>,
+    values: &[f64],
+    chance: f64,
+) -> Vec<Vec<f64>> {
     let mut random = Seed(7).stream("test", 0);
     let mut members: Vec<Vec<f64>> = (0..count)
         .map(|_| vec![normal(&mut random), 2.0 + 3.0 * normal(&mut random)])
@@ -24,6 +31,7 @@ fn updated(count: usize, inflations: &[f64], predict: &dyn Fn(&[f64]) -> Vec<f64
         let observations = Observations {
             values,
             variances: &vec![0.5; values.len()],
+            chance: &vec![chance; values.len()],
             inflation: *inflation,
             significance: 4.0,
             acts: &|_, _| true,
@@ -41,7 +49,7 @@ fn a_linear_problem_has_the_closed_form() {
     // mean is 9/73 · (2/9 + 2 · 10/0.5) = 9/73 · 362/9 = 362/73.
     let predict = |member: &[f64]| vec![member[0], member[0], 2.0 * member[1]];
     for inflations in [&[1.0][..], &[4.0; 4], &[28.0 / 3.0, 7.0, 4.0, 2.0]] {
-        let members = updated(4_000, inflations, &predict, &[1.5, 0.5, 10.0]);
+        let members = updated(4_000, inflations, &predict, &[1.5, 0.5, 10.0], 0.0);
         let (mean, variance) = moments(&members, 0);
         assert!(
             (mean - 0.8).abs() < 0.03 && (variance - 0.2).abs() < 0.02,
@@ -53,6 +61,27 @@ fn a_linear_problem_has_the_closed_form() {
     }
 }
 
+/// The same problem, but a prediction has a part of the error: a simulation with a seed. The posterior must be the same,
+/// because this part counts once.
+#[test]
+fn chance_in_the_predictions_counts_once() {
+    let mut random = Seed(4).stream("noise", 0);
+    let noise = std::cell::RefCell::new(&mut random);
+    let mut with_noise = |value: f64| value + libm::sqrt(0.4) * normal(&mut noise.borrow_mut());
+    let with_noise = std::cell::RefCell::new(&mut with_noise);
+    let predict = |member: &[f64]| {
+        [member[0], member[0], 2.0 * member[1]]
+            .map(|value| (with_noise.borrow_mut())(value))
+            .to_vec()
+    };
+    let members = updated(4_000, &[28.0 / 3.0, 7.0, 4.0, 2.0], &predict, &[1.5, 0.5, 10.0], 0.4);
+    let (mean, variance) = moments(&members, 0);
+    assert!((mean - 0.8).abs() < 0.03, "{mean}");
+    assert!((variance - 0.2).abs() < 0.02, "{variance}");
+    let (_, variance) = moments(&members, 1);
+    assert!((variance - 9.0 / 73.0).abs() < 0.02, "{variance}");
+}
+
 #[test]
 fn an_observation_without_effect_changes_nothing_beyond_chance() {
     // 40 observations that do not depend on the parameters, as many as act on one parameter. With all their correlations by
@@ -60,7 +89,7 @@ fn an_observation_without_effect_changes_nothing_beyond_chance() {
     let mut random = Seed(3).stream("noise", 0);
     let noise = std::cell::RefCell::new(&mut random);
     let predict = |_: &[f64]| (0..40).map(|_| normal(&mut noise.borrow_mut())).collect();
-    let members = updated(30, &[4.0; 4], &predict, &[0.0; 40]);
+    let members = updated(30, &[4.0; 4], &predict, &[0.0; 40], 0.5);
     let (_, variance) = moments(&members, 1);
     assert!((4.0..18.0).contains(&variance), "the prior has 9: {variance}");
 }
@@ -73,6 +102,7 @@ fn a_parameter_that_does_not_act_is_unchanged() {
     let observations = Observations {
         values: &[3.0],
         variances: &[0.1],
+        chance: &[0.0],
         inflation: 1.0,
         significance: 4.0,
         acts: &|_, _| false,

@@ -93,14 +93,22 @@ impl Parameter {
             Parameter::ServerDelay => Prior::log(10.0, 1.0, (0.05, 1_000.0)),
             // 0.8 to 21 ms: fibre to DSL with interleaving.
             Parameter::LineDelay => Prior::log(4.0, 1.0, (0.05, 1_000.0)),
-            // A line carries at least what was measured. Its excess is 0.6 % to eight times of this.
+            // A line carries at least what was measured. A full one has up to 20 % more. The excess of one that was not full
+            // is 0.1 to 20 times of this, and otherwise 0.6 % to eight times.
             Parameter::Line(direction) => match home.highest[direction as usize] {
-                Some(highest) => Prior {
-                    axis: Axis::Above(highest * LINE_MARGIN),
-                    mean: -1.5,
-                    deviation: 2.2,
-                    range: (0.1, 10_000.0),
-                },
+                Some(highest) => {
+                    let (mean, deviation) = match home.line_full[direction as usize] {
+                        Some(true) => (-2.6, 0.8),
+                        Some(false) => (0.3, 1.6),
+                        None => (-1.5, 2.2),
+                    };
+                    Prior {
+                        axis: Axis::Above(highest * LINE_MARGIN),
+                        mean,
+                        deviation,
+                        range: (0.1, 10_000.0),
+                    }
+                }
                 None => Prior::log(50.0, 1.5, (0.1, 10_000.0)),
             },
             // 11 ms to 2 s at the highest measured rate.
