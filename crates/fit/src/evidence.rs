@@ -48,6 +48,15 @@ pub struct Key {
 }
 
 impl Key {
+    /// Unit of the values.
+    #[must_use]
+    pub const fn unit(&self) -> &'static str {
+        match self.quantity {
+            Quantity::Goodput(_) => "Mbit/s",
+            Quantity::Latency(..) => "ms",
+        }
+    }
+
     /// Value in its unit, Mbit/s or ms, from the value on the axis of the fit.
     #[must_use]
     pub fn in_unit(&self, value: f64) -> f64 {

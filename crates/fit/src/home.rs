@@ -142,7 +142,9 @@ impl View<'_> {
             let place = self.keys.iter().position(|own| *own == key)?;
             Some(key.in_unit(self.values[place]?))
         };
-        let beyond = |phase: usize| Some(median(phase, ProbeTarget::Line)? - median(phase, ProbeTarget::Near)?);
+        // Without a hop beyond the router, the line is the path to the server.
+        let far = |phase| median(phase, ProbeTarget::Line).or_else(|| median(phase, ProbeTarget::Server));
+        let beyond = |phase: usize| Some(far(phase)? - median(phase, ProbeTarget::Near)?);
         let idle = self.schedule.phases.iter().position(|phase| phase.flows.is_empty())?;
         if beyond(phase)? - beyond(idle)? > LINE_WAIT_MS {
             return Some(true);

@@ -117,6 +117,12 @@ impl House {
         found.map(|(_, value)| *value)
     }
 
+    /// Names of the stations.
+    #[must_use]
+    pub fn names(&self) -> &[String] {
+        &self.home.stations
+    }
+
     /// True modes of the stations' links.
     #[must_use]
     pub fn modes(&self) -> Vec<Mode> {

@@ -38,6 +38,10 @@ const GOODPUT_ERROR: f64 = 0.04;
 const LATENCY_ERROR: f64 = 0.10;
 /// The same without load.
 const IDLE_LATENCY_ERROR: f64 = 0.04;
+/// Degrees of freedom of Student's t distribution.
+const FREEDOM: f64 = 4.0;
+/// Largest square of a difference that counts in a misfit: 5 standard deviations.
+const FAREST: f64 = 25.0;
 /// Divisor of differences between disciplines that hardly act.
 const HIDDEN: f64 = 5.0;
 /// Sum of downloads, as a share of the highest, below which the Wi-Fi and not the line is the bottleneck.
@@ -143,6 +147,27 @@ impl Errors {
         }
     }
 
+    /// The same errors, larger where all groups are far from an observation. TCP sometimes takes seconds to recover from one loss,
+    /// so that a few observations are far from all models, although these are right. This is the likelihood of Student's t
+    /// distribution, as the normal one with the variance that the distance suggests (Lange, Little and Taylor 1989).
+    fn robust(&self, problem: &Problem<'_>, groups: &[Group]) -> Self {
+        let moments: Vec<Vec<(f64, f64)>> = groups.iter().map(|group| moments(&group.predicted)).collect();
+        let factor = |number: usize| {
+            let of_group = |moments: &Vec<(f64, f64)>| {
+                let (mean, variance) = moments[number];
+                let difference = problem.observed[number] - mean;
+                difference * difference / (variance + self.total[number])
+            };
+            let nearest = moments.iter().map(of_group).fold(f64::INFINITY, f64::min);
+            ((FREEDOM + nearest) / (FREEDOM + 1.0)).max(1.0)
+        };
+        let both = self.total.iter().zip(&self.chance).enumerate();
+        let (total, chance) = both
+            .map(|(number, (total, chance))| (total * factor(number), *chance))
+            .unzip();
+        Errors { total, chance }
+    }
+
     /// Error of the model only.
     fn of_model(&self) -> Vec<f64> {
         let both = self.total.iter().zip(&self.chance);
@@ -180,7 +205,13 @@ pub(crate) fn infer(problem: &Problem<'_>, settings: &Settings, map: &Map<'_>) -
             keep_likely(problem, &mut groups, &errors.total);
         }
         for group in &mut groups {
-            problem.assimilate(group, &errors, stage, &mut random);
+            // The first ensembles are still far from the observations.
+            let robust = if stage == 0 {
+                errors.clone()
+            } else {
+                errors.robust(problem, std::slice::from_ref(group))
+            };
+            problem.assimilate(group, &robust, stage, &mut random);
         }
         if stage + 1 == PILOT_ASSIMILATIONS {
             let count = (settings.members / groups.len()).max(settings.pilot);
@@ -190,7 +221,8 @@ pub(crate) fn infer(problem: &Problem<'_>, settings: &Settings, map: &Map<'_>) -
         }
     }
     problem.simulate(&mut groups, settings, INFLATIONS.len(), map)?;
-    weigh(problem, &mut groups, &errors);
+    let robust = errors.robust(problem, &groups);
+    weigh(problem, &mut groups, &robust);
     Ok(Posterior { groups, errors })
 }
 
@@ -205,8 +237,9 @@ fn prior_members(problem: &Problem<'_>, settings: &Settings) -> Vec<Vec<f64>> {
     (0..settings.pilot.max(4)).map(|_| member()).collect()
 }
 
-/// Variance of an observation by the error of the model.
-fn model_variance(key: &Key, schedule: &Schedule) -> f64 {
+/// Variance of an observation by the error of the model, on the axis of the fit.
+#[must_use]
+pub fn model_variance(key: &Key, schedule: &Schedule) -> f64 {
     let error = match key.quantity {
         Quantity::Goodput(_) => GOODPUT_ERROR,
         Quantity::Latency(..) if schedule.phases[key.phase].flows.is_empty() => IDLE_LATENCY_ERROR,
@@ -360,8 +393,14 @@ fn plan(text: &str) -> Result<Plan, SimulationError> {
     Ok(document.resolve_for(Environment::Simulate)?.0)
 }
 
-/// Observations of a simulated run.
-fn simulated(plan: &Plan, keys: &[Key], length: Duration) -> Predicted {
+/// Simulates a plan with the workloads of a schedule, and returns these observations on the axes of the fit.
+///
+/// # Errors
+/// The simulator rejects the plan.
+///
+/// # Panics
+/// The plan has other workloads.
+pub fn simulated(plan: &Plan, keys: &[Key], length: Duration) -> Predicted {
     let schedule = Schedule::of_plan(plan).expect("the model has the workloads of a schedule");
     let mut observer = Observer::new(&schedule, length);
     netburn_simulate::run(plan, |_, rows| {
@@ -404,10 +443,23 @@ fn weigh(problem: &Problem<'_>, groups: &mut [Group], errors: &Errors) {
         .for_each(|(group, weight)| group.weight = weight / sum);
 }
 
-/// Mean square of the differences between the observations and the means of predictions, in standard deviations.
+/// Mean and variance of each column.
+fn moments(rows: &[Vec<f64>]) -> Vec<(f64, f64)> {
+    let mean = means(rows);
+    let variance = |column: usize| {
+        let squares = rows.iter().map(|row| row[column] - mean[column]).map(|d| d * d);
+        squares.sum::<f64>() / (rows.len() - 1) as f64
+    };
+    (0..mean.len()).map(|column| (mean[column], variance(column))).collect()
+}
+
+/// Mean square of the differences between the observations and the means of predictions, in standard deviations. One
+/// observation counts with at most the square [`FAREST`].
 pub(crate) fn misfit(problem: &Problem<'_>, predicted: &[Vec<f64>], variances: &[f64]) -> f64 {
     let mean = means(predicted);
-    distance(&mean, problem.observed, variances) / mean.len() as f64
+    let values = mean.iter().zip(problem.observed).zip(variances);
+    let squares = values.map(|((one, other), variance)| ((one - other) * (one - other) / variance).min(FAREST));
+    squares.sum::<f64>() / mean.len() as f64
 }
 
 /// Keeps the disciplines that can be as likely as the best one.

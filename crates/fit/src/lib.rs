@@ -26,7 +26,7 @@ pub mod measurement;
 pub mod result;
 pub mod schedule;
 
-pub use infer::{Map, Predicted, Settings, SimulationError};
+pub use infer::{Map, Predicted, Settings, SimulationError, model_variance, simulated};
 pub use measurement::{CannotFit, Measurement};
 pub use result::{Estimate, Fit, fit};
 pub use schedule::Schedule;

@@ -7,6 +7,7 @@ use crate::schedule::{MIN_PHASE, NoSchedule, Schedule};
 use netburn_record::row::{EventKind, EventRow};
 use netburn_record::{Error, Row, Run, RunStatus};
 use netburn_units::{Duration, Instant};
+use netburn_workload::config::ProbeTarget;
 
 /// Observations of a run.
 #[derive(Debug, Clone)]
@@ -176,6 +177,18 @@ fn gaps(schedule: &Schedule, home: &Home, keys: &[Key], values: &[Option<f64>]) 
     }
     if schedule.phases.iter().all(|phase| !phase.flows.is_empty()) {
         gaps.push("no idle phase: the delays without load are not visible".to_owned());
+    }
+    let is_of_line = |key: &Key| matches!(key.quantity, Quantity::Latency(ProbeTarget::Line, _));
+    if !keys
+        .iter()
+        .zip(values)
+        .any(|(key, value)| is_of_line(key) && value.is_some())
+    {
+        gaps.push(
+            "no probe reached a hop beyond the router: the line of the model is the path to the server, which is the internet \
+             line only if the server is outside"
+                .to_owned(),
+        );
     }
     for (number, phase) in schedule.phases.iter().enumerate() {
         let what = phase.describe(&schedule.stations);

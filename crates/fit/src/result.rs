@@ -1,11 +1,12 @@
 //! The result of a fit: estimates with their intervals, and the scenario.
 
-use crate::evidence::Key;
+use crate::evidence::{Key, Quantity};
 use crate::home::{Comments, Home, NoComments, Parameter};
 use crate::infer::{Group, Map, Posterior, Problem, Settings, SimulationError, infer, misfit};
 use crate::measurement::Measurement;
 use crate::schedule::Schedule;
 use netburn_medium::queue::QueueKind;
+use netburn_workload::config::ProbeTarget;
 
 /// An interval is identified if it is narrower than this share of the prior's.
 const NARROW: f64 = 1.0 / 3.0;
@@ -218,6 +219,14 @@ impl Fit {
     pub fn discipline(&self) -> Option<QueueKind> {
         let (discipline, weight) = self.disciplines[0];
         (weight >= LIKELY).then_some(discipline)
+    }
+
+    /// True if probes reached a hop beyond the router, so that the line of the model is the internet line. Otherwise it is the
+    /// path to the server, which may be in the home.
+    #[must_use]
+    pub fn has_internet_line(&self) -> bool {
+        let is_of_line = |one: &Observation| matches!(one.key.quantity, Quantity::Latency(ProbeTarget::Line, _));
+        self.observations.iter().any(is_of_line)
     }
 
     /// True if the model explains the run.
@@ -435,10 +444,7 @@ fn unexplained(problem: &Problem<'_>, posterior: &Posterior, predicted: &[Vec<f6
 }
 
 fn sentence(schedule: &Schedule, key: &Key, observed: f64, predicted: f64) -> String {
-    let unit = match key.quantity {
-        crate::evidence::Quantity::Goodput(_) => "Mbit/s",
-        crate::evidence::Quantity::Latency(..) => "ms",
-    };
+    let unit = key.unit();
     format!(
         "{} in the phase \"{}\": measured {:.1} {unit}, modelled {:.1} {unit}",
         key.describe(schedule),

@@ -211,7 +211,8 @@ impl Schedule {
     }
 
     /// The same phases, each of at most `length`, with pauses of at most 2 s.
-    pub(crate) fn shortened(&self, length: Duration) -> Self {
+    #[must_use]
+    pub fn shortened(&self, length: Duration) -> Self {
         let mut phases: Vec<Phase> = Vec::new();
         for (number, phase) in self.phases.iter().enumerate() {
             let start = match phases.last() {
