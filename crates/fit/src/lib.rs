@@ -12,11 +12,13 @@
 //! - [`home`]: the model, its parameters and their priors.
 //! - [`measurement`]: observations of a run, or the reason for which there are too few. [`evidence`]: goodput and latency. [`links`]: rates
 //!   and signals.
+//! - [`difference`]: what a device of the run has, and no model of it: a slow adapter, power save, a poor link.
 //! - [`schedule`]: the measurement made for fitting. [`houses`]: random networks whose parameters are known, for checks.
 //!
 //! There is no clock, and the random numbers are streams of a seed. So the result is the same on any number of threads.
 
 pub mod assimilate;
+pub mod difference;
 pub mod evidence;
 pub mod home;
 pub mod houses;
@@ -26,6 +28,7 @@ pub mod measurement;
 pub mod result;
 pub mod schedule;
 
+pub use difference::Difference;
 pub use infer::{Map, Predicted, Settings, SimulationError, model_variance, simulated};
 pub use measurement::{CannotFit, Measurement};
 pub use result::{Estimate, Fit, fit};

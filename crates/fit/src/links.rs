@@ -41,6 +41,17 @@ pub(crate) struct LinkSamples {
     frequency_mhz: Option<u32>,
 }
 
+/// The link of a station, as it recorded it.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Link {
+    /// Median signal in dBm.
+    pub signal_dbm: Option<f64>,
+    /// Median rate of the last frames of both directions, in Mbit/s.
+    pub rate_mbps: Option<f64>,
+    /// Highest rate in Mbit/s that the median signal permits in the mode of the link, without interference.
+    pub permitted_mbps: Option<f64>,
+}
+
 /// Standard, width and streams of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mode {
@@ -85,6 +96,27 @@ impl LinkSamples {
         let mut signals = self.signals.clone();
         signals.sort_unstable();
         signals.get(signals.len() / 2).map(|signal| f64::from(*signal) / 100.0)
+    }
+
+    /// The link in a band.
+    pub(crate) fn link(&self, band: Band) -> Link {
+        let in_order = self
+            .rates
+            .iter()
+            .flat_map(|(rate, count)| (0..*count).map(move |_| *rate));
+        let all: u64 = self.rates.values().sum();
+        let rate = in_order.skip((all / 2) as usize).map(mbps).next();
+        let permitted = || {
+            let (mode, _) = self.mode(band);
+            let set = mode.rates(band, mode.standard.default_guard())?;
+            let best = set.best(Some(self.signal_dbm()? - noise_dbm(mode.width)));
+            Some(mbps(best.rate.as_bps()))
+        };
+        Link {
+            signal_dbm: self.signal_dbm(),
+            rate_mbps: rate,
+            permitted_mbps: rate.and_then(|_| permitted()),
+        }
     }
 
     /// Band of the channel.
@@ -235,6 +267,10 @@ impl Mode {
         vector.rate().ok()?;
         Some(RateSet::up_to(&vector, &LIMITS, ACCESS))
     }
+}
+
+fn mbps(bps: u64) -> f64 {
+    bps as f64 / 1e6
 }
 
 fn count<K: Ord>(counts: &mut BTreeMap<K, u64>, key: K) {

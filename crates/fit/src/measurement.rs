@@ -2,7 +2,7 @@
 
 use crate::evidence::{Key, MAX_ROWS, Observer, Quantity, keys};
 use crate::home::Home;
-use crate::links::LinkSamples;
+use crate::links::{Link, LinkSamples};
 use crate::schedule::{MIN_PHASE, NoSchedule, Schedule};
 use netburn_record::row::{EventKind, EventRow};
 use netburn_record::{Error, Row, Run, RunStatus};
@@ -20,6 +20,8 @@ pub struct Measurement {
     pub keys: Vec<Key>,
     /// Their values on the axes of the fit.
     pub values: Vec<f64>,
+    /// Links of the stations.
+    pub links: Vec<Link>,
     /// Gaps: properties that the run can't show, one sentence each.
     pub gaps: Vec<String>,
 }
@@ -134,6 +136,7 @@ impl Measurement {
         let (keys, values) = known.unzip();
         Ok(Measurement {
             schedule,
+            links: links.iter().map(|link| link.link(home.band.0)).collect(),
             home,
             keys,
             values,
