@@ -14,7 +14,7 @@ use netburn_report::sanitise::{sanitise, wrap};
 use netburn_runner::RunError;
 use netburn_scenario::{Document, Environment};
 use netburn_study::demo::{self, SIMULATIONS, text};
-use netburn_study::whatif::{Answer, Answers, best, what_ifs};
+use netburn_study::whatif::{Answer, Answers, Change, best, repeated, what_ifs};
 use std::path::{Path, PathBuf};
 
 /// Maximum width of the text in columns.
@@ -199,7 +199,9 @@ fn reasons(summary: &Summary) -> Vec<String> {
 fn simulated(document: &Document, before: &View) -> Result<Answers, CliError> {
     let (plan, _) = plan::resolved(document, Environment::Simulate)?;
     let proposed = what_ifs(&plan, &before.summary, &before.explanation.causes);
-    simulate_changes(&plan, &proposed.what_ifs, SIMULATIONS, None)?.map_err(|error| CliError::Failed(error.to_string()))
+    let changes = proposed.what_ifs.into_iter().map(Change::from).collect();
+    simulate_changes(&repeated(&plan, SIMULATIONS.into()), changes, None)?
+        .map_err(|error| CliError::Failed(error.to_string()))
 }
 
 /// Writes the page of both runs.

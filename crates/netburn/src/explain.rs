@@ -12,22 +12,35 @@ use netburn_record::Run;
 use netburn_report::environment::sentence;
 use netburn_report::sanitise::{sanitise, wrap};
 use netburn_runner::pool::processors;
-use netburn_scenario::{Document, Environment, Plan, load};
-use netburn_study::twin::{self, Agreement};
-use netburn_study::whatif::{AnswerError, Answers, Interventions, WhatIf, answer, json, propose, text};
+use netburn_scenario::{Plan, load};
+use netburn_study::twin::{self, Agreement, NoModel};
+use netburn_study::whatif::{AnswerError, Answers, Change, Interventions, answer, json, propose, repeated, text};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+mod fitted;
+
+/// Default number of simulations of each change.
+const RUNS: u16 = 8;
+/// Warning about remedies of a model that differs from the run.
+const POOR: &str = "most measured values differ from those of the model, so it may be that of another network.";
 
 /// `netburn explain RUN`.
 pub(crate) fn explain(args: &ExplainArgs) -> Result<ExitStatus, CliError> {
     let run = Run::open(&args.run).map_err(|error| unopened(&args.run, error))?;
-    if args.runs == 0 && args.model.is_some() {
+    let runs = args.runs.unwrap_or(RUNS);
+    if runs == 0 && args.model.is_some() {
         return Err(CliError::Usage(
             "--model needs simulations, and --runs 0 disables them".to_owned(),
         ));
     }
+    if runs > 0
+        && let Some(source) = fitted::source(args, &run)?
+    {
+        return fitted::explain(args, &run, &source);
+    }
     let model = args.model.as_deref().map(|name| modelled(&run, name)).transpose()?;
-    let (explanation, proposed, answers, agreement) = match args.runs {
+    let (explanation, proposed, answers, agreement) = match runs {
         0 => {
             let explanation = causes_of(&run).map_err(|error| unopened(&args.run, error))?;
             (explanation, Interventions::default(), None, None)
@@ -35,26 +48,27 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<ExitStatus, CliError> {
         _ => {
             let explanation = causes_by_simulation(args, &run, model.as_ref())?;
             let agreement = match &model {
-                Some(plan) => agreed(args, &run, plan)?,
+                Some(plan) => agreed(&run, &repeated(plan, runs.into()), args.jobs)?,
                 None => None,
             };
             let plan = model.as_ref().unwrap_or(&run.header().plan);
-            let (proposed, answers) = helped(args, &run, plan, &explanation.causes)?;
+            let (proposed, answers) = helped(args, runs, &run, plan, &explanation.causes)?;
             (explanation, proposed, answers, agreement)
         }
     };
+    let warning = agreement.as_ref().filter(|agreement| agreement.is_poor()).map(|_| POOR);
     let written = match args.format {
         Format::Json => {
             let mut object = json(&run.path().to_string_lossy(), &explanation, &proposed, answers.as_ref());
             if let Some(agreement) = &agreement {
                 object["agreement"] = twin::json(agreement);
+                object["uncertain"] = warning.is_some().into();
             }
             document(&object)
         }
         Format::Text => {
             let look = TerminalStyle::for_stdout();
-            let mut said = wrap(sentence(run.header().environment), look.width, "").join("\n");
-            said.push_str("\n\n");
+            let mut said = opening(&run, look.width);
             if let Some(agreement) = &agreement {
                 said.push_str(&twin::text(agreement, look.width, look.colour));
                 said.push_str("\n\n");
@@ -63,6 +77,7 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<ExitStatus, CliError> {
                 &explanation,
                 &proposed,
                 answers.as_ref(),
+                warning,
                 look.width,
                 look.colour,
             ));
@@ -73,14 +88,20 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<ExitStatus, CliError> {
     Ok(ExitStatus::Success)
 }
 
+/// The sentence on the environment, with which an explanation begins, and an empty line.
+fn opening(run: &Run, width: usize) -> String {
+    let mut said = wrap(sentence(run.header().environment), width, "").join("\n");
+    said.push_str("\n\n");
+    said
+}
+
 /// Plan of the run's workloads on the network of this scenario.
 fn modelled(run: &Run, name: &str) -> Result<Plan, CliError> {
-    let model = load(name).and_then(|document| document.resolve_for(Environment::Simulate));
-    let (model, _) = model.map_err(wrong)?;
-    let plan = twin::on_model(&run.header().plan, &model)
-        .map_err(|error| CliError::Usage(sanitise(&format!("{name} is no model of this run: {error}"))))?;
-    let checked = Document::from_json(&plan.to_json()).resolve_for(Environment::Simulate);
-    Ok(checked.map_err(wrong)?.0)
+    let document = load(name).map_err(wrong)?;
+    twin::loaded(&run.header().plan, &document).map_err(|error| match error {
+        NoModel::Scenario(error) => wrong(error),
+        error => CliError::Usage(sanitise(&format!("{name} is no model of this run: {error}"))),
+    })
 }
 
 /// The causes by simulation, of the model if there is one. Those that `run` found and stored are those of its report.
@@ -99,11 +120,11 @@ fn causes_by_simulation(args: &ExplainArgs, run: &Run, model: Option<&Plan>) -> 
     })
 }
 
-/// Measured values beside those of simulations of the model.
-fn agreed(args: &ExplainArgs, run: &Run, plan: &Plan) -> Result<Option<Agreement>, CliError> {
+/// Measured values beside those of simulations of the model, or of several models.
+fn agreed(run: &Run, plans: &[Plan], jobs: Option<u16>) -> Result<Option<Agreement>, CliError> {
     let cancel = signals::cancel_or_exit(signals::STOPPING)?;
-    let threads = args.jobs.map_or_else(processors, usize::from);
-    twin::agreement(run.summary(), plan, usize::from(args.runs), threads, &cancel)
+    let threads = jobs.map_or_else(processors, usize::from);
+    twin::agreement(run.summary(), plans, threads, &cancel)
         .map_err(|error| CliError::Usage(sanitise(&error.to_string())))
 }
 
@@ -117,6 +138,7 @@ fn announce(rules: &Explanation) {
 /// Simulated remedies.
 fn helped(
     args: &ExplainArgs,
+    runs: u16,
     run: &Run,
     plan: &Plan,
     causes: &[Cause],
@@ -126,26 +148,26 @@ fn helped(
     let Some(plan) = &proposed.plan else {
         return Ok((proposed.changes, None));
     };
-    match simulate_changes(plan, &proposed.changes.what_ifs, args.runs, args.jobs)? {
+    let changes = proposed.changes.what_ifs.iter().cloned().map(Change::from).collect();
+    match simulate_changes(&repeated(plan, runs.into()), changes, args.jobs)? {
         Ok(answers) => Ok((proposed.changes, Some(answers))),
         Err(AnswerError::Stopped) => Ok((Interventions::not_simulated(&"stopped before the first result"), None)),
         Err(error) => Ok((Interventions::not_simulated(&error), None)),
     }
 }
 
-/// Simulates a plan without and with each change, `runs` times on `jobs` processors (all by default), and shows the progress.
+/// Simulates each plan without and with each change on `jobs` processors (all by default), and shows the progress.
 pub(crate) fn simulate_changes(
-    plan: &Plan,
-    what_ifs: &[WhatIf],
-    runs: u16,
+    plans: &[Plan],
+    changes: Vec<Change>,
     jobs: Option<u16>,
 ) -> Result<Result<Answers, AnswerError>, CliError> {
     let threads = jobs.map_or_else(processors, usize::from);
     let cancel = signals::cancel_or_exit(signals::STOPPING)?;
-    let changes = what_ifs.len();
-    let plural = if changes == 1 { "change" } else { "changes" };
+    let (count, runs) = (changes.len(), plans.len());
+    let plural = if count == 1 { "change" } else { "changes" };
     eprint_message(&format!(
-        "simulating the scenario without and with {changes} {plural}, {runs} times each: a model, not the network"
+        "simulating the scenario without and with {count} {plural}, {runs} times each: a model, not the network"
     ));
     let (shown, begun) = (Mutex::new(0), Instant::now());
     let progress = |done: u64, of: u64| {
@@ -155,7 +177,7 @@ pub(crate) fn simulate_changes(
             overwrite_line(&format!("{done} of {of} runs{left}"), &mut last);
         }
     };
-    let answers = answer(plan, what_ifs.to_vec(), usize::from(runs), threads, &cancel, &progress);
+    let answers = answer(plans, changes, threads, &cancel, &progress);
     if stderr_is_terminal() {
         overwrite_line("", &mut shown.lock().unwrap_or_else(PoisonError::into_inner));
     }

@@ -79,7 +79,7 @@ pub(crate) fn judged(result: &Fit) -> ExitStatus {
 }
 
 /// Fits on several threads, and shows the progress.
-fn simulated(measurement: &Measurement, settings: &Settings, threads: usize) -> Result<Fit, CliError> {
+pub(crate) fn simulated(measurement: &Measurement, settings: &Settings, threads: usize) -> Result<Fit, CliError> {
     let (done, shown) = (AtomicUsize::new(0), Mutex::new(0));
     let result = fitted(measurement, settings, &|count, work| {
         map(count, threads, &|number| {
@@ -99,7 +99,7 @@ fn simulated(measurement: &Measurement, settings: &Settings, threads: usize) -> 
 }
 
 /// A run that is no measurement is invalid input, and one that is not reliable is no measurement.
-fn unusable(folder: &Path, error: CannotFit) -> CliError {
+pub(crate) fn unusable(folder: &Path, error: CannotFit) -> CliError {
     let text = sanitise(&format!("{}: {error}", folder.display()));
     match error {
         CannotFit::Record(error) => unopened(folder, error),

@@ -13,7 +13,7 @@ use netburn_runner::pool::processors;
 use netburn_runner::{Cancel, Event, RunControl, RunEnvironment as _, RunError, Simulation};
 use netburn_scenario::{Environment, Plan};
 use netburn_study::causes::{Simulator, plan_of, simulated};
-use netburn_study::whatif::{Interventions, answer, json, propose};
+use netburn_study::whatif::{Change, Interventions, answer, json, propose, repeated};
 use netburn_units::Instant;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -130,7 +130,8 @@ impl Run {
                 return Ok((run, explanation, proposed.changes, None));
             };
             let report = |done: u64, all: u64| shown.set(done as f64 / all.max(1) as f64);
-            match answer(plan, proposed.changes.what_ifs.clone(), runs, threads, &stop, &report) {
+            let changes = proposed.changes.what_ifs.iter().cloned().map(Change::from).collect();
+            match answer(&repeated(plan, runs), changes, threads, &stop, &report) {
                 Ok(answers) => Ok((run, explanation, proposed.changes, Some(answers))),
                 Err(error) => Ok((run, explanation, Interventions::not_simulated(&error), None)),
             }

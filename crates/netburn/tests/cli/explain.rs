@@ -140,3 +140,89 @@ fn a_model_replaces_the_network_of_a_run() {
     finish(bench.netburn(["explain", "run", "--model", "nowhere.toml"])).expect(2);
     finish(bench.netburn(["explain", "run", "--model", "model.toml", "--runs", "0"])).expect(2);
 }
+
+/// An access point with one deep FIFO is slower than its line, and the tablet is far away: its download delays the laptop.
+const BLOATED: &str = r#"
+[server.link]
+delay = "9 ms"
+[ap.home]
+queue = "fifo"
+queue_limit = "400 packets"
+wan = { down = "60 Mbit/s", up = "20 Mbit/s", delay = "4 ms", queue = "200 KiB" }
+[ap.home.radio.5g]
+standard = "802.11n"
+width = "20 MHz"
+streams = 1
+[station.laptop]
+joins = "home.5g"
+signal = "-50 dBm"
+[station.tablet]
+joins = "home.5g"
+signal = "-84 dBm"
+"#;
+
+/// Simulates the measurement of a house. Its scenario is then that of a fleet, without the network.
+fn measured(bench: &Bench, house: &str) {
+    bench.write("house.toml", house);
+    let measure = finish(bench.netburn(["scenarios", "measure", "--house", "house.toml"])).expect(0);
+    bench.write("measure.toml", measure.out());
+    bench.simulate("measure.toml", "measured", &[]);
+}
+
+#[test]
+#[cfg_attr(not(feature = "all-tests"), ignore = "takes minutes: scripts/test runs it")]
+fn a_measurement_is_fitted_and_judged_under_the_load_of_a_household() {
+    let bench = Bench::new();
+    measured(&bench, BLOATED);
+    let options = ["explain", "measured", "--model", "measured", "--runs", "4"];
+    let json: Value = finish(bench.netburn(options.into_iter().chain(["--format", "json"])))
+        .expect(0)
+        .json();
+    assert_eq!(json["fit"]["load"], "household");
+    assert_eq!(json["fit"]["explains"], true);
+    assert_eq!(json["uncertain"], false);
+    assert_eq!(json["differences"], serde_json::json!([]));
+    assert_eq!(json["effects"]["models"], 4);
+    assert!(json["effects"]["missing"].as_u64() >= Some(3), "{}", json["effects"]);
+    let text = finish(bench.netburn(options)).expect(0).out();
+    assert!(
+        text.contains(
+            "Simulated load, 30 s: every device makes a voice call and opens web pages, and at the same time"
+        ),
+        "{text}"
+    );
+
+    // The load of another run on the same models.
+    bench.write(
+        "house.toml",
+        format!(
+            "duration = \"15 s\"\n{}",
+            BLOATED
+                .replace("\"-50 dBm\"", "\"-50 dBm\"\nworkload = \"browsing\"")
+                .replace("\"-84 dBm\"", "\"-84 dBm\"\nworkload = \"download\"")
+        ),
+    );
+    bench.simulate("house.toml", "run", &[]);
+    let options = [
+        "explain", "run", "--model", "measured", "--runs", "3", "--format", "json",
+    ];
+    let json: Value = finish(bench.netburn(options)).expect(0).json();
+    assert_eq!(json["fit"]["load"], "run");
+    assert_eq!(json["agreement"]["runs"], 3);
+}
+
+#[test]
+fn a_folder_without_a_measurement_is_no_model() {
+    let bench = Bench::new();
+    bench.write("house.toml", HOUSE);
+    bench.simulate("house.toml", "run", &["--duration", "3s"]);
+    let wrong = finish(bench.netburn(["explain", "run", "--model", "run"])).expect(2);
+    assert!(
+        wrong
+            .stderr
+            .contains("the workload `browsing` of laptop is not part of a measurement"),
+        "{}",
+        wrong.stderr
+    );
+    finish(bench.netburn(["explain", "run", "--model", "run", "--runs", "0"])).expect(2);
+}

@@ -104,7 +104,7 @@ pub struct Finding {
 /// Relative decrease of a loss that is worth a closer look.
 const HELPS: f64 = 0.15;
 /// Relative decrease of a loss that is clearly better.
-pub(super) const CLEARLY: f64 = 0.35;
+pub(crate) const CLEARLY: f64 = 0.35;
 /// Relative decrease of a loss after which little is left to explain.
 pub(super) const MIN_ENOUGH: f64 = 0.8;
 

@@ -12,6 +12,7 @@ mod goal;
 mod model;
 mod of_run;
 
+pub(crate) use decide::CLEARLY;
 pub use decide::{Diagnosis, Finding, Found, Options, decide};
 pub use explain::explain;
 pub use goal::{GoalState, Outcome, Victim, missed};

@@ -98,6 +98,7 @@ fn answer(queue: &str, verdict: Verdict) -> Answer {
 fn answers(answers: Vec<Answer>) -> Answers {
     Answers {
         runs: 8,
+        baseline: Vec::new(),
         verdict: Verdict::Fail,
         answers,
         interrupted: false,

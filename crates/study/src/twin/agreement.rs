@@ -73,27 +73,28 @@ impl Agreement {
         differing.sort_by(|one, other| other.distance().total_cmp(&one.distance()));
         differing
     }
+
+    /// True if most values differ, so that the model is that of another network.
+    #[must_use]
+    pub fn is_poor(&self) -> bool {
+        2 * self.differing().len() > self.values.len()
+    }
 }
 
-/// Simulates `plan` `runs` times on `threads` threads, with consecutive seeds, and compares the measured values with the
-/// simulated ones. The result does not depend on the number of threads. `None` if `cancel` was stopped.
+/// Simulates each of `plans` on `threads` threads, and compares the measured values with the simulated ones. The plans are
+/// [one model with several seeds](crate::whatif::repeated), or several [models](super::models). The result does not depend
+/// on the number of threads. `None` if `cancel` was stopped.
 ///
 /// # Errors
-/// The plan cannot be simulated.
+/// A plan cannot be simulated.
 pub fn agreement(
     measured: &Summary,
-    plan: &Plan,
-    runs: usize,
+    plans: &[Plan],
     threads: usize,
     cancel: &Cancel,
 ) -> Result<Option<Agreement>, SimulateError> {
-    let runs = runs.max(1);
-    let summaries = map(runs, threads, &|run| {
-        let seeded = Plan {
-            seed: plan.seed.repeat(run as u64),
-            ..plan.clone()
-        };
-        simulate_summary(&seeded, &plan.name, &mut |_| {
+    let summaries = map(plans.len(), threads, &|run| {
+        simulate_summary(&plans[run], &plans[run].name, &mut |_| {
             if cancel.is_stopped() {
                 ControlFlow::Break(())
             } else {

@@ -4,13 +4,20 @@
 //! 2. [`agreement()`] simulates that plan and compares each measured value with the simulated ones.
 //! 3. [`text()`] and [`json()`] format the comparison.
 //!
+//! [`models()`] does the first step for several equally likely models. A run that only measured the network has no workloads
+//! of its users, so [`household()`] has some.
+//!
 //! The [remedies](crate::whatif) of such a run are changes of the model. They are worth as much as the model agrees.
 
 mod agreement;
+mod household;
+mod models;
 mod network;
 mod text;
 
 pub use agreement::{Agreement, Compared, agreement};
+pub use household::{household, household_sentence};
+pub use models::{NoModel, lasting, loaded, models, recorded};
 pub use network::{NotThisNetwork, on_model};
 pub use text::{json, text};
 

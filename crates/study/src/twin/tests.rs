@@ -1,4 +1,5 @@
 use super::{Agreement, agreement, on_model};
+use crate::whatif::repeated;
 use netburn_record::Summary;
 use netburn_runner::{Cancel, simulate_summary};
 use netburn_scenario::{Document, Environment, Plan};
@@ -69,7 +70,7 @@ fn measured(model: &Plan) -> Summary {
 
 fn agreed(measured: &Summary, model: &Plan, threads: usize) -> Agreement {
     let plan = on_model(&run(), model).unwrap();
-    let agreement = agreement(measured, &plan, 8, threads, &Cancel::default());
+    let agreement = agreement(measured, &repeated(&plan, 8), threads, &Cancel::default());
     agreement.expect("it is simulated").expect("nothing stopped it")
 }
 
@@ -167,5 +168,5 @@ fn a_stopped_comparison_has_no_result() {
     let cancel = Cancel::default();
     cancel.stop();
     let house = measured(&model(&[]));
-    assert_eq!(agreement(&house, &plan, 8, 2, &cancel).unwrap(), None);
+    assert_eq!(agreement(&house, &repeated(&plan, 8), 2, &cancel).unwrap(), None);
 }

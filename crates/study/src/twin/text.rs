@@ -45,7 +45,7 @@ pub fn text(agreement: &Agreement, width: usize, colour: bool) -> String {
     if differing.len() > MAX_ROWS {
         lines.push(format!("  and {} more", differing.len() - MAX_ROWS));
     }
-    if 2 * differing.len() > all {
+    if agreement.is_poor() {
         lines.extend(wrap(
             "Most values differ, so the remedies below are those of another network.",
             width,

@@ -1,6 +1,6 @@
 //! Simulation of a plan without and with each change, and comparison of the results.
 
-use super::WhatIf;
+use super::{Change, WhatIf};
 use netburn_analysis::compare::{Comparison, Options, Side, judge_together};
 use netburn_record::Summary;
 use netburn_runner::pool::map;
@@ -17,8 +17,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Results of all changes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answers {
-    /// Number of runs per plan, with the same seeds.
+    /// Number of runs with and without each change, with the same seeds.
     pub runs: usize,
+    /// The runs without a change, in the order of their plans.
+    pub baseline: Vec<Summary>,
     /// Worst verdict of the runs of the unchanged plan.
     pub verdict: Verdict,
     /// One result for each change, the best first.
@@ -50,45 +52,41 @@ pub enum AnswerError {
     Stopped,
 }
 
-/// Simulates `plan` and every change `runs` times, with consecutive seeds of the plan, on `threads` threads, and
-/// compares the results. The results do not depend on the number of threads. Calls `progress` with the number of
-/// finished and of all runs.
+/// Simulates each of `plans` once, and once with every change with the same seed, on `threads` threads, and compares the
+/// results. The plans can be [one plan with several seeds](super::repeated), or equally likely models of one network. The
+/// results do not depend on the number of threads. Calls `progress` with the number of finished and of all runs.
 ///
 /// If `cancel` is stopped, the changes whose runs have all ended keep their results.
 ///
 /// # Errors
 /// The plan cannot be simulated, or `cancel` was stopped before a change had a result.
 pub fn answer(
-    plan: &Plan,
-    what_ifs: Vec<WhatIf>,
-    runs: usize,
+    plans: &[Plan],
+    changes: Vec<Change>,
     threads: usize,
     cancel: &Cancel,
     progress: &(dyn Fn(u64, u64) + Sync),
 ) -> Result<Answers, AnswerError> {
-    let plans: Vec<&Plan> = std::iter::once(plan)
-        .chain(what_ifs.iter().map(|what_if| &what_if.plan))
-        .collect();
-    let runs = runs.max(1);
-    let all = plans.len() * runs;
+    let runs = plans.len();
+    let all = (1 + changes.len()) * runs;
     let done = AtomicU64::new(0);
     let summaries = map(all, threads, &|place| {
-        let (which, run) = (place / runs, (place % runs) as u64);
-        let seeded = Plan {
-            seed: plan.seed.repeat(run),
-            ..plans[which].clone()
-        };
-        let result = summary(&seeded, cancel);
+        let run = place % runs;
+        let changed = (place / runs).checked_sub(1).map(|which| Plan {
+            seed: plans[run].seed,
+            ..changes[which].plan(run).clone()
+        });
+        let result = summary(changed.as_ref().unwrap_or(&plans[run]), cancel);
         progress(done.fetch_add(1, Ordering::Relaxed) + 1, all as u64);
         result
     });
     let mut sets = complete_sets(summaries, runs)?.into_iter();
     let without = sets.next().flatten().ok_or(AnswerError::Stopped)?;
     let interrupted = sets.as_slice().iter().any(Option::is_none);
-    let ended = what_ifs
+    let ended = changes
         .into_iter()
         .zip(sets)
-        .filter_map(|(what_if, with)| Some((what_if, with?)));
+        .filter_map(|(change, with)| Some((change.what_if, with?)));
     let answers = ended.map(|(what_if, with)| Answer {
         comparison: Comparison::unjudged(
             side(&what_if.label, &with),
@@ -114,6 +112,7 @@ pub fn answer(
         answers,
         interrupted,
         verdict: verdict(&without),
+        baseline: without,
     })
 }
 

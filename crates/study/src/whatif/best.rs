@@ -93,6 +93,7 @@ mod tests {
         sort(&mut answers);
         Answers {
             runs: 8,
+            baseline: Vec::new(),
             verdict: Verdict::Fail,
             answers,
             interrupted: false,

@@ -12,12 +12,14 @@ use netburn_report::table::{Cell, left, render, right};
 use netburn_stats::metric_change::Judgement;
 use serde_json::{Value, json};
 
-/// Formats the likely causes and the result of each change, `width` columns wide.
+/// Formats the likely causes and the result of each change, `width` columns wide. `warning` is the reason for which the model may
+/// be that of another network; each change is then marked.
 #[must_use]
 pub fn text(
     explanation: &Explanation,
     proposed: &Interventions,
     answers: Option<&Answers>,
+    warning: Option<&str>,
     width: usize,
     colour: bool,
 ) -> String {
@@ -46,6 +48,9 @@ pub fn text(
         for answer in &answers.answers {
             output.push(String::new());
             output.extend(block(answer, width, colour));
+            if let Some(warning) = warning {
+                output.extend(wrap(&format!("  Uncertain: {}", sanitise(warning)), width, "  "));
+            }
         }
         output.push(String::new());
         let few = answers.answers.iter().find_map(|answer| answer.comparison.too_few());

@@ -1,0 +1,319 @@
+//! `netburn explain` with models that are fitted to a measurement.
+
+use super::{agreed, announce, opening, simulate_changes};
+use crate::args::{ExplainArgs, Format};
+use crate::causes;
+use crate::exit::{CliError, ExitStatus};
+use crate::fit;
+use crate::record::unopened;
+use crate::terminal::{TerminalStyle, document, eprint_message, print_stdout};
+use netburn_analysis::explain::{Explanation, explain as by_rules};
+use netburn_fit::difference::{Difference, differences};
+use netburn_fit::result::discipline_comment;
+use netburn_fit::{Fit, Measurement, Schedule, Settings};
+use netburn_record::{Environment, Run, Summary};
+use netburn_report::sanitise::{sanitise, wrap};
+use netburn_report::style::{Tone, paint};
+use netburn_runner::pool::{map, processors};
+use netburn_runner::simulate_summary;
+use netburn_scenario::{Document, Plan};
+use netburn_study::causes::missed;
+use netburn_study::twin::{self, Agreement, NoModel};
+use netburn_study::whatif::{
+    AnswerError, Answers, Change, Effects, Interventions, advice, advice_json, effects, json as described, propose,
+    text,
+};
+use serde_json::{Value, json};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+/// Default number of models.
+const MODELS: u16 = 12;
+
+/// A measurement to which models can be fitted.
+#[derive(Debug)]
+pub(super) struct Source {
+    path: PathBuf,
+    measurement: Measurement,
+}
+
+/// The measurement to which models are fitted: the folder of `--model`, or the run itself, if its scenario does not describe
+/// the radio. `None` if there is none.
+pub(super) fn source(args: &ExplainArgs, run: &Run) -> Result<Option<Source>, CliError> {
+    let length = Settings::default().length;
+    match args.model.as_deref().map(Path::new) {
+        Some(path) if path.is_dir() => {
+            let other = Run::open(path).map_err(|error| unopened(path, error))?;
+            let measurement = Measurement::of_run(&other, length).map_err(|error| fit::unusable(path, error))?;
+            let path = path.to_owned();
+            Ok(Some(Source { path, measurement }))
+        }
+        Some(_) => Ok(None),
+        None if is_described(run) || Schedule::of_plan(&run.header().plan).is_err() => Ok(None),
+        None => match Measurement::of_run(run, length) {
+            Ok(measurement) => Ok(Some(Source {
+                path: args.run.clone(),
+                measurement,
+            })),
+            Err(error) => {
+                eprint_message(&sanitise(&format!("no model is fitted: {error}")));
+                Ok(None)
+            }
+        },
+    }
+}
+
+/// True if the scenario of a run describes the radio, so that it can be simulated.
+fn is_described(run: &Run) -> bool {
+    let plan = Document::from_json(&run.header().plan.to_json());
+    plan.resolve_for(Environment::Simulate).is_ok()
+}
+
+/// The load under which the network is judged.
+struct Load {
+    /// Workloads, with or without a network.
+    plan: Plan,
+    /// One sentence.
+    sentence: String,
+    /// The run whose workloads they are; `None` for a household.
+    is_of_run: bool,
+}
+
+fn load(run: &Run, stations: &[String]) -> Result<Load, CliError> {
+    if Schedule::of_plan(&run.header().plan).is_err() {
+        return Ok(Load {
+            plan: run.header().plan.clone(),
+            sentence: "Simulated load: that of the run.".to_owned(),
+            is_of_run: true,
+        });
+    }
+    let plan = twin::household(stations).map_err(crate::plan::wrong)?;
+    Ok(Load {
+        plan,
+        sentence: twin::household_sentence(stations),
+        is_of_run: false,
+    })
+}
+
+/// Contents of an output.
+struct Explained<'a> {
+    source: &'a Source,
+    fit: &'a Fit,
+    load: &'a Load,
+    differences: Vec<Difference>,
+    agreement: Option<Agreement>,
+    explanation: Explanation,
+    proposed: Interventions,
+    answers: Option<Answers>,
+}
+
+/// `netburn explain` of a measurement, or with a measurement as its model.
+pub(super) fn explain(args: &ExplainArgs, run: &Run, source: &Source) -> Result<ExitStatus, CliError> {
+    let threads = args.jobs.map_or_else(processors, usize::from);
+    let stations = &source.measurement.schedule.stations;
+    let load = load(run, stations)?;
+    eprint_message("fitting models to the measurement, which takes up to a minute");
+    let fit = fit::simulated(&source.measurement, &Settings::default(), threads)?;
+    let count = usize::from(args.runs.unwrap_or(MODELS));
+    let unusable = |error: NoModel| match error {
+        NoModel::Scenario(error) => crate::plan::wrong(error),
+        error => CliError::Usage(sanitise(&format!(
+            "{} is no measurement of the network of this run: {error}",
+            source.path.display()
+        ))),
+    };
+    let models = twin::models(&load.plan, &fit.scenarios(count)).map_err(unusable)?;
+    let likely = Document::from_toml("fit", &fit.scenario).map_err(crate::plan::wrong)?;
+    let likely = twin::loaded(&load.plan, &likely).map_err(unusable)?;
+    let (agreement, diagnosis) = if load.is_of_run {
+        (agreed(run, &models, args.jobs)?, of_run(run, likely, threads)?)
+    } else {
+        (None, of_household(likely, &models, threads)?)
+    };
+    let (proposed, answers) = remedies(args, &models, &diagnosis)?;
+    let result = Explained {
+        source,
+        fit: &fit,
+        load: &load,
+        differences: differences(&source.measurement),
+        agreement,
+        explanation: diagnosis.explanation,
+        proposed,
+        answers,
+    };
+    let effects = result.answers.as_ref().map(|answers| effects(answers, &diagnosis.plan));
+    let written = match args.format {
+        Format::Json => document(&result.json(run, effects.as_ref())),
+        Format::Text => result.text(run, effects.as_ref()),
+    };
+    print_stdout(&written)?;
+    Ok(ExitStatus::Success)
+}
+
+/// Causes in one model.
+struct Diagnosis {
+    plan: Plan,
+    summary: Summary,
+    explanation: Explanation,
+}
+
+/// Causes of the missed goals of a measured run, in the likeliest model.
+fn of_run(run: &Run, likely: Plan, threads: usize) -> Result<Diagnosis, CliError> {
+    let rules = by_rules(run).map_err(|error| unopened(run.path(), error))?;
+    announce(&rules);
+    let (explanation, _) = causes::on_plan(run, &likely, &rules, threads)?;
+    Ok(Diagnosis {
+        plan: likely,
+        summary: run.summary().clone(),
+        explanation,
+    })
+}
+
+/// Causes of the goals that a household misses: in the likeliest model or, if this one misses none, in the first that does.
+fn of_household(likely: Plan, models: &[Plan], threads: usize) -> Result<Diagnosis, CliError> {
+    let failed = |error: &dyn std::fmt::Display| CliError::Failed(error.to_string());
+    let plans: Vec<&Plan> = std::iter::once(&likely).chain(models).collect();
+    let misses = map(plans.len(), threads, &|number| {
+        let summary = simulate_summary(plans[number], "household", &mut |_| ControlFlow::Continue(()));
+        summary.map(|summary| summary.is_some_and(|summary| !missed(plans[number], &summary).is_empty()))
+    });
+    let misses: Vec<bool> = misses
+        .into_iter()
+        .collect::<Result<_, _>>()
+        .map_err(|error| failed(&error))?;
+    let first = misses.iter().position(|misses| *misses);
+    let plan = plans[first.unwrap_or(0)].clone();
+    let run = twin::recorded(&plan).map_err(|error| failed(&error))?;
+    let explanation = match first {
+        Some(_) => {
+            let rules = by_rules(&run).map_err(|error| failed(&error))?;
+            causes::on_plan(&run, &plan, &rules, threads)?.0
+        }
+        None => Explanation::default(),
+    };
+    Ok(Diagnosis {
+        summary: run.summary().clone(),
+        plan,
+        explanation,
+    })
+}
+
+/// Changes for the causes, simulated on all models. Without a change, only the models are simulated.
+fn remedies(
+    args: &ExplainArgs,
+    models: &[Plan],
+    diagnosis: &Diagnosis,
+) -> Result<(Interventions, Option<Answers>), CliError> {
+    let wrong = |error| CliError::Usage(format!("{error}"));
+    let duration = args.duration.as_deref();
+    let causes = &diagnosis.explanation.causes;
+    let proposed = propose(&diagnosis.plan, &diagnosis.summary, causes, duration).map_err(wrong)?;
+    let lasting = models.iter().map(|model| twin::lasting(model, duration));
+    let models = lasting.collect::<Result<Vec<Plan>, _>>().map_err(wrong)?;
+    let what_ifs = proposed.changes.what_ifs.iter().cloned();
+    let changes = what_ifs
+        .filter_map(|what_if| Change::on_each(what_if, &models))
+        .collect();
+    Ok(match simulate_changes(&models, changes, args.jobs)? {
+        Ok(answers) => (proposed.changes, Some(answers)),
+        Err(AnswerError::Stopped) => (Interventions::not_simulated(&"stopped before the first result"), None),
+        Err(error) => (Interventions::not_simulated(&error), None),
+    })
+}
+
+impl Explained<'_> {
+    /// Warning about the models, if they do not explain what was measured.
+    fn warning(&self) -> Option<String> {
+        if !self.fit.explains() {
+            return Some(format!(
+                "the model does not explain the measurement (misfit {:.1}, where 1 is expected), so each change may act \
+                 differently in your network.",
+                self.fit.misfit
+            ));
+        }
+        let is_poor = self.agreement.as_ref().is_some_and(Agreement::is_poor);
+        is_poor.then(|| super::POOR.to_owned())
+    }
+
+    fn sentences(&self) -> Vec<String> {
+        let stations = &self.source.measurement.schedule.stations;
+        self.differences.iter().map(|one| one.sentence(stations)).collect()
+    }
+
+    fn text(&self, run: &Run, effects: Option<&Effects<'_>>) -> String {
+        let look = TerminalStyle::for_stdout();
+        let warning = self.warning();
+        let mut parts = Vec::new();
+        let heading = |text: &str| wrap(&paint(text, Tone::Heading, look.colour), look.width, "").join("\n");
+        parts.push(wrap(&sanitise(&self.load.sentence), look.width, "").join("\n"));
+        if let Some(effects) = effects {
+            parts.push(advice(
+                effects,
+                &self.explanation,
+                warning.as_deref(),
+                look.width,
+                look.colour,
+            ));
+        }
+        if !self.differences.is_empty() {
+            let mut lines = vec![heading("Not in the model, because only these devices have it:")];
+            for sentence in self.sentences() {
+                lines.extend(wrap(&format!("- {}", sanitise(&sentence)), look.width, "  "));
+            }
+            parts.push(lines.join("\n"));
+        }
+        let mut details = heading("Details:");
+        details.push('\n');
+        let model = format!(
+            "Models fitted to {}: queue of the access point {}; misfit {:.1}.",
+            self.source.path.display(),
+            discipline_comment(&self.fit.disciplines),
+            self.fit.misfit
+        );
+        details.push_str(&wrap(&sanitise(&model), look.width, "").join("\n"));
+        parts.push(details);
+        if let Some(agreement) = &self.agreement {
+            parts.push(twin::text(agreement, look.width, look.colour));
+        }
+        parts.push(text(
+            &self.explanation,
+            &self.proposed,
+            self.answers.as_ref(),
+            warning.as_deref(),
+            look.width,
+            look.colour,
+        ));
+        opening(run, look.width) + &parts.join("\n\n")
+    }
+
+    /// The document of an explanation, with these further keys: `fit`, `differences`, `effects`, `uncertain`, and for the load
+    /// of a run `agreement`.
+    fn json(&self, run: &Run, effects: Option<&Effects<'_>>) -> Value {
+        let mut object = described(
+            &run.path().to_string_lossy(),
+            &self.explanation,
+            &self.proposed,
+            self.answers.as_ref(),
+        );
+        let disciplines = self.fit.disciplines.iter();
+        let disciplines: Vec<Value> = disciplines
+            .map(|(kind, probability)| json!({ "queue": kind.name(), "probability": probability }))
+            .collect();
+        object["fit"] = json!({
+            "measurement": self.source.path.display().to_string(),
+            "explains": self.fit.explains(),
+            "misfit": self.fit.misfit,
+            "disciplines": disciplines,
+            "load": if self.load.is_of_run { "run" } else { "household" },
+        });
+        let stations = &self.source.measurement.schedule.stations;
+        let difference = |one: &Difference| json!({ "kind": one.name(), "station": stations[one.station()], "what": one.sentence(stations) });
+        object["differences"] = self.differences.iter().map(difference).collect();
+        object["effects"] = effects.map_or(Value::Null, advice_json);
+        object["uncertain"] = self.warning().is_some().into();
+        if let Some(agreement) = &self.agreement {
+            object["agreement"] = twin::json(agreement);
+        }
+        object
+    }
+}

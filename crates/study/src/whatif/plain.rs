@@ -1,0 +1,110 @@
+//! Changes and values in words without technical terms.
+
+use super::{Value, WhatIf};
+use netburn_analysis::format::mbps;
+
+/// Path of the throughput among the metrics.
+const THROUGHPUT: &str = "throughput_mbps";
+
+/// Words for the goals of a kind of workload: kind, a part of the text of the goal, words that precede a share.
+const GOALS: [(&str, &str, &str); 9] = [
+    ("pages", "", "pages in time"),
+    ("voice", "", "clear call"),
+    ("calls", "", "call in time"),
+    ("stream", "stall", "video without stalls"),
+    ("stream", "", "video at its full rate"),
+    ("dash", "stall", "video without stalls"),
+    ("dash", "", "video at its full rate"),
+    ("game", "", "game in time"),
+    ("video-call", "", "video call in time"),
+];
+
+/// The change as an instruction, without a full stop.
+pub(super) fn instruction(what_if: &WhatIf) -> String {
+    let sentence = what_if.set.iter().find_map(|(key, value)| {
+        let parts: Vec<&str> = key.split('.').collect();
+        match (parts.as_slice(), value.as_str()) {
+            (["ap", _, "queue"], "airtime" | "fq-codel" | "fq-mac") => Some(
+                "Use a fair queue in the access point, so that no device has to wait for the packets of another"
+                    .to_owned(),
+            ),
+            (["ap", _, "aql"], _) => Some("Limit the hardware queue of the access point (AQL)".to_owned()),
+            ([.., "wan", "shaper_down"], _) if both(what_if) => Some(sqm("both directions")),
+            ([.., "wan", "shaper_down"], _) => Some(sqm("downloads")),
+            ([.., "wan", "shaper_up"], _) => Some(sqm("uploads")),
+            ([.., "wan", "queue"], _) => {
+                Some("Use a short queue for the internet line in the router or modem".to_owned())
+            }
+            ([.., "wan", "down" | "up"], _) => what_if
+                .label
+                .split_once(" has ")
+                .map(|(_, rate)| format!("Get an internet line with {}", rate.replace("its rate", "the rate"))),
+            (["station", name, "signal"], to) => {
+                Some(format!("Move {name} nearer to the access point, to a signal of {to}"))
+            }
+            (["station", name, "adapter_rate"], _) if what_if.label.starts_with(&format!("{name} receives ")) => {
+                let (_, rate) = what_if.label.rsplit_once("at most ")?;
+                Some(format!("Limit downloads of {name} to {rate} in its program"))
+            }
+            (["station", name, "adapter_rate"], _) if what_if.label.starts_with(&format!("{name} sends ")) => {
+                let (_, rate) = what_if.label.rsplit_once("at most ")?;
+                Some(format!("Limit uploads of {name} to {rate} in its program"))
+            }
+            _ => None,
+        }
+    });
+    sentence.unwrap_or_else(|| what_if.label.clone())
+}
+
+fn both(what_if: &WhatIf) -> bool {
+    what_if.set.iter().any(|(key, _)| key.ends_with(".wan.shaper_up"))
+}
+
+fn sqm(direction: &str) -> String {
+    format!("Use SQM in the router for {direction}: it keeps them slightly below the rate of the internet line")
+}
+
+/// Name of a value; `None` for one that only an engineer needs.
+pub(super) fn name(value: &Value) -> Option<String> {
+    if let Some((_, goal)) = &value.key.goal {
+        let known = GOALS
+            .iter()
+            .find(|(kind, part, _)| *kind == value.kind && goal.contains(part));
+        let workload = value.key.workload.as_deref().unwrap_or_default();
+        return Some(known.map_or_else(|| format!("{workload}, {goal}:"), |(_, _, words)| (*words).to_owned()));
+    }
+    if value.key.quantity.path != THROUGHPUT {
+        return None;
+    }
+    let is_transfer = matches!(value.kind.as_str(), "download" | "upload");
+    is_transfer.then(|| match value.key.workload {
+        Some(_) => value.kind.clone(),
+        // That of a device includes its other workloads.
+        None => format!("{} and the rest", value.kind),
+    })
+}
+
+/// `31 % → 96 % (91 to 99 %)`: the medians, and the smallest and the largest value with the change.
+pub(super) fn change(value: &Value) -> String {
+    let [low, median, high] = value.after;
+    let before = value.before[1];
+    let is_goal = value.is_goal();
+    let number = |one: f64| {
+        if is_goal {
+            // A share that is nearly 1 must not look complete.
+            format!("{:.0}", (one * 100.0 + 1e-9).floor())
+        } else {
+            mbps(one)
+        }
+    };
+    let mut range = number(low);
+    if number(low) != number(high) {
+        range.push_str(&format!(" to {}", number(high)));
+    }
+    let (before, median) = (number(before), number(median));
+    if is_goal {
+        format!("{before} % → {median} % ({range} %)")
+    } else {
+        format!("{before} → {median} Mbit/s ({range})")
+    }
+}
