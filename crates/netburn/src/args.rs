@@ -19,6 +19,7 @@ mod scenarios;
 mod serve;
 mod sweep;
 mod ui;
+mod verify;
 
 pub(crate) use compare::{CompareArgs, CompareFormat};
 pub(crate) use decode::DecodeArgs;
@@ -42,6 +43,7 @@ pub(crate) use scenarios::{ScenariosArgs, ScenariosCommand};
 pub(crate) use serve::{LimitArgs, Listen, ServeArgs};
 pub(crate) use sweep::{SweepArgs, SweepFormat};
 pub(crate) use ui::UiArgs;
+pub(crate) use verify::VerifyArgs;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -121,6 +123,7 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     Fit(FitArgs),
     Measure(MeasureArgs),
+    Verify(VerifyArgs),
     Runs(RunsArgs),
     Ui(UiArgs),
     Export(ExportArgs),

@@ -47,6 +47,7 @@ mod signals;
 mod sweep;
 mod terminal;
 mod ui;
+mod verify;
 
 use args::{AgentCli, AgentCommand, AgentFleet, Cli, Command};
 use clap::Parser;
@@ -132,6 +133,7 @@ fn perform(command: Command) -> Result<ExitStatus, CliError> {
         Command::Explain(args) => explain::explain(&args),
         Command::Fit(args) => fit::fit(&args),
         Command::Measure(args) => measure::measure(&args),
+        Command::Verify(args) => verify::verify(&args),
         Command::Runs(args) => record::runs(&args),
         Command::Ui(args) => ui::ui(&args),
         Command::Export(args) => export::export(&args),

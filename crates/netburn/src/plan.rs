@@ -166,16 +166,25 @@ fn located(document: &Document, error: &NetworkError) -> ScenarioError {
     document.error_at(&path, message, None)
 }
 
-/// A scenario with these changes, before it is resolved.
-pub(crate) fn changed(changes: &Changes) -> Result<Document, CliError> {
-    let mut document = netburn_scenario::load(&changes.scenario).map_err(wrong)?;
-    for set in &changes.set {
+/// The keys and values of `--set`.
+pub(crate) fn key_values(set: &[String]) -> Result<Vec<(&str, &str)>, CliError> {
+    let mut pairs = Vec::new();
+    for set in set {
         let (key, value) = set.split_once('=').ok_or_else(|| {
             CliError::Usage(format!(
                 "--set {set}: write it as KEY=VALUE, such as server.link.rate=\"15 Mbit/s\""
             ))
         })?;
-        document.set(key.trim(), value).map_err(wrong)?;
+        pairs.push((key.trim(), value));
+    }
+    Ok(pairs)
+}
+
+/// A scenario with these changes, before it is resolved.
+pub(crate) fn changed(changes: &Changes) -> Result<Document, CliError> {
+    let mut document = netburn_scenario::load(&changes.scenario).map_err(wrong)?;
+    for (key, value) in key_values(&changes.set)? {
+        document.set(key, value).map_err(wrong)?;
     }
     let options = [
         ("duration", changes.duration.map(|d| format!("\"{d}\""))),

@@ -122,3 +122,65 @@ fn measurements_of_wrong_stations_are_an_error() {
     );
     assert!(wrong.expect(2).stderr.contains("at most 12"));
 }
+
+/// The line became twice as fast. A prediction with this change holds, and one without it does not.
+#[test]
+fn a_second_measurement_shows_whether_a_prediction_held() {
+    let bench = Bench::new();
+    bench.write("house.toml", HOUSE);
+    let measure = finish(bench.netburn(["scenarios", "measure", "--house", "house.toml"])).expect(0);
+    bench.write("measure.toml", measure.out());
+    bench.simulate("measure.toml", "before", &["--seed", "1"]);
+    let line = ["--set", "ap.home.wan.down=8 Mbit/s", "--set", "ap.home.wan.up=2 Mbit/s"];
+    bench.simulate("measure.toml", "after", &[&["--seed", "2"][..], &line].concat());
+
+    let verify = |set: &[&str]| {
+        let arguments = [&["verify", "before", "after", "--format", "json"][..], set].concat();
+        finish(bench.netburn(arguments)).expect(0).json()
+    };
+    let with: Value = verify(&line);
+    assert_eq!(
+        (&with["schema"], &with["held"]),
+        (&"netburn.verify/1".into(), &true.into()),
+        "{with}"
+    );
+    let values = with["values"].as_array().unwrap();
+    let down = values
+        .iter()
+        .find(|value| value["value"] == "laptop goodput down" && value["phase"] == "laptop down")
+        .unwrap();
+    // Content is 1448 of 1538 bytes.
+    for (key, line) in [("before", 4.0), ("predicted", 8.0), ("after", 8.0)] {
+        let share = down[key].as_f64().unwrap() / (line * 1_448.0 / 1_538.0);
+        assert!((share - 1.0).abs() < 0.08, "{key}: {down}");
+    }
+    let without: Value = verify(&[]);
+    assert_eq!(without["held"], false, "{without}");
+
+    let text = finish(bench.netburn([&["verify", "before", "after"][..], &line].concat())).expect(0);
+    assert!(text.out().starts_with("The prediction held: "), "{}", text.out());
+}
+
+#[test]
+fn a_prediction_needs_the_same_stations_and_a_valid_change() {
+    let bench = Bench::new();
+    for (name, station) in [("laptop", "laptop"), ("phone", "phone")] {
+        let file = format!("{name}.toml");
+        bench.write(&file, HOUSE.replace("station.laptop", &format!("station.{station}")));
+        let measure = finish(bench.netburn(["scenarios", "measure", "--house", &file])).expect(0);
+        bench.write(&file, measure.out());
+        bench.simulate(&file, name, &[]);
+    }
+    let other = finish(bench.netburn(["verify", "laptop", "phone"])).expect(2);
+    assert!(
+        other
+            .stderr
+            .contains("the first measurement has the stations laptop, and the second one phone"),
+        "{}",
+        other.stderr
+    );
+    let wrong = finish(bench.netburn(["verify", "laptop", "laptop", "--set", "ap.attic.queue=fifo"])).expect(2);
+    assert!(wrong.stderr.contains("attic"), "{}", wrong.stderr);
+    let no_value = finish(bench.netburn(["verify", "laptop", "laptop", "--set", "ap.home.queue"])).expect(2);
+    assert!(no_value.stderr.contains("KEY=VALUE"), "{}", no_value.stderr);
+}

@@ -7,6 +7,8 @@
 //! [`models()`] does the first step for several equally likely models. A run that only measured the network has no workloads
 //! of its users, so [`household()`] has some.
 //!
+//! [`verify()`] predicts a second measurement, after a change of the network, and compares it with what was measured.
+//!
 //! The [remedies](crate::whatif) of such a run are changes of the model. They are worth as much as the model agrees.
 
 mod agreement;
@@ -14,12 +16,14 @@ mod household;
 mod models;
 mod network;
 mod text;
+mod verify;
 
 pub use agreement::{Agreement, Compared, agreement};
 pub use household::{household, household_sentence};
 pub use models::{NoModel, lasting, loaded, models, recorded};
 pub use network::{NotThisNetwork, on_model};
 pub use text::{json, text};
+pub use verify::{CannotVerify, Predicted, Verification, verify};
 
 #[cfg(test)]
 mod tests;

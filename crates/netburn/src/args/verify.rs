@@ -1,0 +1,36 @@
+//! `netburn verify`.
+
+use super::Format;
+use super::run::seed;
+use clap::{Args, value_parser};
+use std::path::PathBuf;
+
+/// Compare the predicted effect of a change with a second measurement
+///
+/// Measure your network, change it, and measure it again with the same devices. netburn fits models to the first measurement,
+/// makes the change in each of them, and simulates the second measurement. Each measured value should be inside its 90 %
+/// interval, which contains the uncertainty of the models. If fewer than 80 % of the values are, the change did something else
+/// than the models predicted, or the network changed in another way.
+///
+/// Without `--set` the prediction is that nothing changed.
+///
+/// If no model explains the first measurement, the exit status is 3.
+#[derive(Debug, Args)]
+pub(crate) struct VerifyArgs {
+    /// Folder of the measurement before the change
+    pub(crate) before: PathBuf,
+    /// Folder of the measurement after the change
+    pub(crate) after: PathBuf,
+    /// Key and value of the change, as `netburn explain` prints them; repeatable
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Random seed of the fit
+    #[arg(long, value_name = "N", default_value = "1", value_parser = seed)]
+    pub(crate) seed: u64,
+    /// Number of processors [default: all]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..=1024))]
+    pub(crate) jobs: Option<u16>,
+    /// Format of the result
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    pub(crate) format: Format,
+}

@@ -1,0 +1,151 @@
+//! `netburn verify`: a prediction beside a second measurement.
+
+use crate::args::{Format, VerifyArgs};
+use crate::exit::{CliError, ExitStatus};
+use crate::fit;
+use crate::plan::{key_values, wrong};
+use crate::terminal::{TerminalStyle, document, print_stdout};
+use netburn_fit::evidence::Quantity;
+use netburn_fit::{Measurement, Settings};
+use netburn_report::sanitise::{sanitise, wrap};
+use netburn_report::style::{Tone, paint};
+use netburn_report::table::{Cell, left, render, right};
+use netburn_runner::pool::processors;
+use netburn_study::twin::{CannotVerify, Predicted, Verification, verify as verified};
+use serde_json::{Value, json};
+
+/// Maximum number of rows.
+const ROWS: usize = 16;
+
+/// `netburn verify BEFORE AFTER`.
+pub(crate) fn verify(args: &VerifyArgs) -> Result<ExitStatus, CliError> {
+    let change = key_values(&args.set)?;
+    let change: Vec<(String, String)> = change
+        .into_iter()
+        .map(|(key, value)| (key.to_owned(), value.to_owned()))
+        .collect();
+    let (before, after) = (fit::observed(&args.before)?, fit::observed(&args.after)?);
+    let model = fit::model(&before, args.seed, args.jobs)?;
+    let length = Settings::default().length;
+    let threads = args.jobs.map_or_else(processors, usize::from);
+    let result = verified(&model, &before, &after, &change, length, threads).map_err(|error| match error {
+        CannotVerify::Change(error) => wrong(error),
+        CannotVerify::Stations(..) => CliError::Usage(sanitise(&error.to_string())),
+        error => CliError::Failed(error.to_string()),
+    })?;
+    let explains = model.explains();
+    print_stdout(&match args.format {
+        Format::Json => document(&described(args, &result, &after, explains)),
+        Format::Text => text(&result, &after, explains),
+    })?;
+    Ok(if explains {
+        ExitStatus::Success
+    } else {
+        ExitStatus::NotMeasured
+    })
+}
+
+fn text(result: &Verification, after: &Measurement, explains: bool) -> String {
+    let look = TerminalStyle::for_stdout();
+    let (held, all) = (result.held(), result.values.len());
+    let (heading, tone) = match result.is_held() {
+        true => ("The prediction held", Tone::Good),
+        false => ("The prediction did not hold", Tone::Bad),
+    };
+    let heading = paint(heading, tone, look.colour);
+    let sentence = format!("{heading}: {held} of {all} values are inside their 90 % intervals.");
+    let mut lines = wrap(&sentence, look.width, "");
+    if !explains {
+        let doubt = "The models do not explain the first measurement, so this says little about the change.";
+        lines.extend(wrap(doubt, look.width, ""));
+    }
+    let mut shown: Vec<&Predicted> = result.values.iter().filter(|value| is_shown(value)).collect();
+    // A sort keeps the order of equals: values outside first.
+    shown.sort_by_key(|value| value.holds());
+    let rows: Vec<Vec<Cell>> = shown.iter().take(ROWS).map(|value| cells(value, after)).collect();
+    let columns = [
+        left("VALUE"),
+        left("WHILE"),
+        right("BEFORE"),
+        right("PREDICTED"),
+        right("90 % INTERVAL"),
+        right("AFTER"),
+        left("INSIDE"),
+    ];
+    lines.push(String::new());
+    lines.extend(render(&columns, &rows, 2, look.width, look.colour));
+    if shown.len() > ROWS {
+        lines.push(format!("{} further values are in `--format json`.", shown.len() - ROWS));
+    }
+    lines.push(String::new());
+    lines.join("\n")
+}
+
+/// Goodput, and medians of the round trips to the server. A person compares these first.
+fn is_shown(value: &Predicted) -> bool {
+    !value.holds()
+        || matches!(
+            value.key.quantity,
+            Quantity::Goodput(_) | Quantity::Latency(netburn_workload::ProbeTarget::Server, 50)
+        )
+}
+
+fn cells(value: &Predicted, after: &Measurement) -> Vec<Cell> {
+    let [low, median, high] = value.predicted.map(number);
+    let phase = &after.schedule.phases[value.key.phase];
+    let is_inside = if value.holds() {
+        Cell::new("yes", Tone::Good)
+    } else {
+        Cell::new("no", Tone::Bad)
+    };
+    vec![
+        sanitise(&format!(
+            "{}, {}",
+            value.key.describe(&after.schedule),
+            value.key.unit()
+        ))
+        .into(),
+        sanitise(&phase.describe(&after.schedule.stations)).into(),
+        value.before.map_or_else(Cell::unknown, |before| number(before).into()),
+        median.into(),
+        format!("{low} to {high}").into(),
+        number(value.after).into(),
+        is_inside,
+    ]
+}
+
+/// Three significant digits, or all before the point.
+fn number(value: f64) -> String {
+    match value {
+        value if value < 9.995 => format!("{value:.2}"),
+        value if value < 99.95 => format!("{value:.1}"),
+        value => format!("{value:.0}"),
+    }
+}
+
+/// The result as a document.
+fn described(args: &VerifyArgs, result: &Verification, after: &Measurement, explains: bool) -> Value {
+    let value = |own: &Predicted| {
+        json!({
+            "station": after.schedule.stations[own.key.station],
+            "phase": after.schedule.phases[own.key.phase].describe(&after.schedule.stations),
+            "value": own.key.describe(&after.schedule),
+            "unit": own.key.unit(),
+            "before": own.before,
+            "predicted": own.predicted[1],
+            "interval": [own.predicted[0], own.predicted[2]],
+            "after": own.after,
+            "inside": own.holds(),
+        })
+    };
+    json!({
+        "schema": "netburn.verify/1",
+        "before": args.before.display().to_string(),
+        "after": args.after.display().to_string(),
+        "set": args.set,
+        "explains": explains,
+        "held": result.is_held(),
+        "inside": result.held(),
+        "values": result.values.iter().map(value).collect::<Vec<_>>(),
+    })
+}
