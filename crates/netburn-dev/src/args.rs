@@ -18,6 +18,7 @@ pub(crate) enum Command {
     Validate(ValidateArgs),
     Crosscheck(Box<CrosscheckArgs>),
     Speed(SpeedArgs),
+    Twin(TwinArgs),
     #[command(hide = true)]
     Flow(FlowArgs),
     /// Create the namespaces of a lab and the processes in them
@@ -134,6 +135,33 @@ pub(crate) struct SpeedArgs {
     /// Python with the package ns3 [default: ~/.cache/netburn-ns3/bin/python, else python3]
     #[arg(long, value_name = "PROGRAM")]
     pub(crate) python: Option<PathBuf>,
+}
+
+/// Check fitted models and their predictions with networks whose truth is known
+///
+/// Random houses are measured as a fleet would do it. Models are fitted to the measurement. Ten changes of the house are
+/// predicted, and compared with the house that has them. The results are stored in a file, so an interrupted check can
+/// continue. The page "How good is a fitted model?" has the results.
+#[derive(Debug, Args)]
+pub(crate) struct TwinArgs {
+    /// Numbers of the houses, as FIRST..LAST (both included)
+    #[arg(long, value_name = "RANGE", default_value = "1..20", value_parser = range)]
+    pub(crate) houses: RangeInclusive<u64>,
+    /// Most stations of a house
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = value_parser!(u8).range(2..=6))]
+    pub(crate) stations: u8,
+    /// Measure the houses, and the changed ones, in the lab: with this machine's TCP, and in real time
+    #[arg(long)]
+    pub(crate) lab: bool,
+    /// File of the results, one line of JSON for each house [default: validation/twin/simulate.jsonl or lab.jsonl]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) results: Option<PathBuf>,
+    /// Count the stored results only
+    #[arg(long)]
+    pub(crate) stored: bool,
+    /// Number of processors [default: all]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..=1024))]
+    pub(crate) jobs: Option<u16>,
 }
 
 /// Program with which the models are compared.

@@ -28,6 +28,13 @@ pub(crate) enum CliError {
 }
 
 impl CliError {
+    /// The message.
+    pub(crate) fn message(self) -> String {
+        match self {
+            CliError::Usage(text) | CliError::Failed(text) => text,
+        }
+    }
+
     pub(crate) fn failed(error: impl std::fmt::Display) -> CliError {
         CliError::Failed(error.to_string())
     }

@@ -1,5 +1,6 @@
 //! Comparisons of the models with publications, with ns-3 and with Linux. Only developers of netburn need them.
 //!
+//! - [`twin`] – fits of random networks whose truth is known, and their predictions.
 //! - [`validate`] – published values, with the tolerance of each.
 //! - [`crosscheck`] – random plans, compared with ns-3.
 //! - [`conformance`] – the same scenarios in the simulator and in the lab, compared.
@@ -18,4 +19,5 @@ pub mod flows;
 pub mod fuzz;
 pub mod sample;
 pub mod store;
+pub mod twin;
 pub mod validate;

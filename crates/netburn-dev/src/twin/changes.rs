@@ -1,0 +1,67 @@
+//! The changes that are predicted.
+
+use netburn_fit::home::Parameter;
+use netburn_fit::houses::House;
+
+/// A change of a house, as keys and values of its scenario.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// Name in the results.
+    pub name: &'static str,
+    /// Keys and values.
+    pub set: Vec<(String, String)>,
+}
+
+/// Ten changes of a house, of which some help and some harm. None of them contains a value that only the fit could know.
+#[must_use]
+pub fn changes(house: &House) -> Vec<Change> {
+    let signals = (0..house.stations).filter_map(|station| Some((station, house.value(Parameter::Signal(station))?)));
+    let weakest = signals.min_by(|one, other| one.1.total_cmp(&other.1));
+    let (weakest, _) = weakest.unwrap_or((0, 0.0));
+    let weakest = &house.names()[weakest];
+    let (down, up) = house.line;
+    let change = |name, set: &[(&str, &str)]| Change {
+        name,
+        set: set
+            .iter()
+            .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
+            .collect(),
+    };
+    vec![
+        change("nothing", &[]),
+        change(
+            "airtime queues",
+            &[("ap.home.queue", "airtime"), ("ap.home.queue_limit", "8192 packets")],
+        ),
+        change(
+            "one FQ-CoDel",
+            &[("ap.home.queue", "fq-codel"), ("ap.home.queue_limit", "10240 packets")],
+        ),
+        change(
+            "one FIFO",
+            &[("ap.home.queue", "fifo"), ("ap.home.queue_limit", "1000 packets")],
+        ),
+        change(
+            "CAKE on the line",
+            &[
+                ("ap.home.wan.discipline", "cake"),
+                ("ap.home.wan.shaper_down", "90 %"),
+                ("ap.home.wan.shaper_up", "90 %"),
+            ],
+        ),
+        change(
+            "a line of twice the rate",
+            &[
+                ("ap.home.wan.down", &format!("{} Mbit/s", 2.0 * down)),
+                ("ap.home.wan.up", &format!("{} Mbit/s", 2.0 * up)),
+            ],
+        ),
+        change("a free channel", &[("ap.home.radio.5g.channel_busy", "0 %")]),
+        change("a busy channel", &[("ap.home.radio.5g.channel_busy", "50 %")]),
+        change(
+            "the weakest device nearer",
+            &[(&format!("station.{weakest}.signal"), "-50 dBm")],
+        ),
+        change("a server far away", &[("server.link.delay", "80 ms")]),
+    ]
+}
