@@ -47,7 +47,7 @@ pub struct Home {
     pub signals: Vec<Option<f64>>,
     /// Highest sum of the goodput of all stations in a phase, in Mbit/s on the line: down and up. `None` without load.
     pub highest: [Option<f64>; 2],
-    /// Whether the phase with this sum filled the line: down and up. `None` if that is not visible.
+    /// True if the phase with this sum filled the line: down and up. `None` if that is not visible.
     pub line_full: [Option<bool>; 2],
 }
 
@@ -127,7 +127,7 @@ impl View<'_> {
         sums
     }
 
-    /// Whether the phase with the highest sum filled the line. Then probes of the line wait longer than those of the access
+    /// True if the phase with the highest sum filled the line. Then probes of the line wait longer than those of the access
     /// point. A line with queue management has hardly a queue, but several phases reach the same sum.
     fn fills_line(&self, direction: Direction) -> Option<bool> {
         let sums = self.sums(direction);

@@ -45,7 +45,7 @@ pub struct Fit {
     pub assumptions: Vec<String>,
     /// Models of the posterior with their probabilities, which sum to 1.
     pub draws: Vec<Draw>,
-    /// What the run shows, beside what these models predict.
+    /// Measured values beside the predictions of these models.
     pub observations: Vec<Observation>,
     /// The scenario, with a comment for each key.
     pub scenario: String,

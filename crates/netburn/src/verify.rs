@@ -48,16 +48,17 @@ pub(crate) fn verify(args: &VerifyArgs) -> Result<ExitStatus, CliError> {
 fn text(result: &Verification, after: &Measurement, explains: bool) -> String {
     let look = TerminalStyle::for_stdout();
     let (held, all) = (result.held(), result.values.len());
-    let (heading, tone) = match result.is_held() {
-        true => ("The prediction held", Tone::Good),
-        false => ("The prediction did not hold", Tone::Bad),
+    let (heading, tone) = if result.is_held() {
+        ("The prediction held", Tone::Good)
+    } else {
+        ("The prediction did not hold", Tone::Bad)
     };
     let heading = paint(heading, tone, look.colour);
     let sentence = format!("{heading}: {held} of {all} values are inside their 90 % intervals.");
     let mut lines = wrap(&sentence, look.width, "");
     if !explains {
-        let doubt = "The models do not explain the first measurement, so this says little about the change.";
-        lines.extend(wrap(doubt, look.width, ""));
+        let why = "The models do not explain the first measurement, so this says little about the change.";
+        lines.extend(wrap(why, look.width, ""));
     }
     let mut shown: Vec<&Predicted> = result.values.iter().filter(|value| is_shown(value)).collect();
     // A sort keeps the order of equals: values outside first.

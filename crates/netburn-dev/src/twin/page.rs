@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 /// Relative error of a prediction that counts as right.
 const CLOSE: f64 = 0.20;
-/// Differences of latencies below this many ms count as right: nobody perceives them.
+/// Differences of latencies below this many ms count as right: a person can't perceive them.
 const CLOSE_MS: f64 = 10.0;
 /// Remedies whose distance from the goals differs by less than this share of that without a remedy are equally good.
 const AS_GOOD: f64 = 0.10;

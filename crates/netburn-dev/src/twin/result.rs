@@ -14,13 +14,13 @@ pub struct HouseResult {
     pub line: (f64, f64),
     /// Queue discipline of its access point.
     pub discipline: String,
-    /// Whether the measurement shows the discipline, by the truth.
+    /// True if the measurement shows the discipline, by the truth.
     pub shows_discipline: bool,
     /// The discipline that the fit identified.
     pub found: Option<String>,
     /// Misfit of the model; about 1 if it explains the measurement.
     pub misfit: f64,
-    /// Whether the fit says that its model explains the measurement.
+    /// True if the fit says that its model explains the measurement.
     pub explains: bool,
     /// Parameters that the house has.
     pub parameters: Vec<ParameterResult>,
@@ -41,7 +41,7 @@ pub struct ParameterResult {
     pub truth: f64,
     /// Estimate.
     pub estimate: Interval,
-    /// Whether the fit says that the run identifies it.
+    /// True if the fit says that the run identifies it.
     pub is_identified: bool,
 }
 
@@ -80,11 +80,11 @@ pub struct Verdicts {
     pub change: String,
     /// Name of the station.
     pub station: String,
-    /// Whether the station meets its goals in most runs of the changed house.
+    /// True if the station meets its goals in most runs of the changed house.
     pub truth: bool,
-    /// Whether it meets them in most predictions.
+    /// True if it meets them in most predictions.
     pub prediction: bool,
-    /// Whether nine of ten predictions agree.
+    /// True if nine of ten predictions agree.
     pub is_sure: bool,
 }
 
