@@ -22,6 +22,8 @@ pub(crate) const LINE_BYTES: f64 = 1_538.0 / 1_448.0;
 
 /// Additional wait of probes of the line from which it was full, in ms. Medians of the idle line differ by less.
 const LINE_WAIT_MS: f64 = 5.0;
+/// The same, as a share of the round trip to the access point.
+const LINE_WAIT_SHARE: f64 = 0.25;
 /// Sums of two phases above this ratio are the same.
 const SAME_SUM: f64 = 0.95;
 
@@ -146,8 +148,11 @@ impl View<'_> {
         let far = |phase| median(phase, ProbeTarget::Line).or_else(|| median(phase, ProbeTarget::Server));
         let beyond = |phase: usize| Some(far(phase)? - median(phase, ProbeTarget::Near)?);
         let idle = self.schedule.phases.iter().position(|phase| phase.flows.is_empty())?;
-        if beyond(phase)? - beyond(idle)? > LINE_WAIT_MS {
-            return Some(true);
+        let wait = beyond(phase)? - beyond(idle)?;
+        if wait > LINE_WAIT_MS {
+            // Both medians differ by chance, the more the longer the queue of the access point is.
+            let is_sure = wait > LINE_WAIT_MS + LINE_WAIT_SHARE * median(phase, ProbeTarget::Near)?;
+            return is_sure.then_some(true);
         }
         let is_again = sums.get(1).is_some_and(|(second, _)| *second > highest * SAME_SUM);
         (!is_again).then_some(false)

@@ -222,7 +222,7 @@ fn values(change: &Change, predictions: &[Summary], happened: &[Summary]) -> Vec
             prediction: interval(own),
         })
     });
-    each.filter(|own| own.truth.is_finite() && own.prediction.high.is_finite())
+    each.filter(|own| own.truth.is_finite() && own.one.is_finite() && own.prediction.high.is_finite())
         .collect()
 }
 

@@ -141,74 +141,83 @@ fn a_model_replaces_the_network_of_a_run() {
     finish(bench.netburn(["explain", "run", "--model", "model.toml", "--runs", "0"])).expect(2);
 }
 
-/// An access point with one deep FIFO is slower than its line, and the tablet is far away: its download delays the laptop.
+/// Two devices near an access point, and a line whose queue holds 0.6 s of uploads. The Wi-Fi is much faster than the line, so
+/// that the measurement does not show the queue discipline of the access point.
 const BLOATED: &str = r#"
 [server.link]
 delay = "9 ms"
 [ap.home]
-queue = "fifo"
-queue_limit = "400 packets"
-wan = { down = "60 Mbit/s", up = "20 Mbit/s", delay = "4 ms", queue = "200 KiB" }
+queue = "fq-codel"
+wan = { down = "60 Mbit/s", up = "10 Mbit/s", delay = "4 ms", queue = "800 KiB" }
 [ap.home.radio.5g]
-standard = "802.11n"
-width = "20 MHz"
-streams = 1
+standard = "802.11ac"
+width = "80 MHz"
 [station.laptop]
 joins = "home.5g"
 signal = "-50 dBm"
 [station.tablet]
 joins = "home.5g"
-signal = "-84 dBm"
+signal = "-58 dBm"
 "#;
 
-/// Simulates the measurement of a house. Its scenario is then that of a fleet, without the network.
-fn measured(bench: &Bench, house: &str) {
+/// The document of an explanation of a measured house by models that are fitted to it.
+fn explained(bench: &Bench, house: &str) -> Value {
     bench.write("house.toml", house);
     let measure = finish(bench.netburn(["scenarios", "measure", "--house", "house.toml"])).expect(0);
     bench.write("measure.toml", measure.out());
     bench.simulate("measure.toml", "measured", &[]);
+    let options = [
+        "explain", "measured", "--model", "measured", "--runs", "10", "--format", "json",
+    ];
+    finish(bench.netburn(options)).expect(0).json()
 }
 
+/// SQM at the line is the known remedy, in each possible discipline of the access point, and a fair queue there is none.
 #[test]
 #[cfg_attr(not(feature = "all-tests"), ignore = "takes minutes: scripts/test runs it")]
-fn a_measurement_is_fitted_and_judged_under_the_load_of_a_household() {
+fn the_remedy_of_a_bloated_line_is_recommended_although_the_discipline_is_open() {
     let bench = Bench::new();
-    measured(&bench, BLOATED);
-    let options = ["explain", "measured", "--model", "measured", "--runs", "4"];
-    let json: Value = finish(bench.netburn(options.into_iter().chain(["--format", "json"])))
-        .expect(0)
-        .json();
+    let json = explained(&bench, BLOATED);
     assert_eq!(json["fit"]["load"], "household");
     assert_eq!(json["fit"]["explains"], true);
+    assert!(
+        json["fit"]["disciplines"][0]["probability"].as_f64() < Some(0.9),
+        "{}",
+        json["fit"]
+    );
     assert_eq!(json["uncertain"], false);
     assert_eq!(json["differences"], serde_json::json!([]));
-    assert_eq!(json["effects"]["models"], 4);
-    assert!(json["effects"]["missing"].as_u64() >= Some(3), "{}", json["effects"]);
-    let text = finish(bench.netburn(options)).expect(0).out();
-    assert!(
-        text.contains(
-            "Simulated load, 30 s: every device makes a voice call and opens web pages, and at the same time"
-        ),
-        "{text}"
-    );
+    let effects = &json["effects"];
+    assert_eq!((&effects["models"], &effects["missing"]), (&10.into(), &10.into()));
+    let changes = effects["changes"].as_array().unwrap();
+    assert_eq!(effects["recommended"], changes[0]["label"]);
+    assert_eq!(changes[0]["set"]["ap.home.wan.shaper_up"], "90 %", "{}", changes[0]);
+    let at_access_point = |change: &&Value| change["set"].get("ap.home.queue").is_some();
+    if let Some(queue) = changes.iter().find(at_access_point) {
+        assert_ne!(queue["judgement"], "better", "{queue}");
+    }
+}
 
-    // The load of another run on the same models.
-    bench.write(
-        "house.toml",
-        format!(
-            "duration = \"15 s\"\n{}",
-            BLOATED
-                .replace("\"-50 dBm\"", "\"-50 dBm\"\nworkload = \"browsing\"")
-                .replace("\"-84 dBm\"", "\"-84 dBm\"\nworkload = \"download\"")
-        ),
+/// One device on a fast line with a short queue.
+#[test]
+#[cfg_attr(not(feature = "all-tests"), ignore = "takes minutes: scripts/test runs it")]
+fn nothing_is_recommended_where_nothing_is_wrong() {
+    let bench = Bench::new();
+    let fast = BLOATED
+        .replace(
+            "down = \"60 Mbit/s\", up = \"10 Mbit/s\"",
+            "down = \"200 Mbit/s\", up = \"100 Mbit/s\"",
+        )
+        .replace("800 KiB", "300 KiB");
+    let (house, _) = fast.split_once("[station.tablet]").unwrap();
+    let json = explained(&bench, house);
+    assert_eq!(json["fit"]["explains"], true);
+    let effects = &json["effects"];
+    assert!(effects["missing"].as_u64() <= Some(1), "{effects}");
+    assert_eq!(
+        (&effects["recommended"], &effects["promising"]),
+        (&Value::Null, &Value::Null)
     );
-    bench.simulate("house.toml", "run", &[]);
-    let options = [
-        "explain", "run", "--model", "measured", "--runs", "3", "--format", "json",
-    ];
-    let json: Value = finish(bench.netburn(options)).expect(0).json();
-    assert_eq!(json["fit"]["load"], "run");
-    assert_eq!(json["agreement"]["runs"], 3);
 }
 
 #[test]

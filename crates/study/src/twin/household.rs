@@ -49,8 +49,40 @@ pub fn household_sentence(stations: &[String]) -> String {
         1 => "the device makes",
         _ => "every device makes",
     };
-    format!(
-        "Simulated load, {DURATION}: {everyone} a voice call and opens web pages, and at the same time {}.",
-        each.join(", ")
-    )
+    let heavy = match each.as_slice() {
+        [all @ .., last] if !all.is_empty() => format!("{} and {last}", all.join(", ")),
+        all => all.concat(),
+    };
+    format!("Simulated load, {DURATION}: {everyone} a voice call and opens web pages, and at the same time {heavy}.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(count: usize) -> Vec<String> {
+        (0..count).map(|number| format!("s{number}")).collect()
+    }
+
+    #[test]
+    fn stations_download_upload_and_stream_in_turn() {
+        let plan = household(&names(4)).unwrap();
+        let workloads = plan.stations.iter().map(|station| {
+            let names = station.workloads.iter().map(|workload| workload.name.as_str());
+            names.collect::<Vec<_>>()
+        });
+        let expected = ["download", "backup", "4kstream", "download"].map(|heavy| vec!["call", "browsing", heavy]);
+        assert_eq!(workloads.collect::<Vec<_>>(), expected);
+        let sentence = household_sentence(&names(4));
+        assert!(
+            sentence.ends_with("s0 downloads, s1 uploads a backup, s2 plays a 4K video and s3 downloads."),
+            "{sentence}"
+        );
+        assert!(household_sentence(&names(1)).ends_with("the same time s0 downloads."));
+    }
+
+    #[test]
+    fn names_that_no_station_can_have_are_an_error() {
+        household(&["two words".to_owned()]).unwrap_err();
+    }
 }

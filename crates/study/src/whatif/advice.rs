@@ -1,12 +1,15 @@
 //! Effects of changes as advice for the users of a network, and as JSON.
 
-use super::plain::{change, instruction, name};
+use super::plain::{change, instruction, name, now};
 use super::{Effect, Effects, Value};
 use netburn_analysis::explain::Explanation;
 use netburn_report::sanitise::{sanitise, wrap};
 use netburn_report::style::{Tone, paint};
 use netburn_stats::metric_change::Judgement;
 use serde_json::{Value as Json, json};
+
+/// Share of the samples that meets a goal for a pass.
+const PASS: f64 = 0.99;
 
 /// Formats the advice, `width` columns wide, without a newline at the end: the recommended change with its effect on each
 /// device, then the others.
@@ -45,9 +48,13 @@ pub fn advice(
             "Simulated changes, the best first:"
         };
         page.heading(heading, Tone::Heading);
+        let (idle, others): (Vec<&Effect<'_>>, Vec<&Effect<'_>>) = others
+            .into_iter()
+            .partition(|effect| effect.judgement == Judgement::Same);
         for effect in others {
             page.other(effects, effect, warning.is_some());
         }
+        page.idle(&idle, warning.is_some());
     }
     page.lines.join("\n")
 }
@@ -81,16 +88,38 @@ impl Page {
     fn fine(&mut self, effects: &Effects<'_>) {
         self.heading("No change is needed for this load.", Tone::Good);
         let of = match effects.missing {
-            0 => format!("all {} models", effects.models),
-            missing => format!("{} of {} models", effects.models - missing, effects.models),
+            0 => format!("all {} equally likely models", effects.models),
+            missing => format!(
+                "{} of {} equally likely models",
+                effects.models - missing,
+                effects.models
+            ),
         };
-        self.text(&format!("Every device meets its goals in {of} of your network."));
+        self.text(&format!(
+            "In {of} of your network, every device meets its goals, or misses them only now and then."
+        ));
     }
 
     fn nothing(&mut self, effects: &Effects<'_>, explanation: &Explanation) {
         self.heading("No simulated change is sure to help.", Tone::Unreliable);
         self.text(&missing(effects));
         self.why(explanation);
+        // Each effect has the same values without its change.
+        let values = effects.effects.first().map_or(&[][..], |effect| &effect.values);
+        let missed = by_device(values, |value| value.is_goal() && value.before[1] < PASS, now);
+        if missed.is_empty() {
+            return;
+        }
+        self.blank();
+        for (device, lines) in missed {
+            self.indented(&format!("{device}: {}", lines.join("; ")));
+        }
+        self.blank();
+        self.text(&format!(
+            "Each value is the median of {} equally likely models of your network. In brackets are the smallest and the largest \
+             value.",
+            effects.models
+        ));
     }
 
     fn first(&mut self, effects: &Effects<'_>, effect: &Effect<'_>, explanation: &Explanation, is_uncertain: bool) {
@@ -106,18 +135,18 @@ impl Page {
             Tone::Unreliable
         };
         let what_if = &effect.answer.what_if;
-        self.heading(&format!("{title}: {}.", lower(&instruction(what_if))), tone);
+        self.heading(&format!("{title}: {}.", instruction(what_if)), tone);
         self.text(&format!("It needs {}.", what_if.effort.words()));
         self.why(explanation);
         self.blank();
-        for (device, lines) in by_device(&effect.values, is_shown) {
+        for (device, lines) in by_device(&effect.values, is_shown, gained) {
             self.indented(&format!("{device}: {}", lines.join("; ")));
         }
-        let costs = by_device(&effect.values, |value| value.judgement == Judgement::Worse);
+        let costs = by_device(&effect.values, |value| value.judgement == Judgement::Worse, gained);
         if !costs.is_empty() {
             let costs: Vec<String> = costs
                 .into_iter()
-                .map(|(device, lines)| format!("{device}'s {}", lines.join(", ")))
+                .map(|(device, lines)| format!("{device}, {}", lines.join(", ")))
                 .collect();
             self.indented(&format!("It costs: {}.", costs.join("; ")));
         }
@@ -136,17 +165,27 @@ impl Page {
         }
     }
 
+    /// Changes that change little.
+    fn idle(&mut self, effects: &[&Effect<'_>], is_uncertain: bool) {
+        if effects.is_empty() {
+            return;
+        }
+        let all: Vec<String> = effects
+            .iter()
+            .map(|effect| instruction(&effect.answer.what_if))
+            .collect();
+        let mark = if is_uncertain { "Uncertain: these" } else { "These" };
+        let text = format!("- {mark} change little: {}.", all.join("; "));
+        self.lines.extend(wrap(&sanitise(&text), self.width, "  "));
+    }
+
     fn other(&mut self, effects: &Effects<'_>, effect: &Effect<'_>, is_uncertain: bool) {
         let what_if = &effect.answer.what_if;
         let mark = if is_uncertain { "Uncertain: " } else { "" };
-        let mut text = format!(
-            "- {mark}{}. {}",
-            capital(&instruction(what_if)),
-            sentence(effects, effect)
-        );
-        let costs = by_device(&effect.values, |value| value.judgement == Judgement::Worse);
+        let mut text = format!("- {mark}{}. {}", instruction(what_if), sentence(effects, effect));
+        let costs = by_device(&effect.values, |value| value.judgement == Judgement::Worse, gained);
         if let Some((device, lines)) = costs.first() {
-            text.push_str(&format!(" It costs: {device}'s {}.", lines.join(", ")));
+            text.push_str(&format!(" It costs: {device}, {}.", lines.join(", ")));
         }
         text.push_str(&format!(" It needs {}.", what_if.effort.words()));
         self.lines.extend(wrap(&sanitise(&text), self.width, "  "));
@@ -186,7 +225,7 @@ fn sentence(effects: &Effects<'_>, effect: &Effect<'_>) -> String {
 
 /// True for a value that the users of a device notice.
 fn is_shown(value: &Value) -> bool {
-    let is_missed = value.is_goal() && value.before[1] < 0.99;
+    let is_missed = value.is_goal() && value.before[1] < PASS;
     match value.judgement {
         Judgement::Worse => false,
         Judgement::Better => true,
@@ -194,19 +233,18 @@ fn is_shown(value: &Value) -> bool {
     }
 }
 
-/// Values with words, by device in the order of the summary.
-fn by_device(values: &[Value], is_shown: impl Fn(&Value) -> bool) -> Vec<(String, Vec<String>)> {
+/// Values in words, by device in the order of the summary.
+fn by_device(
+    values: &[Value],
+    is_shown: impl Fn(&Value) -> bool,
+    words: fn(&Value) -> String,
+) -> Vec<(String, Vec<String>)> {
     let mut devices: Vec<(String, Vec<String>)> = Vec::new();
     for value in values.iter().filter(|value| is_shown(value)) {
         let (Some(device), Some(name)) = (&value.key.station, name(value)) else {
             continue;
         };
-        let unsure = if value.judgement == Judgement::CantTell {
-            ", can't tell"
-        } else {
-            ""
-        };
-        let line = format!("{name} {}{unsure}", change(value));
+        let line = format!("{name} {}", words(value));
         match devices.last_mut() {
             Some((last, lines)) if last == device => lines.push(line),
             _ => devices.push((device.clone(), vec![line])),
@@ -215,21 +253,14 @@ fn by_device(values: &[Value], is_shown: impl Fn(&Value) -> bool) -> Vec<(String
     devices
 }
 
-fn lower(text: &str) -> String {
-    // Only the instructions of this module begin with a capital letter that is not that of a name.
-    let mut letters = text.chars();
-    match letters.next() {
-        Some(first) if letters.clone().next().is_some_and(char::is_lowercase) => {
-            first.to_lowercase().chain(letters).collect()
-        }
-        _ => text.to_owned(),
-    }
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(char::to_uppercase);
-    first.into_iter().flatten().chain(letters).collect()
+/// The value without and with the change, and a note if the models differ about its direction.
+fn gained(value: &Value) -> String {
+    let unsure = if value.judgement == Judgement::CantTell {
+        ", can't tell"
+    } else {
+        ""
+    };
+    format!("{}{unsure}", change(value))
 }
 
 /// Returns JSON: `{ models, missing, recommended, promising, changes: [{ label, effort, set, judgement, better, worse, missing,

@@ -16,7 +16,8 @@ use std::collections::HashMap;
 
 /// Share of the models that must agree, in percent.
 const AGREE_PERCENT: usize = 90;
-/// Smallest change of a workload's distance from its goal that counts: less is chance, such as that of one late page of nine.
+/// Smallest distance of a workload from its goal that counts, and the smallest change of it: less is chance, such as one late
+/// page of nine.
 const NOTICEABLE: f64 = 0.15;
 
 /// Effects of all changes.
@@ -191,8 +192,10 @@ fn effect<'a>(answer: &'a Answer, answers: &Answers, plan: &Plan, before: &[Outc
     (effect, after.iter().map(loss).sum::<f64>() / models.max(1) as f64)
 }
 
+/// True if a workload misses its goal by more than chance.
 fn misses(outcome: &Outcome) -> bool {
-    outcome.workloads.iter().any(|(_, state)| !state.is_met())
+    let mut all = outcome.workloads.iter();
+    all.any(|(_, state)| !state.is_met() && state.loss >= NOTICEABLE)
 }
 
 fn loss(outcome: &Outcome) -> f64 {

@@ -53,7 +53,11 @@ pub(super) fn instruction(what_if: &WhatIf) -> String {
             _ => None,
         }
     });
-    sentence.unwrap_or_else(|| what_if.label.clone())
+    // Labels that start with a name keep its spelling.
+    sentence.unwrap_or_else(|| match what_if.label.strip_prefix("the ") {
+        Some(rest) => format!("The {rest}"),
+        None => what_if.label.clone(),
+    })
 }
 
 fn both(what_if: &WhatIf) -> bool {
@@ -79,32 +83,37 @@ pub(super) fn name(value: &Value) -> Option<String> {
     let is_transfer = matches!(value.kind.as_str(), "download" | "upload");
     is_transfer.then(|| match value.key.workload {
         Some(_) => value.kind.clone(),
-        // That of a device includes its other workloads.
-        None => format!("{} and the rest", value.kind),
+        None => "all traffic".to_owned(),
     })
 }
 
 /// `31 % → 96 % (91 to 99 %)`: the medians, and the smallest and the largest value with the change.
 pub(super) fn change(value: &Value) -> String {
-    let [low, median, high] = value.after;
-    let before = value.before[1];
-    let is_goal = value.is_goal();
-    let number = |one: f64| {
-        if is_goal {
-            // A share that is nearly 1 must not look complete.
-            format!("{:.0}", (one * 100.0 + 1e-9).floor())
-        } else {
-            mbps(one)
-        }
-    };
-    let mut range = number(low);
-    if number(low) != number(high) {
-        range.push_str(&format!(" to {}", number(high)));
-    }
-    let (before, median) = (number(before), number(median));
-    if is_goal {
-        format!("{before} % → {median} % ({range} %)")
+    format!("{} → {}", median(value, value.before), with_range(value, value.after))
+}
+
+/// `31 % (20 to 45 %)`: the value without a change.
+pub(super) fn now(value: &Value) -> String {
+    with_range(value, value.before)
+}
+
+fn with_range(value: &Value, all: [f64; 3]) -> String {
+    let [low, high] = [all[0], all[2]].map(|one| number(value, one));
+    let range = if low == high { low } else { format!("{low} to {high}") };
+    let percent = if value.is_goal() { " %" } else { "" };
+    format!("{} ({range}{percent})", median(value, all))
+}
+
+fn median(value: &Value, [_, median, _]: [f64; 3]) -> String {
+    let unit = if value.is_goal() { "%" } else { "Mbit/s" };
+    format!("{} {unit}", number(value, median))
+}
+
+fn number(value: &Value, one: f64) -> String {
+    if value.is_goal() {
+        // A share that is nearly 1 must not look complete.
+        format!("{:.0}", (one * 100.0 + 1e-9).floor())
     } else {
-        format!("{before} → {median} Mbit/s ({range})")
+        mbps(one)
     }
 }
