@@ -9,7 +9,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
         "Measure",
         &["demo", "measure", "run", "fleet", "lab", "fetch", "rpm", "serve"],
     ),
-    ("Understand", &["report", "explain", "compare", "runs", "ui"]),
+    ("Understand", &["report", "explain", "compare", "verify", "runs", "ui"]),
     ("Model", &["scenarios", "plan", "fit", "sweep", "decode"]),
     ("Exchange", &["export", "import"]),
     ("System", &["doctor", "schema", "generate"]),
