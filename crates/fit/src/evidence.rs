@@ -48,6 +48,12 @@ pub struct Key {
 }
 
 impl Key {
+    /// True for a round trip to the provider's end of the internet line.
+    #[must_use]
+    pub fn is_of_line(&self) -> bool {
+        matches!(self.quantity, Quantity::Latency(ProbeTarget::Line, _))
+    }
+
     /// Unit of the values.
     #[must_use]
     pub const fn unit(&self) -> &'static str {
@@ -77,6 +83,12 @@ impl Key {
             }
         }
     }
+}
+
+/// Sum of the goodput of all stations in a phase, in Mbit/s.
+pub(crate) fn goodput<'a>(values: impl Iterator<Item = (&'a Key, f64)>, phase: usize, direction: Direction) -> f64 {
+    let own = values.filter(|(key, _)| (key.phase, key.quantity) == (phase, Quantity::Goodput(direction)));
+    own.map(|(key, value)| key.in_unit(value)).sum()
 }
 
 /// All observations that a schedule can have.

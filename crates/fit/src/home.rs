@@ -9,7 +9,7 @@ mod text;
 pub use parameter::{Parameter, Prior};
 pub(crate) use text::{Comments, NoComments};
 
-use crate::evidence::{Key, Quantity};
+use crate::evidence::{Key, Quantity, goodput};
 use crate::links::{LinkSamples, Mode, ModeSource};
 use crate::schedule::Schedule;
 use netburn_medium::config::{Band, Width};
@@ -117,13 +117,14 @@ impl View<'_> {
     /// Sum of the goodput of all stations in each phase, in Mbit/s on the line, with the number of the phase. The highest is first.
     fn sums(&self, direction: Direction) -> Vec<(f64, usize)> {
         let sum = |phase: usize| {
-            let own = self.keys.iter().zip(self.values).filter(|(key, _)| key.phase == phase);
-            let rates = own.filter(|(key, _)| key.quantity == Quantity::Goodput(direction));
-            rates
-                .filter_map(|(key, value)| Some(key.in_unit((*value)?)))
-                .sum::<f64>()
+            let known = self.keys.iter().zip(self.values);
+            goodput(
+                known.filter_map(|(key, value)| Some((key, (*value)?))),
+                phase,
+                direction,
+            ) * LINE_BYTES
         };
-        let sums = (0..self.schedule.phases.len()).map(|phase| (sum(phase) * LINE_BYTES, phase));
+        let sums = (0..self.schedule.phases.len()).map(|phase| (sum(phase), phase));
         let mut sums: Vec<(f64, usize)> = sums.filter(|(sum, _)| *sum > 0.0).collect();
         sums.sort_by(|one, other| other.0.total_cmp(&one.0));
         sums

@@ -6,12 +6,11 @@ use crate::schedule::Schedule;
 use crate::{evidence, home::Home};
 use netburn_medium::config::{Band, Standard, Width};
 use netburn_medium::queue::QueueKind;
-use netburn_record::{Header, MemoryRecorder, Run, RunStatus, Sink};
+use netburn_record::Run;
 use netburn_scenario::{Document, Environment, Plan, ScenarioError};
 use netburn_simulate::SimulateError;
 use netburn_units::{RandomStream, Seed};
 use netburn_workload::Direction;
-use std::ops::ControlFlow;
 
 /// Names of the stations.
 const NAMES: [&str; 6] = ["laptop", "tv", "phone", "tablet", "pc", "console"];
@@ -123,12 +122,6 @@ impl House {
         &self.home.stations
     }
 
-    /// True modes of the stations' links.
-    #[must_use]
-    pub fn modes(&self) -> Vec<Mode> {
-        self.home.modes.iter().map(|(mode, _)| *mode).collect()
-    }
-
     /// Sets the true value of a parameter.
     pub fn set(&mut self, parameter: Parameter, value: f64) {
         if let Some(own) = self.values.iter_mut().find(|(own, _)| *own == parameter) {
@@ -162,14 +155,7 @@ pub fn simulate(scenario: &str, seed: Seed) -> Result<Run, HouseError> {
     let document = Document::from_toml("house.toml", scenario)?;
     let mut plan: Plan = document.resolve_for(Environment::Simulate)?.0;
     plan.seed = seed;
-    let mut recorder = MemoryRecorder::new(Header::simulated(plan.clone()));
-    netburn_simulate::run(&plan, |_, rows| {
-        for row in &rows {
-            recorder.put(row).expect("a recorder in memory accepts every row");
-        }
-        ControlFlow::Continue(())
-    })?;
-    Ok(recorder.finish("house", &RunStatus::Complete))
+    Ok(netburn_simulate::in_memory(&plan)?)
 }
 
 /// True if a phase of the measurement with several stations fills the queue of the access point rather than the line, so that
@@ -179,13 +165,8 @@ pub fn shows_discipline(house: &House, measurement: &crate::Measurement) -> bool
     let all = measurement.schedule.phases.iter().enumerate();
     let mut shared = all.filter(|(_, phase)| phase.flows.len() > 1 && phase.loads(Direction::Down));
     shared.any(|(number, _)| {
-        let own = measurement
-            .keys
-            .iter()
-            .zip(&measurement.values)
-            .filter(|(key, _)| key.phase == number);
-        let rates = own.filter(|(key, _)| key.quantity == evidence::Quantity::Goodput(Direction::Down));
-        rates.map(|(key, value)| key.in_unit(*value)).sum::<f64>() < 0.8 * house.line.0
+        let values = measurement.keys.iter().zip(measurement.values.iter().copied());
+        evidence::goodput(values, number, Direction::Down) < 0.8 * house.line.0
     })
 }
 

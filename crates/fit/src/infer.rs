@@ -6,7 +6,7 @@
 //! 3. A last assimilation, and a last simulation, which gives the weights by a synthetic likelihood.
 
 use crate::assimilate::{Observations, assimilate, log_likelihood, means, normal};
-use crate::evidence::{Key, Observer, Quantity, worst};
+use crate::evidence::{Key, Observer, Quantity, goodput, worst};
 use crate::home::{DISCIPLINES, Home, LINE_BYTES, NoComments, Parameter, Prior};
 use crate::schedule::{MIN_PHASE, Schedule};
 use netburn_medium::queue::QueueKind;
@@ -295,15 +295,7 @@ impl Problem<'_> {
         let best = groups.iter().min_by(|one, other| misfit(one).total_cmp(&misfit(other)));
         let best = best.expect("there is a discipline");
         let results = self.repeats(best.discipline, &means(&best.members), settings, map)?;
-        let mean = means(&results);
-        let of_one = |observation: usize| {
-            let squares = results
-                .iter()
-                .map(|one| one[observation] - mean[observation])
-                .map(|d| d * d);
-            squares.sum::<f64>() / (REPEATS - 1) as f64
-        };
-        let own: Vec<f64> = (0..self.keys.len()).map(of_one).collect();
+        let own: Vec<f64> = moments(&results).into_iter().map(|(_, variance)| variance).collect();
         // Few repeats give a variance that is often much too small. So each counts with the mean of its kind, as if this were
         // known from half as many repeats.
         let kind = |key: &Key| (key.quantity, self.schedule.phases[key.phase].flows.is_empty());
@@ -359,14 +351,10 @@ impl Problem<'_> {
         };
         let phases = self.schedule.phases.iter().enumerate();
         let mut shared = phases.filter(|(_, phase)| phase.loaders(Direction::Down) > 1);
-        shared.any(|(number, _)| self.sum(number, Direction::Down) < BELOW_LINE * highest)
-    }
-
-    /// Goodput of all stations in a phase, in Mbit/s on the line.
-    fn sum(&self, phase: usize, direction: Direction) -> f64 {
-        let own = self.keys.iter().zip(self.observed);
-        let own = own.filter(|(key, _)| (key.phase, key.quantity) == (phase, Quantity::Goodput(direction)));
-        own.map(|(key, value)| key.in_unit(*value)).sum::<f64>() * LINE_BYTES
+        shared.any(|(number, _)| {
+            let values = self.keys.iter().zip(self.observed.iter().copied());
+            goodput(values, number, Direction::Down) * LINE_BYTES < BELOW_LINE * highest
+        })
     }
 
     /// Observations that a simulation of the model gives.

@@ -1,13 +1,12 @@
 //! Observations of a run, and the reasons for which a run shows too little.
 
 use crate::evidence::{Key, MAX_ROWS, Observer, Quantity, keys};
-use crate::home::Home;
+use crate::home::{DISCIPLINES, Home, NoComments, Parameter};
 use crate::links::{Link, LinkSamples};
 use crate::schedule::{MIN_PHASE, NoSchedule, Schedule};
 use netburn_record::row::{EventKind, EventRow};
 use netburn_record::{Error, Row, Run, RunStatus};
 use netburn_units::{Duration, Instant};
-use netburn_workload::config::ProbeTarget;
 
 /// Observations of a run.
 #[derive(Debug, Clone)]
@@ -123,6 +122,16 @@ impl Measurement {
         Measurement::new(schedule, &links, &all_keys, &values)
     }
 
+    /// The model with the medians of the priors, as a scenario file. It has the keys of each fitted model.
+    #[must_use]
+    pub fn draft(&self) -> String {
+        let median = |parameter: Parameter| {
+            let prior = parameter.prior(&self.home);
+            prior.value(prior.mean)
+        };
+        self.home.scenario(&median, DISCIPLINES[0], &self.schedule, &NoComments)
+    }
+
     fn new(schedule: Schedule, links: &[LinkSamples], keys: &[Key], values: &[Option<f64>]) -> Result<Self, CannotFit> {
         let home = Home::new(&schedule, links, keys, values);
         if home.highest.iter().all(Option::is_none) {
@@ -181,12 +190,8 @@ fn gaps(schedule: &Schedule, home: &Home, keys: &[Key], values: &[Option<f64>]) 
     if schedule.phases.iter().all(|phase| !phase.flows.is_empty()) {
         gaps.push("no idle phase: the delays without load are not visible".to_owned());
     }
-    let is_of_line = |key: &Key| matches!(key.quantity, Quantity::Latency(ProbeTarget::Line, _));
-    if !keys
-        .iter()
-        .zip(values)
-        .any(|(key, value)| is_of_line(key) && value.is_some())
-    {
+    let mut known = keys.iter().zip(values).filter(|(_, value)| value.is_some());
+    if !known.any(|(key, _)| key.is_of_line()) {
         gaps.push(
             "no probe reached a hop beyond the router: the line of the model is the path to the server, which is the internet \
              line only if the server is outside"

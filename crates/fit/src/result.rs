@@ -1,18 +1,18 @@
 //! The result of a fit: estimates with their intervals, and the scenario.
 
-use crate::evidence::{Key, Quantity};
+use crate::evidence::Key;
 use crate::home::{Comments, Home, NoComments, Parameter};
 use crate::infer::{Group, Map, Posterior, Problem, Settings, SimulationError, infer, misfit};
 use crate::measurement::Measurement;
 use crate::schedule::Schedule;
 use netburn_medium::queue::QueueKind;
-use netburn_workload::config::ProbeTarget;
+use netburn_workload::Direction;
 
 /// An interval is identified if it is narrower than this share of the prior's.
 const NARROW: f64 = 1.0 / 3.0;
 /// A line is identified if its rate is at most this multiple of the highest measured rate: then it was full.
 const LINE_FULL: f64 = 1.2;
-/// A line is identified if the logarithm of the ratio of its interval's bounds is below this.
+/// A line that was full is identified if the logarithm of the ratio of its interval's bounds is below this.
 const LINE_NARROW: f64 = 0.25;
 /// Probability from which a discipline is identified.
 const LIKELY: f64 = 0.9;
@@ -24,8 +24,8 @@ const POSSIBLE: f64 = 0.05;
 const FAR: f64 = 4.0;
 /// Sentences of one kind in the header of a scenario.
 const LISTED: usize = 12;
-/// The 5th and 95th percentile of the standard normal distribution.
-const NORMAL_95: f64 = 1.645;
+/// The 95th percentile of the standard normal distribution. The 5th one is its negative.
+pub const NORMAL_95: f64 = 1.645;
 
 /// Result of a fit.
 #[derive(Debug, Clone, PartialEq)]
@@ -225,8 +225,13 @@ impl Fit {
     /// path to the server, which may be in the home.
     #[must_use]
     pub fn has_internet_line(&self) -> bool {
-        let is_of_line = |one: &Observation| matches!(one.key.quantity, Quantity::Latency(ProbeTarget::Line, _));
-        self.observations.iter().any(is_of_line)
+        self.observations.iter().any(|one| one.key.is_of_line())
+    }
+
+    /// Highest sum of the goodput of all stations in a phase, in Mbit/s on the line. `None` without load in this direction.
+    #[must_use]
+    pub fn highest(&self, direction: Direction) -> Option<f64> {
+        self.home.highest[direction as usize]
     }
 
     /// True if the model explains the run.
@@ -346,11 +351,12 @@ fn estimate(problem: &Problem<'_>, posterior: &Posterior, number: usize) -> Esti
     is_identified &= parameter != Parameter::Busy;
     if let Parameter::Line(direction) = parameter {
         // Above the highest measured rate, an observation says nothing about the rate of the line: the run has only a lower
-        // bound, and the ensemble is narrower than that by chance. The prior of a full line is narrow, because it comes from
-        // the run.
-        let highest = problem.home.highest[direction as usize];
-        is_identified = prior.width(interval.0, interval.1) < LINE_NARROW
-            && highest.is_some_and(|rate| interval.1 <= rate * LINE_FULL);
+        // bound, and the ensemble is narrower than that by chance.
+        if problem.home.line_full[direction as usize] == Some(true) {
+            // This prior comes from the run, so it is narrow itself.
+            is_identified = prior.width(interval.0, interval.1) < LINE_NARROW;
+        }
+        is_identified &= problem.home.highest[direction as usize].is_some_and(|rate| interval.1 <= rate * LINE_FULL);
         if !is_identified {
             interval.1 = interval.1.max(of_prior.1);
         }

@@ -14,5 +14,5 @@ mod world;
 
 pub use capture::{CaptureEvent, CapturedPacket, PacketContent};
 pub use error::SimulateError;
-pub use run::{RunResult, run, run_with_capture};
+pub use run::{RunResult, in_memory, run, run_with_capture};
 pub use world::Counters;

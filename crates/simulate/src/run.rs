@@ -3,7 +3,7 @@
 use crate::capture::CaptureEvent;
 use crate::error::SimulateError;
 use crate::world::{Counters, TICK, World};
-use netburn_record::Row;
+use netburn_record::{Header, MemoryRecorder, Row, Run, RunStatus, Sink};
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
 use std::ops::ControlFlow;
@@ -29,6 +29,24 @@ pub fn run(
     mut rows: impl FnMut(Instant, Vec<Row>) -> ControlFlow<()>,
 ) -> Result<RunResult, SimulateError> {
     run_loop(plan, World::new, |now, put, _| rows(now, put))
+}
+
+/// Runs a plan, and keeps its rows in memory.
+///
+/// # Errors
+/// If the plan can't be simulated.
+///
+/// # Panics
+/// Never, because a recorder in memory accepts every row.
+pub fn in_memory(plan: &Plan) -> Result<Run, SimulateError> {
+    let mut recorder = MemoryRecorder::new(Header::simulated(plan.clone()));
+    run(plan, |_, rows| {
+        for row in &rows {
+            recorder.put(row).expect("a recorder in memory accepts every row");
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok(recorder.finish(&plan.name, &RunStatus::Complete))
 }
 
 /// As [`run`], and passes every packet and every transmission on the air of the 100 ms as well,
