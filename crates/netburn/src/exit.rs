@@ -2,6 +2,7 @@
 
 use crate::args::Check;
 use netburn_record::Summary;
+use netburn_study::twin::NoDiagnosis;
 use netburn_workload::Verdict;
 use std::process::ExitCode;
 
@@ -37,6 +38,12 @@ pub(crate) enum CliError {
     Command(u8, String),
     /// The reader of standard output has closed the pipe: 0.
     BrokenPipe,
+}
+
+impl From<NoDiagnosis> for CliError {
+    fn from(error: NoDiagnosis) -> Self {
+        CliError::Failed(error.to_string())
+    }
 }
 
 impl From<ExitStatus> for ExitCode {

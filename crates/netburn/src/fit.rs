@@ -79,7 +79,7 @@ pub(crate) fn judged(result: &Fit) -> ExitStatus {
 }
 
 /// Fits on several threads, and shows the progress.
-pub(crate) fn simulated(measurement: &Measurement, settings: &Settings, threads: usize) -> Result<Fit, CliError> {
+fn simulated(measurement: &Measurement, settings: &Settings, threads: usize) -> Result<Fit, CliError> {
     let (done, shown) = (AtomicUsize::new(0), Mutex::new(0));
     let result = fitted(measurement, settings, &|count, work| {
         map(count, threads, &|number| {
@@ -111,19 +111,22 @@ pub(crate) fn unusable(folder: &Path, error: CannotFit) -> CliError {
     }
 }
 
+/// The queue disciplines with their probabilities.
+pub(crate) fn disciplines(result: &Fit) -> Vec<Value> {
+    let each = result.disciplines.iter();
+    each.map(|(kind, probability)| json!({ "queue": kind.name(), "probability": probability }))
+        .collect()
+}
+
 /// The result as a document.
 fn described(args: &FitArgs, result: &Fit) -> Value {
-    let disciplines = result.disciplines.iter();
-    let disciplines: Vec<Value> = disciplines
-        .map(|(kind, probability)| json!({ "queue": kind.name(), "probability": probability }))
-        .collect();
     json!({
         "schema": "netburn.fit/1",
         "run": args.run.display().to_string(),
         "seed": args.seed,
         "explains": result.explains(),
         "misfit": result.misfit,
-        "disciplines": disciplines,
+        "disciplines": disciplines(result),
         "estimates": result.estimates.iter().map(estimate).collect::<Vec<_>>(),
         "assumptions": result.assumptions,
         "gaps": result.gaps,

@@ -2,10 +2,11 @@
 
 use netburn_fit::home::Parameter;
 use netburn_fit::houses::House;
+use netburn_study::whatif::with_limits;
 
 /// A change of a house, as keys and values of its scenario.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
+pub struct HouseChange {
     /// Name in the results.
     pub name: &'static str,
     /// Keys and values.
@@ -14,33 +15,24 @@ pub struct Change {
 
 /// Ten changes of a house, of which some help and some harm. None of them contains a value that only the fit could know.
 #[must_use]
-pub fn changes(house: &House) -> Vec<Change> {
+pub fn changes(house: &House) -> Vec<HouseChange> {
     let signals = (0..house.stations).filter_map(|station| Some((station, house.value(Parameter::Signal(station))?)));
     let weakest = signals.min_by(|one, other| one.1.total_cmp(&other.1));
     let (weakest, _) = weakest.unwrap_or((0, 0.0));
     let weakest = &house.names()[weakest];
     let (down, up) = house.line;
-    let change = |name, set: &[(&str, &str)]| Change {
+    let change = |name, set: &[(&str, &str)]| HouseChange {
         name,
-        set: set
-            .iter()
-            .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
-            .collect(),
+        set: {
+            let owned = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
+            with_limits(&set.iter().map(owned).collect::<Vec<_>>())
+        },
     };
     vec![
         change("nothing", &[]),
-        change(
-            "airtime queues",
-            &[("ap.home.queue", "airtime"), ("ap.home.queue_limit", "8192 packets")],
-        ),
-        change(
-            "one FQ-CoDel",
-            &[("ap.home.queue", "fq-codel"), ("ap.home.queue_limit", "10240 packets")],
-        ),
-        change(
-            "one FIFO",
-            &[("ap.home.queue", "fifo"), ("ap.home.queue_limit", "1000 packets")],
-        ),
+        change("airtime queues", &[("ap.home.queue", "airtime")]),
+        change("one FQ-CoDel", &[("ap.home.queue", "fq-codel")]),
+        change("one FIFO", &[("ap.home.queue", "fifo")]),
         change(
             "CAKE on the line",
             &[

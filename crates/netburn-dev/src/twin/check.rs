@@ -1,26 +1,23 @@
 //! One house: fit, prediction and truth.
 
-use super::{Change, HouseResult, Interval, ParameterResult, Predicted, Remedy, Verdicts, changes};
+use super::{HouseChange, HouseResult, Interval, ParameterResult, Predicted, Remedy, Verdicts, changes};
 use netburn_analysis::compare::metrics;
-use netburn_analysis::explain::{Explanation, explain as by_rules};
 use netburn_fit::home::Parameter;
 use netburn_fit::houses::{House, HouseError, shows_discipline};
 use netburn_fit::{CannotFit, Fit, Measurement, Settings, SimulationError, fit};
 use netburn_record::{Run, Summary};
 use netburn_runner::pool::map;
 use netburn_runner::{Cancel, simulate_summary};
-use netburn_scenario::{Document, Environment, Plan, ScenarioError};
+use netburn_scenario::{Document, Plan, ScenarioError};
 use netburn_simulate::SimulateError;
-use netburn_study::causes::{self, Outcome, Simulator, missed};
-use netburn_study::twin::{self, NoModel};
-use netburn_study::whatif::{AnswerError, Change as Remedied, answer, effects, propose, repeated};
+use netburn_study::causes::{self, Outcome, Simulator};
+use netburn_study::twin::{self, Diagnosis, NoDiagnosis, NoModel, PREDICTING_MODELS};
+use netburn_study::whatif::{AnswerError, answer, changed, effects, repeated};
 use netburn_units::Seed;
 use netburn_workload::{Direction, Verdict};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-/// Models of a prediction. The smallest and the largest of 19 values are the bounds between which a further one is with 90 %.
-const MODELS: usize = 19;
 /// Runs of the house with each change.
 const RUNS: usize = 5;
 /// Values of a household that are predicted: kind, workload (`None` for any) and quantity.
@@ -57,9 +54,9 @@ pub enum CheckError {
     /// The lab has no result.
     #[error("{0}")]
     Lab(String),
-    /// The record of a simulated household can't be read.
+    /// The causes of what the household misses are not known.
     #[error(transparent)]
-    Record(#[from] netburn_record::Error),
+    Diagnosis(#[from] NoDiagnosis),
 }
 
 /// The house under the load of a household, with a change.
@@ -69,15 +66,7 @@ pub enum CheckError {
 pub fn load_of(house: &House, change: &[(String, String)]) -> Result<Plan, CheckError> {
     let load = twin::household(house.names())?;
     let plan = twin::loaded(&load, &Document::from_toml("house", &house.scenario())?)?;
-    changed(&plan, change)
-}
-
-fn changed(plan: &Plan, set: &[(String, String)]) -> Result<Plan, CheckError> {
-    let mut document = Document::from_json(&plan.to_json());
-    for (key, value) in set {
-        document.set(key, value)?;
-    }
-    Ok(document.resolve_for(Environment::Simulate)?.0)
+    Ok(changed(&plan, change)?)
 }
 
 /// The environment that plays the house.
@@ -110,7 +99,7 @@ pub fn check(
     let measurement = Measurement::of_run(run, settings.length)?;
     let fitted = fit(&measurement, &settings, &|count, work| map(count, threads, work))?;
     let load = twin::household(house.names())?;
-    let models = twin::models(&load, &fitted.scenarios(MODELS))?;
+    let models = twin::models(&load, &fitted.scenarios(PREDICTING_MODELS))?;
     let simulated = |plan: &Plan| summaries(&repeated(&with_seed(plan, seed), RUNS), threads);
     let simulator = Truth {
         run: &simulated,
@@ -118,10 +107,11 @@ pub fn check(
     };
     let truth = truth.unwrap_or(&simulator);
     let (mut predicted, mut verdicts) = (Vec::new(), Vec::new());
-    let tried = |change: &Change| !truth.is_real_time || IN_REAL_TIME.contains(&change.name);
+    let tried = |change: &HouseChange| !truth.is_real_time || IN_REAL_TIME.contains(&change.name);
     for change in changes(house).into_iter().filter(tried) {
         let plans = models.iter().map(|model| changed(model, &change.set));
-        let predictions = summaries(&plans.collect::<Result<Vec<Plan>, _>>()?, threads)?;
+        let plans: Vec<Plan> = plans.collect::<Result<_, _>>()?;
+        let predictions = summaries(&plans, threads)?;
         let happened = (truth.run)(&load_of(house, &change.set)?)?;
         predicted.extend(values(&change, &predictions, &happened));
         verdicts.extend(of_stations(&change, &predictions, &happened));
@@ -209,7 +199,7 @@ fn collected(runs: &[Summary]) -> BTreeMap<(String, &'static str), Vec<f64>> {
     all
 }
 
-fn values(change: &Change, predictions: &[Summary], happened: &[Summary]) -> Vec<Predicted> {
+fn values(change: &HouseChange, predictions: &[Summary], happened: &[Summary]) -> Vec<Predicted> {
     let truth = collected(happened);
     let each = collected(predictions).into_iter().filter_map(|((station, kind), own)| {
         let all = truth.get(&(station.clone(), kind))?;
@@ -236,7 +226,7 @@ fn interval(mut values: Vec<f64>) -> Interval {
     }
 }
 
-fn of_stations(change: &Change, predictions: &[Summary], happened: &[Summary]) -> Vec<Verdicts> {
+fn of_stations(change: &HouseChange, predictions: &[Summary], happened: &[Summary]) -> Vec<Verdicts> {
     let passes = |runs: &[Summary], station: usize| {
         let met = runs
             .iter()
@@ -284,42 +274,28 @@ fn remedy(
         recommended: None,
         best: None,
     };
-    let candidates: Vec<&Plan> = std::iter::once(&likely).chain(models).collect();
-    let runs = map(candidates.len(), threads, &|number| twin::recorded(candidates[number]));
-    for (plan, run) in candidates.into_iter().zip(runs) {
-        let run = run?;
-        if missed(plan, run.summary()).is_empty() {
+    let diagnosis = Diagnosis::of_load(&likely, models, threads, |run, plan, rules| {
+        let simulator = Simulator::new(threads, &cancel, &|_| {});
+        Ok::<_, CheckError>(causes::simulated(run, plan, rules, &simulator).0)
+    })?;
+    let attempts = diagnosis.attempts(models, None)?;
+    let answers = answer(&attempts.models, attempts.changes, threads, &cancel, &|_, _| {})?;
+    let effects = effects(&answers, &diagnosis.plan);
+    for effect in &effects.effects {
+        let what_if = &effect.answer.what_if;
+        let is_recommended = effects
+            .recommended()
+            .is_some_and(|own| own.answer.what_if.label == what_if.label);
+        if truth.is_real_time && !is_recommended {
             continue;
         }
-        let explanation = causes_in(&run, plan, threads, &cancel)?;
-        let proposed = propose(plan, run.summary(), &explanation.causes, None)?;
-        let what_ifs = proposed.changes.what_ifs.into_iter();
-        let changes: Vec<Remedied> = what_ifs.filter_map(|one| Remedied::on_each(one, models)).collect();
-        let answers = answer(models, changes, threads, &cancel, &|_, _| {})?;
-        let effects = effects(&answers, plan);
-        for effect in &effects.effects {
-            let what_if = &effect.answer.what_if;
-            let is_recommended = effects
-                .recommended()
-                .is_some_and(|own| own.answer.what_if.label == what_if.label);
-            if truth.is_real_time && !is_recommended {
-                continue;
-            }
-            let loss = happened(&what_if.set)?;
-            if remedy.best.as_ref().is_none_or(|(_, best)| loss < *best) {
-                remedy.best = Some((what_if.label.clone(), loss));
-            }
-            if is_recommended {
-                remedy.recommended = Some((what_if.label.clone(), loss));
-            }
+        let loss = happened(&what_if.set)?;
+        if remedy.best.as_ref().is_none_or(|(_, best)| loss < *best) {
+            remedy.best = Some((what_if.label.clone(), loss));
         }
-        break;
+        if is_recommended {
+            remedy.recommended = Some((what_if.label.clone(), loss));
+        }
     }
     Ok(remedy)
-}
-
-fn causes_in(run: &Run, plan: &Plan, threads: usize, cancel: &Cancel) -> Result<Explanation, CheckError> {
-    let rules = by_rules(run)?;
-    let simulator = Simulator::new(threads, cancel, &|_| {});
-    Ok(causes::simulated(run, plan, &rules, &simulator).0)
 }

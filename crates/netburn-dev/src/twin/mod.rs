@@ -12,6 +12,6 @@ mod check;
 pub mod page;
 mod result;
 
-pub use changes::{Change, changes};
+pub use changes::{HouseChange, changes};
 pub use check::{CheckError, IN_REAL_TIME, Truth, check, load_of};
 pub use result::{HouseResult, Interval, ParameterResult, Predicted, Remedy, Verdicts};

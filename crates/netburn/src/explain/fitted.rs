@@ -11,22 +11,21 @@ use netburn_analysis::explain::{Explanation, explain as by_rules};
 use netburn_fit::difference::{Difference, differences};
 use netburn_fit::result::discipline_comment;
 use netburn_fit::{Fit, Measurement, Schedule, Settings};
-use netburn_record::{Environment, Run, Summary};
+use netburn_record::{Environment, Run};
 use netburn_report::sanitise::{sanitise, wrap};
 use netburn_report::style::{Tone, paint};
-use netburn_runner::pool::{map, processors};
-use netburn_runner::simulate_summary;
+use netburn_runner::pool::processors;
 use netburn_scenario::{Document, Plan};
-use netburn_study::causes::missed;
-use netburn_study::twin::{self, Agreement, NoModel};
+use netburn_study::twin::{self, Agreement, Attempts, Diagnosis, NoModel};
 use netburn_study::whatif::{
-    AnswerError, Answers, Change, Effects, Interventions, advice, advice_json, effects, json as described, propose,
-    text,
+    AnswerError, Answers, Effects, Interventions, advice, advice_json, effects, json as described, text,
 };
 use serde_json::{Value, json};
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+/// Note on measurements without a hop beyond the router.
+const PATH: &str = "The internet line was not measured: no probe reached a hop beyond the router, as with a server in the home. The line \
+                    of the models is the path to the server.";
 /// Default number of models.
 const MODELS: u16 = 12;
 
@@ -42,12 +41,10 @@ pub(super) struct Source {
 pub(super) fn source(args: &ExplainArgs, run: &Run) -> Result<Option<Source>, CliError> {
     let length = Settings::default().length;
     match args.model.as_deref().map(Path::new) {
-        Some(path) if path.is_dir() => {
-            let other = Run::open(path).map_err(|error| unopened(path, error))?;
-            let measurement = Measurement::of_run(&other, length).map_err(|error| fit::unusable(path, error))?;
-            let path = path.to_owned();
-            Ok(Some(Source { path, measurement }))
-        }
+        Some(path) if path.is_dir() => Ok(Some(Source {
+            path: path.to_owned(),
+            measurement: fit::observed(path)?,
+        })),
         Some(_) => Ok(None),
         None if is_described(run) || Schedule::of_plan(&run.header().plan).is_err() => Ok(None),
         None => match Measurement::of_run(run, length) {
@@ -113,7 +110,7 @@ pub(super) fn explain(args: &ExplainArgs, run: &Run, source: &Source) -> Result<
     let stations = &source.measurement.schedule.stations;
     let load = load(run, stations)?;
     eprint_message("fitting models to the measurement, which takes up to a minute");
-    let fit = fit::simulated(&source.measurement, &Settings::default(), threads)?;
+    let fit = fit::model(&source.measurement, 1, args.jobs)?;
     let count = usize::from(args.runs.unwrap_or(MODELS));
     let unusable = |error: NoModel| match error {
         NoModel::Scenario(error) => crate::plan::wrong(error),
@@ -128,7 +125,10 @@ pub(super) fn explain(args: &ExplainArgs, run: &Run, source: &Source) -> Result<
     let (agreement, diagnosis) = if load.is_of_run {
         (agreed(run, &models, args.jobs)?, of_run(run, likely, threads)?)
     } else {
-        (None, of_household(likely, &models, threads)?)
+        let explain = |run: &Run, plan: &Plan, rules: &Explanation| {
+            Ok::<_, CliError>(causes::on_plan(run, plan, rules, threads)?.0)
+        };
+        (None, Diagnosis::of_load(&likely, &models, threads, explain)?)
     };
     let (proposed, answers) = remedies(args, &models, &diagnosis)?;
     let result = Explained {
@@ -150,13 +150,6 @@ pub(super) fn explain(args: &ExplainArgs, run: &Run, source: &Source) -> Result<
     Ok(ExitStatus::Success)
 }
 
-/// Causes in one model.
-struct Diagnosis {
-    plan: Plan,
-    summary: Summary,
-    explanation: Explanation,
-}
-
 /// Causes of the missed goals of a measured run, in the likeliest model.
 fn of_run(run: &Run, likely: Plan, threads: usize) -> Result<Diagnosis, CliError> {
     let rules = by_rules(run).map_err(|error| unopened(run.path(), error))?;
@@ -169,53 +162,20 @@ fn of_run(run: &Run, likely: Plan, threads: usize) -> Result<Diagnosis, CliError
     })
 }
 
-/// Causes of the goals that a household misses: in the likeliest model or, if this one misses none, in the first that does.
-fn of_household(likely: Plan, models: &[Plan], threads: usize) -> Result<Diagnosis, CliError> {
-    let failed = |error: &dyn std::fmt::Display| CliError::Failed(error.to_string());
-    let plans: Vec<&Plan> = std::iter::once(&likely).chain(models).collect();
-    let misses = map(plans.len(), threads, &|number| {
-        let summary = simulate_summary(plans[number], "household", &mut |_| ControlFlow::Continue(()));
-        summary.map(|summary| summary.is_some_and(|summary| !missed(plans[number], &summary).is_empty()))
-    });
-    let misses: Vec<bool> = misses
-        .into_iter()
-        .collect::<Result<_, _>>()
-        .map_err(|error| failed(&error))?;
-    let first = misses.iter().position(|misses| *misses);
-    let plan = plans[first.unwrap_or(0)].clone();
-    let run = twin::recorded(&plan).map_err(|error| failed(&error))?;
-    let explanation = match first {
-        Some(_) => {
-            let rules = by_rules(&run).map_err(|error| failed(&error))?;
-            causes::on_plan(&run, &plan, &rules, threads)?.0
-        }
-        None => Explanation::default(),
-    };
-    Ok(Diagnosis {
-        summary: run.summary().clone(),
-        plan,
-        explanation,
-    })
-}
-
 /// Changes for the causes, simulated on all models. Without a change, only the models are simulated.
 fn remedies(
     args: &ExplainArgs,
     models: &[Plan],
     diagnosis: &Diagnosis,
 ) -> Result<(Interventions, Option<Answers>), CliError> {
-    let wrong = |error| CliError::Usage(format!("{error}"));
-    let duration = args.duration.as_deref();
-    let causes = &diagnosis.explanation.causes;
-    let proposed = propose(&diagnosis.plan, &diagnosis.summary, causes, duration).map_err(wrong)?;
-    let lasting = models.iter().map(|model| twin::lasting(model, duration));
-    let models = lasting.collect::<Result<Vec<Plan>, _>>().map_err(wrong)?;
-    let what_ifs = proposed.changes.what_ifs.iter().cloned();
-    let changes = what_ifs
-        .filter_map(|what_if| Change::on_each(what_if, &models))
-        .collect();
+    let attempts = diagnosis.attempts(models, args.duration.as_deref());
+    let Attempts {
+        proposed,
+        models,
+        changes,
+    } = attempts.map_err(|error| CliError::Usage(error.to_string()))?;
     Ok(match simulate_changes(&models, changes, args.jobs)? {
-        Ok(answers) => (proposed.changes, Some(answers)),
+        Ok(answers) => (proposed, Some(answers)),
         Err(AnswerError::Stopped) => (Interventions::not_simulated(&"stopped before the first result"), None),
         Err(error) => (Interventions::not_simulated(&error), None),
     })
@@ -254,6 +214,9 @@ impl Explained<'_> {
                 look.width,
                 look.colour,
             ));
+        }
+        if !self.fit.has_internet_line() {
+            parts.push(wrap(PATH, look.width, "").join("\n"));
         }
         if !self.differences.is_empty() {
             let mut lines = vec![heading("Not in the model, because only these devices have it:")];
@@ -295,15 +258,11 @@ impl Explained<'_> {
             &self.proposed,
             self.answers.as_ref(),
         );
-        let disciplines = self.fit.disciplines.iter();
-        let disciplines: Vec<Value> = disciplines
-            .map(|(kind, probability)| json!({ "queue": kind.name(), "probability": probability }))
-            .collect();
         object["fit"] = json!({
             "measurement": self.source.path.display().to_string(),
             "explains": self.fit.explains(),
             "misfit": self.fit.misfit,
-            "disciplines": disciplines,
+            "disciplines": fit::disciplines(self.fit),
             "load": if self.load.is_of_run { "run" } else { "household" },
         });
         let stations = &self.source.measurement.schedule.stations;

@@ -5,13 +5,15 @@
 //! 3. [`text()`] and [`json()`] format the comparison.
 //!
 //! [`models()`] does the first step for several equally likely models. A run that only measured the network has no workloads
-//! of its users, so [`household()`] has some.
+//! of its users, so [`household()`] has some. A [`Diagnosis`] has the causes of what such a load misses, and the changes to
+//! try on each model.
 //!
 //! [`verify()`] predicts a second measurement, after a change of the network, and compares it with what was measured.
 //!
 //! The [remedies](crate::whatif) of such a run are changes of the model. They are worth as much as the model agrees.
 
 mod agreement;
+mod diagnosis;
 mod household;
 mod models;
 mod network;
@@ -19,11 +21,12 @@ mod text;
 mod verify;
 
 pub use agreement::{Agreement, Compared, agreement};
+pub use diagnosis::{Attempts, Diagnosis, NoDiagnosis};
 pub use household::{household, household_sentence};
-pub use models::{NoModel, lasting, loaded, models, recorded};
+pub use models::{NoModel, lasting, loaded, models};
 pub use network::{NotThisNetwork, on_model};
 pub use text::{json, text};
-pub use verify::{CannotVerify, Predicted, Verification, verify};
+pub use verify::{CannotVerify, PREDICTING_MODELS, Predicted, Verification, verifiable, verify};
 
 #[cfg(test)]
 mod tests;

@@ -1,10 +1,8 @@
 //! The load of a run on several models of its network.
 
 use super::{NotThisNetwork, on_model};
-use netburn_record::{Header, MemoryRecorder, Run, RunStatus, Sink};
+use crate::whatif::changed;
 use netburn_scenario::{Document, Environment, Plan, ScenarioError};
-use netburn_simulate::SimulateError;
-use std::ops::ControlFlow;
 
 /// A scenario that can't be a model for a load.
 #[derive(Debug, thiserror::Error)]
@@ -49,25 +47,8 @@ pub fn models(run: &Plan, scenarios: &[String]) -> Result<Vec<Plan>, NoModel> {
 /// # Errors
 /// The duration is invalid.
 pub fn lasting(plan: &Plan, duration: Option<&str>) -> Result<Plan, ScenarioError> {
-    let Some(duration) = duration else {
-        return Ok(plan.clone());
-    };
-    let mut document = Document::from_json(&plan.to_json());
-    document.set("duration", duration)?;
-    Ok(document.resolve_for(Environment::Simulate)?.0)
-}
-
-/// Simulates a plan, and keeps the run in memory.
-///
-/// # Errors
-/// The simulator rejects the plan.
-pub fn recorded(plan: &Plan) -> Result<Run, SimulateError> {
-    let mut recorder = MemoryRecorder::new(Header::simulated(plan.clone()));
-    netburn_simulate::run(plan, |_, rows| {
-        for row in &rows {
-            recorder.put(row).expect("a recorder in memory accepts every row");
-        }
-        ControlFlow::Continue(())
-    })?;
-    Ok(recorder.finish(&plan.name, &RunStatus::Complete))
+    match duration {
+        Some(duration) => changed(plan, &[("duration".to_owned(), duration.to_owned())]),
+        None => Ok(plan.clone()),
+    }
 }

@@ -1,15 +1,16 @@
 //! The prediction of a second measurement, after a change of the network.
 
+use crate::whatif::{changed, with_limits};
 use netburn_fit::evidence::Key;
+use netburn_fit::result::NORMAL_95;
+use netburn_fit::schedule::{MIN_PHASE, Schedule};
 use netburn_fit::{Fit, Measurement, SimulationError, model_variance, simulated};
 use netburn_runner::pool::map;
 use netburn_scenario::{Document, Environment, Plan, ScenarioError};
 use netburn_units::{Duration, Seed};
 
 /// Models of a prediction. Between the smallest and the largest of 19 values is a further one with 90 %.
-const MODELS: usize = 19;
-/// The 95th percentile of the standard normal distribution.
-const NORMAL_95: f64 = 1.645;
+pub const PREDICTING_MODELS: usize = 19;
 /// Share of the values that must be as predicted.
 const HELD: f64 = 0.8;
 
@@ -43,6 +44,9 @@ pub enum CannotVerify {
     /// The models have no such key, or the value is invalid.
     #[error(transparent)]
     Change(#[from] ScenarioError),
+    /// The change is not one of the network, but of the measurement.
+    #[error("--set changes the measurement, expected a change of the network")]
+    Workloads,
     /// A model can't be simulated.
     #[error(transparent)]
     Simulation(#[from] SimulationError),
@@ -71,6 +75,19 @@ impl Verification {
     }
 }
 
+/// Checks what [`verify`] needs, before models are fitted to `before`.
+///
+/// # Errors
+/// Other stations took part, or the change is invalid.
+pub fn verifiable(before: &Measurement, after: &Measurement, change: &[(String, String)]) -> Result<(), CannotVerify> {
+    let (first, second) = (&before.schedule.stations, &after.schedule.stations);
+    if first != second {
+        return Err(CannotVerify::Stations(first.clone(), second.clone()));
+    }
+    measured_again(&before.draft(), after, change, MIN_PHASE, 0)?;
+    Ok(())
+}
+
 /// Changes the models that were fitted to `before`, simulates them, and compares the results with `after`, of the first `length` of
 /// each phase. `change` has keys and values of a scenario.
 ///
@@ -84,15 +101,12 @@ pub fn verify(
     length: Duration,
     threads: usize,
 ) -> Result<Verification, CannotVerify> {
-    let (first, second) = (&before.schedule.stations, &after.schedule.stations);
-    if first != second {
-        return Err(CannotVerify::Stations(first.clone(), second.clone()));
-    }
-    let plans = fit.scenarios(MODELS);
+    verifiable(before, after, change)?;
+    let plans = fit.scenarios(PREDICTING_MODELS);
     let plans = plans
         .iter()
         .zip(0..)
-        .map(|(text, number)| changed(text, after, change, length, number));
+        .map(|(text, number)| measured_again(text, after, change, length, number));
     let plans: Vec<Plan> = plans.collect::<Result<_, _>>()?;
     let predictions = map(plans.len(), threads, &|number| {
         simulated(&plans[number], &after.keys, length)
@@ -101,7 +115,10 @@ pub fn verify(
     let values = after.keys.iter().zip(&after.values).enumerate();
     let values = values.map(|(number, (key, value))| {
         let own = predictions.iter().map(|member| member[number]).collect();
-        let same = before.keys.iter().position(|own| own == key);
+        // A measurement of other phases has other values with the same number.
+        let phases = [&before.schedule, &after.schedule].map(|schedule| schedule.phases.get(key.phase));
+        let is_same = phases[0].map(|phase| &phase.flows) == phases[1].map(|phase| &phase.flows);
+        let same = before.keys.iter().position(|own| is_same && own == key);
         Predicted {
             key: *key,
             before: same.map(|place| key.in_unit(before.values[place])),
@@ -115,20 +132,21 @@ pub fn verify(
 }
 
 /// The plan of a changed model with the workloads of the measurement.
-fn changed(
+fn measured_again(
     text: &str,
     after: &Measurement,
     change: &[(String, String)],
     length: Duration,
     number: u64,
-) -> Result<Plan, ScenarioError> {
+) -> Result<Plan, CannotVerify> {
     let schedule = after.schedule.shortened(length);
     let text = schedule.in_scenario(text).expect("a fit writes valid TOML");
-    let mut document = Document::from_toml("model", &text)?;
-    for (key, value) in change {
-        document.set(key, value)?;
+    let (plan, _) = Document::from_toml("model", &text)?.resolve_for(Environment::Simulate)?;
+    let plan = changed(&plan, &with_limits(change))?;
+    let is_measured = |own: Schedule| (own.phases, own.probes) == (schedule.phases.clone(), schedule.probes.clone());
+    if !Schedule::of_plan(&plan).is_ok_and(is_measured) {
+        return Err(CannotVerify::Workloads);
     }
-    let (plan, _) = document.resolve_for(Environment::Simulate)?;
     Ok(Plan {
         seed: Seed(1).repeat(number),
         ..plan

@@ -3,7 +3,7 @@
 use super::WhatIf;
 use netburn_medium::config::QueueLimit;
 use netburn_medium::queue::{Place, QueueKind};
-use netburn_scenario::{Document, Environment, Plan};
+use netburn_scenario::{Document, Environment, Plan, ScenarioError};
 
 /// A change, with the changed plan of each run.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,21 +18,13 @@ impl Change {
     /// The change of equally likely `models` of one network: its keys and values are set in each of them. `None` if one of
     /// them can't be changed.
     ///
-    /// The limit of a queue belongs to its discipline, because a model has a limit only if its discipline needs one. So
-    /// another discipline of an access point gets its default limit, which is then part of the change.
+    /// The change has the [limits](with_limits) of its queues.
     #[must_use]
     pub fn on_each(what_if: WhatIf, models: &[Plan]) -> Option<Self> {
-        let mut set = what_if.set.clone();
-        set.extend(what_if.set.iter().filter_map(|(key, value)| limit(key, value)));
-        let changed = models.iter().map(|model| {
-            let mut document = Document::from_json(&model.to_json());
-            for (key, value) in &set {
-                document.set(key, value).ok()?;
-            }
-            Some(document.resolve_for(Environment::Simulate).ok()?.0)
-        });
+        let set = with_limits(&what_if.set);
+        let plans = models.iter().map(|model| changed(model, &set));
         Some(Change {
-            plans: changed.collect::<Option<Vec<Plan>>>()?,
+            plans: plans.collect::<Result<Vec<Plan>, _>>().ok()?,
             what_if: WhatIf { set, ..what_if },
         })
     }
@@ -51,6 +43,29 @@ impl From<WhatIf> for Change {
             what_if,
         }
     }
+}
+
+/// A plan with these keys and values.
+///
+/// # Errors
+/// A key does not exist, or a value is invalid.
+pub fn changed(plan: &Plan, set: &[(String, String)]) -> Result<Plan, ScenarioError> {
+    let mut document = Document::from_json(&plan.to_json());
+    for (key, value) in set {
+        document.set(key, value)?;
+    }
+    Ok(document.resolve_for(Environment::Simulate)?.0)
+}
+
+/// Keys and values, with the default limit of each queue discipline that is set at an access point without a limit.
+///
+/// The limit of a queue belongs to its discipline: a fitted model has the limit of a FIFO, and with it another discipline would
+/// be a wrong queue.
+#[must_use]
+pub fn with_limits(set: &[(String, String)]) -> Vec<(String, String)> {
+    let missing = set.iter().filter_map(|(key, value)| limit(key, value));
+    let missing = missing.filter(|(key, _)| set.iter().all(|(own, _)| own != key));
+    set.iter().cloned().chain(missing).collect()
 }
 
 /// The default limit of a queue discipline that is set at an access point.
@@ -125,6 +140,14 @@ mod tests {
         }
         let keys: Vec<&str> = change.what_if.set.iter().map(|(key, _)| key.as_str()).collect();
         assert_eq!(keys, ["ap.home.queue", "ap.home.queue_limit"]);
+    }
+
+    #[test]
+    fn a_queue_with_its_own_limit_keeps_it() {
+        let set = [("ap.home.queue", "fifo"), ("ap.home.queue_limit", "64 packets")];
+        let set = set.map(|(key, value)| (key.to_owned(), value.to_owned()));
+        assert_eq!(with_limits(&set), set);
+        assert_eq!(with_limits(&set[..1]).len(), 2);
     }
 
     #[test]

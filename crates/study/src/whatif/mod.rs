@@ -24,7 +24,7 @@ mod text;
 pub use advice::{advice, advice_json};
 pub use answer::{Answer, AnswerError, Answers, answer};
 pub use best::best;
-pub use change::{Change, repeated};
+pub use change::{Change, changed, repeated, with_limits};
 pub use effects::{Effect, Effects, Value, effects};
 pub use propose::{Proposal, propose};
 pub use text::{json, text};
