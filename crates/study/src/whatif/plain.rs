@@ -1,6 +1,7 @@
 //! Changes and values in words without technical terms.
 
 use super::{Value, WhatIf};
+use netburn_analysis::explain::causes::Effort;
 use netburn_analysis::format::mbps;
 
 /// Path of the throughput among the metrics.
@@ -35,21 +36,14 @@ pub(super) fn instruction(what_if: &WhatIf) -> String {
             ([.., "wan", "queue"], _) => {
                 Some("Use a short queue for the internet line in the router or modem".to_owned())
             }
-            ([.., "wan", "down" | "up"], _) => what_if
-                .label
-                .split_once(" has ")
-                .map(|(_, rate)| format!("Get an internet line with {}", rate.replace("its rate", "the rate"))),
+            ([.., "wan", direction @ ("down" | "up")], rate) => Some(match value_of(what_if, "wan.up") {
+                Some(up) if *direction == "down" => format!("Get an internet line with {rate} down and {up} up"),
+                _ => format!("Get an internet line with {rate} {direction}"),
+            }),
             (["station", name, "signal"], to) => {
                 Some(format!("Move {name} nearer to the access point, to a signal of {to}"))
             }
-            (["station", name, "adapter_rate"], _) if what_if.label.starts_with(&format!("{name} receives ")) => {
-                let (_, rate) = what_if.label.rsplit_once("at most ")?;
-                Some(format!("Limit downloads of {name} to {rate} in its program"))
-            }
-            (["station", name, "adapter_rate"], _) if what_if.label.starts_with(&format!("{name} sends ")) => {
-                let (_, rate) = what_if.label.rsplit_once("at most ")?;
-                Some(format!("Limit uploads of {name} to {rate} in its program"))
-            }
+            (["station", name, "adapter_rate"], _) if what_if.effort == Effort::Program => limited(what_if, name),
             _ => None,
         }
     });
@@ -61,7 +55,24 @@ pub(super) fn instruction(what_if: &WhatIf) -> String {
 }
 
 fn both(what_if: &WhatIf) -> bool {
-    what_if.set.iter().any(|(key, _)| key.ends_with(".wan.shaper_up"))
+    value_of(what_if, "wan.shaper_up").is_some()
+}
+
+/// Value of the key whose path ends with this.
+fn value_of<'a>(what_if: &'a WhatIf, end: &str) -> Option<&'a str> {
+    let found = what_if.set.iter().find(|(key, _)| key.ends_with(&format!(".{end}")));
+    found.map(|(_, value)| value.as_str())
+}
+
+/// Limit of the transfers of a device. A limit of its adapter stands for one of its programs; a fitted model has no other.
+fn limited(what_if: &WhatIf, name: &str) -> Option<String> {
+    let rate = what_if.plan.station(name)?.air.adapter_rate;
+    let (what, rate) = match (rate.down, rate.up) {
+        (Some(down), None) => ("downloads", down),
+        (None, Some(up)) => ("uploads", up),
+        _ => return None,
+    };
+    Some(format!("Limit {what} of {name} to {rate} in its program"))
 }
 
 fn sqm(direction: &str) -> String {
