@@ -5,13 +5,14 @@ use crate::exit::{CliError, ExitStatus};
 use crate::fit;
 use crate::plan::{key_values, wrong};
 use crate::terminal::{TerminalStyle, document, print_stdout};
-use netburn_fit::evidence::Quantity;
+use netburn_analysis::format::{mbps, ms};
+use netburn_fit::evidence::{Key, Quantity};
 use netburn_fit::{Measurement, Settings};
 use netburn_report::sanitise::{sanitise, wrap};
 use netburn_report::style::{Tone, paint};
 use netburn_report::table::{Cell, left, render, right};
 use netburn_runner::pool::processors;
-use netburn_study::twin::{CannotVerify, Predicted, Verification, verify as verified};
+use netburn_study::twin::{CannotVerify, Predicted, Verification, verifiable, verify as verified};
 use serde_json::{Value, json};
 
 /// Maximum number of rows.
@@ -25,14 +26,17 @@ pub(crate) fn verify(args: &VerifyArgs) -> Result<ExitStatus, CliError> {
         .map(|(key, value)| (key.to_owned(), value.to_owned()))
         .collect();
     let (before, after) = (fit::observed(&args.before)?, fit::observed(&args.after)?);
+    let invalid = |error| match error {
+        CannotVerify::Change(error) => wrong(error),
+        error @ (CannotVerify::Stations(..) | CannotVerify::Workloads) => CliError::Usage(sanitise(&error.to_string())),
+        error => CliError::Failed(error.to_string()),
+    };
+    // A fit takes up to a minute.
+    verifiable(&before, &after, &change).map_err(invalid)?;
     let model = fit::model(&before, args.seed, args.jobs)?;
     let length = Settings::default().length;
     let threads = args.jobs.map_or_else(processors, usize::from);
-    let result = verified(&model, &before, &after, &change, length, threads).map_err(|error| match error {
-        CannotVerify::Change(error) => wrong(error),
-        CannotVerify::Stations(..) => CliError::Usage(sanitise(&error.to_string())),
-        error => CliError::Failed(error.to_string()),
-    })?;
+    let result = verified(&model, &before, &after, &change, length, threads).map_err(invalid)?;
     let explains = model.explains();
     print_stdout(&match args.format {
         Format::Json => document(&described(args, &result, &after, explains)),
@@ -92,7 +96,8 @@ fn is_shown(value: &Predicted) -> bool {
 }
 
 fn cells(value: &Predicted, after: &Measurement) -> Vec<Cell> {
-    let [low, median, high] = value.predicted.map(number);
+    let text = |own: f64| number(&value.key, own);
+    let [low, median, high] = value.predicted.map(text);
     let phase = &after.schedule.phases[value.key.phase];
     let is_inside = if value.holds() {
         Cell::new("yes", Tone::Good)
@@ -107,20 +112,19 @@ fn cells(value: &Predicted, after: &Measurement) -> Vec<Cell> {
         ))
         .into(),
         sanitise(&phase.describe(&after.schedule.stations)).into(),
-        value.before.map_or_else(Cell::unknown, |before| number(before).into()),
+        value.before.map_or_else(Cell::unknown, |before| text(before).into()),
         median.into(),
         format!("{low} to {high}").into(),
-        number(value.after).into(),
+        text(value.after).into(),
         is_inside,
     ]
 }
 
-/// Three significant digits, or all before the point.
-fn number(value: f64) -> String {
-    match value {
-        value if value < 9.995 => format!("{value:.2}"),
-        value if value < 99.95 => format!("{value:.1}"),
-        value => format!("{value:.0}"),
+/// A value without its unit.
+fn number(key: &Key, value: f64) -> String {
+    match key.quantity {
+        Quantity::Goodput(_) => mbps(value),
+        Quantity::Latency(..) => ms(value),
     }
 }
 

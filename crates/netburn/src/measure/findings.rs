@@ -1,9 +1,11 @@
 //! Findings of a measurement, in words.
 
+use netburn_analysis::format::{mbps, ms};
 use netburn_fit::evidence::Quantity;
 use netburn_fit::home::Parameter;
 use netburn_fit::{Fit, Schedule};
 use netburn_report::sanitise::wrap;
+use netburn_report::table::{Cell, left, render, right};
 use netburn_workload::{Direction, ProbeTarget};
 
 /// Directions of transfers, in the order in which they are shown.
@@ -73,10 +75,9 @@ impl Findings {
                 delay(phase_of(schedule, &all, direction), station)
             }),
         });
-        let mut all = fit.observations.iter();
         Findings {
             line: DIRECTIONS.map(|direction| line_rate(fit, direction)),
-            is_internet: all.any(|one| matches!(one.key.quantity, Quantity::Latency(ProbeTarget::Line, _))),
+            is_internet: fit.has_internet_line(),
             queue: queue(fit),
             is_explained: fit.explains(),
             devices: devices.collect(),
@@ -100,7 +101,7 @@ impl Findings {
             text.push_str(&wrap(&paragraph, width, "  ").join("\n"));
             text.push('\n');
         }
-        text.push_str(&format!("\n{}\n", self.table()));
+        text.push_str(&format!("\n{}\n\n", self.table(width)));
         for paragraph in [
             Some(
                 "Rates are in Mbit/s, for one device alone. Delays are median round trips to the server: a call needs less \
@@ -126,15 +127,15 @@ impl Findings {
                 LineRate::Identified(median, low, high) => format!(
                     "{} {} Mbit/s (90 % interval {} to {})",
                     direction.key(),
-                    number(median),
-                    number(low),
-                    number(high)
+                    mbps(median),
+                    mbps(low),
+                    mbps(high)
                 ),
                 LineRate::AtLeast(rate) => {
                     format!(
                         "{} {} Mbit/s or more, because the devices did not fill it",
                         direction.key(),
-                        number(rate)
+                        mbps(rate)
                     )
                 }
                 LineRate::Unknown => format!("{} not known", direction.key()),
@@ -159,7 +160,7 @@ impl Findings {
             format!(
                 "Slowest device: {}, with {} Mbit/s down when it is alone.",
                 device.name,
-                number(rate)
+                mbps(rate)
             )
         })
     }
@@ -177,8 +178,8 @@ impl Findings {
                     let text = format!(
                         "The load adds most delay to {} while all devices {verb}: {} ms instead of {} ms.",
                         device.name,
-                        number(loaded),
-                        number(idle)
+                        ms(loaded),
+                        ms(idle)
                     );
                     worst = Some((added, text));
                 }
@@ -187,31 +188,29 @@ impl Findings {
         worst.map(|(_, text)| text)
     }
 
-    fn table(&self) -> String {
-        let rate = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), number);
-        let delay = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |ms| format!("{} ms", number(ms)));
-        let heading = ["DEVICE", "DOWN", "UP", "DELAY IDLE", "ALL DOWNLOAD", "ALL UPLOAD"];
-        let mut rows = vec![heading.map(str::to_owned)];
-        rows.extend(self.devices.iter().map(|device| {
-            [
-                device.name.clone(),
+    fn table(&self, width: usize) -> String {
+        let rate = |value: Option<f64>| value.map_or_else(Cell::unknown, |rate| mbps(rate).into());
+        let delay = |value: Option<f64>| value.map_or_else(Cell::unknown, |delay| format!("{} ms", ms(delay)).into());
+        let columns = [
+            left("DEVICE"),
+            right("DOWN"),
+            right("UP"),
+            right("DELAY IDLE"),
+            right("ALL DOWNLOAD"),
+            right("ALL UPLOAD"),
+        ];
+        let rows = self.devices.iter().map(|device| {
+            vec![
+                device.name.clone().into(),
                 rate(device.alone[0]),
                 rate(device.alone[1]),
                 delay(device.idle),
                 delay(device.loaded[0]),
                 delay(device.loaded[1]),
             ]
-        }));
-        let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-        let widths: Vec<usize> = (0..heading.len()).map(width).collect();
-        let lines = rows.iter().map(|row| {
-            let cells = row.iter().enumerate().map(|(column, cell)| match column {
-                0 => format!("{cell:<width$}", width = widths[0]),
-                _ => format!("{cell:>width$}", width = widths[column]),
-            });
-            format!("{}\n", cells.collect::<Vec<_>>().join("  "))
         });
-        lines.collect()
+        let rows: Vec<Vec<Cell>> = rows.collect();
+        render(&columns, &rows, 1, width, false).join("\n")
     }
 }
 
@@ -233,17 +232,7 @@ fn line_rate(fit: &Fit, direction: Direction) -> LineRate {
     if let Some(estimate) = estimate.filter(|estimate| estimate.is_identified) {
         return LineRate::Identified(estimate.median, estimate.interval.0, estimate.interval.1);
     }
-    let rates = |phase: usize| {
-        let all = fit.observations.iter();
-        let own = all.filter(|one| one.key.phase == phase && one.key.quantity == Quantity::Goodput(direction));
-        own.map(|one| one.measured).sum::<f64>()
-    };
-    let highest = (0..fit.schedule().phases.len()).map(rates).fold(0.0, f64::max);
-    if highest > 0.0 {
-        LineRate::AtLeast(highest)
-    } else {
-        LineRate::Unknown
-    }
+    fit.highest(direction).map_or(LineRate::Unknown, LineRate::AtLeast)
 }
 
 fn queue(fit: &Fit) -> String {
@@ -257,15 +246,6 @@ fn queue(fit: &Fit) -> String {
                 listed.collect::<Vec<_>>().join(", ")
             )
         }
-    }
-}
-
-/// A number with at most three significant digits, for people.
-fn number(value: f64) -> String {
-    match value {
-        100.0.. => format!("{value:.0}"),
-        10.0.. => format!("{value:.1}"),
-        _ => format!("{value:.2}"),
     }
 }
 
@@ -300,7 +280,7 @@ mod tests {
         let text = findings().text(200);
         assert!(
             text.contains(
-                "Path between the access point and the server: down 94.1 Mbit/s (90 % interval 93.0 to 95.2); up 9.50 Mbit/s \
+                "Path between the access point and the server: down 94.1 Mbit/s (90 % interval 93.0 to 95.2); up 9.5 Mbit/s \
                  or more, because the devices did not fill it."
             ),
             "{text}"

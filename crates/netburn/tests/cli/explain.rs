@@ -162,10 +162,7 @@ signal = "-58 dBm"
 
 /// The document of an explanation of a measured house by models that are fitted to it.
 fn explained(bench: &Bench, house: &str) -> Value {
-    bench.write("house.toml", house);
-    let measure = finish(bench.netburn(["scenarios", "measure", "--house", "house.toml"])).expect(0);
-    bench.write("measure.toml", measure.out());
-    bench.simulate("measure.toml", "measured", &[]);
+    bench.measure(house, "measured", &[]);
     let options = [
         "explain", "measured", "--model", "measured", "--runs", "10", "--format", "json",
     ];

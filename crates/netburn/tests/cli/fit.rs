@@ -127,12 +127,9 @@ fn measurements_of_wrong_stations_are_an_error() {
 #[test]
 fn a_second_measurement_shows_whether_a_prediction_held() {
     let bench = Bench::new();
-    bench.write("house.toml", HOUSE);
-    let measure = finish(bench.netburn(["scenarios", "measure", "--house", "house.toml"])).expect(0);
-    bench.write("measure.toml", measure.out());
-    bench.simulate("measure.toml", "before", &["--seed", "1"]);
+    bench.measure(HOUSE, "before", &["--seed", "1"]);
     let line = ["--set", "ap.home.wan.down=8 Mbit/s", "--set", "ap.home.wan.up=2 Mbit/s"];
-    bench.simulate("measure.toml", "after", &[&["--seed", "2"][..], &line].concat());
+    bench.measure(HOUSE, "after", &[&["--seed", "2"][..], &line].concat());
 
     let verify = |set: &[&str]| {
         let arguments = [&["verify", "before", "after", "--format", "json"][..], set].concat();
@@ -165,11 +162,8 @@ fn a_second_measurement_shows_whether_a_prediction_held() {
 fn a_prediction_needs_the_same_stations_and_a_valid_change() {
     let bench = Bench::new();
     for (name, station) in [("laptop", "laptop"), ("phone", "phone")] {
-        let file = format!("{name}.toml");
-        bench.write(&file, HOUSE.replace("station.laptop", &format!("station.{station}")));
-        let measure = finish(bench.netburn(["scenarios", "measure", "--house", &file])).expect(0);
-        bench.write(&file, measure.out());
-        bench.simulate(&file, name, &[]);
+        let house = HOUSE.replace("station.laptop", &format!("station.{station}"));
+        bench.measure(&house, name, &[]);
     }
     let other = finish(bench.netburn(["verify", "laptop", "phone"])).expect(2);
     assert!(
@@ -181,6 +175,19 @@ fn a_prediction_needs_the_same_stations_and_a_valid_change() {
     );
     let wrong = finish(bench.netburn(["verify", "laptop", "laptop", "--set", "ap.attic.queue=fifo"])).expect(2);
     assert!(wrong.stderr.contains("attic"), "{}", wrong.stderr);
+    let measurement = finish(bench.netburn([
+        "verify",
+        "laptop",
+        "laptop",
+        "--set",
+        "workload.to-server.interval=20ms",
+    ]))
+    .expect(2);
+    assert!(
+        measurement.stderr.contains("expected a change of the network"),
+        "{}",
+        measurement.stderr
+    );
     let no_value = finish(bench.netburn(["verify", "laptop", "laptop", "--set", "ap.home.queue"])).expect(2);
     assert!(no_value.stderr.contains("KEY=VALUE"), "{}", no_value.stderr);
 }

@@ -179,6 +179,15 @@ impl Bench {
         finish(self.netburn(run.iter().chain(more))).expect(0)
     }
 
+    /// Simulates the measurement for a fit of this network, and saves the run to `folder`.
+    #[track_caller]
+    pub(crate) fn measure(&self, house: &str, folder: &str, more: &[&str]) {
+        self.write("house.toml", house);
+        let measure = finish(self.netburn(["scenarios", "measure", "--house", "house.toml"])).expect(0);
+        self.write("measure.toml", measure.out());
+        self.simulate("measure.toml", folder, more);
+    }
+
     /// Simulates `house.toml` several times behind a wire of this length, and saves the runs to `folder`.
     #[track_caller]
     pub(crate) fn recorded(&self, folder: &str, delay: &str, repeat: u32) {
