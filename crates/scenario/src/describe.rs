@@ -7,7 +7,7 @@ use netburn_medium::config::{LinkQuality, RadioConfig};
 use netburn_medium::queue::QueueKind;
 use netburn_units::ByteSize;
 use netburn_workload::config::{Activity, GAP};
-use netburn_workload::{Config, Goal, Kind};
+use netburn_workload::{Config, Direction, Goal, Kind};
 
 impl Plan {
     /// Returns the plan as lines of text: network, stations, workloads, goals, expected traffic on `environment`, and
@@ -169,8 +169,16 @@ fn wan(wan: &Wan) -> String {
     if wan.loss.as_ppb() > 0 {
         text.push_str(&format!(", {} loss", wan.loss));
     }
-    if let Some(queue) = wan.queue {
-        text.push_str(&format!(", queue of {queue}"));
+    let queues = [Direction::Down, Direction::Up].map(|direction| (direction, wan.queue_in(direction)));
+    match queues {
+        [(_, Some(down)), (_, Some(up))] if down == up => text.push_str(&format!(", queue of {down}")),
+        queues => {
+            for (direction, queue) in queues {
+                if let Some(queue) = queue {
+                    text.push_str(&format!(", queue of {queue} {}", direction.key()));
+                }
+            }
+        }
     }
     if let Some(framing) = wan.framing {
         text.push_str(&format!(", framing of {}", framing.name()));
@@ -184,8 +192,8 @@ fn wan(wan: &Wan) -> String {
         text.push_str(&format!(", outage of {} at {}", outage.length, outage.start));
     }
     let directions = [
-        ("down", wan.queue_down(), wan.shaped_down()),
-        ("up", wan.queue_up(), wan.shaped_up()),
+        ("down", wan.discipline_in(Direction::Down), wan.shaped_down()),
+        ("up", wan.discipline_in(Direction::Up), wan.shaped_up()),
     ];
     for (direction, queue, shaper) in directions {
         match shaper {

@@ -42,6 +42,7 @@ use netburn_medium::rate::RateChoice;
 use netburn_scenario::plan::{Ap, Isolation, RadioRef, Router, Trace, Wan};
 use netburn_scenario::{Plan, plan};
 use netburn_units::{BitRate, ByteSize, Dbm};
+use netburn_workload::Direction;
 
 /// A radio of the plan.
 #[derive(Debug, Clone)]
@@ -287,7 +288,7 @@ fn queues(
         });
     }
     for line in plan.lines() {
-        for (way, kind) in [("down", line.wan.queue_down()), ("up", line.wan.queue_up())] {
+        for (way, kind) in [Direction::Down, Direction::Up].map(|way| (way.key(), line.wan.discipline_in(way))) {
             if !kind.is_on(Place::Line) {
                 return Err(NetworkError::Queue {
                     key: format!("{}.discipline_{way}", line.key),
@@ -420,12 +421,12 @@ fn path(wan: Option<&Wan>, forwarding: HopConfig) -> PathConfig {
     let wan = wan.cloned().unwrap_or_default();
     let usual = HopConfig::default();
     let framing = wan.framing.map_or(usual.framing, HopFraming::Line);
-    let way = |rate: Option<BitRate>, trace: Option<&Trace>| HopConfig {
+    let way = |direction: Direction, rate: Option<BitRate>, trace: Option<&Trace>| HopConfig {
         rate,
         delay: wan.delay,
         loss: wan.loss,
         queue: wan
-            .queue
+            .queue_in(direction)
             .unwrap_or_else(|| HopConfig::default_queue(rate.or(trace.map(Trace::mean_rate)))),
         framing,
         ..usual
@@ -449,17 +450,17 @@ fn path(wan: Option<&Wan>, forwarding: HopConfig) -> PathConfig {
         })
     };
     PathConfig {
-        wan_down: way(wan.down, wan.trace_down.as_ref()),
-        wan_up: way(wan.up, wan.trace_up.as_ref()),
+        wan_down: way(Direction::Down, wan.down, wan.trace_down.as_ref()),
+        wan_up: way(Direction::Up, wan.up, wan.trace_up.as_ref()),
         forwarding,
         queue_down: queue(
-            wan.queue_down(),
+            wan.discipline_in(Direction::Down),
             wan.shaped_down(),
             wan.down.or(mean(&wan.trace_down)),
             wan.cake.isolation_down,
         ),
         queue_up: queue(
-            wan.queue_up(),
+            wan.discipline_in(Direction::Up),
             wan.shaped_up(),
             wan.up.or(mean(&wan.trace_up)),
             wan.cake.isolation_up,

@@ -11,6 +11,7 @@ use crate::section_macro::section;
 use crate::value::{PlanValue, section_values};
 use netburn_medium::queue::QueueKind;
 use netburn_units::{BitRate, ByteSize, Duration, Probability};
+use netburn_workload::Direction;
 use schemars::{Schema, SchemaGenerator, json_schema};
 
 /// WAN link between an access point and the server's link.
@@ -27,6 +28,10 @@ pub struct Wan {
     /// Capacity of the link's own queue in each direction; `None`:
     /// [`DEFAULT_QUEUE_TIME`](super::DEFAULT_QUEUE_TIME) at the rate.
     pub queue: Option<ByteSize>,
+    /// The same downlink; `None`: as `queue`.
+    pub queue_down: Option<ByteSize>,
+    /// The same uplink; `None`: as `queue`.
+    pub queue_up: Option<ByteSize>,
     /// Framing of the packets; `None`: 38 bytes per packet, without a minimum.
     pub framing: Option<Framing>,
     /// Queue discipline in both directions.
@@ -234,16 +239,25 @@ impl Framing {
 }
 
 impl Wan {
-    /// Queue discipline downlink.
+    /// Queue discipline in a direction.
     #[must_use]
-    pub fn queue_down(&self) -> QueueKind {
-        self.discipline_down.unwrap_or(self.discipline)
+    pub fn discipline_in(&self, direction: Direction) -> QueueKind {
+        let own = match direction {
+            Direction::Down => self.discipline_down,
+            Direction::Up => self.discipline_up,
+        };
+        own.unwrap_or(self.discipline)
     }
 
-    /// Queue discipline uplink.
+    /// Capacity of the link's own queue in a direction; `None`:
+    /// [`DEFAULT_QUEUE_TIME`](super::DEFAULT_QUEUE_TIME) at the rate.
     #[must_use]
-    pub fn queue_up(&self) -> QueueKind {
-        self.discipline_up.unwrap_or(self.discipline)
+    pub fn queue_in(&self, direction: Direction) -> Option<ByteSize> {
+        let own = match direction {
+            Direction::Down => self.queue_down,
+            Direction::Up => self.queue_up,
+        };
+        own.or(self.queue)
     }
 
     /// Rate of the shaper downlink; `None`: there is none.
@@ -286,6 +300,10 @@ section! {
         loss: Share => loss, changes |value| (ApSetting::WanLoss(value));
         /// Capacity of the link's own queue in each direction. It applies to `fifo`, and to the modem and the head end with a `shaper`.
         queue: QueueBytes => queue, default wired_queue("the direction's rate");
+        /// Capacity of the link's own queue downlink.
+        queue_down: QueueBytes => queue_down, default "`queue`";
+        /// Capacity of the link's own queue uplink.
+        queue_up: QueueBytes => queue_up, default "`queue`";
         /// Bytes that the link adds to an IP packet, by the keywords of tc-cake(8). The rates `down` and `up` count them. `raw`: none. `ethernet`: 38 bytes, at least 84. `docsis`: 18 bytes, at least 64. `bridged-ptm`, `pppoe-ptm` (VDSL2): 22 and 30 bytes, and one byte per 64. `pppoe-llcsnap` (40 bytes), `pppoe-vcmux`, `bridged-llcsnap` (32), `pppoa-vcmux` (10), `ipoa-vcmux` (8), `conservative` (48): in ATM cells of 53 bytes with 48 bytes of content.
         framing: Framing => framing, default "38 bytes per packet, without a minimum";
         /// Queue discipline: {line queues}. Without a `shaper` it is that of the link itself. It then acts only in a direction with a rate.

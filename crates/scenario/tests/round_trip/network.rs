@@ -157,6 +157,7 @@ pub(crate) fn wan_queues() -> impl Strategy<Value = Wan> {
         },
     );
     let share = (1_u32..=1_000_000_000).prop_map(|ppb| ShaperRate::Share(Probability::from_ppb(ppb).expect("a share")));
+    let queue = || option::of(size(1, 64 << 30));
     let own = || option::of(rate().prop_map(ShaperRate::Rate));
     let policer = || option::of((rate(), size(1, 64 << 30)).prop_map(|(rate, burst)| Policer { rate, burst }));
     let outage = (span(0, MINUTE), span(1, MINUTE)).prop_map(|(start, length)| Outage { start, length });
@@ -171,28 +172,34 @@ pub(crate) fn wan_queues() -> impl Strategy<Value = Wan> {
     (
         option::of(prop::sample::select(Framing::ALL.to_vec())),
         (kind(), option::of(kind()), option::of(kind())),
+        [queue(), queue(), queue()],
         (option::of(share), own(), own()),
         cake,
         (policer(), policer()),
         (trace(), trace()),
         prop::collection::vec(outage, 0..3),
     )
-        .prop_map(|(framing, kinds, shapers, cake, policers, traces, outages)| Wan {
-            framing,
-            discipline: kinds.0,
-            discipline_down: kinds.1,
-            discipline_up: kinds.2,
-            shaper: shapers.0,
-            shaper_down: shapers.1,
-            shaper_up: shapers.2,
-            cake,
-            policer_down: policers.0,
-            policer_up: policers.1,
-            trace_down: traces.0,
-            trace_up: traces.1,
-            outages,
-            ..Wan::default()
-        })
+        .prop_map(
+            |(framing, kinds, queues, shapers, cake, policers, traces, outages)| Wan {
+                framing,
+                queue: queues[0],
+                queue_down: queues[1],
+                queue_up: queues[2],
+                discipline: kinds.0,
+                discipline_down: kinds.1,
+                discipline_up: kinds.2,
+                shaper: shapers.0,
+                shaper_down: shapers.1,
+                shaper_up: shapers.2,
+                cake,
+                policer_down: policers.0,
+                policer_up: policers.1,
+                trace_down: traces.0,
+                trace_up: traces.1,
+                outages,
+                ..Wan::default()
+            },
+        )
 }
 
 pub(crate) fn ap(name: &'static str) -> impl Strategy<Value = Ap> {

@@ -35,10 +35,7 @@ fn factor(scene: &Scene<'_>, line: &Line, direction: Direction) -> Option<Factor
     let capacity = scene.plan.capacity(line.router, direction)?;
     let lowest = capacity.lowest_of_line(scene.plan.duration)?;
     let wan = scene.plan.wan(line.router)?;
-    let discipline = match direction {
-        Direction::Down => wan.queue_down(),
-        Direction::Up => wan.queue_up(),
-    };
+    let discipline = wan.discipline_in(direction);
     let too_high = capacity
         .shaper()
         .filter(|rate| rate.as_bps() as f64 > SHAPED * lowest.as_bps() as f64);
@@ -59,7 +56,8 @@ fn factor(scene: &Scene<'_>, line: &Line, direction: Direction) -> Option<Factor
     } else {
         Rank::Queue
     };
-    let overflows = rank == Rank::Bursts && longest_wait(wan.queue, lowest).is_some_and(|wait| wait < NOTICEABLE_WAIT);
+    let overflows = rank == Rank::Bursts
+        && longest_wait(wan.queue_in(direction), lowest).is_some_and(|wait| wait < NOTICEABLE_WAIT);
     let builder = Factor::builder(Part::Line, kind, rank)
         .by(by.clone())
         .edit(move |plan| short_queue(plan, router, direction));

@@ -5,7 +5,7 @@ use netburn_medium::config::PowerSaveMode;
 use netburn_medium::queue::QueueKind;
 use netburn_scenario::Document;
 use netburn_units::{Duration, Probability};
-use netburn_workload::Verdict;
+use netburn_workload::{Direction, Verdict};
 use std::cell::Cell;
 
 /// A model whose loss is a formula. It counts the plans, and stops the search after `most`.
@@ -101,7 +101,8 @@ fn uploads(plan: &Plan) -> bool {
 }
 
 fn has_deep_queue(plan: &Plan) -> bool {
-    plan.wans().any(|wan| wan.queue_up() == QueueKind::Fifo)
+    plan.wans()
+        .any(|wan| wan.discipline_in(Direction::Up) == QueueKind::Fifo)
 }
 
 fn kinds(diagnosis: &Diagnosis) -> Vec<Kind> {
@@ -280,12 +281,12 @@ fn queues_of_both_directions_are_causes_before_the_transfers_that_fill_them() {
         let has = |workload: &str| plan.stations[1].workloads.iter().any(|known| known.name == workload);
         let mut wans = plan.wans();
         let wan = wans.next().unwrap();
-        let up = if has("upload") && wan.queue_up() == QueueKind::Fifo {
+        let up = if has("upload") && wan.discipline_in(Direction::Up) == QueueKind::Fifo {
             0.5
         } else {
             0.0
         };
-        let down = if has("download") && wan.queue_down() == QueueKind::Fifo {
+        let down = if has("download") && wan.discipline_in(Direction::Down) == QueueKind::Fifo {
             0.45
         } else {
             0.0

@@ -4,6 +4,7 @@ use super::{Effort, InterventionBuilder, written};
 use crate::explain::{Cause, Kind};
 use netburn_scenario::plan::{Device, Line};
 use netburn_units::{BitRate, Duration};
+use netburn_workload::Direction;
 
 /// Factors by which a slow link's rate is increased.
 const RATE_FACTORS: [u64; 2] = [2, 4];
@@ -47,16 +48,19 @@ impl InterventionBuilder<'_> {
         }
     }
 
-    /// Proposes a short queue of a WAN link in the direction of the cause. The capacity of a queue is that of both directions, so
-    /// on a link whose other direction is much faster it would be too small there.
+    /// Proposes a short queue of a WAN link in the direction of the cause. Without a capacity of each direction, that of both
+    /// changes. On a link whose other direction is much faster it would be too small there.
     pub(crate) fn short_line_queue(&mut self, cause: Kind, line: &Line<'_>) {
         let wan = line.wan;
-        let (rate, other) = match cause {
-            Kind::UploadBloat | Kind::LineUp => (wan.up, wan.down),
-            _ => (wan.down, wan.up),
+        let (direction, rate, other) = match cause {
+            Kind::UploadBloat | Kind::LineUp => (Direction::Up, wan.up, wan.down),
+            _ => (Direction::Down, wan.down, wan.up),
         };
         let Some(rate) = rate else { return };
-        if other.is_none_or(|other| other.as_bps() <= rate.as_bps().saturating_mul(MAX_ASYMMETRY)) {
+        if wan.queue_down.is_some() || wan.queue_up.is_some() {
+            let key = format!("{}.queue_{}", line.key, direction.key());
+            self.short_queue(cause, &key, rate, wan.queue_in(direction));
+        } else if other.is_none_or(|other| other.as_bps() <= rate.as_bps().saturating_mul(MAX_ASYMMETRY)) {
             self.short_queue(cause, &format!("{}.queue", line.key), rate, wan.queue);
         }
     }

@@ -113,6 +113,11 @@ workload = ["download", "upload"]
     // A queue that is short already stays.
     let short = house.replace("up = \"10 Mbit/s\"", "up = \"10 Mbit/s\", queue = \"100 KiB\"");
     assert!(!proposed(&short, Kind::DownloadBloat, "tv")[0].contains("queue="));
+    let own = house.replace("up = \"10 Mbit/s\"", "up = \"10 Mbit/s\", queue_up = \"1 MiB\"");
+    assert_eq!(
+        proposed(&own, Kind::UploadBloat, "tv")[0],
+        "ap.home.wan.queue_up=25000 B"
+    );
     // Both directions have the queue of this line: 20 ms of 10 Mbit/s are 4 ms of 50 Mbit/s, but 16.7 ms of 12 Mbit/s.
     let nearly_symmetric = house.replace("50 Mbit/s", "12 Mbit/s");
     assert_eq!(
