@@ -15,8 +15,8 @@ pub struct Observations<'a> {
     pub variances: &'a [f64],
     /// The part of it by chance. Predictions have it too, so that their covariance already contains it once.
     pub chance: &'a [f64],
-    /// Factor of the variances, at least 1.
-    pub inflation: f64,
+    /// Factor of each variance, at least 1.
+    pub inflations: &'a [f64],
     /// Squared correlations up to this multiple of their mean by chance are left out. A small one lets the ensemble follow weak
     /// correlations, and a large one keeps its width: 5 % of the correlations by chance are above 4, and 1.4 % above 6.
     pub significance: f64,
@@ -28,7 +28,7 @@ pub struct Observations<'a> {
 impl Observations<'_> {
     /// Variance that an update adds to that of the predictions.
     fn added(&self, observation: usize) -> f64 {
-        self.variances[observation] * self.inflation - self.chance[observation]
+        self.variances[observation] * self.inflations[observation] - self.chance[observation]
     }
 }
 

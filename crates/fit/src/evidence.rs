@@ -3,9 +3,9 @@
 //! Measured and simulated runs pass the same code, and the same part of each phase: a phase of 4 s and its simulation of 2 s
 //! are compared over the same 1.5 s. So the start of TCP has the same effect on both.
 
-use crate::schedule::{MIN_PHASE, Role, Schedule};
+use crate::schedule::{MIN_PHASE, Phase, Role, Schedule};
 use netburn_record::Row;
-use netburn_record::row::{IntervalRow, OperationRow};
+use netburn_record::row::{IntervalRow, LinkRow, OperationRow};
 use netburn_units::{Duration, Instant};
 use netburn_workload::config::ProbeTarget;
 use netburn_workload::{Direction, Outcome};
@@ -34,6 +34,8 @@ pub enum Quantity {
     Goodput(Direction),
     /// A quantile of the round trips of a probe, in percent.
     Latency(ProbeTarget, u8),
+    /// Rate of the Wi-Fi link while the station transfers in this direction.
+    Rate(Direction),
 }
 
 /// Name of an observation.
@@ -58,7 +60,7 @@ impl Key {
     #[must_use]
     pub const fn unit(&self) -> &'static str {
         match self.quantity {
-            Quantity::Goodput(_) => "Mbit/s",
+            Quantity::Goodput(_) | Quantity::Rate(_) => "Mbit/s",
             Quantity::Latency(..) => "ms",
         }
     }
@@ -67,7 +69,7 @@ impl Key {
     #[must_use]
     pub fn in_unit(&self, value: f64) -> f64 {
         match self.quantity {
-            Quantity::Goodput(_) => libm::exp(value),
+            Quantity::Goodput(_) | Quantity::Rate(_) => libm::exp(value),
             Quantity::Latency(..) => libm::exp(value) - LATENCY_OFFSET,
         }
     }
@@ -81,6 +83,7 @@ impl Key {
             Quantity::Latency(target, level) => {
                 format!("{station} p{level} latency to {}", crate::schedule::target_name(target))
             }
+            Quantity::Rate(direction) => format!("{station} link rate {}", direction.key()),
         }
     }
 }
@@ -95,10 +98,13 @@ pub(crate) fn goodput<'a>(values: impl Iterator<Item = (&'a Key, f64)>, phase: u
 ///
 /// Each transfer has its goodput. A station with a transfer has the median and the 90th percentile of all its probes. The
 /// other stations have those of the near probe, which waits in the queues of the access point only. When idle, all have the
-/// 10th percentile and the median, which contain little of other traffic.
+/// 10th percentile and the median, which contain little of other traffic. A station has the rate of its link in each direction,
+/// with the first phase in which it transfers. The goodput that this rate permits, less the measured one, is what other networks
+/// take.
 #[must_use]
 pub fn keys(schedule: &Schedule) -> Vec<Key> {
     let mut keys = Vec::new();
+    let mut with_rate = BTreeSet::new();
     for (number, phase) in schedule.phases.iter().enumerate() {
         for station in 0..schedule.stations.len() {
             let mut add = |quantity| {
@@ -113,6 +119,9 @@ pub fn keys(schedule: &Schedule) -> Vec<Key> {
             let directions: BTreeSet<Direction> = own.map(|flow| flow.direction).collect();
             for direction in &directions {
                 add(Quantity::Goodput(*direction));
+                if with_rate.insert((station, *direction)) {
+                    add(Quantity::Rate(*direction));
+                }
             }
             let levels = if phase.flows.is_empty() { [10, 50] } else { [50, 90] };
             let mut targets: Vec<ProbeTarget> = schedule.probes[station].iter().map(|probe| probe.0).collect();
@@ -135,7 +144,7 @@ pub fn keys(schedule: &Schedule) -> Vec<Key> {
 /// lost.
 pub(crate) fn worst(key: &Key) -> f64 {
     match key.quantity {
-        Quantity::Goodput(_) => libm::log(MIN_GOODPUT),
+        Quantity::Goodput(_) | Quantity::Rate(_) => libm::log(MIN_GOODPUT),
         Quantity::Latency(..) => libm::log(LOST.as_millis_f64() + LATENCY_OFFSET),
     }
 }
@@ -150,6 +159,8 @@ pub(crate) struct Observer<'a> {
     /// Bytes of content in the used part of a phase, by phase, station and direction.
     bytes: BTreeMap<(usize, usize, Direction), f64>,
     latencies: BTreeMap<(usize, usize, ProbeTarget), Vec<Duration>>,
+    /// Logarithms of rates in Mbit/s, by station and direction.
+    rates: BTreeMap<(usize, Direction), Vec<f64>>,
 }
 
 impl<'a> Observer<'a> {
@@ -161,6 +172,7 @@ impl<'a> Observer<'a> {
             rows: 0,
             bytes: BTreeMap::new(),
             latencies: BTreeMap::new(),
+            rates: BTreeMap::new(),
         }
     }
 
@@ -175,6 +187,7 @@ impl<'a> Observer<'a> {
         match row {
             Row::Interval(row) => self.interval(row, common(row.station, row.at)),
             Row::Operation(row) => self.operation(row, common(row.station, row.operation.due)),
+            Row::Link(row) => self.link(row, common(row.station, row.at)),
             _ => {}
         }
     }
@@ -216,6 +229,29 @@ impl<'a> Observer<'a> {
         }
     }
 
+    /// Links are sampled each second, so all samples of a phase count after TCP's start.
+    fn link(&mut self, row: &LinkRow, at: Instant) {
+        let station = usize::from(row.station);
+        let phases = self.schedule.phases.iter().enumerate();
+        let here = |(number, phase): &(usize, &Phase)| {
+            self.used(*number).0 <= at && at < Instant::ZERO + phase.start + phase.length
+        };
+        let Some((_, phase)) = phases.clone().find(here) else {
+            return;
+        };
+        let own = phase.flows.iter().filter(|flow| flow.station == station);
+        for direction in own.map(|flow| flow.direction).collect::<BTreeSet<_>>() {
+            let rate = match direction {
+                Direction::Down => row.rx_rate_bps,
+                Direction::Up => row.tx_rate_bps,
+            };
+            let samples = self.rates.entry((station, direction)).or_default();
+            if let Some(bps) = rate.filter(|bps| *bps > 0 && samples.len() < MAX_SAMPLES) {
+                samples.push(libm::log(bps as f64 / 1e6));
+            }
+        }
+    }
+
     /// Part of a phase that is used.
     fn used(&self, phase: usize) -> (Instant, Instant) {
         let phase = &self.schedule.phases[phase];
@@ -243,6 +279,9 @@ impl<'a> Observer<'a> {
     /// Value of each key on the axis of the fit, which is logarithmic; `None` if the run has too few samples.
     pub(crate) fn finish(mut self, keys: &[Key]) -> Vec<Option<f64>> {
         self.latencies.values_mut().for_each(|samples| samples.sort_unstable());
+        self.rates
+            .values_mut()
+            .for_each(|samples| samples.sort_by(f64::total_cmp));
         keys.iter().map(|key| self.value(key)).collect()
     }
 
@@ -263,6 +302,15 @@ impl<'a> Observer<'a> {
                 let rank = (samples.len() * usize::from(level)).div_ceil(100).max(1);
                 Some(libm::log(samples[rank - 1].as_millis_f64() + LATENCY_OFFSET))
             }
+            Quantity::Rate(direction) => middle(self.rates.get(&(key.station, direction))?),
         }
     }
+}
+
+/// Mean of the middle half of sorted values. Single frames have rates far from the usual one, because rate control tries others;
+/// and a median would be one of few steps.
+fn middle(sorted: &[f64]) -> Option<f64> {
+    let cut = sorted.len() / 4;
+    let own = sorted.get(cut..sorted.len() - cut).filter(|own| !own.is_empty())?;
+    Some(own.iter().sum::<f64>() / own.len() as f64)
 }

@@ -78,7 +78,8 @@ impl Home {
             Parameter::LineDelay,
             Parameter::Line(Direction::Down),
             Parameter::Line(Direction::Up),
-            Parameter::LineQueue,
+            Parameter::LineQueue(Direction::Down),
+            Parameter::LineQueue(Direction::Up),
             Parameter::Busy,
             Parameter::QueueLimit,
         ];

@@ -61,16 +61,18 @@ impl House {
         let mut between = |low: f64, high: f64| low + (high - low) * uniform(&mut random);
         // Products of two factors: small values are as likely as large ones.
         let logarithmic = |low: f64, high: f64, share: f64| low * libm::pow(high / low, share);
-        let queue_ms = logarithmic(30.0, 600.0, between(0.0, 1.0));
+        let mut queue = |mbps: f64| {
+            let ms = logarithmic(30.0, 600.0, between(0.0, 1.0));
+            (mbps * 1e3 / 8.0 * ms / 1_024.0).max(16.0)
+        };
+        let queues = [queue(line.0), queue(line.1)];
         let mut values = vec![
             (Parameter::ServerDelay, logarithmic(2.0, 40.0, between(0.0, 1.0))),
             (Parameter::LineDelay, logarithmic(1.0, 15.0, between(0.0, 1.0))),
             (Parameter::Line(Direction::Down), line.0),
             (Parameter::Line(Direction::Up), line.1),
-            (
-                Parameter::LineQueue,
-                (line.0 * 1e3 / 8.0 * queue_ms / 1_024.0).max(16.0),
-            ),
+            (Parameter::LineQueue(Direction::Down), queues[0]),
+            (Parameter::LineQueue(Direction::Up), queues[1]),
             (Parameter::Busy, between(0.0, 0.3)),
             (Parameter::QueueLimit, logarithmic(60.0, 2_000.0, between(0.0, 1.0))),
         ];

@@ -1,9 +1,11 @@
 //! The inference: an ensemble of models for each queue discipline, updated by ES-MDA.
 //!
-//! 1. Each discipline gets an ensemble from the priors, with the same members. Three assimilations follow.
-//! 2. Before the third one, simulations with several seeds give the variance of each observation by chance, and the
-//!    disciplines whose best members are too far from the observations are dropped. The others get their members.
-//! 3. A last assimilation, and a last simulation, which gives the weights by a synthetic likelihood.
+//! 1. A first assimilation for all disciplines together. It uses what does not depend on the discipline: delays of the idle
+//!    network, and goodputs and rates of single stations.
+//! 2. Each discipline gets an ensemble with the same members. Two assimilations of all observations follow.
+//! 3. Before the second one, simulations with several seeds give the variance of each observation by chance, and the
+//!    disciplines that are far less likely than the best one are dropped. The others get their members.
+//! 4. A last assimilation, and a last simulation, which gives the weights by a synthetic likelihood.
 
 use crate::assimilate::{Observations, assimilate, log_likelihood, means, normal};
 use crate::evidence::{Key, Observer, Quantity, goodput, worst};
@@ -23,14 +25,16 @@ const INFLATIONS: [f64; 4] = [28.0 / 3.0, 7.0, 4.0, 2.0];
 /// Significance of correlations in each assimilation. First the ensemble must find the observations; at last it must not become
 /// narrower than they justify.
 const SIGNIFICANCES: [f64; 4] = [3.0, 3.0, 4.0, 6.0];
-/// Assimilations before the disciplines are compared.
-const PILOT_ASSIMILATIONS: usize = 3;
+/// Assimilation before which the disciplines are compared.
+const COMPARISON: usize = 2;
+/// Discipline of the first assimilation.
+const COMMON: QueueKind = QueueKind::FqCodel;
+/// Members of the first ensemble, of which each discipline gets the first ones, as a multiple of theirs.
+const COMMON_FACTOR: usize = 2;
 /// Simulations with the same parameters, for the variance by chance.
 const REPEATS: usize = 8;
-/// A discipline is dropped if the logarithmic likelihood of its best members is this much below that of the best ones.
+/// A discipline is dropped if its logarithmic likelihood is this much below that of the best one.
 const DROPPED: f64 = 50.0;
-/// Members that decide whether a discipline is dropped.
-const NEAREST: usize = 3;
 /// Disciplines that are kept at most.
 const KEPT: usize = 3;
 /// Relative error of the model: TCP and radios of real systems differ from the simulated ones by about this.
@@ -38,17 +42,22 @@ const GOODPUT_ERROR: f64 = 0.04;
 const LATENCY_ERROR: f64 = 0.10;
 /// The same without load.
 const IDLE_LATENCY_ERROR: f64 = 0.04;
+/// The same of the rates that rate control chooses.
+const RATE_ERROR: f64 = 0.10;
 /// Degrees of freedom of Student's t distribution.
 const FREEDOM: f64 = 4.0;
 /// Largest square of a difference that counts in a misfit: 5 standard deviations.
 const FAREST: f64 = 25.0;
-/// Divisor of differences between disciplines that hardly act.
+/// Divisor of all differences between disciplines: the covariance of some 20 models is itself uncertain.
+const SAMPLED: f64 = 2.0;
+/// Further divisor of differences between disciplines that hardly act.
 const HIDDEN: f64 = 5.0;
 /// Sum of downloads, as a share of the highest, below which the Wi-Fi and not the line is the bottleneck.
 const BELOW_LINE: f64 = 0.85;
 /// Standard deviations by chance before they are known.
 const GOODPUT_CHANCE: f64 = 0.08;
 const LATENCY_CHANCE: f64 = 0.20;
+const RATE_CHANCE: f64 = 0.08;
 
 /// Settings of a fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,6 +145,7 @@ impl Errors {
             let usual = problem.keys.iter().map(|key| match key.quantity {
                 Quantity::Goodput(_) => GOODPUT_CHANCE * GOODPUT_CHANCE,
                 Quantity::Latency(..) => LATENCY_CHANCE * LATENCY_CHANCE,
+                Quantity::Rate(_) => RATE_CHANCE * RATE_CHANCE,
             });
             usual.collect()
         });
@@ -189,31 +199,26 @@ impl Posterior {
 /// Infers the parameters.
 pub(crate) fn infer(problem: &Problem<'_>, settings: &Settings, map: &Map<'_>) -> Result<Posterior, SimulationError> {
     let mut random = settings.seed.stream("fit", 0);
-    let prior = prior_members(problem, settings);
+    let common = common_members(problem, settings, &mut random, map)?;
     let group = |discipline| Group {
         discipline,
         weight: 1.0 / DISCIPLINES.len() as f64,
-        members: prior.clone(),
+        members: common.clone(),
         predicted: Vec::new(),
     };
     let mut groups: Vec<Group> = DISCIPLINES.into_iter().map(group).collect();
     let mut errors = Errors::new(problem, None);
-    for stage in 0..INFLATIONS.len() {
+    for stage in 1..INFLATIONS.len() {
         problem.simulate(&mut groups, settings, stage, map)?;
-        if stage + 1 == PILOT_ASSIMILATIONS {
+        if stage == COMPARISON {
             errors = Errors::new(problem, Some(problem.chance(&groups, settings, map)?));
-            keep_likely(problem, &mut groups, &errors.total);
+            keep_likely(problem, &mut groups, &errors);
         }
         for group in &mut groups {
-            // The first ensembles are still far from the observations.
-            let robust = if stage == 0 {
-                errors.clone()
-            } else {
-                errors.robust(problem, std::slice::from_ref(group))
-            };
+            let robust = errors.robust(problem, std::slice::from_ref(group));
             problem.assimilate(group, &robust, stage, &mut random);
         }
-        if stage + 1 == PILOT_ASSIMILATIONS {
+        if stage == COMPARISON {
             let count = (settings.members / groups.len()).max(settings.pilot);
             groups
                 .iter_mut()
@@ -226,7 +231,59 @@ pub(crate) fn infer(problem: &Problem<'_>, settings: &Settings, map: &Map<'_>) -
     Ok(Posterior { groups, errors })
 }
 
-/// Members of the pilot ensembles, from the priors.
+/// True for observations of the first assimilation: the discipline hardly acts on them.
+fn is_common(key: &Key, schedule: &Schedule) -> bool {
+    let phase = &schedule.phases[key.phase];
+    match key.quantity {
+        Quantity::Goodput(_) => phase.flows.len() == 1,
+        Quantity::Latency(..) => phase.flows.is_empty(),
+        Quantity::Rate(_) => true,
+    }
+}
+
+/// Members of the first ensembles: samples of the priors after the first assimilation.
+fn common_members(
+    problem: &Problem<'_>,
+    settings: &Settings,
+    random: &mut RandomStream,
+    map: &Map<'_>,
+) -> Result<Vec<Vec<f64>>, SimulationError> {
+    let phases = problem.schedule.phases.iter().enumerate();
+    let alone: Vec<usize> = phases
+        .filter(|(_, phase)| phase.flows.len() < 2)
+        .map(|(number, _)| number)
+        .collect();
+    let schedule = problem.schedule.only(&alone);
+    let place = |phase: usize| alone.iter().position(|number| *number == phase);
+    let observations = problem.keys.iter().zip(problem.observed);
+    let (keys, observed): (Vec<Key>, Vec<f64>) = observations
+        .filter(|(key, _)| is_common(key, problem.schedule))
+        .filter_map(|(key, value)| {
+            let phase = place(key.phase)?;
+            Some((Key { phase, ..*key }, *value))
+        })
+        .unzip();
+    let mut group = Group {
+        discipline: COMMON,
+        weight: 1.0,
+        members: prior_members(problem, settings),
+        predicted: Vec::new(),
+    };
+    if !keys.is_empty() {
+        let common = Problem {
+            schedule: &schedule,
+            keys: &keys,
+            observed: &observed,
+            ..*problem
+        };
+        common.simulate(std::slice::from_mut(&mut group), settings, 0, map)?;
+        common.assimilate(&mut group, &Errors::new(&common, None), 0, random);
+    }
+    group.members.truncate(settings.pilot.max(4));
+    Ok(group.members)
+}
+
+/// Members of the first ensemble, from the priors.
 fn prior_members(problem: &Problem<'_>, settings: &Settings) -> Vec<Vec<f64>> {
     let priors: Vec<Prior> = problem.parameters.iter().map(|one| one.prior(problem.home)).collect();
     let mut random = settings.seed.stream("prior", 0);
@@ -234,7 +291,7 @@ fn prior_members(problem: &Problem<'_>, settings: &Settings) -> Vec<Vec<f64>> {
         let place = |prior: &Prior| prior.mean + prior.deviation * normal(&mut random);
         priors.iter().map(place).collect()
     };
-    (0..settings.pilot.max(4)).map(|_| member()).collect()
+    (0..settings.pilot.max(4) * COMMON_FACTOR).map(|_| member()).collect()
 }
 
 /// Variance of an observation by the error of the model, on the axis of the fit.
@@ -242,6 +299,7 @@ fn prior_members(problem: &Problem<'_>, settings: &Settings) -> Vec<Vec<f64>> {
 pub fn model_variance(key: &Key, schedule: &Schedule) -> f64 {
     let error = match key.quantity {
         Quantity::Goodput(_) => GOODPUT_ERROR,
+        Quantity::Rate(_) => RATE_ERROR,
         Quantity::Latency(..) if schedule.phases[key.phase].flows.is_empty() => IDLE_LATENCY_ERROR,
         Quantity::Latency(..) => LATENCY_ERROR,
     };
@@ -329,11 +387,15 @@ impl Problem<'_> {
             let parameter = self.parameters[parameter];
             parameter.exists_with(group.discipline) && parameter.acts_on(&self.keys[observation], self.schedule)
         };
+        // The inverses of the factors of an observation sum to 1 over the assimilations that use it.
+        let later = 1.0 - 1.0 / INFLATIONS[0];
+        let factor = |key: &Key| if is_common(key, self.schedule) { 1.0 } else { later };
+        let inflations: Vec<f64> = self.keys.iter().map(|key| INFLATIONS[stage] * factor(key)).collect();
         let observations = Observations {
             values: self.observed,
             variances: &errors.total,
             chance: &errors.chance,
-            inflation: INFLATIONS[stage],
+            inflations: &inflations,
             significance: SIGNIFICANCES[stage],
             acts: &acts,
         };
@@ -401,9 +463,9 @@ pub fn simulated(plan: &Plan, keys: &[Key], length: Duration) -> Predicted {
 
 /// Sets the weights of the groups by their synthetic likelihood.
 ///
-/// Up to three divisors make the differences smaller. The observations of one station in one phase count as one, because the queue that
-/// they measure is the same. And if even the best group fits worse than the variances allow, its mean square is the second
-/// divisor. The third one applies if the line was the bottleneck whenever several stations downloaded: then the differences are
+/// Up to four divisors make the differences smaller. The first one is that of small ensembles. The observations of one station in
+/// one phase count as one, because the queue that they measure is the same. If even the best group fits worse than the variances
+/// allow, its mean square is the third divisor. The last one applies if the line was the bottleneck whenever several stations downloaded: then the differences are
 /// mostly by chance.
 fn weigh(problem: &Problem<'_>, groups: &mut [Group], errors: &Errors) {
     // The covariance of the predictions contains chance already.
@@ -422,7 +484,7 @@ fn weigh(problem: &Problem<'_>, groups: &mut [Group], errors: &Errors) {
     let best = likelihoods.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let weights: Vec<f64> = likelihoods
         .iter()
-        .map(|one| libm::exp((one - best) / (spread.max(1.0) * repeated * hidden)))
+        .map(|one| libm::exp((one - best) / (SAMPLED * spread.max(1.0) * repeated * hidden)))
         .collect();
     let sum: f64 = weights.iter().sum();
     groups
@@ -450,36 +512,17 @@ pub(crate) fn misfit(problem: &Problem<'_>, predicted: &[Vec<f64>], variances: &
     squares.sum::<f64>() / mean.len() as f64
 }
 
-/// Keeps the disciplines that can be as likely as the best one.
-///
-/// At this stage an ensemble may still be on its way to the observations, so that its mean says little. The members that are
-/// nearest to them decide.
-fn keep_likely(problem: &Problem<'_>, groups: &mut Vec<Group>, variances: &[f64]) {
-    let nearest = |group: &Group| {
-        let mut distances: Vec<f64> = group
-            .predicted
-            .iter()
-            .map(|member| distance(member, problem.observed, variances))
-            .collect();
-        distances.sort_by(f64::total_cmp);
-        let count = NEAREST.min(distances.len());
-        distances[..count].iter().sum::<f64>() / count as f64
-    };
-    let mut scored: Vec<(f64, Group)> = groups.drain(..).map(|group| (nearest(&group), group)).collect();
-    scored.sort_by(|one, other| one.0.total_cmp(&other.0));
+/// Keeps the disciplines that can be as likely as the best one. The likelihood has the covariance of the ensemble, so a wide one
+/// that is still on its way to the observations is kept.
+fn keep_likely(problem: &Problem<'_>, groups: &mut Vec<Group>, errors: &Errors) {
+    let of_model = errors.of_model();
+    let likelihood = |group: &Group| log_likelihood(&group.predicted, problem.observed, &of_model);
+    let mut scored: Vec<(f64, Group)> = groups.drain(..).map(|group| (likelihood(&group), group)).collect();
+    scored.sort_by(|one, other| other.0.total_cmp(&one.0));
     let best = scored[0].0;
-    let spread = (best / problem.observed.len() as f64).max(1.0);
-    scored.retain(|(distance, _)| (distance - best) / (2.0 * spread) <= DROPPED);
+    scored.retain(|(likelihood, _)| best - likelihood <= DROPPED);
     scored.truncate(KEPT);
     groups.extend(scored.into_iter().map(|(_, group)| group));
-}
-
-/// Sum of the squares of the differences between predicted and observed values, in standard deviations.
-fn distance(predicted: &[f64], observed: &[f64], variances: &[f64]) -> f64 {
-    let values = predicted.iter().zip(observed).zip(variances);
-    values
-        .map(|((one, other), variance)| (one - other) * (one - other) / variance)
-        .sum()
 }
 
 /// Adds members until there are `count`. They have the mean and the covariance of the present ones.

@@ -22,6 +22,8 @@ pub const MIN_PHASE: Duration = Duration::from_millis(1_500);
 const PHASE: Duration = Duration::from_secs(4);
 /// Time between them, in which queues become empty.
 const PAUSE: Duration = Duration::from_secs(2);
+/// The same in simulations: queues that were filled for a shorter time are empty earlier.
+const SIMULATED_PAUSE: Duration = Duration::from_secs(1);
 /// Interval of the probes of [`Schedule::measure`]. It gives 30 samples in 1.5 s.
 const PROBE_INTERVAL: Duration = Duration::from_millis(50);
 
@@ -210,7 +212,7 @@ impl Schedule {
         })
     }
 
-    /// The same phases, each of at most `length`, with pauses of at most 2 s.
+    /// The same phases, each of at most `length`, with pauses of at most 1 s.
     #[must_use]
     pub fn shortened(&self, length: Duration) -> Self {
         let mut phases: Vec<Phase> = Vec::new();
@@ -219,7 +221,7 @@ impl Schedule {
                 None => phase.start.min(length),
                 Some(before) => {
                     let pause = phase.start.saturating_sub(self.phases[number - 1].end());
-                    before.end() + pause.min(PAUSE)
+                    before.end() + pause.min(SIMULATED_PAUSE)
                 }
             };
             phases.push(Phase {
@@ -230,6 +232,15 @@ impl Schedule {
         }
         Schedule {
             phases,
+            roles: Vec::new(),
+            ..self.clone()
+        }
+    }
+
+    /// The phases with these numbers, in their order.
+    pub(crate) fn only(&self, numbers: &[usize]) -> Self {
+        Schedule {
+            phases: numbers.iter().map(|number| self.phases[*number].clone()).collect(),
             roles: Vec::new(),
             ..self.clone()
         }

@@ -32,7 +32,7 @@ fn updated(
             values,
             variances: &vec![0.5; values.len()],
             chance: &vec![chance; values.len()],
-            inflation: *inflation,
+            inflations: &vec![*inflation; values.len()],
             significance: 4.0,
             acts: &|_, _| true,
         };
@@ -103,7 +103,7 @@ fn a_parameter_that_does_not_act_is_unchanged() {
         values: &[3.0],
         variances: &[0.1],
         chance: &[0.0],
-        inflation: 1.0,
+        inflations: &[1.0],
         significance: 4.0,
         acts: &|_, _| false,
     };

@@ -95,7 +95,7 @@ fn a_simulated_network_is_found() {
     assert!(result.explains(), "{} {:?}", result.misfit, result.unexplained);
     within(&result, Parameter::Line(Direction::Down), 60.0, 0.05);
     within(&result, Parameter::Line(Direction::Up), 6.0, 0.05);
-    covers(&result, Parameter::LineQueue, 400.0);
+    covers(&result, Parameter::LineQueue(Direction::Down), 400.0);
     covers(&result, Parameter::QueueLimit, 500.0);
     // The result is a scenario that can be simulated, and a measurement of it shows the same line.
     let again = simulate(&result.scenario, Seed(5)).expect("the fitted scenario can be simulated");
@@ -314,5 +314,5 @@ fn browsers_find_the_line() {
     assert!((up.median / 6.0 - 1.0).abs() < 0.05, "{up:?}");
     covers(&result, Parameter::Line(Direction::Up), 6.0);
     covers(&result, Parameter::Line(Direction::Down), 60.0);
-    covers(&result, Parameter::LineQueue, 400.0);
+    covers(&result, Parameter::LineQueue(Direction::Down), 400.0);
 }

@@ -153,6 +153,9 @@ pub(crate) struct TwinArgs {
     /// Measure the houses, and the changed ones, in the lab: with this machine's TCP, and in real time
     #[arg(long)]
     pub(crate) lab: bool,
+    /// Check the fitted parameters only, without predictions
+    #[arg(long)]
+    pub(crate) fits: bool,
     /// File of the results, one line of JSON for each house [default: validation/twin/simulate.jsonl or lab.jsonl]
     #[arg(long, value_name = "FILE")]
     pub(crate) results: Option<PathBuf>,

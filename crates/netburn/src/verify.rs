@@ -123,7 +123,7 @@ fn cells(value: &Predicted, after: &Measurement) -> Vec<Cell> {
 /// A value without its unit.
 fn number(key: &Key, value: f64) -> String {
     match key.quantity {
-        Quantity::Goodput(_) => mbps(value),
+        Quantity::Goodput(_) | Quantity::Rate(_) => mbps(value),
         Quantity::Latency(..) => ms(value),
     }
 }

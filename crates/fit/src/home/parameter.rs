@@ -17,7 +17,7 @@ pub enum Parameter {
     /// Rate of the line in a direction, in Mbit/s.
     Line(Direction),
     /// Capacity of the line's queue in each direction, in KiB.
-    LineQueue,
+    LineQueue(Direction),
     /// Share of the airtime that other networks use.
     Busy,
     /// Capacity of the access point's queue in packets.
@@ -112,10 +112,14 @@ impl Parameter {
                 None => Prior::log(50.0, 1.5, (0.1, 10_000.0)),
             },
             // 11 ms to 2 s at the highest measured rate.
-            Parameter::LineQueue => {
-                let mbps = home.highest[Direction::Down as usize].unwrap_or(50.0);
+            Parameter::LineQueue(direction) => {
+                let usual = match direction {
+                    Direction::Down => 50.0,
+                    Direction::Up => 10.0,
+                };
+                let mbps = home.highest[direction as usize].unwrap_or(usual);
                 let kib = mbps * 1e6 / 8.0 * 0.150 / 1_024.0;
-                Prior::log(kib.max(64.0), 1.6, (4.0, 262_144.0))
+                Prior::log(kib.max(16.0), 1.6, (4.0, 262_144.0))
             }
             // 1 to 38 % of the time.
             Parameter::Busy => Prior {
@@ -151,12 +155,15 @@ impl Parameter {
             // The acknowledgements of downloads need the uplink.
             (Parameter::Line(Direction::Up), Quantity::Goodput(_)) => true,
             (Parameter::Line(Direction::Down), Quantity::Goodput(direction)) => direction == Direction::Down,
-            (Parameter::LineQueue, Quantity::Latency(target, _)) => !is_idle && target != ProbeTarget::Near,
+            (Parameter::LineQueue(direction), Quantity::Latency(target, _)) => {
+                phase.loads(direction) && target != ProbeTarget::Near
+            }
             (Parameter::Busy, Quantity::Goodput(_)) => true,
-            (Parameter::QueueLimit, _) => phase.loads(Direction::Down),
+            (Parameter::QueueLimit, Quantity::Goodput(_) | Quantity::Latency(..)) => phase.loads(Direction::Down),
             (Parameter::Signal(station), Quantity::Goodput(_)) => {
                 phase.flows.iter().any(|flow| flow.station == station)
             }
+            (Parameter::Signal(station), Quantity::Rate(_)) => key.station == station,
             _ => false,
         }
     }
@@ -174,7 +181,7 @@ impl Parameter {
             Parameter::ServerDelay => "server.link.delay".to_owned(),
             Parameter::LineDelay => "ap.home.wan.delay".to_owned(),
             Parameter::Line(direction) => format!("ap.home.wan.{}", direction.key()),
-            Parameter::LineQueue => "ap.home.wan.queue".to_owned(),
+            Parameter::LineQueue(direction) => format!("ap.home.wan.queue_{}", direction.key()),
             Parameter::Busy => format!("ap.home.radio.{}.channel_busy", home.band.0.name()),
             Parameter::QueueLimit => "ap.home.queue_limit".to_owned(),
             Parameter::Signal(station) => format!("station.{}.signal", home.stations[station]),
@@ -187,7 +194,7 @@ impl Parameter {
         match self {
             Parameter::ServerDelay | Parameter::LineDelay => "ms",
             Parameter::Line(_) => "Mbit/s",
-            Parameter::LineQueue => "KiB",
+            Parameter::LineQueue(_) => "KiB",
             Parameter::Busy => "share",
             Parameter::QueueLimit => "packets",
             Parameter::Signal(_) => "dBm",
@@ -200,7 +207,7 @@ impl Parameter {
         match self {
             Parameter::ServerDelay | Parameter::LineDelay => format!("{} us", rounded(value * 1e3, 4)),
             Parameter::Line(_) => format!("{} kbit/s", rounded(value * 1e3, 4)),
-            Parameter::LineQueue => format!("{} B", rounded(value * 1_024.0, 4)),
+            Parameter::LineQueue(_) => format!("{} B", rounded(value * 1_024.0, 4)),
             Parameter::Busy => format!("{:.1} %", value * 100.0),
             Parameter::QueueLimit => format!("{} packets", rounded(value, 3).max(1)),
             Parameter::Signal(_) => format!("{value:.1} dBm"),
@@ -214,7 +221,7 @@ impl Parameter {
             Parameter::ServerDelay => "probes of the server and of the line",
             Parameter::LineDelay => "probes of the line and of the access point",
             Parameter::Line(_) => "a station whose link is faster than the line",
-            Parameter::LineQueue => "load that fills the line: a station whose link is faster than the line",
+            Parameter::LineQueue(_) => "load that fills the line: a station whose link is faster than the line",
             Parameter::Busy => "load that fills the channel, at a known signal",
             Parameter::QueueLimit => "downloads that fill the queue of the access point: a line faster than the Wi-Fi",
             Parameter::Signal(_) => "load of this station over a line that is faster than its link",

@@ -67,7 +67,8 @@ impl Home {
         file.parameter("down", Parameter::Line(Direction::Down));
         file.parameter("up", Parameter::Line(Direction::Up));
         file.parameter("delay", Parameter::LineDelay);
-        file.parameter("queue", Parameter::LineQueue);
+        file.parameter("queue_down", Parameter::LineQueue(Direction::Down));
+        file.parameter("queue_up", Parameter::LineQueue(Direction::Up));
         file.known("discipline", "fifo", "assumed: no queue management on the line");
         let (band, is_recorded) = self.band;
         let radio = self.radio();

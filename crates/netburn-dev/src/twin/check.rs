@@ -77,11 +77,21 @@ pub struct Truth<'a> {
     pub is_real_time: bool,
 }
 
+/// What is checked of a house.
+pub enum Subject<'a> {
+    /// The fitted parameters only.
+    Fit,
+    /// Also predictions; the simulator plays the changed house.
+    Simulated,
+    /// Also predictions; this environment plays the changed house.
+    Played(&'a Truth<'a>),
+}
+
 /// Changes that are tried in real time.
 pub const IN_REAL_TIME: [&str; 3] = ["nothing", "airtime queues", "CAKE on the line"];
 
-/// Fits models to a measurement of the house, and compares their predictions with `truth`. Without one, the simulator is the
-/// truth. `threads` threads simulate.
+/// Fits models to a measurement of the house, and compares them and their predictions with the truth. `threads` threads
+/// simulate.
 ///
 /// # Errors
 /// The measurement shows too little, or a plan is invalid.
@@ -90,7 +100,7 @@ pub fn check(
     seed: u64,
     run: &Run,
     threads: usize,
-    truth: Option<&Truth<'_>>,
+    subject: &Subject<'_>,
 ) -> Result<HouseResult, CheckError> {
     let settings = Settings {
         seed: Seed(seed),
@@ -98,25 +108,7 @@ pub fn check(
     };
     let measurement = Measurement::of_run(run, settings.length)?;
     let fitted = fit(&measurement, &settings, &|count, work| map(count, threads, work))?;
-    let load = twin::household(house.names())?;
-    let models = twin::models(&load, &fitted.scenarios(PREDICTING_MODELS))?;
-    let simulated = |plan: &Plan| summaries(&repeated(&with_seed(plan, seed), RUNS), threads);
-    let simulator = Truth {
-        run: &simulated,
-        is_real_time: false,
-    };
-    let truth = truth.unwrap_or(&simulator);
-    let (mut predicted, mut verdicts) = (Vec::new(), Vec::new());
-    let tried = |change: &HouseChange| !truth.is_real_time || IN_REAL_TIME.contains(&change.name);
-    for change in changes(house).into_iter().filter(tried) {
-        let plans = models.iter().map(|model| changed(model, &change.set));
-        let plans: Vec<Plan> = plans.collect::<Result<_, _>>()?;
-        let predictions = summaries(&plans, threads)?;
-        let happened = (truth.run)(&load_of(house, &change.set)?)?;
-        predicted.extend(values(&change, &predictions, &happened));
-        verdicts.extend(of_stations(&change, &predictions, &happened));
-    }
-    Ok(HouseResult {
+    let mut result = HouseResult {
         house: seed,
         stations: house.stations,
         line: house.line,
@@ -126,10 +118,33 @@ pub fn check(
         misfit: fitted.misfit,
         explains: fitted.explains(),
         parameters: parameters(house, &fitted),
-        predicted,
-        verdicts,
-        remedy: remedy(house, &fitted, &models, threads, truth)?,
-    })
+        predicted: Vec::new(),
+        verdicts: Vec::new(),
+        remedy: None,
+    };
+    let simulated = |plan: &Plan| summaries(&repeated(&with_seed(plan, seed), RUNS), threads);
+    let simulator = Truth {
+        run: &simulated,
+        is_real_time: false,
+    };
+    let truth = match subject {
+        Subject::Fit => return Ok(result),
+        Subject::Simulated => &simulator,
+        Subject::Played(truth) => truth,
+    };
+    let load = twin::household(house.names())?;
+    let models = twin::models(&load, &fitted.scenarios(PREDICTING_MODELS))?;
+    let tried = |change: &HouseChange| !truth.is_real_time || IN_REAL_TIME.contains(&change.name);
+    for change in changes(house).into_iter().filter(tried) {
+        let plans = models.iter().map(|model| changed(model, &change.set));
+        let plans: Vec<Plan> = plans.collect::<Result<_, _>>()?;
+        let predictions = summaries(&plans, threads)?;
+        let happened = (truth.run)(&load_of(house, &change.set)?)?;
+        result.predicted.extend(values(&change, &predictions, &happened));
+        result.verdicts.extend(of_stations(&change, &predictions, &happened));
+    }
+    result.remedy = Some(remedy(house, &fitted, &models, threads, truth)?);
+    Ok(result)
 }
 
 fn with_seed(plan: &Plan, seed: u64) -> Plan {
@@ -175,7 +190,8 @@ const fn kind(parameter: Parameter) -> &'static str {
         Parameter::LineDelay => "delay of the line",
         Parameter::Line(Direction::Down) => "rate of the line down",
         Parameter::Line(Direction::Up) => "rate of the line up",
-        Parameter::LineQueue => "queue of the line",
+        Parameter::LineQueue(Direction::Down) => "queue of the line down",
+        Parameter::LineQueue(Direction::Up) => "queue of the line up",
         Parameter::Busy => "share of other networks",
         Parameter::QueueLimit => "queue limit",
         Parameter::Signal(_) => "signal",

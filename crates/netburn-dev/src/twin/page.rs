@@ -1,6 +1,6 @@
 //! Counts of all houses as Markdown.
 
-use super::HouseResult;
+use super::{HouseResult, Remedy};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
@@ -24,8 +24,10 @@ pub fn markdown<'a>(results: impl IntoIterator<Item = &'a HouseResult>) -> Strin
     );
     disciplines(&all, &mut text);
     parameters(&all, &mut text);
-    predictions(&all, &mut text);
-    remedies(&all, &mut text);
+    if all.iter().any(|house| house.remedy.is_some()) {
+        predictions(&all, &mut text);
+        remedies(&all, &mut text);
+    }
     text
 }
 
@@ -117,10 +119,10 @@ fn predictions(all: &[&HouseResult], text: &mut String) {
 }
 
 fn remedies(all: &[&HouseResult], text: &mut String) {
-    let missing = all.iter().filter(|house| house.remedy.before > 0.0);
+    let remedies = all.iter().filter_map(|house| house.remedy.as_ref());
+    let (missing, fine): (Vec<&Remedy>, Vec<&Remedy>) = remedies.partition(|remedy| remedy.before > 0.0);
     let (mut given, mut good, mut harmful, mut none) = (0, 0, 0, 0);
-    for house in missing {
-        let remedy = &house.remedy;
+    for remedy in missing {
         match (&remedy.recommended, &remedy.best) {
             (Some((_, loss)), Some((_, best))) => {
                 given += 1;
@@ -130,8 +132,7 @@ fn remedies(all: &[&HouseResult], text: &mut String) {
             _ => none += 1,
         }
     }
-    let fine = all.iter().filter(|house| house.remedy.before <= 0.0);
-    let without_need = fine.filter(|house| house.remedy.recommended.is_some()).count();
+    let without_need = fine.iter().filter(|remedy| remedy.recommended.is_some()).count();
     let _ = writeln!(
         text,
         "Of the houses that miss goals, {given} have a recommended remedy, and {none} have none. The recommended one is the best \
@@ -163,7 +164,7 @@ fn share(count: usize, of: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Interval, ParameterResult, Predicted, Remedy, Verdicts};
+    use super::super::{Interval, ParameterResult, Predicted, Verdicts};
     use super::*;
 
     fn house(found: Option<&str>, prediction: f64, loss: f64) -> HouseResult {
@@ -202,11 +203,11 @@ mod tests {
                 prediction: prediction > 90.0,
                 is_sure: true,
             }],
-            remedy: Remedy {
+            remedy: Some(Remedy {
                 before: 2.0,
                 recommended: Some(("airtime".to_owned(), loss)),
                 best: Some(("airtime".to_owned(), loss.min(0.5))),
-            },
+            }),
         }
     }
 

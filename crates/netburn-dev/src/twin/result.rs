@@ -28,8 +28,8 @@ pub struct HouseResult {
     pub predicted: Vec<Predicted>,
     /// Verdicts of the stations with each change.
     pub verdicts: Vec<Verdicts>,
-    /// The recommended remedy.
-    pub remedy: Remedy,
+    /// The recommended remedy, if changes were tried.
+    pub remedy: Option<Remedy>,
 }
 
 /// An estimated parameter.
