@@ -1,5 +1,6 @@
 //! `netburn measure`: a measurement of the devices that joined, and a model of the network.
 
+mod consent;
 mod devices;
 mod findings;
 
@@ -17,22 +18,27 @@ use devices::Gathering;
 use findings::Findings;
 use netburn_analysis::View;
 use netburn_fit::schedule::{Device, MAX_STATIONS, Schedule};
-use netburn_record::UnixTime;
+use netburn_record::{RunStatus, UnixTime};
 use netburn_report::sanitise::sanitise;
 use netburn_runner::{Fleet, Recorded};
-use netburn_scenario::{Document, Environment, Plan, decimal};
-use netburn_units::{BitRate, Duration};
+use netburn_scenario::{Document, Environment, Plan};
+use netburn_units::Duration;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Time to wait for devices that left between their selection and the run.
 const RECONNECT: Duration = Duration::from_secs(15);
+/// Help after a measurement without a result.
+const AGAIN: &str =
+    "help: measure again; keep the page of a phone in the foreground and its screen on, and do not move devices";
 /// File with the model, in the folder of the record.
 const MODEL: &str = "network.toml";
 
 /// `netburn measure [STATION…]`.
 pub(crate) fn measure(args: &MeasureArgs) -> Result<ExitStatus, CliError> {
     check_names(&args.stations)?;
+    let count = args.devices.map_or(args.stations.len(), usize::from);
+    consent::check_unattended(count, args.yes)?;
     let gathering = Gathering::open(args)?;
     let devices = gathering.devices(args)?;
     let (schedule, plan) = planned(&devices)?;
@@ -41,10 +47,6 @@ pub(crate) fn measure(args: &MeasureArgs) -> Result<ExitStatus, CliError> {
             "note: one device shows the line and its own link, but not how devices share the Wi-Fi; measure with two or more \
              to find that out",
         );
-    }
-    // After Enter, this is known.
-    if args.devices.is_some() || !args.stations.is_empty() {
-        eprint_message(&format!("measuring: {}", extent(&schedule, &plan)));
     }
     let environment = Fleet::new(&program()?, state()?, args.server.clone(), RECONNECT).requiring_all();
     let folder = args.out.clone().unwrap_or_else(default_folder);
@@ -59,15 +61,19 @@ pub(crate) fn measure(args: &MeasureArgs) -> Result<ExitStatus, CliError> {
         ));
     }
     keep_page(&done);
+    if let RunStatus::Failed(why) = &done.status {
+        return Err(CliError::Failed(format!(
+            "the measurement ended early, so there is no model of the network: {}\n{AGAIN}",
+            sanitise(why)
+        )));
+    }
     modelled(args, &folder)
 }
 
 /// Fits the model, writes it, and prints what was found.
 fn modelled(args: &MeasureArgs, folder: &Path) -> Result<ExitStatus, CliError> {
     let measurement = fit::observed(folder).map_err(|error| match error {
-        CliError::Failed(why) => CliError::Failed(format!(
-            "{why}\nhelp: measure again; keep the page of a phone in the foreground and its screen on, and do not move devices"
-        )),
+        CliError::Failed(why) => CliError::Failed(format!("{why}\n{AGAIN}")),
         other => other,
     })?;
     let model = folder.join(MODEL);
@@ -124,15 +130,10 @@ fn planned(devices: &[Device]) -> Result<(Schedule, Plan), CliError> {
 
 /// Time and data of a measurement.
 fn extent(schedule: &Schedule, plan: &Plan) -> String {
-    let bytes = |mbps| {
-        let rate = BitRate::from_mbps(mbps);
-        decimal(schedule.max_bytes(rate, rate))
-    };
     format!(
-        "it takes {}, and transfers at most {} at 1 Gbit/s, or {} for each 100 Mbit/s",
+        "it takes {}, and transfers {}",
         plan.settled() + plan.baseline,
-        bytes(1_000),
-        bytes(100)
+        consent::volume(schedule)
     )
 }
 
