@@ -3,6 +3,9 @@
 mod consent;
 mod devices;
 mod findings;
+mod served;
+
+pub(crate) use served::served;
 
 use crate::args::MeasureArgs;
 use crate::exit::{CliError, ExitStatus};
@@ -17,7 +20,9 @@ use crate::terminal::{TerminalStyle, eprint_below, eprint_message, print_stdout}
 use devices::Gathering;
 use findings::Findings;
 use netburn_analysis::View;
+use netburn_fit::Measurement;
 use netburn_fit::schedule::{Device, MAX_STATIONS, Schedule};
+use netburn_fleet_controller::hub::State;
 use netburn_record::{RunStatus, UnixTime};
 use netburn_report::sanitise::sanitise;
 use netburn_runner::{Fleet, Recorded};
@@ -42,14 +47,11 @@ pub(crate) fn measure(args: &MeasureArgs) -> Result<ExitStatus, CliError> {
     let gathering = Gathering::open(args)?;
     let devices = gathering.devices(args)?;
     let (schedule, plan) = planned(&devices)?;
-    if devices.len() == 1 {
-        eprint_message(
-            "note: one device shows the line and its own link, but not how devices share the Wi-Fi; measure with two or more \
-             to find that out",
-        );
+    if let Some(note) = note(&devices) {
+        eprint_message(&format!("note: {note}"));
     }
-    let environment = Fleet::new(&program()?, state()?, args.server.clone(), RECONNECT).requiring_all();
-    let folder = args.out.clone().unwrap_or_else(default_folder);
+    let environment = environment(state()?, args.server.clone())?;
+    let folder = args.out.clone().unwrap_or_else(|| default_folder(Path::new("runs")));
     let done = recorded_on(Screen::of_measurement(&schedule), &plan, &environment, &folder)?;
     // The devices are free, and their pages can be closed.
     drop(gathering);
@@ -61,21 +63,47 @@ pub(crate) fn measure(args: &MeasureArgs) -> Result<ExitStatus, CliError> {
         ));
     }
     keep_page(&done);
-    if let RunStatus::Failed(why) = &done.status {
-        return Err(CliError::Failed(format!(
-            "the measurement ended early, so there is no model of the network: {}\n{AGAIN}",
-            sanitise(why)
-        )));
+    if let Some(why) = ended_early(&done) {
+        return Err(CliError::Failed(why));
     }
     modelled(args, &folder)
 }
 
-/// Fits the model, writes it, and prints what was found.
-fn modelled(args: &MeasureArgs, folder: &Path) -> Result<ExitStatus, CliError> {
-    let measurement = fit::observed(folder).map_err(|error| match error {
+/// The fleet, which needs all devices.
+fn environment(state: State, server: Option<String>) -> Result<Fleet, CliError> {
+    Ok(Fleet::new(&program()?, state, server, RECONNECT).requiring_all())
+}
+
+/// A limit of a measurement of these devices, if it has one.
+fn note(devices: &[Device]) -> Option<&'static str> {
+    (devices.len() == 1).then_some(
+        "one device shows the line and its own link, but not how devices share the Wi-Fi; measure with two or more to find that \
+         out",
+    )
+}
+
+/// Error of a measurement that a device left; `None` if it did not end early.
+fn ended_early(done: &Recorded) -> Option<String> {
+    let RunStatus::Failed(why) = &done.status else {
+        return None;
+    };
+    Some(format!(
+        "the measurement ended early, so there is no model of the network: {}\n{AGAIN}",
+        sanitise(why)
+    ))
+}
+
+/// Observations of a measurement, or the reason with the help.
+fn observed(folder: &Path) -> Result<Measurement, CliError> {
+    fit::observed(folder).map_err(|error| match error {
         CliError::Failed(why) => CliError::Failed(format!("{why}\n{AGAIN}")),
         other => other,
-    })?;
+    })
+}
+
+/// Fits the model, writes it, and prints what was found.
+fn modelled(args: &MeasureArgs, folder: &Path) -> Result<ExitStatus, CliError> {
+    let measurement = observed(folder)?;
     let model = folder.join(MODEL);
     let again = format!(
         "stopped: the measurement is saved, and `netburn fit {} --out {}` continues with it",
@@ -147,8 +175,8 @@ fn keep_page(done: &Recorded) {
     }
 }
 
-fn default_folder() -> PathBuf {
-    PathBuf::from("runs").join(format!("{}-measure", UnixTime::now().for_file_name()))
+fn default_folder(runs: &Path) -> PathBuf {
+    runs.join(format!("{}-measure", UnixTime::now().for_file_name()))
 }
 
 #[cfg(test)]

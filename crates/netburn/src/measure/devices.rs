@@ -149,7 +149,7 @@ fn welcome(state: &State) -> Result<Result<ControlWelcome, ControlError>, CliErr
     Ok(control.map(|control| control.welcome().clone()))
 }
 
-fn device(name: &str, probes: &[ProbeTarget]) -> Device {
+pub(super) fn device(name: &str, probes: &[ProbeTarget]) -> Device {
     Device {
         name: name.to_owned(),
         probes: probes.to_vec(),
@@ -247,7 +247,7 @@ fn names(present: &[MemberStatus]) -> Result<Vec<String>, CliError> {
 }
 
 /// The members that can be stations.
-fn agents(members: &[MemberStatus], server: Option<&str>) -> Vec<MemberStatus> {
+pub(super) fn agents(members: &[MemberStatus], server: Option<&str>) -> Vec<MemberStatus> {
     let is_agent = |member: &&MemberStatus| member.about.role == Role::Agent && Some(member.name.as_str()) != server;
     members.iter().filter(is_agent).cloned().collect()
 }
