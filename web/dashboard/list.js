@@ -51,6 +51,16 @@ export class List {
     if (!byId("sort").value) byId("sort").value = "-when";
     this.load();
     this.updateSubscription();
+    this.showMeasurement();
+  }
+
+  /** Shows the link to the measurement on servers that can start one. */
+  async showMeasurement() {
+    try {
+      byId("measure-link").hidden = !(await get("measure")).available;
+    } catch {
+      // The list shows the error.
+    }
   }
 
   hide() {

@@ -5,6 +5,7 @@ import { Unauthorized, post } from "./api.js";
 import { byId, plain, prose } from "./dom.js";
 import { List } from "./list.js";
 import { LiveRun } from "./live.js";
+import { Measurement } from "./measure.js";
 import { OneRun } from "./run.js";
 import { themeSwitch } from "./theme.js";
 
@@ -15,13 +16,13 @@ function showError(error) {
   byId("error").replaceChildren(...(error ? prose(plain(`${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}.`)) : []));
 }
 
-const views = { list: new List(showError), run: new OneRun(showError), live: new LiveRun(showError) };
+const views = { list: new List(showError), run: new OneRun(showError), live: new LiveRun(showError), measure: new Measurement(showError) };
 let shown = null;
 
 function show(name, argument) {
   views[shown]?.hide();
   shown = name;
-  for (const id of ["list", "run", "live", "login-view"]) byId(id).hidden = id !== name;
+  for (const id of ["list", "run", "live", "measure", "login-view"]) byId(id).hidden = id !== name;
   if (name !== "list") byId("selection").hidden = true;
   showError(null);
   views[name]?.show(argument);
@@ -46,6 +47,7 @@ function route() {
   if (params.has("key")) login(params.get("key"));
   else if (params.has("live")) show("live", params.get("live"));
   else if (params.has("run")) show("run", params.get("run"));
+  else if (params.has("measure")) show("measure");
   else show("list");
 }
 

@@ -15,6 +15,7 @@ pub const FILES: &[File] = netburn_fleet_controller::embedded! {
     MODULE "/runs/page/format.js" "shared/format.js",
     MODULE "/runs/page/list.js" "dashboard/list.js",
     MODULE "/runs/page/live.js" "dashboard/live.js",
+    MODULE "/runs/page/measure.js" "dashboard/measure.js",
     MODULE "/runs/page/page.js" "dashboard/page.js",
     MODULE "/runs/page/run.js" "dashboard/run.js",
     MODULE "/runs/page/sparkline.js" "dashboard/sparkline.js",

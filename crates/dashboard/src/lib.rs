@@ -10,6 +10,7 @@
 //! - [`index`] – cached index of the runs. [`query`]: filters and order of the list. [`name`]: run names and their folders.
 //! - `render`: reports and comparisons. [`files`]: the embedded files of the page.
 //! - `subscriptions`: event streams of a run in progress, with one reader for each run.
+//! - [`measurement`] – measurements that the page can start, if the owner of the server provides them.
 //! - [`spool_tail`] – reads a spool while it grows. [`live`]: state of a run in progress, as a pure model.
 //! - `response` and `body`: HTTP responses.
 
@@ -20,6 +21,7 @@ pub mod files;
 pub mod fuzz;
 pub mod index;
 pub mod live;
+pub mod measurement;
 pub mod name;
 pub mod query;
 mod render;

@@ -9,12 +9,15 @@
 //! | `/runs/of/NAME/report.html` | the report of a run; `NAME/3` is the third run of a run set |
 //! | `/runs/compare?a=…&b=…`, `/runs/api/compare?a=…&b=…` | comparison of `a` with the baseline `b`: as HTML, as JSON |
 //! | `/runs/api/finish?name=…` | POST: finishes the record of an interrupted run |
+//! | `/runs/api/measure` | the measurement that could begin now, and the state of the last one |
+//! | `/runs/api/start-measurement`, `/runs/api/stop-measurement` | POST `{"devices": […]}`, POST `{}` |
 //! | `/runs/api/live`, `/runs/api/live?name=…` | event stream: changes of all runs, or snapshots of a run in progress |
 
 use crate::auth::{AccessKey, Hosts, is_cross_site};
 use crate::body::ReplyBody;
 use crate::files;
 use crate::index::RefreshMode;
+use crate::measurement::{Measurements, StartRequest};
 use crate::name::{folder, is_name};
 use crate::query::Query;
 use crate::render::{self, Format};
@@ -53,6 +56,7 @@ pub struct Dashboard {
     store: Arc<RunStore>,
     hosts: Arc<Hosts>,
     access: Option<Arc<Mutex<AccessKey>>>,
+    measurements: Option<Arc<dyn Measurements>>,
     subscriptions: Subscriptions,
     work: Arc<Semaphore>,
     queue: Arc<Semaphore>,
@@ -66,9 +70,20 @@ impl Dashboard {
             store: Arc::new(RunStore::new(dir)),
             hosts: Arc::new(hosts),
             access: key.map(|(key, port)| Arc::new(Mutex::new(AccessKey::new(key, port)))),
+            measurements: None,
             subscriptions: Subscriptions::new(),
             work: Arc::new(Semaphore::new(MAX_CONCURRENT_READS)),
             queue: Arc::new(Semaphore::new(MAX_QUEUED_READS)),
+        }
+    }
+
+    /// The same dashboard, with a page that starts measurements. Has no effect on a dashboard without a key: then all users of
+    /// this machine could start them.
+    #[must_use]
+    pub fn with_measurements(self, measurements: Arc<dyn Measurements>) -> Dashboard {
+        Dashboard {
+            measurements: self.access.is_some().then_some(measurements),
+            ..self
         }
     }
 
@@ -92,7 +107,7 @@ impl Dashboard {
         let query = head.uri.query().unwrap_or_default();
         let is_post = head.method == Method::POST;
         let api = path.strip_prefix("/runs/api/");
-        let wants_post = matches!(api, Some("login" | "finish"));
+        let wants_post = matches!(api, Some("login" | "finish" | "start-measurement" | "stop-measurement"));
         let method_allowed = if wants_post {
             is_post
         } else {
@@ -150,6 +165,9 @@ impl Dashboard {
             Some("run") => self.with_run(query, describe).await,
             Some("finish") => self.with_run(query, finish).await,
             Some("live") => self.live(query, epoch),
+            Some("measure") => self.measurement().await,
+            Some("start-measurement") => self.start_measurement(body).await,
+            Some("stop-measurement") => self.stop_measurement().await,
             Some("compare") => self.compare(query, Format::Json).await,
             None if path == "/runs/compare" => self.compare(query, Format::Html).await,
             None if path.starts_with(REPORTS) => self.report(path).await,
@@ -216,6 +234,44 @@ impl Dashboard {
             })
             .await;
         done.unwrap_or_else(busy)
+    }
+
+    /// The measurement that could begin now, and the state of the last one.
+    async fn measurement(&self) -> Reply {
+        let Some(measurements) = &self.measurements else {
+            return json(StatusCode::OK, &json!({ "available": false }));
+        };
+        let (offer, problem) = match measurements.offer().await {
+            Ok(offer) => (Some(offer), None),
+            Err(problem) => (None, Some(problem)),
+        };
+        let state = measurements.state();
+        json(
+            StatusCode::OK,
+            &json!({ "available": true, "offer": offer, "problem": problem, "last": state }),
+        )
+    }
+
+    /// Starts the measurement of the devices in the body.
+    async fn start_measurement(&self, body: Incoming) -> Reply {
+        let Some(measurements) = &self.measurements else {
+            return error(StatusCode::NOT_FOUND, "this server starts no measurements");
+        };
+        let bytes = read_body(body, BODY_TIMEOUT).await.unwrap_or_default();
+        let Ok(request) = serde_json::from_slice::<StartRequest>(&bytes) else {
+            return error(StatusCode::BAD_REQUEST, "expected the names of devices");
+        };
+        match measurements.start(request.devices).await {
+            Ok(()) => self.measurement().await,
+            Err(why) => error(StatusCode::CONFLICT, &why),
+        }
+    }
+
+    async fn stop_measurement(&self) -> Reply {
+        if let Some(measurements) = &self.measurements {
+            measurements.stop();
+        }
+        self.measurement().await
     }
 
     /// Report of the run that is named in a path.

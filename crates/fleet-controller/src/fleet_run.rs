@@ -67,6 +67,8 @@ pub struct Options<'a> {
     pub observer: &'a mut dyn ProgressObserver,
     /// Becomes true to end the run early, with the results so far.
     pub stop: watch::Receiver<bool>,
+    /// The run ends early if a member leaves.
+    pub all: bool,
 }
 
 /// Runs `plan` once with the selected members. It ends in bounded time even if members are lost.
@@ -83,18 +85,20 @@ pub async fn run_fleet(plan: &Plan, options: Options<'_>) -> Result<Outcome, Con
         rows,
         observer,
         stop,
+        all,
     } = options;
     let controller = Controller::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await?;
     let address = controller.address()?;
     let invitations = Invitations::new(plan, &participants).map_err(ControllerError::Listen)?;
     let server_token = invitations.expected[0].token.reveal().to_owned();
     let document = document::from_plan(plan)?;
+    let timeouts = Timeouts::for_fleet(JOIN_TIMEOUT);
     let setup = Setup {
         plan: plan.clone(),
         document,
         rate: plan.server_rate(Environment::Fleet).unwrap_or(UNCAPPED),
         expected: invitations.expected,
-        timeouts: Timeouts::for_fleet(JOIN_TIMEOUT),
+        timeouts: if all { timeouts.requiring_all() } else { timeouts },
     };
     let lasts = plan.baseline + plan.duration + plan.drain + RUN_OVERHEAD;
     let all_names: BTreeSet<String> = invitations.parts.iter().map(|part| part.name.clone()).collect();

@@ -38,11 +38,18 @@ pub(crate) fn observed(folder: &Path) -> Result<Measurement, CliError> {
 
 /// The model of a measurement, fitted on `jobs` processors (all by default).
 pub(crate) fn model(measurement: &Measurement, seed: u64, jobs: Option<u16>) -> Result<Fit, CliError> {
-    let settings = Settings {
-        seed: Seed(seed),
-        ..Settings::default()
+    let shown = Mutex::new(0);
+    let show = |finished: usize| {
+        if stderr_is_terminal() {
+            let mut last = shown.lock().unwrap_or_else(PoisonError::into_inner);
+            overwrite_line(&format!("{finished} models simulated"), &mut last);
+        }
     };
-    simulated(measurement, &settings, jobs.map_or_else(processors, usize::from))
+    let result = simulated(measurement, seed, jobs.map_or_else(processors, usize::from), &show);
+    if stderr_is_terminal() {
+        overwrite_line("", &mut shown.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+    result
 }
 
 /// Writes the scenario of a model to a file.
@@ -78,23 +85,25 @@ pub(crate) fn judged(result: &Fit) -> ExitStatus {
     ExitStatus::NotMeasured
 }
 
-/// Fits on several threads, and shows the progress.
-fn simulated(measurement: &Measurement, settings: &Settings, threads: usize) -> Result<Fit, CliError> {
-    let (done, shown) = (AtomicUsize::new(0), Mutex::new(0));
-    let result = fitted(measurement, settings, &|count, work| {
+/// Fits on several threads. Calls `progress` with the number of models so far.
+pub(crate) fn simulated(
+    measurement: &Measurement,
+    seed: u64,
+    threads: usize,
+    progress: &(dyn Fn(usize) + Sync),
+) -> Result<Fit, CliError> {
+    let settings = Settings {
+        seed: Seed(seed),
+        ..Settings::default()
+    };
+    let done = AtomicUsize::new(0);
+    let result = fitted(measurement, &settings, &|count, work| {
         map(count, threads, &|number| {
             let result = work(number);
-            let finished = done.fetch_add(1, Ordering::Relaxed) + 1;
-            if stderr_is_terminal() {
-                let mut last = shown.lock().unwrap_or_else(PoisonError::into_inner);
-                overwrite_line(&format!("{finished} models simulated"), &mut last);
-            }
+            progress(done.fetch_add(1, Ordering::Relaxed) + 1);
             result
         })
     });
-    if stderr_is_terminal() {
-        overwrite_line("", &mut shown.lock().unwrap_or_else(PoisonError::into_inner));
-    }
     result.map_err(|error| CliError::Failed(error.to_string()))
 }
 

@@ -18,17 +18,23 @@ pub(crate) use serve::show_code;
 use crate::args::{FleetArgs, FleetCommand};
 use crate::errors::unfound;
 use crate::exit::{CliError, ExitStatus};
+use netburn_dashboard::measurement::Measurements;
 use netburn_deploy::ssh::SshError;
 use netburn_fleet_controller::control_client::ControlClient;
 use netburn_fleet_controller::hub::State;
 use netburn_protocol::messages::MAX_NAME;
 use netburn_runner::pool::processors;
+use std::path::Path;
+use std::sync::Arc;
 use tokio::runtime::Runtime;
 
-/// `netburn fleet …`.
-pub(crate) fn fleet(args: &FleetArgs) -> Result<ExitStatus, CliError> {
+/// The measurements of the controller with this state, with records in this folder.
+pub(crate) type MeasurementsOf = fn(State, &Path) -> Arc<dyn Measurements>;
+
+/// `netburn fleet …`. The page of a controller starts `measurements`.
+pub(crate) fn fleet(args: &FleetArgs, measurements: MeasurementsOf) -> Result<ExitStatus, CliError> {
     match &args.command {
-        FleetCommand::Serve(args) => serve::serve(args),
+        FleetCommand::Serve(args) => serve::serve(args, measurements),
         FleetCommand::Join(args) => join(args),
         FleetCommand::List(args) => list::list(args),
         FleetCommand::Revoke(args) => revoke::revoke(args),

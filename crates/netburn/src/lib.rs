@@ -141,7 +141,7 @@ fn perform(command: Command) -> Result<ExitStatus, CliError> {
         Command::Decode(args) => decode::decode(&args),
         Command::Sweep(args) => sweep::sweep(&args),
         Command::Lab(args) => lab::lab(&args),
-        Command::Fleet(args) => fleet::fleet(&args),
+        Command::Fleet(args) => fleet::fleet(&args, measure::served),
         Command::Doctor(args) => doctor::doctor(&args),
         Command::RestoreTerminal => lab::keep_terminal().map(|()| ExitStatus::Success),
         Command::LabInit => std::process::exit(lab::helper()),

@@ -1,7 +1,11 @@
 //! `netburn measure`: a measurement of the devices that joined, and a model of the network.
 
+mod consent;
 mod devices;
 mod findings;
+mod served;
+
+pub(crate) use served::served;
 
 use crate::args::MeasureArgs;
 use crate::exit::{CliError, ExitStatus};
@@ -16,38 +20,38 @@ use crate::terminal::{TerminalStyle, eprint_below, eprint_message, print_stdout}
 use devices::Gathering;
 use findings::Findings;
 use netburn_analysis::View;
+use netburn_fit::Measurement;
 use netburn_fit::schedule::{Device, MAX_STATIONS, Schedule};
-use netburn_record::UnixTime;
+use netburn_fleet_controller::hub::State;
+use netburn_record::{RunStatus, UnixTime};
 use netburn_report::sanitise::sanitise;
 use netburn_runner::{Fleet, Recorded};
-use netburn_scenario::{Document, Environment, Plan, decimal};
-use netburn_units::{BitRate, Duration};
+use netburn_scenario::{Document, Environment, Plan};
+use netburn_units::Duration;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Time to wait for devices that left between their selection and the run.
 const RECONNECT: Duration = Duration::from_secs(15);
+/// Help after a measurement without a result.
+const AGAIN: &str =
+    "help: measure again; keep the page of a phone in the foreground and its screen on, and do not move devices";
 /// File with the model, in the folder of the record.
 const MODEL: &str = "network.toml";
 
 /// `netburn measure [STATION…]`.
 pub(crate) fn measure(args: &MeasureArgs) -> Result<ExitStatus, CliError> {
     check_names(&args.stations)?;
+    let count = args.devices.map_or(args.stations.len(), usize::from);
+    consent::check_unattended(count, args.yes)?;
     let gathering = Gathering::open(args)?;
     let devices = gathering.devices(args)?;
     let (schedule, plan) = planned(&devices)?;
-    if devices.len() == 1 {
-        eprint_message(
-            "note: one device shows the line and its own link, but not how devices share the Wi-Fi; measure with two or more \
-             to find that out",
-        );
+    if let Some(note) = note(&devices) {
+        eprint_message(&format!("note: {note}"));
     }
-    // After Enter, this is known.
-    if args.devices.is_some() || !args.stations.is_empty() {
-        eprint_message(&format!("measuring: {}", extent(&schedule, &plan)));
-    }
-    let environment = Fleet::new(&program()?, state()?, args.server.clone(), RECONNECT).requiring_all();
-    let folder = args.out.clone().unwrap_or_else(default_folder);
+    let environment = environment(state()?, args.server.clone())?;
+    let folder = args.out.clone().unwrap_or_else(|| default_folder(Path::new("runs")));
     let done = recorded_on(Screen::of_measurement(&schedule), &plan, &environment, &folder)?;
     // The devices are free, and their pages can be closed.
     drop(gathering);
@@ -59,17 +63,47 @@ pub(crate) fn measure(args: &MeasureArgs) -> Result<ExitStatus, CliError> {
         ));
     }
     keep_page(&done);
+    if let Some(why) = ended_early(&done) {
+        return Err(CliError::Failed(why));
+    }
     modelled(args, &folder)
+}
+
+/// The fleet, which needs all devices.
+fn environment(state: State, server: Option<String>) -> Result<Fleet, CliError> {
+    Ok(Fleet::new(&program()?, state, server, RECONNECT).requiring_all())
+}
+
+/// A limit of a measurement of these devices, if it has one.
+fn note(devices: &[Device]) -> Option<&'static str> {
+    (devices.len() == 1).then_some(
+        "one device shows the line and its own link, but not how devices share the Wi-Fi; measure with two or more to find that \
+         out",
+    )
+}
+
+/// Error of a measurement that a device left; `None` if it did not end early.
+fn ended_early(done: &Recorded) -> Option<String> {
+    let RunStatus::Failed(why) = &done.status else {
+        return None;
+    };
+    Some(format!(
+        "the measurement ended early, so there is no model of the network: {}\n{AGAIN}",
+        sanitise(why)
+    ))
+}
+
+/// Observations of a measurement, or the reason with the help.
+fn observed(folder: &Path) -> Result<Measurement, CliError> {
+    fit::observed(folder).map_err(|error| match error {
+        CliError::Failed(why) => CliError::Failed(format!("{why}\n{AGAIN}")),
+        other => other,
+    })
 }
 
 /// Fits the model, writes it, and prints what was found.
 fn modelled(args: &MeasureArgs, folder: &Path) -> Result<ExitStatus, CliError> {
-    let measurement = fit::observed(folder).map_err(|error| match error {
-        CliError::Failed(why) => CliError::Failed(format!(
-            "{why}\nhelp: measure again; keep the page of a phone in the foreground and its screen on, and do not move devices"
-        )),
-        other => other,
-    })?;
+    let measurement = observed(folder)?;
     let model = folder.join(MODEL);
     let again = format!(
         "stopped: the measurement is saved, and `netburn fit {} --out {}` continues with it",
@@ -124,15 +158,10 @@ fn planned(devices: &[Device]) -> Result<(Schedule, Plan), CliError> {
 
 /// Time and data of a measurement.
 fn extent(schedule: &Schedule, plan: &Plan) -> String {
-    let bytes = |mbps| {
-        let rate = BitRate::from_mbps(mbps);
-        decimal(schedule.max_bytes(rate, rate))
-    };
     format!(
-        "it takes {}, and transfers at most {} at 1 Gbit/s, or {} for each 100 Mbit/s",
+        "it takes {}, and transfers {}",
         plan.settled() + plan.baseline,
-        bytes(1_000),
-        bytes(100)
+        consent::volume(schedule)
     )
 }
 
@@ -146,8 +175,8 @@ fn keep_page(done: &Recorded) {
     }
 }
 
-fn default_folder() -> PathBuf {
-    PathBuf::from("runs").join(format!("{}-measure", UnixTime::now().for_file_name()))
+fn default_folder(runs: &Path) -> PathBuf {
+    runs.join(format!("{}-measure", UnixTime::now().for_file_name()))
 }
 
 #[cfg(test)]

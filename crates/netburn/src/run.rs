@@ -2,7 +2,7 @@
 
 mod fleet;
 mod interleave;
-mod phases;
+pub(crate) mod phases;
 mod progress;
 mod screen;
 

@@ -39,6 +39,9 @@ pub enum ControllerError {
     /// No agent is available. Contains the names of the lost agents.
     #[error("no agent is ready: {}", listed(.0))]
     NoAgents(Vec<(String, Loss)>),
+    /// A run that needs all agents can't begin without one. Contains its name and the reason.
+    #[error("{0}")]
+    Missing(String),
     /// A row can't be stored. The run was ended.
     #[error("results can't be stored: {0}")]
     Storage(#[source] io::Error),

@@ -49,6 +49,8 @@ pub trait ProgressObserver {
 pub struct Outcome {
     /// True if the run was ended early from outside.
     pub interrupted: bool,
+    /// Why a run that [needs all agents](crate::controller::Timeouts::max_absence) ended early: which one left, and its reason.
+    pub left: Option<String>,
     /// Lost agents and servers, each with the reason.
     pub lost: Vec<(String, Loss)>,
     /// Self-reports on the measurement.

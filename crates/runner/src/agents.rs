@@ -53,7 +53,7 @@ pub(crate) fn run_agents(
     recording.finish().map_err(|error| RunError::storage(&error))?;
     match outcome {
         Ok(outcome) if outcome.interrupted => Ok(RunStatus::Interrupted),
-        Ok(_) => Ok(RunStatus::Complete),
+        Ok(outcome) => Ok(outcome.left.map_or(RunStatus::Complete, RunStatus::Failed)),
         Err(ControllerError::Storage(error)) => Err(RunError::storage(&error)),
         Err(error) => Ok(RunStatus::Failed(error.to_string())),
     }

@@ -44,7 +44,7 @@ impl Fleet {
         }
     }
 
-    /// The same fleet, whose runs do not start without a member for each station.
+    /// The same fleet, whose runs do not start without a member for each station, and end early if one leaves.
     #[must_use]
     pub fn requiring_all(self) -> Self {
         Fleet { all: true, ..self }
@@ -120,6 +120,7 @@ impl PreparedRun for RunOnFleet<'_> {
                 rows: options.rows,
                 observer: options.observer,
                 stop: options.stop,
+                all: fleet.all,
             };
             run_fleet(plan, options).await.map_err(|error| match error {
                 ControllerError::Storage(error) => ControllerError::Storage(io::Error::other(format!(

@@ -40,6 +40,9 @@ pub(crate) enum FleetCommand {
 /// The controller listens on one port. Agents connect with TLS and accept only the certificate whose fingerprint is in
 /// the join address. Phones and other browsers open the station page over plain HTTP. The first start creates the token
 /// and the certificate; later starts use them again. The controller runs until it is interrupted.
+///
+/// The page of the runs shows their reports. Its button "Measure this network" measures the devices that have joined, like
+/// `netburn measure`.
 #[derive(Debug, Args)]
 pub(crate) struct FleetServeArgs {
     /// Address to listen on; port 0 selects a free port [default: all addresses, port 4484]

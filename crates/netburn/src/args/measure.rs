@@ -14,7 +14,7 @@ use std::path::PathBuf;
 /// is the server, so it should be wired to the router.
 ///
 /// The measurement has phases of 4 s: idle, each device alone, pairs, and all devices, down and up. Before it begins, netburn
-/// prints how long it takes and how much it transfers at most. Then netburn simulates some hundred models, and writes the one
+/// prints how long it takes and how much it transfers at most. Above 2 GB it asks for confirmation. Then netburn simulates some hundred models, and writes the one
 /// that behaves like your network to network.toml in the folder of the record. Standard output shows what was found.
 ///
 /// If a device leaves, or if the model does not explain the measurement, the exit status is 3.
@@ -29,6 +29,9 @@ pub(crate) struct MeasureArgs {
     /// Time to wait for STATION and for --devices
     #[arg(long, value_name = "TIME", default_value = "10min")]
     pub(crate) wait: Duration,
+    /// Don't ask for confirmation of more than 2 GB
+    #[arg(long)]
+    pub(crate) yes: bool,
     /// Folder for the record and the model, or DIR-2 if it exists [default: runs/TIME-measure]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,

@@ -1,11 +1,12 @@
 //! `netburn fleet serve`.
 
 use super::list::text;
-use super::{here, qr, runtime, state};
+use super::{MeasurementsOf, here, qr, runtime, state};
 use crate::args::{FleetServeArgs, Listen};
 use crate::exit::{CliError, ExitStatus};
 use crate::signals::Signals;
 use crate::terminal::{eprint_message, print_stdout};
+use netburn_dashboard::measurement::Measurements;
 use netburn_dashboard::{Dashboard, Hosts};
 use netburn_fleet_controller::hub::{
     Config, Controller, ControllerEvent, Origin, RejectionSummary, ServeError, State, StateError,
@@ -19,7 +20,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 /// `netburn fleet serve`.
-pub(crate) fn serve(args: &FleetServeArgs) -> Result<ExitStatus, CliError> {
+pub(crate) fn serve(args: &FleetServeArgs, measurements: MeasurementsOf) -> Result<ExitStatus, CliError> {
     let state = state()?;
     let config = config(args, state.clone())?;
     // Each member and each agent of a run has a connection. A lower limit of the system is not an error.
@@ -29,8 +30,9 @@ pub(crate) fn serve(args: &FleetServeArgs) -> Result<ExitStatus, CliError> {
         let name = config.fleet.clone();
         let names = config.host.clone();
         let mut controller = Controller::bind(config).map_err(|error| unbound(&state, error))?;
-        let runs =
-            Runs::show(&mut controller, args, names.as_deref()).map_err(|error| unbound(&state, error.into()))?;
+        let measurements = measurements(state.clone(), &args.runs);
+        let runs = Runs::show(&mut controller, measurements, args, names.as_deref())
+            .map_err(|error| unbound(&state, error.into()))?;
         let (urls, near) = (controller.urls(), controller.local_url());
         greet(&name, &urls, &near)?;
         runs.tell(&controller.runs_token().map_err(|error| unbound(&state, error.into()))?);
@@ -52,7 +54,11 @@ pub(crate) fn serve(args: &FleetServeArgs) -> Result<ExitStatus, CliError> {
             }
             rejected => warn_of_rejections(&rejected),
         };
-        controller.run(async move { signals.next().await }, on_event).await;
+        let stopped = async {
+            signals.next().await;
+            runs.measurements.end().await;
+        };
+        controller.run(stopped, on_event).await;
         Ok(ExitStatus::Success)
     })
 }
@@ -79,13 +85,19 @@ pub(super) fn listen_at(config: &mut Config, listen: &[Listen]) {
 /// The dashboard of the runs, next to the station page.
 struct Runs {
     page: Arc<Dashboard>,
+    measurements: Arc<dyn Measurements>,
     scheme: &'static str,
     host: String,
     port: u16,
 }
 
 impl Runs {
-    fn show(controller: &mut Controller, args: &FleetServeArgs, host: Option<&str>) -> Result<Runs, StateError> {
+    fn show(
+        controller: &mut Controller,
+        measurements: Arc<dyn Measurements>,
+        args: &FleetServeArgs,
+        host: Option<&str>,
+    ) -> Result<Runs, StateError> {
         let key = controller.runs_token()?;
         let names: Vec<&str> = host.into_iter().collect();
         let hosts = Hosts::new(controller.addresses(), &names);
@@ -95,10 +107,12 @@ impl Runs {
             Place::Unix(_) => None,
         });
         let (scheme, host, port) = address.unwrap_or(("http", "localhost".to_owned(), own));
-        let page = Arc::new(Dashboard::new(&args.runs, hosts, Some((key, own))));
+        let page = Dashboard::new(&args.runs, hosts, Some((key, own)));
+        let page = Arc::new(page.with_measurements(Arc::clone(&measurements)));
         controller.set_http_handler(Arc::clone(&page) as _);
         Ok(Runs {
             page,
+            measurements,
             scheme,
             host,
             port,

@@ -1,13 +1,13 @@
 //! The devices of a measurement: how they join, and waiting for them.
 
-use super::{check_count, extent, planned};
+use super::{check_count, consent, extent, planned};
 use crate::args::MeasureArgs;
 use crate::errors::unfound;
 use crate::exit::CliError;
 use crate::fleet::{OwnController, members_text, runtime, show_code, state};
 use crate::signals;
-use crate::terminal::eprint_message;
-use netburn_fit::schedule::Device;
+use crate::terminal::{eprint_message, eprint_question};
+use netburn_fit::schedule::{Device, Schedule};
 use netburn_fleet_controller::assign::probe_targets;
 use netburn_fleet_controller::control_client::{ControlClient, ControlError};
 use netburn_fleet_controller::fleet_run::{Participants, WaitError, Waiting, wait_for_members};
@@ -77,8 +77,9 @@ impl Gathering {
     }
 
     async fn awaited(&self, args: &MeasureArgs) -> Result<Vec<Device>, CliError> {
+        let mut input = Input::default();
         let names = if args.stations.is_empty() {
-            self.joined(args).await?
+            self.joined(args, &mut input).await?
         } else {
             args.stations.clone()
         };
@@ -102,11 +103,20 @@ impl Gathering {
         })?;
         let targets = |about: &Option<_>| about.as_ref().map_or(&[][..], |about| probe_targets(about));
         let devices = names.iter().zip(&abouts);
-        Ok(devices.map(|(name, about)| device(name, targets(about))).collect())
+        let devices: Vec<Device> = devices.map(|(name, about)| device(name, targets(about))).collect();
+        let (schedule, plan) = planned(&devices)?;
+        // Before Enter, this was shown.
+        if args.devices.is_some() || !args.stations.is_empty() {
+            eprint_message(&format!("measuring: {}", extent(&schedule, &plan)));
+        }
+        if !args.yes {
+            confirmed(&schedule, &mut input).await?;
+        }
+        Ok(devices)
     }
 
     /// Names of the devices that have joined when the user presses Enter, or when there are enough of them.
-    async fn joined(&self, args: &MeasureArgs) -> Result<Vec<String>, CliError> {
+    async fn joined(&self, args: &MeasureArgs, input: &mut Input) -> Result<Vec<String>, CliError> {
         let mut control = ControlClient::connect(&self.state).await.map_err(unfound)?;
         let present = control.members().await.map_err(unfound)?;
         let (sender, members) = watch::channel(present);
@@ -122,7 +132,7 @@ impl Gathering {
         let server = args.server.as_deref();
         let chosen = async {
             match args.devices {
-                None => entered(members, server).await,
+                None => entered(members, server, input).await,
                 Some(count) => within(args.wait, count, counted(members, server, count.into())).await,
             }
         };
@@ -139,7 +149,7 @@ fn welcome(state: &State) -> Result<Result<ControlWelcome, ControlError>, CliErr
     Ok(control.map(|control| control.welcome().clone()))
 }
 
-fn device(name: &str, probes: &[ProbeTarget]) -> Device {
+pub(super) fn device(name: &str, probes: &[ProbeTarget]) -> Device {
     Device {
         name: name.to_owned(),
         probes: probes.to_vec(),
@@ -187,8 +197,8 @@ async fn counted(
 async fn entered(
     mut members: watch::Receiver<Vec<MemberStatus>>,
     server: Option<&str>,
+    input: &mut Input,
 ) -> Result<Vec<String>, CliError> {
-    let mut lines = lines();
     let mut shown = Shown::default();
     loop {
         let present = agents(&members.borrow_and_update(), server);
@@ -202,10 +212,10 @@ async fn entered(
         }
         tokio::select! {
             changed = members.changed() => changed.map_err(|_| lost())?,
-            line = lines.recv() => match line {
+            line = input.line() => match line {
                 None => return Err(CliError::Failed("interrupted: nothing was measured".to_owned())),
-                Some(()) if present.is_empty() => eprint_message("no device has joined yet"),
-                Some(()) => return names(&present),
+                Some(_) if present.is_empty() => eprint_message("no device has joined yet"),
+                Some(_) => return names(&present),
             },
         }
     }
@@ -237,7 +247,7 @@ fn names(present: &[MemberStatus]) -> Result<Vec<String>, CliError> {
 }
 
 /// The members that can be stations.
-fn agents(members: &[MemberStatus], server: Option<&str>) -> Vec<MemberStatus> {
+pub(super) fn agents(members: &[MemberStatus], server: Option<&str>) -> Vec<MemberStatus> {
     let is_agent = |member: &&MemberStatus| member.about.role == Role::Agent && Some(member.name.as_str()) != server;
     members.iter().filter(is_agent).cloned().collect()
 }
@@ -278,13 +288,40 @@ fn changes(before: &[String], present: &[MemberStatus]) -> (Vec<String>, Vec<Str
     (lines, names)
 }
 
+/// Asks for confirmation of a large volume.
+async fn confirmed(schedule: &Schedule, input: &mut Input) -> Result<(), CliError> {
+    let Some(volume) = consent::question(schedule) else {
+        return Ok(());
+    };
+    if !std::io::stdin().is_terminal() {
+        return Err(consent::unattended(&volume));
+    }
+    eprint_question(&format!("{volume} Continue? [y/N]"));
+    match input.line().await {
+        Some(answer) if consent::is_yes(&answer) => Ok(()),
+        _ => Err(CliError::Usage("not confirmed: nothing was sent".to_owned())),
+    }
+}
+
+/// The lines that the user enters. Only this reads standard input, from the first line that is awaited on.
+#[derive(Default)]
+struct Input(Option<mpsc::UnboundedReceiver<String>>);
+
+impl Input {
+    /// The next line; `None` at the end of the input.
+    async fn line(&mut self) -> Option<String> {
+        self.0.get_or_insert_with(lines).recv().await
+    }
+}
+
 /// A message for each line that the user enters. It ends at the end of the input.
-fn lines() -> mpsc::UnboundedReceiver<()> {
+fn lines() -> mpsc::UnboundedReceiver<String> {
     let (sender, receiver) = mpsc::unbounded_channel();
     // It ends with the process, because a read of a terminal can't be cancelled.
     std::thread::spawn(move || {
         for line in std::io::stdin().lock().lines() {
-            if line.is_err() || sender.send(()).is_err() {
+            let Ok(line) = line else { return };
+            if sender.send(line).is_err() {
                 return;
             }
         }

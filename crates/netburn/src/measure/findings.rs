@@ -12,6 +12,8 @@ use netburn_workload::{Direction, ProbeTarget};
 const DIRECTIONS: [Direction; 2] = [Direction::Down, Direction::Up];
 /// Added delay of a device below which no device is named, in ms.
 const NOTABLE: f64 = 10.0;
+/// Part of the goodput of the fastest device below which a device is slow: repeated transfers differ by some percent.
+const NOTABLY_SLOWER: f64 = 0.9;
 
 /// Findings of a measurement.
 #[derive(Debug, Clone, PartialEq)]
@@ -149,14 +151,15 @@ impl Findings {
         format!("{what}: {}.", each.join("; "))
     }
 
-    /// The device with the lowest goodput.
+    /// The device with the lowest goodput, if it is notably slower than the fastest one.
     fn slowest(&self) -> Option<String> {
         let known = self
             .devices
             .iter()
             .filter_map(|device| Some((device.alone[0]?, device)));
-        let (rate, device) = known.min_by(|one, other| one.0.total_cmp(&other.0))?;
-        (self.devices.len() > 1).then(|| {
+        let (rate, device) = known.clone().min_by(|one, other| one.0.total_cmp(&other.0))?;
+        let fastest = known.map(|(rate, _)| rate).fold(0.0, f64::max);
+        (rate < NOTABLY_SLOWER * fastest).then(|| {
             format!(
                 "Slowest device: {}, with {} Mbit/s down when it is alone.",
                 device.name,
@@ -312,6 +315,17 @@ mod tests {
             cells,
             ["phone", "34.0", "20.0", "12.0", "ms", "60.0", "ms", "240", "ms"]
         );
+    }
+
+    #[test]
+    fn of_equal_devices_none_is_the_slowest() {
+        let of = |rates: [f64; 2]| {
+            let devices = rates.map(|rate| found("one", rate, [None; 2])).to_vec();
+            Findings { devices, ..findings() }.text(200)
+        };
+        assert!(!of([37.3, 37.4]).contains("Slowest"));
+        assert!(!of([36.0, 40.0]).contains("Slowest"));
+        assert!(of([35.9, 40.0]).contains("Slowest device: one, with 35.9 Mbit/s down"));
     }
 
     #[test]

@@ -50,7 +50,7 @@ impl Phases {
 }
 
 /// Number and description of the phase that began last before `now`; `None` before the first and after the last one.
-fn at(schedule: &Schedule, now: Instant) -> Option<(usize, String)> {
+pub(crate) fn at(schedule: &Schedule, now: Instant) -> Option<(usize, String)> {
     let end = Instant::ZERO + schedule.duration();
     let left = end.checked_since(now).filter(|left| left.as_nanos() > 0)?;
     let begun = schedule

@@ -1,6 +1,7 @@
 //! The dashboard in a real browser: `netburn ui`, and the controller of a fleet.
 
 use crate::support::browser::Browser;
+use crate::support::fleet::{Fleet, end};
 use crate::support::pictures;
 use crate::support::{Bench, Running, SMALL, finish, one_station, start};
 use std::io::{Read, Write};
@@ -277,6 +278,61 @@ fn the_runs_of_a_fleet_need_the_access_key() {
     // The station page is at its usual address.
     browser.open(bare.strip_suffix("runs/").unwrap());
     browser.wait_for("key is missing from this address");
+}
+
+#[test]
+fn a_network_is_measured_from_the_page_of_its_controller() {
+    let fleet = Fleet::new();
+    let printed = fleet.serve.as_ref().unwrap().stderr_so_far();
+    let url = printed.split_whitespace().find(|word| word.contains("/runs/#key="));
+    let browser = Browser::start(&fleet.bench);
+    browser.open(url.unwrap());
+    browser.wait_for("No runs yet");
+    browser.click("#measure-link a");
+    browser.wait_for("No device has joined yet");
+    let alpha = fleet.agent("alpha", &["--max-rate", "4 Mbit/s"]);
+    browser.wait_for("1 device has joined: alpha. The measurement");
+    let offer = browser.text_of("#offer");
+    assert!(
+        offer.contains("takes 2") && offer.contains("at most 1.0 GB at 1 Gbit/s"),
+        "{offer}"
+    );
+    assert_eq!(browser.run("return document.documentElement.scrollWidth"), 390);
+    browser.click("#measure-start");
+    browser.wait_for("phase 1 of 3: idle");
+    // The progress of a reloaded page is that of the measurement.
+    browser.reload();
+    browser.wait_for("phase 2 of 3: alpha down");
+    let part = browser.run("return document.querySelector('#measure progress').value");
+    assert!((0.3..0.8).contains(&part.as_f64().unwrap()), "{part}");
+    browser.click("#measure-stop");
+    browser.wait_for("The measurement was stopped, so there is no model of the network.");
+    browser.click("#measure-start");
+    browser.wait_for("phase 3 of 3: alpha up");
+    browser.wait_for("Simulating models of the network");
+    browser.wait_for("The measurement is finished");
+    assert!(texts(&browser, "#findings")[0].contains("alpha"), "{}", browser.text());
+    assert_eq!(browser.run("return document.documentElement.scrollWidth"), 390);
+    browser.click("#measure-status .strong");
+    browser.wait_for("alpha");
+    let path = browser.run("return location.pathname");
+    assert!(path.as_str().unwrap().ends_with("-measure/report.html"), "{path}");
+    expect_no_injection(&browser);
+    end(alpha);
+}
+
+#[test]
+fn a_dashboard_without_a_controller_offers_no_measurement() {
+    let dashboard = Dashboard::new();
+    let browser = dashboard.browser();
+    browser.wait_for("No runs yet");
+    assert_eq!(
+        browser.run("return document.querySelector('#measure-link').hidden"),
+        true
+    );
+    browser.open(&format!("{}#measure=1", dashboard.url()));
+    browser.wait_for("This server starts no measurements");
+    expect_no_injection(&browser);
 }
 
 #[test]

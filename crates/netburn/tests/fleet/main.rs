@@ -12,6 +12,7 @@ mod join;
 mod measure;
 mod members;
 mod networks;
+mod served;
 #[path = "../support/mod.rs"]
 mod support;
 mod trial;

@@ -1,13 +1,14 @@
 //! `netburn measure`: devices, their measurement and its model, on this machine's loopback device.
 
 use crate::support::fleet::{Fleet, end};
-use crate::support::{Bench, Running, finish, start};
+use crate::support::{Bench, Ended, Running, finish, start};
 use netburn_scenario::Document;
 use std::path::Path;
+use std::process::Command;
 
-/// `netburn measure` with the fleet's controller.
+/// `netburn measure` with the fleet's controller, without a question.
 fn measuring(fleet: &Fleet, more: &[&str]) -> Running {
-    start(fleet.command(&[&["measure"][..], more].concat()))
+    start(fleet.command(&[&["measure", "--yes"][..], more].concat()))
 }
 
 /// Rates of a device in the table: down and up, in Mbit/s.
@@ -66,26 +67,127 @@ fn two_devices_are_measured_and_modelled() {
     end(beta);
 }
 
-/// One device for a short measurement: idle, down and up.
+/// With three devices there would be ten phases.
 #[test]
-fn a_device_that_leaves_ends_in_a_reason_without_a_model() {
+fn a_device_that_leaves_ends_the_measurement_early_and_is_named() {
+    for (signal, why) in [
+        ("KILL", ", and it did not reconnect"),
+        ("INT", "beta left: stopped by its owner"),
+        // It answers no more, as a phone whose screen is off.
+        ("STOP", "beta left: no message for 5 s, and it did not reconnect"),
+    ] {
+        let fleet = Fleet::new();
+        let agent = |name| fleet.agent(name, &["--max-rate", "4 Mbit/s"]);
+        let agents = [agent("alpha"), agent("gamma")];
+        let beta = agent("beta");
+        let mut measure = measuring(&fleet, &["alpha", "beta", "gamma", "--out", "measured"]);
+        measure.wait_for("the load", |run| run.stderr_so_far().contains("phase 2 of 10"));
+        beta.signal(signal);
+        let ended = measure.finish().expect(3);
+        for expected in [
+            "saved to measured",
+            "the measurement ended early, so there is no model of the network: beta left: ",
+            why,
+            "help: measure again; keep the page of a phone in the foreground and its screen on",
+        ] {
+            assert!(
+                ended.stderr.contains(expected),
+                "{signal}: `{expected}` is not in:\n{}",
+                ended.stderr
+            );
+        }
+        // 8 s at most have passed since the second phase began, and each phase with its pause takes 6 s.
+        assert!(!ended.stderr.contains("phase 5 of 10"), "{signal}: {}", ended.stderr);
+        assert!(ended.stdout.is_empty(), "{}", ended.out());
+        assert!(!fleet.bench.path("measured/network.toml").exists());
+        // The record stays, and no fit uses it.
+        let report = finish(fleet.command(&["report", "measured"])).expect(0);
+        assert!(report.out().contains("beta"), "{}", report.out());
+        let fit = finish(fleet.command(&["fit", "measured"])).expect(3);
+        assert!(fit.stderr.contains("is not complete: beta left: "), "{}", fit.stderr);
+        beta.signal("KILL");
+        for agent in agents {
+            end(agent);
+        }
+    }
+}
+
+#[test]
+fn one_device_is_measured_with_a_note() {
     let fleet = Fleet::new();
     let alpha = fleet.agent("alpha", &["--max-rate", "4 Mbit/s"]);
     let mut measure = measuring(&fleet, &["alpha", "--out", "measured"]);
     measure.wait_for("the load", |run| {
         run.stderr_so_far().contains("phase 2 of 3: alpha down")
     });
-    alpha.signal("KILL");
-    let ended = measure.finish().expect(3);
-    assert!(
-        ended.stderr.contains("note: one device shows the line"),
-        "{}",
-        ended.stderr
-    );
-    assert!(ended.stderr.contains("saved to measured"), "{}", ended.stderr);
-    assert!(ended.stderr.contains("help: measure again"), "{}", ended.stderr);
-    assert!(ended.stdout.is_empty(), "{}", ended.out());
-    assert!(!fleet.bench.path("measured/network.toml").exists());
+    let shown = measure.stderr_so_far();
+    assert!(shown.contains("note: one device shows the line"), "{shown}");
+    measure.signal("INT");
+    measure.finish().expect(3);
+    end(alpha);
+}
+
+/// Runs `netburn measure` on a terminal, which Python opens. After each text of `answers` it enters the line of this text.
+fn on_terminal(fleet: &Fleet, args: &[&str], answers: &[(&str, &str)]) -> Running {
+    let script = "import os, pty, sys\n\
+         pid, fd = pty.fork()\n\
+         if pid == 0: os.execv(sys.argv[1], sys.argv[1:])\n\
+         answers = os.environ['ANSWERS'].split(';')\n\
+         seen = b''\n\
+         while True:\n\
+         \x20   try: data = os.read(fd, 4096)\n\
+         \x20   except OSError: break\n\
+         \x20   if not data: break\n\
+         \x20   os.write(1, data)\n\
+         \x20   seen = seen + data\n\
+         \x20   if answers and answers[0].split('=')[0].encode() in seen:\n\
+         \x20       os.write(fd, answers.pop(0).split('=')[1].encode() + b'\\n')\n\
+         \x20       seen = b''\n\
+         os._exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))\n";
+    let like = fleet.command(&[&["measure"][..], args].concat());
+    let mut command = fleet.bench.prepared(Command::new("python3"));
+    let each: Vec<String> = answers
+        .iter()
+        .map(|(question, answer)| format!("{question}={answer}"))
+        .collect();
+    command
+        .args(["-c", script])
+        .arg(like.get_program())
+        .args(like.get_args());
+    command
+        .env("NETBURN_STATE", fleet.bench.path("owner"))
+        .env("ANSWERS", each.join(";"))
+        .env("COLUMNS", "140");
+    start(command)
+}
+
+#[test]
+fn a_large_measurement_asks_on_a_terminal() {
+    let fleet = Fleet::new();
+    let agents = ["alpha", "beta"].map(|name| fleet.agent(name, &["--max-rate", "4 Mbit/s"]));
+    let question = "300 MB for each 100 Mbit/s. Continue? [y/N]";
+    let words = |ended: &Ended| ended.out().split_whitespace().collect::<Vec<_>>().join(" ");
+    for answer in ["n", ""] {
+        let ended = on_terminal(&fleet, &["--devices", "2", "--out", "m"], &[("[y/N]", answer)]).finish();
+        let shown = words(&ended.expect(2));
+        assert!(shown.contains("measuring: it takes 4"), "{shown}");
+        assert!(
+            shown.contains(question) && shown.contains("not confirmed: nothing was sent"),
+            "{shown}"
+        );
+        assert!(!fleet.bench.path("m").exists());
+    }
+    // The line after that of Enter is the answer.
+    let enter = [("press Enter when all have joined", ""), ("[y/N]", "n")];
+    let shown = words(&on_terminal(&fleet, &["--out", "m"], &enter).finish().expect(2));
+    assert!(shown.contains("not confirmed"), "{shown}");
+    let mut measure = on_terminal(&fleet, &["alpha", "beta", "--out", "m"], &[("[y/N]", "y")]);
+    measure.wait_for("the run", |run| run.stdout_so_far().contains("phase 1 of 7"));
+    let [alpha, beta] = agents;
+    end(beta);
+    let shown = words(&measure.finish().expect(3));
+    assert!(shown.contains("beta left: stopped by its owner"), "{shown}");
+    end(alpha);
 }
 
 #[test]
@@ -160,7 +262,10 @@ fn devices_join_the_measurement_itself_until_it_is_interrupted() {
     let bench = Bench::new();
     let state = |name: &str, args: &[&str]| bench.with_state(name, args);
     let listen = ["--listen", "127.0.0.1:0", "--quiet"];
-    let mut measure = start(state("owner", &[&["measure", "--devices", "2"][..], &listen].concat()));
+    let mut measure = start(state(
+        "owner",
+        &[&["measure", "--yes", "--devices", "2"][..], &listen].concat(),
+    ));
     measure.wait_for("the address", |run| {
         run.stderr_so_far().contains("waiting for 2 devices")
     });
@@ -200,5 +305,10 @@ fn invalid_arguments_start_nothing() {
     wrong(&["tv", "--devices", "1"], "cannot be used with");
     wrong(&["--devices", "0"], "1..=12");
     wrong(&["--devices", "13"], "1..=12");
+    // Two devices alone and together, down and up: 6 phases of 4 s at 1 Gbit/s.
+    let large = "The measurement may transfer at most 3.0 GB at 1 Gbit/s, or 300 MB for each 100 Mbit/s. To measure without a \
+                 question, add --yes.";
+    wrong(&["--devices", "2"], large);
+    wrong(&["tv", "phone"], large);
     assert!(!Path::new(&bench.path("owner/fleet/controller.sock")).exists());
 }

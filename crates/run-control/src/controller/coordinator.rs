@@ -70,6 +70,8 @@ pub enum Wake {
     Ping,
     /// An agent was silent for too long.
     Silence,
+    /// An agent was disconnected for too long.
+    Absence,
     /// A connection has not authenticated in time.
     Unauthenticated,
 }
@@ -95,6 +97,10 @@ pub struct RunCoordinator {
     clock_sync: ClockSync,
     /// Next silence check of each running agent.
     silence_deadlines: BTreeSet<(Stamp, usize)>,
+    /// Time limit of each disconnected agent, if the run needs all of them.
+    absence_deadlines: BTreeSet<(Stamp, usize)>,
+    /// The agent without which the run ended early, and its reason.
+    left: Option<String>,
     /// Reason for an early end.
     stopped: Option<String>,
     start: Option<Stamp>,
@@ -142,6 +148,8 @@ impl RunCoordinator {
             moved: true,
             clock_sync: ClockSync::default(),
             silence_deadlines: BTreeSet::new(),
+            absence_deadlines: BTreeSet::new(),
+            left: None,
             stopped: None,
             start: None,
             ports: Ports::default(),
@@ -180,6 +188,7 @@ impl RunCoordinator {
         }
         let mut outcome = Outcome {
             interrupted: self.interrupted,
+            left: self.left,
             ..Outcome::default()
         };
         for session in self.roster.sessions {
@@ -313,6 +322,7 @@ impl RunCoordinator {
             self.disconnect(id, "no authentication in time");
         }
         self.check_silence(now);
+        self.check_absence(now);
         self.ping(now);
         self.proceed(now);
     }
@@ -328,8 +338,9 @@ impl RunCoordinator {
         let phase = self.deadline()?;
         let ping = self.clock_sync.due().map(|at| (at, Wake::Ping));
         let silence = self.silence_deadlines.first().map(|(at, _)| (*at, Wake::Silence));
+        let absence = self.absence_deadlines.first().map(|(at, _)| (*at, Wake::Absence));
         let unauthenticated = self.pending.first().map(|(at, _)| (*at, Wake::Unauthenticated));
-        [ping, silence, unauthenticated]
+        [ping, silence, absence, unauthenticated]
             .into_iter()
             .flatten()
             .chain([(phase, Wake::Phase)])

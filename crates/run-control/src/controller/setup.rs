@@ -5,6 +5,10 @@ use netburn_record::Role;
 use netburn_scenario::Plan;
 use netburn_units::{BitRate, Duration};
 
+/// Time to reconnect in a run that needs all agents. It is longer than the change of an access point, and shorter than a
+/// phase of a measurement.
+const MAX_ABSENCE: Duration = Duration::from_secs(3);
+
 /// Timeouts of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timeouts {
@@ -17,6 +21,9 @@ pub struct Timeouts {
     /// True if an agent may reconnect. If so, it counts as disconnected, and is lost only after the time
     /// for results.
     pub allow_reconnect: bool,
+    /// Time without a connection after which the whole run ends early, because it needs all agents and the server. A loss ends
+    /// it at once. `None`: the run continues with the others.
+    pub max_absence: Option<Duration>,
 }
 
 impl Timeouts {
@@ -26,6 +33,7 @@ impl Timeouts {
         ready: Duration::from_secs(10),
         collect: Duration::from_secs(10),
         allow_reconnect: false,
+        max_absence: None,
     };
 
     /// For devices on a network, with this time limit for joining.
@@ -36,6 +44,16 @@ impl Timeouts {
             ready: Duration::from_secs(20),
             collect: Duration::from_secs(20),
             allow_reconnect: true,
+            max_absence: None,
+        }
+    }
+
+    /// The same timeouts for a run that is useless without one of its agents.
+    #[must_use]
+    pub const fn requiring_all(self) -> Timeouts {
+        Timeouts {
+            max_absence: Some(MAX_ABSENCE),
+            ..self
         }
     }
 }

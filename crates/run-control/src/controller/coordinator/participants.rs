@@ -17,7 +17,7 @@ const OWN_SERVER_NOTE: &str = "it measured against its own server, which the run
 const MAX_NOTES: usize = 16;
 
 /// Help for a loss after which the results may arrive.
-const LATER: &str =
+pub(super) const LATER: &str =
     "; help: when it is reachable again it delivers its results, and `netburn report` then includes them";
 
 impl RunCoordinator {

@@ -87,6 +87,14 @@ impl RunCoordinator {
     }
 
     fn advance_running(&mut self, now: Stamp, phase: Phase, until: Stamp) -> bool {
+        // Before the next condition, which is also true if all agents are lost.
+        if self.left.is_none()
+            && let Some(missing) = self.missing()
+        {
+            self.end_early(now, &missing);
+            self.left = Some(missing);
+            return true;
+        }
         if self.agents_done() {
             self.phase = RunPhase::Collecting(now);
             return true;
@@ -119,7 +127,7 @@ impl RunCoordinator {
             });
             self.send_to_all(&stop, |p, stage| !p.is_agent() && stage == Stage::Started);
             self.start_clock_sync(now);
-            let stopped = self.interrupted || !self.recording;
+            let stopped = self.interrupted || !self.recording || self.left.is_some();
             let left = if stopped {
                 STOPPED_COLLECT_TIMEOUT
             } else {
@@ -164,7 +172,10 @@ impl RunCoordinator {
             all.any(|p| p.is_agent() == agents && p.stage().is_some())
         };
         let error = match (here(false), here(true)) {
-            (true, true) => return true,
+            (true, true) => match self.missing() {
+                None => return true,
+                Some(missing) => ControllerError::Missing(missing),
+            },
             (false, _) => ControllerError::NoServer(losses(false)),
             (true, false) => ControllerError::NoAgents(losses(true)),
         };

@@ -1,8 +1,10 @@
 //! Lost connections and reconnects.
 
+use super::participants::LATER;
 use super::{Output, RunCoordinator, RunPhase, SILENCE_TIMEOUT};
 use crate::controller::protocol_state::{ConnectionId, Stage};
 use crate::controller::roster::State;
+use crate::progress::Phase;
 use netburn_protocol::clock::Stamp;
 use netburn_protocol::messages::{Start, Stop, ToAgent};
 use netburn_record::{EventKind, Loss, LossCause};
@@ -13,6 +15,9 @@ impl RunCoordinator {
     pub(super) fn handle_disconnected(&mut self, now: Stamp, since: Stamp, index: usize, loss: Loss) {
         if self.setup.timeouts.allow_reconnect {
             self.mark_disconnected(since, index, loss);
+            if let Some(limit) = self.setup.timeouts.max_absence {
+                self.absence_deadlines.insert((now.after(limit), index));
+            }
         } else {
             self.mark_lost(now, index, loss);
         }
@@ -35,6 +40,7 @@ impl RunCoordinator {
 
     /// Handles the reconnect of an agent over connection `id`.
     pub(super) fn handle_reconnect(&mut self, now: Stamp, id: ConnectionId, index: usize, since: Stamp, why: &Loss) {
+        self.absence_deadlines.retain(|(_, absent)| *absent != index);
         let session = &self.roster.sessions[index];
         let (agent, stage) = (session.is_agent(), session.protocol.stage());
         let name = session.label();
@@ -95,6 +101,47 @@ impl RunCoordinator {
             let loss = Loss::new(LossCause::Silent, format!("no message for {SILENCE_TIMEOUT}"));
             self.handle_disconnected(now, session.heard, index, loss);
         }
+    }
+}
+
+impl RunCoordinator {
+    /// Marks agents as lost that were disconnected for too long. After the load there is more time for their results.
+    pub(super) fn check_absence(&mut self, now: Stamp) {
+        while let Some((_, index)) = self.absence_deadlines.first().copied().filter(|(at, _)| *at <= now) {
+            self.absence_deadlines.pop_first();
+            if let State::Disconnected(_, why) = &self.roster.sessions[index].state
+                && !self.is_load_over()
+            {
+                let why = why.clone();
+                self.mark_lost(now, index, why);
+            }
+        }
+    }
+
+    fn is_load_over(&self) -> bool {
+        !matches!(
+            self.phase,
+            RunPhase::Joining(_)
+                | RunPhase::Preparing(_)
+                | RunPhase::ClockSync(_)
+                | RunPhase::Running(Phase::Baseline | Phase::Running, _)
+        )
+    }
+
+    /// The first lost agent or server of a run that needs all of them, and its reason.
+    pub(super) fn missing(&self) -> Option<String> {
+        self.setup.timeouts.max_absence?;
+        self.roster.sessions.iter().find_map(|session| {
+            let State::Lost(loss) = &session.state else { return None };
+            let who = if session.is_agent() {
+                session.label()
+            } else {
+                session.description()
+            };
+            // Results that arrive later do not complete such a run.
+            let why = loss.to_string();
+            Some(format!("{who} left: {}", why.strip_suffix(LATER).unwrap_or(&why)))
+        })
     }
 }
 

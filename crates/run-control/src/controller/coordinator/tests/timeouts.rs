@@ -470,3 +470,151 @@ fn clocks_are_compared_a_few_at_a_time() {
     // 26 turns of 0.09 s.
     assert!(now.0 < 3 * SECOND, "{now:?}");
 }
+
+/// A run of members that needs all agents. They have joined and received the start time.
+fn needing_all() -> Rig {
+    let mut setup = Rig::setup(Timeouts::for_fleet(Duration::from_secs(30)).requiring_all());
+    for expected in setup.expected.iter_mut().skip(1) {
+        expected.device = Device::Member(expected.name.clone());
+    }
+    let mut rig = Rig::from_setup(setup);
+    rig.start();
+    rig
+}
+
+#[test]
+fn a_run_that_needs_all_agents_ends_three_seconds_after_one_disconnects() {
+    let mut rig = needing_all();
+    rig.pass(5 * SECOND);
+    rig.vanish(TV);
+    rig.pass(29 * SECOND / 10);
+    assert!(!rig.told(LAPTOP, |m| matches!(m, ToAgent::Stop(_))));
+    rig.pass(2 * SECOND / 10);
+    let left = "tv left: the connection was closed, and it did not reconnect";
+    let told = |m: &ToAgent| matches!(m, ToAgent::Stop(stop) if stop.reason == left);
+    assert!(rig.told(LAPTOP, told), "{:?}", rig.sent.last());
+    rig.report();
+    let [(Some(1), lost)] = &rig.events(EventKind::Lost)[..] else {
+        panic!("one loss")
+    };
+    assert!(
+        lost.starts_with("agent tv was lost: the connection was closed, and it did not reconnect"),
+        "{lost}"
+    );
+    let outcome = rig.finish().unwrap();
+    assert_eq!(outcome.left.as_deref(), Some(left));
+    assert!(!outcome.interrupted);
+}
+
+#[test]
+fn a_silent_agent_ends_such_a_run_too_and_the_others_have_two_seconds_for_results() {
+    let mut rig = needing_all();
+    rig.alive.retain(|id| *id != TV);
+    // 5 s of silence and 3 s to reconnect, counted from the last heartbeat, which was 0.25 s ago at most.
+    rig.pass(77 * SECOND / 10);
+    assert!(!rig.coordinator.is_collecting());
+    rig.pass(4 * SECOND / 10);
+    assert!(rig.coordinator.is_collecting());
+    // Neither the laptop nor the server reports anything: 2 s for each.
+    rig.pass(4 * SECOND);
+    let outcome = rig.finish().unwrap();
+    assert_eq!(
+        outcome.left.as_deref(),
+        Some("tv left: no message for 5 s, and it did not reconnect")
+    );
+}
+
+#[test]
+fn a_short_absence_does_not_end_such_a_run() {
+    let mut rig = needing_all();
+    rig.pass(5 * SECOND);
+    rig.vanish(TV);
+    rig.pass(2 * SECOND);
+    rig.come_back(TV_AGAIN, Role::Agent, "tv");
+    rig.pass(2 * SECOND);
+    // The time counts from the second loss.
+    rig.vanish(TV_AGAIN);
+    rig.pass(2 * SECOND);
+    rig.come_back(ConnectionId(23), Role::Agent, "tv");
+    rig.pass(17 * SECOND);
+    rig.report();
+    assert_eq!(rig.finish().unwrap().left, None);
+}
+
+#[test]
+fn after_the_load_of_such_a_run_there_is_more_time_for_results() {
+    let mut rig = needing_all();
+    // 300 ms and 2 s to the start and 20 s of load, of which 1 s has passed.
+    rig.pass(22 * SECOND);
+    rig.vanish(TV);
+    rig.pass(15 * SECOND);
+    assert!(!rig.coordinator.is_over());
+    rig.come_back(TV_AGAIN, Role::Agent, "tv");
+    rig.report();
+    let outcome = rig.finish().unwrap();
+    assert!(outcome.left.is_none() && outcome.lost.is_empty(), "{outcome:?}");
+}
+
+#[test]
+fn such_a_run_without_any_agent_names_the_first() {
+    let mut rig = needing_all();
+    rig.pass(5 * SECOND);
+    for id in [LAPTOP, TV] {
+        let index = rig
+            .coordinator
+            .roster
+            .sessions
+            .iter()
+            .position(|p| p.connection() == Some(id));
+        rig.coordinator.handle_exit(rig.now, index.unwrap(), "killed");
+        rig.drain();
+    }
+    rig.report();
+    let left = rig.finish().unwrap().left;
+    assert_eq!(left.as_deref(), Some("laptop left: its process ended: killed"));
+}
+
+#[test]
+fn a_single_agent_that_is_lost_ends_such_a_run_early() {
+    let mut setup = Rig::setup(Timeouts::for_fleet(Duration::from_secs(30)).requiring_all());
+    setup.expected.pop();
+    let mut rig = Rig::from_setup(setup);
+    rig.join(SERVER, Role::Server, "server");
+    rig.join(LAPTOP, Role::Agent, "laptop");
+    rig.make_ready_but_for(TV);
+    rig.pass(5 * SECOND);
+    rig.vanish(LAPTOP);
+    rig.pass(4 * SECOND);
+    rig.report();
+    let left = rig.finish().unwrap().left;
+    assert_eq!(
+        left.as_deref(),
+        Some("laptop left: the connection was closed, and it did not reconnect")
+    );
+}
+
+#[test]
+fn such_a_run_does_not_begin_without_an_agent() {
+    let mut rig = Rig::with(Timeouts::for_fleet(Duration::from_secs(30)).requiring_all());
+    rig.join(SERVER, Role::Server, "server");
+    rig.join(LAPTOP, Role::Agent, "laptop");
+    rig.pass(31 * SECOND);
+    assert!(rig.coordinator.start.is_none());
+    let error = rig.finish().unwrap_err();
+    assert_eq!(error.to_string(), "tv left: it did not join in time");
+}
+
+#[test]
+fn such_a_run_ends_without_its_server() {
+    let mut rig = needing_all();
+    rig.pass(5 * SECOND);
+    rig.vanish(SERVER);
+    rig.pass(4 * SECOND);
+    rig.report();
+    rig.pass(2 * SECOND);
+    let left = rig.finish().unwrap().left;
+    assert_eq!(
+        left.as_deref(),
+        Some("the server left: the connection was closed, and it did not reconnect")
+    );
+}

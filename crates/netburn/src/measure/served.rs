@@ -1,0 +1,301 @@
+//! Measurements that the page of a controller starts.
+
+use super::devices::{agents, device};
+use super::findings::Findings;
+use super::{MODEL, check_names, default_folder, ended_early, environment, extent, keep_page, note, observed, planned};
+use crate::exit::CliError;
+use crate::fit;
+use crate::run::{is_interrupted, phases};
+use crate::terminal::eprint_message;
+use netburn_dashboard::measurement::{MeasurementFuture, MeasurementState, Measurements, Offer};
+use netburn_fit::schedule::{Device, Schedule};
+use netburn_fleet_controller::assign::probe_targets;
+use netburn_fleet_controller::control_client::ControlClient;
+use netburn_fleet_controller::hub::State;
+use netburn_report::sanitise::sanitise;
+use netburn_runner::pool::processors;
+use netburn_runner::{Cancel, Event, RunControl, repeat};
+use netburn_scenario::Plan;
+use netburn_units::Instant;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Columns of the findings.
+const WIDTH: usize = 80;
+/// Seed of the fit, the default of the command.
+const SEED: u64 = 1;
+/// Time for a measurement to save its results when the controller ends.
+const STOP_TIMEOUT: Duration = Duration::from_secs(8);
+
+/// The measurements of a controller of this user.
+#[derive(Debug)]
+struct ServedMeasurements {
+    fleet: State,
+    runs: PathBuf,
+    last: Arc<Mutex<Last>>,
+}
+
+/// The measurement that began last.
+#[derive(Debug, Default)]
+struct Last {
+    state: MeasurementState,
+    cancel: Cancel,
+}
+
+/// The measurements of the controller with this state, with records in the folder `runs`.
+pub(crate) fn served(fleet: State, runs: &Path) -> Arc<dyn Measurements> {
+    Arc::new(ServedMeasurements {
+        fleet,
+        runs: runs.to_owned(),
+        last: Arc::default(),
+    })
+}
+
+impl ServedMeasurements {
+    /// The devices that have joined.
+    async fn joined(&self) -> Result<Vec<Device>, String> {
+        let unavailable = |error| format!("the controller does not answer: {error}");
+        let mut control = ControlClient::connect(&self.fleet).await.map_err(unavailable)?;
+        let members = agents(&control.members().await.map_err(unavailable)?, None);
+        if members.is_empty() {
+            return Err(
+                "No device has joined yet. Devices join with the address that `netburn fleet serve` printed."
+                    .to_owned(),
+            );
+        }
+        if let Some(busy) = members.iter().find(|member| member.run.is_some()) {
+            return Err(format!("{} is in a run. Wait until it has ended.", busy.name));
+        }
+        let devices = members
+            .iter()
+            .map(|member| device(&member.name, probe_targets(&member.about)));
+        Ok(devices.collect())
+    }
+
+    fn locked(&self) -> MutexGuard<'_, Last> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Starts a measurement unless there is one.
+    fn begin(&self, devices: &[Device]) -> Result<(), String> {
+        let (schedule, plan) = planned(devices).map_err(text)?;
+        let job = Job {
+            environment: environment(self.fleet.clone(), None).map_err(text)?,
+            folder: default_folder(&self.runs),
+            schedule,
+            plan,
+            last: Arc::clone(&self.last),
+        };
+        let mut last = self.locked();
+        if is_busy(&last.state) {
+            return Err("a measurement is in progress".to_owned());
+        }
+        *last = Last {
+            state: measuring(None, "the devices prepare".to_owned(), 0.0),
+            cancel: Cancel::default(),
+        };
+        let cancel = last.cancel.clone();
+        drop(last);
+        let names: Vec<&str> = devices.iter().map(|device| device.name.as_str()).collect();
+        eprint_message(&format!("the page started a measurement of {}", names.join(", ")));
+        // Without a thread, the job ends with an error.
+        let started = std::thread::Builder::new().spawn(move || job.run(cancel));
+        started
+            .map(drop)
+            .map_err(|error| format!("can't start threads: {error}"))
+    }
+}
+
+impl Measurements for ServedMeasurements {
+    fn offer(&self) -> MeasurementFuture<'_, Result<Offer, String>> {
+        Box::pin(async {
+            if is_busy(&self.state()) {
+                return Err("A measurement is in progress.".to_owned());
+            }
+            let devices = self.joined().await?;
+            let names: Vec<String> = devices.iter().map(|device| device.name.clone()).collect();
+            check_names(&names).map_err(text)?;
+            let (schedule, plan) = planned(&devices).map_err(text)?;
+            Ok(Offer {
+                devices: names,
+                extent: extent(&schedule, &plan),
+                note: note(&devices).map(sentence),
+            })
+        })
+    }
+
+    fn start(&self, names: Vec<String>) -> MeasurementFuture<'_, Result<(), String>> {
+        Box::pin(async move {
+            check_names(&names).map_err(text)?;
+            let joined = self.joined().await?;
+            let chosen = names.iter().map(|name| {
+                let found = joined.iter().find(|device| device.name == *name);
+                found.cloned().ok_or_else(|| format!("{} has left", sanitise(name)))
+            });
+            let devices = chosen.collect::<Result<Vec<_>, _>>()?;
+            if devices.is_empty() {
+                return Err("there is no device to measure".to_owned());
+            }
+            self.begin(&devices)
+        })
+    }
+
+    fn stop(&self) {
+        self.locked().cancel.stop();
+    }
+
+    fn end(&self) -> MeasurementFuture<'_, ()> {
+        Box::pin(async {
+            self.stop();
+            let begun = std::time::Instant::now();
+            while matches!(self.state(), MeasurementState::Measuring { .. }) && begun.elapsed() < STOP_TIMEOUT {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+            if let MeasurementState::Modelling { run, .. } = self.state() {
+                let folder = self.runs.join(run);
+                eprint_message(&format!(
+                    "the measurement is saved, and `netburn fit {0} --out {0}/{MODEL}` continues with it",
+                    folder.display()
+                ));
+            }
+        })
+    }
+
+    fn state(&self) -> MeasurementState {
+        self.locked().state.clone()
+    }
+}
+
+/// A measurement in its own thread.
+struct Job {
+    environment: netburn_runner::Fleet,
+    folder: PathBuf,
+    schedule: Schedule,
+    plan: Plan,
+    last: Arc<Mutex<Last>>,
+}
+
+impl Job {
+    fn run(self, cancel: Cancel) {
+        let result = self.measured(cancel);
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        last.state = result.unwrap_or_else(|why| MeasurementState::Failed {
+            run: run_of(&last.state),
+            text: why,
+        });
+    }
+
+    fn measured(&self, cancel: Cancel) -> Result<MeasurementState, String> {
+        let observer = |event: Event<'_>| self.observe(&event);
+        let control = RunControl::new(cancel, &observer);
+        let done = repeat(&self.plan, &self.environment, &self.folder, &control).map_err(|error| text(error.into()))?;
+        keep_page(&done);
+        if is_interrupted(&done) {
+            return Err("the measurement was stopped, so there is no model of the network".to_owned());
+        }
+        if let Some(why) = ended_early(&done) {
+            return Err(why);
+        }
+        let folder = done.run.path();
+        let run = name_of(folder);
+        self.set(MeasurementState::Modelling {
+            run: run.clone(),
+            models: 0,
+        });
+        let measurement = observed(folder).map_err(text)?;
+        let progress = |models: usize| {
+            self.set(MeasurementState::Modelling {
+                run: run.clone(),
+                models,
+            });
+        };
+        // One processor is left to the controller.
+        let threads = processors().saturating_sub(1).max(1);
+        let result = fit::simulated(&measurement, SEED, threads, &progress).map_err(text)?;
+        fit::write(&result, &folder.join(MODEL)).map_err(text)?;
+        Ok(MeasurementState::Done {
+            run,
+            findings: Findings::new(&result).text(WIDTH),
+            next: format!("netburn explain {}", folder.display()),
+        })
+    }
+
+    fn observe(&self, event: &Event<'_>) {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let run = run_of(&last.state);
+        let state = match event {
+            Event::Recording(_, folder) => measuring(Some(name_of(folder)), "the devices prepare".to_owned(), 0.0),
+            Event::Waiting(text) => measuring(run, (*text).to_owned(), 0.0),
+            Event::Tick(now) => match phases::at(&self.schedule, *now) {
+                Some((_, text)) => measuring(run, text, self.part(*now)),
+                None if *now < Instant::ZERO => measuring(run, "idle latency".to_owned(), 0.0),
+                None => measuring(run, "the devices deliver their results".to_owned(), 1.0),
+            },
+            _ => return,
+        };
+        last.state = state;
+    }
+
+    /// Part of the schedule that has passed.
+    fn part(&self, now: Instant) -> f64 {
+        let passed = now.checked_since(Instant::ZERO).unwrap_or_default();
+        (passed.as_secs_f64() / self.schedule.duration().as_secs_f64()).min(1.0)
+    }
+
+    fn set(&self, state: MeasurementState) {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner).state = state;
+    }
+}
+
+impl Drop for Job {
+    /// A measurement whose thread failed is not in progress.
+    fn drop(&mut self) {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if is_busy(&last.state) {
+            last.state = MeasurementState::Failed {
+                run: run_of(&last.state),
+                text: "an error of netburn ended the measurement".to_owned(),
+            };
+        }
+    }
+}
+
+const fn measuring(run: Option<String>, text: String, part: f64) -> MeasurementState {
+    MeasurementState::Measuring { run, text, part }
+}
+
+const fn is_busy(state: &MeasurementState) -> bool {
+    matches!(
+        state,
+        MeasurementState::Measuring { .. } | MeasurementState::Modelling { .. }
+    )
+}
+
+fn run_of(state: &MeasurementState) -> Option<String> {
+    match state {
+        MeasurementState::Measuring { run, .. } | MeasurementState::Failed { run, .. } => run.clone(),
+        MeasurementState::Modelling { run, .. } | MeasurementState::Done { run, .. } => Some(run.clone()),
+        MeasurementState::None => None,
+    }
+}
+
+/// Name of a run: that of its folder.
+fn name_of(folder: &Path) -> String {
+    let name = folder.file_name().unwrap_or_default();
+    name.to_string_lossy().into_owned()
+}
+
+fn text(error: CliError) -> String {
+    match error {
+        CliError::Usage(why) | CliError::Failed(why) | CliError::Command(_, why) => why,
+        CliError::BrokenPipe => "a pipe was closed".to_owned(),
+    }
+}
+
+/// A note as a sentence.
+fn sentence(note: &str) -> String {
+    let mut letters = note.chars();
+    let first = letters.next().map(|first| first.to_uppercase().to_string());
+    format!("{}{}.", first.unwrap_or_default(), letters.as_str())
+}

@@ -1,0 +1,102 @@
+// A measurement of the devices that have joined: its extent, its progress and its result.
+
+import { reportUrl, viewUrl } from "./address.js";
+import { get, post } from "./api.js";
+import { plural } from "./display.js";
+import { byId, el, prose } from "./dom.js";
+
+/** The interval of updates (ms). */
+const INTERVAL = 1000;
+
+export class Measurement {
+  constructor(showError) {
+    this.showError = showError;
+  }
+
+  show() {
+    this.shown = true;
+    this.drawn = null;
+    byId("measure").replaceChildren(el("p", { class: "quiet" }, "Loading …"));
+    this.update(() => get("measure"));
+  }
+
+  hide() {
+    this.shown = false;
+    clearTimeout(this.timer);
+  }
+
+  /** Draws the result of a request, and repeats with a question for the state. */
+  async update(request) {
+    clearTimeout(this.timer);
+    // Only the last of several requests is drawn and repeated.
+    const number = (this.number = (this.number ?? 0) + 1);
+    try {
+      const found = await request();
+      if (!this.shown || number !== this.number) return;
+      this.showError(null);
+      this.draw(found);
+    } catch (error) {
+      if (!this.shown || number !== this.number) return;
+      this.showError(error);
+    }
+    this.timer = setTimeout(() => this.update(() => get("measure")), INTERVAL);
+  }
+
+  draw(found) {
+    // A button that is replaced between press and release is not clicked.
+    const content = JSON.stringify(found);
+    if (content === this.drawn) return;
+    this.drawn = content;
+    const parts = found.available ? this.parts(found) : [el("p", {}, "This server starts no measurements: only that of `netburn fleet serve` does.")];
+    byId("measure").replaceChildren(el("p", {}, el("a", { href: "#" }, "All runs")), el("h1", {}, "Measure this network"), ...parts.filter(Boolean));
+  }
+
+  parts({ offer, problem, last }) {
+    if (last.state === "measuring") {
+      return [
+        el("p", { id: "measure-status", role: "status" }, last.text),
+        el("progress", { max: 1, value: last.part, "aria-label": "Progress of the measurement" }),
+        el("p", { class: "facts" }, "Keep the screens of phones on, with the page in the foreground, and don't move the devices."),
+        el("p", {}, el("button", { id: "measure-stop", type: "button", onclick: () => this.update(() => post("stop-measurement")) }, "Stop"), last.run && [" ", el("a", { href: viewUrl({ live: last.run }) }, "Live view")]),
+      ];
+    }
+    if (last.state === "modelling") {
+      return [
+        el("p", { id: "measure-status", role: "status" }, `Simulating models of the network: ${last.models} so far. This can take some minutes. The devices are not needed any more.`),
+        el("p", {}, this.report(last.run)),
+      ];
+    }
+    return [...this.result(last), ...this.beginning(offer, problem, last.state !== "none")];
+  }
+
+  result(last) {
+    if (last.state === "done") {
+      return [
+        el("p", { id: "measure-status", role: "status" }, "The measurement is finished. ", this.report(last.run)),
+        el("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "Findings" }, el("pre", { id: "findings" }, last.findings)),
+        el("p", {}, "On the computer of this server, this command simulates remedies: ", el("code", {}, last.next)),
+      ];
+    }
+    if (last.state === "failed") {
+      const lines = last.text.split("\n").map((line) => el("p", { class: "warning" }, prose(`${line.charAt(0).toUpperCase()}${line.slice(1)}.`)));
+      return [el("div", { id: "measure-status", role: "status" }, lines), last.run && el("p", {}, this.report(last.run))];
+    }
+    return [];
+  }
+
+  beginning(offer, problem, again) {
+    if (!offer) return [el("p", { id: "offer" }, prose(problem))];
+    const start = () => this.update(() => post("start-measurement", { devices: offer.devices }));
+    return [
+      again && el("h2", {}, "Measure again"),
+      el("p", { id: "offer" }, `${plural(offer.devices.length, "device has", "devices have")} joined: ${offer.devices.join(", ")}. The measurement ${offer.extent}.`),
+      offer.note && el("p", { class: "facts" }, offer.note),
+      el("p", { class: "facts" }, "It loads the network, so calls and films of others suffer meanwhile. Keep the screens of phones on."),
+      el("p", {}, el("button", { id: "measure-start", type: "button", class: "strong", onclick: start }, "Start the measurement")),
+    ];
+  }
+
+  report(run) {
+    return el("a", { class: "tool strong", href: reportUrl(run) }, "Open the report");
+  }
+}
