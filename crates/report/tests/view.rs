@@ -520,7 +520,7 @@ fn a_model_that_differs_is_not_recommended() {
     );
     // Four of six are less than 80 %.
     let partly = of(&|fit| fit["observations"][3]["measured"] = 20.0.into());
-    assert!(partly.contains("</span> agrees in part</strong>") && partly.contains("in 4 of 6 values"));
+    assert!(partly.contains("</span> agrees in part</strong>") && partly.contains("measurement only in 4 of 6 values"));
 }
 
 /// 35 to 45 of an axis that ends at 45 + 5 %, from 96 to 400: 30 is outside and 12 is inside.

@@ -55,7 +55,8 @@ fn answer(fit: &FittedView) -> String {
         ),
     };
     let sentence = format!(
-        "The model behaves like the measurement in {} of {} values.",
+        "The model behaves like the measurement {}in {} of {} values.",
+        if fit.trust() == Trust::Good { "" } else { "only " },
         fit.inside(),
         fit.observations.len()
     );
