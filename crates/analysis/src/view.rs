@@ -17,6 +17,7 @@ pub use floor::{FloorView, Misses};
 pub use histogram::Histogram;
 
 use crate::explain::Explanation;
+use crate::fitted::FittedView;
 use netburn_record::summary::{StationSummary, WorkloadSummary};
 use netburn_record::{Clock, Health, Host, LabHealth, LinkChange, RunStatus, Summary};
 use serde::Serialize;
@@ -65,6 +66,8 @@ pub struct View {
     pub floor: Option<FloorView>,
     /// Likely causes.
     pub explanation: Explanation,
+    /// Model that was fitted to the run; `None` without one.
+    pub fitted: Option<FittedView>,
     /// Messages about data that could not be read and is missing.
     pub missing: Vec<String>,
 }

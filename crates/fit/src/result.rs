@@ -2,10 +2,11 @@
 
 use crate::evidence::Key;
 use crate::home::{Comments, Home, NoComments, Parameter};
-use crate::infer::{Group, Map, Posterior, Problem, Settings, SimulationError, infer, misfit};
+use crate::infer::{Group, Map, Posterior, Problem, Settings, SimulationError, infer, misfit, model_variance};
 use crate::measurement::Measurement;
 use crate::schedule::Schedule;
 use netburn_medium::queue::QueueKind;
+use netburn_units::Seed;
 use netburn_workload::Direction;
 
 /// An interval is identified if it is narrower than this share of the prior's.
@@ -30,6 +31,8 @@ pub const NORMAL_95: f64 = 1.645;
 /// Result of a fit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fit {
+    /// Seed of its random numbers.
+    pub seed: Seed,
     /// Queue disciplines of the access point with their probabilities, the likeliest first.
     pub disciplines: Vec<(QueueKind, f64)>,
     /// All parameters.
@@ -73,6 +76,16 @@ pub struct Observation {
     pub measured: f64,
     /// The 5th percentile, the median and the 95th percentile of the draws, in the same unit.
     pub modelled: [f64; 3],
+    /// Bounds between which a measured value is with 90 %: those of the draws, and the error of a model. Neither is negative.
+    pub interval: (f64, f64),
+}
+
+impl Observation {
+    /// True if the measured value is inside the interval.
+    #[must_use]
+    pub fn agrees(&self) -> bool {
+        (self.interval.0..=self.interval.1).contains(&self.measured)
+    }
 }
 
 /// Estimate of a parameter.
@@ -139,12 +152,14 @@ pub fn fit(measurement: &Measurement, settings: &Settings, map: &Map<'_>) -> Res
     let best = posterior.best();
     let places: Vec<f64> = estimates.iter().map(|estimate| estimate.place).collect();
     let predicted = problem.repeats(best.discipline, &places, settings, map)?;
+    let gaps = measurement.gaps.clone();
     Ok(Fit::new(
         &problem,
         &posterior,
         estimates,
         &predicted,
-        measurement.gaps.clone(),
+        gaps,
+        settings.seed,
     ))
 }
 
@@ -155,6 +170,7 @@ impl Fit {
         estimates: Vec<Estimate>,
         predicted: &[Vec<f64>],
         gaps: Vec<String>,
+        seed: Seed,
     ) -> Self {
         let groups = posterior.groups.iter();
         let mut disciplines: Vec<(QueueKind, f64)> = groups.map(|group| (group.discipline, group.weight)).collect();
@@ -169,6 +185,7 @@ impl Fit {
             .scenario(&value, disciplines[0].0, problem.schedule, &comments);
         let total = misfit(problem, predicted, &posterior.errors.total);
         Fit {
+            seed,
             estimates: estimates.clone(),
             misfit: total,
             unexplained: unexplained(problem, posterior, predicted),
@@ -400,14 +417,24 @@ fn observations(problem: &Problem<'_>, posterior: &Posterior) -> Vec<Observation
             group.predicted.iter().map(move |member| (member[number], weight))
         });
         let modelled = quantiles(&mut weighted.collect::<Vec<_>>()).expect("there is a discipline");
+        let [low, high] = with_model_error(modelled, model_variance(key, problem.schedule));
         Observation {
             key: *key,
             measured: key.in_unit(problem.observed[number]),
             modelled: modelled.map(|value| key.in_unit(value)),
+            interval: (key.in_unit(low).max(0.0), key.in_unit(high)),
         }
     };
     let keys = problem.keys.iter().enumerate();
     keys.map(|(number, key)| one(number, key)).collect()
+}
+
+/// The 90 % interval of a measured value, on the axis of the fit: that of the models around their median, and the error of a
+/// model with this variance. Independent deviations add in quadrature.
+#[must_use]
+pub fn with_model_error([low, median, high]: [f64; 3], variance: f64) -> [f64; 2] {
+    let wider = |bound: f64| libm::sqrt((bound - median) * (bound - median) + NORMAL_95 * NORMAL_95 * variance);
+    [median - wider(low), median + wider(high)]
 }
 
 /// Bounds of the 90 % interval of weighted values, and between them their median; `None` without values.
@@ -475,4 +502,17 @@ fn assumptions(home: &Home) -> Vec<String> {
         assumptions.push("No station recorded its band: it is 5 GHz.".to_owned());
     }
     assumptions
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_error_of_a_model_widens_an_interval_in_quadrature() {
+        // 1.645 deviations of 4 / 1.645 are 4. With 3 they are 5, and alone 4.
+        let deviation = 4.0 / NORMAL_95;
+        let [low, high] = with_model_error([7.0, 10.0, 10.0], deviation * deviation);
+        assert!((low - 5.0).abs() < 1e-9 && (high - 14.0).abs() < 1e-9, "{low} {high}");
+    }
 }

@@ -5,25 +5,29 @@ use crate::exit::{CliError, ExitStatus};
 use crate::page;
 use crate::record::unopened;
 use crate::terminal::{document, eprint_message, overwrite_line, print_stdout, stderr_is_terminal};
+use netburn_analysis::View;
+use netburn_analysis::fitted::FILE;
 use netburn_fit::result::discipline_comment;
-use netburn_fit::{CannotFit, Estimate, Fit, Measurement, Settings, fit as fitted};
+use netburn_fit::{CannotFit, Fit, Measurement, Settings};
 use netburn_record::Run;
+use netburn_record::run_list::inspect;
 use netburn_report::sanitise::sanitise;
-use netburn_runner::pool::{map, processors};
+use netburn_runner::Cancel;
+use netburn_runner::pool::processors;
+use netburn_study::twin::{MEASURE_HELP, fit_json, fit_models};
 use netburn_units::Seed;
-use serde_json::{Value, json};
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// `netburn fit RUN`.
 pub(crate) fn fit(args: &FitArgs) -> Result<ExitStatus, CliError> {
     let result = model(&observed(&args.run)?, args.seed, args.jobs)?;
     if let Some(path) = &args.out {
-        write(&result, path)?;
+        write_scenario(&result, path)?;
     }
+    keep(&result, &args.run);
     match args.format {
-        Format::Json => print_stdout(&document(&described(args, &result)))?,
+        Format::Json => print_stdout(&document(&fit_json(&args.run.display().to_string(), &result)))?,
         Format::Text if args.out.is_none() => print_stdout(&result.scenario)?,
         Format::Text => {}
     }
@@ -52,8 +56,33 @@ pub(crate) fn model(measurement: &Measurement, seed: u64, jobs: Option<u16>) -> 
     result
 }
 
-/// Writes the scenario of a model to a file.
+/// Writes the scenario of a model to a file. In the folder of a record, the record also keeps the model.
 pub(crate) fn write(result: &Fit, path: &Path) -> Result<(), CliError> {
+    write_scenario(result, path)?;
+    if let Some(folder) = path.parent().filter(|folder| inspect(folder).is_some()) {
+        keep(result, folder);
+    }
+    Ok(())
+}
+
+/// Stores the fit in the folder of its run, and writes the page of the run again. Without it, the model remains valid.
+fn keep(result: &Fit, folder: &Path) {
+    let path = folder.join(FILE);
+    let text = document(&fit_json(&folder.display().to_string(), result));
+    let kept = page::whole(&path, text.as_bytes())
+        .map_err(|error| format!("{}: {error}", path.display()))
+        .and_then(|()| View::open(folder).map_err(|error| error.to_string()));
+    match kept {
+        Ok(view) => {
+            if let Some(path) = page::keep(folder, &view) {
+                eprint_message(&format!("the model beside the measurement: {}", path.display()));
+            }
+        }
+        Err(why) => eprint_message(&format!("the page does not show the model: {}", sanitise(&why))),
+    }
+}
+
+fn write_scenario(result: &Fit, path: &Path) -> Result<(), CliError> {
     let failed = |error: std::io::Error| CliError::Failed(format!("{}: {error}", path.display()));
     page::whole(path, result.scenario.as_bytes()).map_err(failed)?;
     eprint_message(&format!("the scenario is {}", path.display()));
@@ -96,15 +125,10 @@ pub(crate) fn simulated(
         seed: Seed(seed),
         ..Settings::default()
     };
-    let done = AtomicUsize::new(0);
-    let result = fitted(measurement, &settings, &|count, work| {
-        map(count, threads, &|number| {
-            let result = work(number);
-            progress(done.fetch_add(1, Ordering::Relaxed) + 1);
-            result
-        })
-    });
-    result.map_err(|error| CliError::Failed(error.to_string()))
+    let report = |finished: usize, _: f64| progress(finished);
+    let result = fit_models(measurement, &settings, threads, &Cancel::default(), &report);
+    let result = result.map_err(|error| CliError::Failed(error.to_string()))?;
+    Ok(result.expect("only a stopped fit has no result"))
 }
 
 /// A run that is no measurement is invalid input, and one that is not reliable is no measurement.
@@ -112,46 +136,8 @@ pub(crate) fn unusable(folder: &Path, error: CannotFit) -> CliError {
     let text = sanitise(&format!("{}: {error}", folder.display()));
     match error {
         CannotFit::Record(error) => unopened(folder, error),
-        CannotFit::Schedule(_) => CliError::Usage(format!(
-            "{text}\nhelp: `netburn measure` makes a run for a fit, and `netburn scenarios measure STATION…` prints its scenario"
-        )),
+        CannotFit::Schedule(_) => CliError::Usage(format!("{text}\n{MEASURE_HELP}")),
         CannotFit::Several | CannotFit::Rows => CliError::Usage(text),
         _ => CliError::Failed(text),
     }
-}
-
-/// The queue disciplines with their probabilities.
-pub(crate) fn disciplines(result: &Fit) -> Vec<Value> {
-    let each = result.disciplines.iter();
-    each.map(|(kind, probability)| json!({ "queue": kind.name(), "probability": probability }))
-        .collect()
-}
-
-/// The result as a document.
-fn described(args: &FitArgs, result: &Fit) -> Value {
-    json!({
-        "schema": "netburn.fit/1",
-        "run": args.run.display().to_string(),
-        "seed": args.seed,
-        "explains": result.explains(),
-        "misfit": result.misfit,
-        "disciplines": disciplines(result),
-        "estimates": result.estimates.iter().map(estimate).collect::<Vec<_>>(),
-        "assumptions": result.assumptions,
-        "gaps": result.gaps,
-        "unexplained": result.unexplained,
-        "scenario": result.scenario,
-    })
-}
-
-fn estimate(estimate: &Estimate) -> Value {
-    json!({
-        "key": estimate.key,
-        "unit": estimate.parameter.unit(),
-        "median": estimate.median,
-        "interval": [estimate.interval.0, estimate.interval.1],
-        "prior": [estimate.prior.0, estimate.prior.1],
-        "identified": estimate.is_identified,
-        "needs": (!estimate.is_identified).then(|| estimate.parameter.needs()),
-    })
 }

@@ -18,7 +18,7 @@ create_exception!(
     netburn,
     RunError,
     Error,
-    "A run or a sweep has no result, or its result can't be stored."
+    "A run, a sweep or a fit has no result, or its result can't be stored."
 );
 create_exception!(
     netburn,

@@ -4,6 +4,7 @@
 //! Modules, from the top:
 //!
 //! - [`scenario`] – scenarios and plans. [`run`]: simulated and recorded runs. [`sweep`]: sweeps.
+//! - [`fit`] – models of measured networks.
 //! - [`mod@decode`] – speed ratings.
 //! - [`table`](mod@table) – tables as Arrow streams.
 //! - [`work`] – long work without the interpreter's lock, with progress, which Ctrl-C ends.
@@ -11,6 +12,7 @@
 
 mod decode;
 mod errors;
+mod fit;
 mod run;
 mod scenario;
 mod sweep;
@@ -28,5 +30,6 @@ fn netburn_runtime(module: &Bound<'_, PyModule>) -> PyResult<()> {
     scenario::register(module)?;
     run::register(module)?;
     sweep::register(module)?;
+    fit::register(module)?;
     table::register(module)
 }

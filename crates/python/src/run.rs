@@ -45,7 +45,7 @@ fn values(of: &[Measured]) -> Vec<(&'static str, Option<f64>)> {
 /// A run: its summary, likely causes and tables.
 #[pyclass(frozen, module = "netburn_runtime")]
 pub(crate) struct Run {
-    run: Arc<netburn_record::Run>,
+    pub(crate) run: Arc<netburn_record::Run>,
     /// False for a record on disk.
     in_memory: bool,
 }

@@ -4,9 +4,14 @@ use arrow_array::builder::{Int64Builder, StringBuilder, UInt64Builder};
 use arrow_array::cast::AsArray as _;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
-use arrow_array::{Array as _, ArrayRef, Float64Array, RecordBatch, RecordBatchIterator, StringArray, UInt64Array};
+use arrow_array::{
+    Array as _, ArrayRef, BooleanArray, Float64Array, RecordBatch, RecordBatchIterator, StringArray, UInt64Array,
+};
 use arrow_schema::ffi::FFI_ArrowSchema;
 use arrow_schema::{ArrowError, DataType, Field, Schema};
+use netburn_fit::Fit;
+use netburn_fit::evidence::Quantity;
+use netburn_fit::result::{Draw, Observation};
 use netburn_record::table_values::TableValue;
 use netburn_record::{Column, Error, Run, RunTable, Values};
 use netburn_report::html::escaped;
@@ -118,6 +123,7 @@ fn cell(column: &ArrayRef, row: usize) -> String {
         DataType::Int64 => column.as_primitive::<Int64Type>().value(row).to_string(),
         DataType::UInt64 => column.as_primitive::<UInt64Type>().value(row).to_string(),
         DataType::Float64 => format_decimal(column.as_primitive::<Float64Type>().value(row), 3),
+        DataType::Boolean => column.as_boolean().value(row).to_string(),
         DataType::Utf8 => column.as_string::<i32>().value(row).to_owned(),
         // The tables have no other types.
         other => other.to_string(),
@@ -264,6 +270,102 @@ impl Table {
         let schema = Arc::new(Schema::new(fields));
         let batch = RecordBatch::try_new(Arc::clone(&schema), arrays);
         let batches = vec![batch.expect("each column has the type of its field and a value for each cell")];
+        Table { schema, batches }
+    }
+}
+
+impl Table {
+    /// The posterior of a fit: a row for each model, with its probability and its parameters.
+    pub(crate) fn of_draws(fit: &Fit) -> Self {
+        let each = || fit.draws.iter();
+        let discipline = Field::new("discipline", DataType::Utf8, false);
+        let probability = Field::new("probability", DataType::Float64, false);
+        let mut fields = vec![
+            with_facts(discipline, [(MEANING, "queue discipline of the access point")]),
+            with_facts(probability, [(UNIT, "share"), (MEANING, "probability of the model")]),
+        ];
+        let disciplines = each().map(|draw| Some(draw.discipline.name()));
+        let mut arrays: Vec<ArrayRef> = vec![
+            Arc::new(disciplines.collect::<StringArray>()),
+            Arc::new(Float64Array::from_iter_values(each().map(|draw| draw.probability))),
+        ];
+        for (place, estimate) in fit.estimates.iter().enumerate() {
+            let field = Field::new(&estimate.key, DataType::Float64, true);
+            fields.push(with_facts(field, [(UNIT, estimate.parameter.unit())]));
+            let value = |draw: &Draw| {
+                let has_parameter = estimate.parameter.exists_with(draw.discipline);
+                has_parameter.then(|| draw.values[place])
+            };
+            arrays.push(Arc::new(each().map(value).collect::<Float64Array>()));
+        }
+        Table::of_arrays(fields, arrays)
+    }
+
+    /// Measured values beside those of a fit.
+    pub(crate) fn of_observations(fit: &Fit) -> Self {
+        let (each, schedule) = (|| fit.observations.iter(), fit.schedule());
+        let mut fields = Vec::new();
+        let mut arrays: Vec<ArrayRef> = Vec::new();
+        let mut add = |name: &str, meaning: &'static str, array: ArrayRef, optional: bool| {
+            let field = Field::new(name, array.data_type().clone(), optional);
+            fields.push(with_facts(field, [(MEANING, meaning)]));
+            arrays.push(array);
+        };
+        let text = |value: &dyn Fn(&Observation) -> Option<String>| -> ArrayRef {
+            Arc::new(each().map(value).collect::<StringArray>())
+        };
+        let number = |value: fn(&Observation) -> f64| -> ArrayRef {
+            Arc::new(Float64Array::from_iter_values(each().map(value)))
+        };
+        let phases = text(&|one| Some(schedule.phases[one.key.phase].describe(&schedule.stations)));
+        add("phase", "transfers during the measurement", phases, false);
+        let stations = text(&|one| Some(schedule.stations[one.key.station].clone()));
+        add("station", "", stations, false);
+        let quantities = text(&|one| {
+            Some(match one.key.quantity {
+                Quantity::Goodput(_) => "goodput".to_owned(),
+                Quantity::Latency(..) => "latency".to_owned(),
+                Quantity::Rate(_) => "rate".to_owned(),
+            })
+        });
+        add(
+            "quantity",
+            "goodput, latency, or rate of the Wi-Fi link",
+            quantities,
+            false,
+        );
+        let directions = text(&|one| match one.key.quantity {
+            Quantity::Goodput(direction) | Quantity::Rate(direction) => Some(direction.key().to_owned()),
+            Quantity::Latency(..) => None,
+        });
+        add("direction", "direction of a goodput or of a rate", directions, true);
+        let targets = text(&|one| match one.key.quantity {
+            Quantity::Goodput(_) | Quantity::Rate(_) => None,
+            Quantity::Latency(target, _) => Some(target.to_string()),
+        });
+        add("target", "host that answers the probes of a latency", targets, true);
+        let percentiles = each().map(|one| match one.key.quantity {
+            Quantity::Goodput(_) | Quantity::Rate(_) => None,
+            Quantity::Latency(_, level) => Some(u64::from(level)),
+        });
+        let percentiles = Arc::new(percentiles.collect::<UInt64Array>());
+        add("percentile", "percentile of a latency", percentiles, true);
+        let units = text(&|one| Some(one.key.unit().to_owned()));
+        add("unit", "unit of the values", units, false);
+        add("measured", "measured value", number(|one| one.measured), false);
+        add("modelled", "median of the models", number(|one| one.modelled[1]), false);
+        let bound = "bound of the 90 % interval of a measured value";
+        add("low", bound, number(|one| one.interval.0), false);
+        add("high", bound, number(|one| one.interval.1), false);
+        let inside = each().map(|one| Some(one.agrees())).collect::<BooleanArray>();
+        add("inside", "the measured value is inside", Arc::new(inside), false);
+        Table::of_arrays(fields, arrays)
+    }
+
+    fn of_arrays(fields: Vec<Field>, arrays: Vec<ArrayRef>) -> Self {
+        let schema = Arc::new(Schema::new(fields));
+        let batch = RecordBatch::try_new(Arc::clone(&schema), arrays);
+        let batches = vec![batch.expect("each column has the type of its field and a value for each row")];
         Table { schema, batches }
     }
 }

@@ -77,6 +77,9 @@ pub enum Shape {
     Points,
     /// Bars side by side, for an axis of names; from `low` to `high` a whisker.
     Bars,
+    /// For an axis of names: a bar from `low` to `high` with a line at the value. The next series of points has a measured
+    /// value beside each of them.
+    Ranges,
 }
 
 /// A point of a series.

@@ -10,6 +10,7 @@
 mod causes;
 mod events;
 mod facts;
+mod fitted;
 mod floor;
 mod grades;
 mod head;
@@ -54,6 +55,7 @@ pub fn report(view: &View) -> String {
     };
     let mut body = head::head(view, &causes::what_to_do(view));
     let parts = [
+        section("fit", "Model of the network", &fitted::fitted(view, &charts)),
         section("causes", "Likely causes", &causes::causes(view)),
         section("floor", "Floor plan", &floor::floor(view)),
         section("split", "Wi-Fi, line and server", &facts::split(view)),

@@ -3,6 +3,7 @@
 //! Every workload has the same colour in all charts, assigned in the plan's order.
 
 mod air;
+pub(crate) mod fitted;
 mod latency;
 mod over_time;
 mod shares;
@@ -26,7 +27,8 @@ pub fn charts(view: &View) -> Vec<Chart> {
         over_time::signal(view),
         over_time::link_rate(view),
     ];
-    all.into_iter().filter(|chart| !chart.is_empty()).collect()
+    let all = all.into_iter().chain(fitted::charts(view));
+    all.filter(|chart| !chart.is_empty()).collect()
 }
 
 /// Maximum number of marks of one chart.

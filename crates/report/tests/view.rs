@@ -439,6 +439,177 @@ fn likely_causes_come_after_the_verdicts_and_before_the_charts() {
     assert!(places.is_sorted(), "{places:?}");
 }
 
+/// A value of the station in the first phase, in which the caller downloads alone.
+fn observed(station: &str, percentile: Option<u8>, measured: f64, [low, median, high]: [f64; 3]) -> serde_json::Value {
+    let (quantity, target, direction) = match percentile {
+        Some(_) => ("latency", Some("near"), None),
+        None => ("goodput", None, Some("down")),
+    };
+    serde_json::json!({
+        "phase": 1, "station": station, "quantity": quantity, "direction": direction, "target": target,
+        "percentile": percentile, "measured": measured, "modelled": median, "interval": [low, high],
+    })
+}
+
+/// A fit of which five of six values are inside their intervals, and all three of the television.
+fn fit(stations: [&str; 2], foreign: &str) -> serde_json::Value {
+    let [caller, tv] = stations;
+    serde_json::json!({
+        "schema": "netburn.fit/1",
+        "explains": true,
+        "misfit": 1.25,
+        "disciplines": [{ "queue": "fifo", "probability": 0.75 }, { "queue": foreign, "probability": 0.25 }],
+        "estimates": [{
+            "key": foreign, "unit": "Mbit/s", "median": 50.0, "interval": [40.0, 60.0], "identified": false,
+            "needs": "a faster link",
+        }],
+        "phases": [{ "name": foreign, "flows": [{ "station": caller, "direction": "down" }] }],
+        "observations": [
+            observed(caller, None, 30.0, [35.0, 40.0, 45.0]),
+            observed(caller, Some(50), 20.0, [10.0, 15.0, 20.0]),
+            observed(caller, Some(90), 100.0, [50.0, 60.0, 200.0]),
+            observed(tv, None, 12.0, [11.0, 12.0, 13.0]),
+            observed(tv, Some(50), 2.0, [1.5, 2.0, 3.0]),
+            observed(tv, Some(90), 5.0, [4.0, 5.0, 6.0]),
+        ],
+        "assumptions": [foreign],
+        "gaps": [foreign],
+        "unexplained": [foreign],
+    })
+}
+
+fn view_with(fit: &serde_json::Value) -> View {
+    let bench = tempfile::tempdir().unwrap();
+    let folder = bench.path().join("run");
+    recorded(&folder, plan(["caller", "tv"]), "");
+    std::fs::write(folder.join("fit.json"), fit.to_string()).unwrap();
+    View::open(&folder).unwrap()
+}
+
+#[test]
+fn a_page_shows_whether_the_model_behaves_like_the_measurement() {
+    let view = view_with(&fit(["caller", "tv"], "x"));
+    assert!(view.missing.is_empty(), "{:?}", view.missing);
+    let page = html::report(&view);
+    let from = page.find("<h2 id=\"h-fit\">Model of the network</h2>").unwrap();
+    let section = &page[from..from + page[from..].find("</section>").unwrap()];
+    for expected in [
+        "</span> agrees</strong> <span class=\"why\">The model behaves like the measurement in 5 of 6 values.</span>",
+        "<th scope=\"row\">caller</th><td>2 of 3</td><td>goodput down while only this device downloads: measured \
+         30.0\u{a0}Mbit/s, model 35.0\u{a0}Mbit/s to 45.0\u{a0}Mbit/s</td>",
+        "<th scope=\"row\">tv</th><td>3 of 3</td><td>none above 5\u{a0}%</td>",
+        "fifo 75 %, x 25 %. Misfit 1.2",
+        "<td>50</td><td>40 to 60</td><td>Mbit/s</td><td>no, would need a faster link</td>",
+    ] {
+        assert!(section.contains(expected), "`{expected}` is not in {section}");
+    }
+    // The page says the same without the model, except for this section.
+    assert!(!html::report(&self::view("")).contains("h-fit"));
+}
+
+#[test]
+fn a_model_that_differs_is_not_recommended() {
+    let of = |change: &dyn Fn(&mut serde_json::Value)| {
+        let mut fit = fit(["caller", "tv"], "x");
+        change(&mut fit);
+        html::report(&view_with(&fit))
+    };
+    let differs = of(&|fit| fit["explains"] = false.into());
+    assert!(
+        differs.contains("</span> differs</strong>") && differs.contains("Do not rely on predictions of the model")
+    );
+    // Four of six are less than 80 %.
+    let partly = of(&|fit| fit["observations"][3]["measured"] = 20.0.into());
+    assert!(partly.contains("</span> agrees in part</strong>") && partly.contains("measurement only in 4 of 6 values"));
+}
+
+/// 35 to 45 of an axis that ends at 45 + 5 %, from 96 to 400: 30 is outside and 12 is inside.
+#[test]
+fn a_measured_value_outside_its_interval_is_a_diamond() {
+    let charts = charts(&view_with(&fit(["caller", "tv"], "x")));
+    let goodput = svg(chart(&charts, "fit-goodput-1"), Theme::File);
+    let place = |value: f64| 96.0 + 304.0 * value / (45.0 * 1.05);
+    let bar = format!(
+        "<rect x=\"{:.1}\" y=\"24.5\" width=\"{:.1}\"",
+        place(35.0),
+        place(45.0) - place(35.0)
+    );
+    assert!(goodput.contains(&bar), "{bar} is not in {goodput}");
+    let diamond = format!("<path d=\"M{:.1} 23.5l5.5 5.5", place(30.0));
+    assert!(
+        goodput.contains(&diamond) && goodput.contains("#a40e26"),
+        "{diamond} is not in {goodput}"
+    );
+    assert!(!goodput.contains("<circle"), "{goodput}");
+    assert!(goodput.contains("mean, model: 35.0 Mbit/s to 45.0 Mbit/s, median 40.0 Mbit/s; measured 30.0 Mbit/s"));
+    // The bounds belong to the interval.
+    let latency = svg(chart(&charts, "fit-latency-1"), Theme::File);
+    assert_eq!(
+        (latency.matches("<circle").count(), latency.matches("#a40e26").count()),
+        (2, 0)
+    );
+    let table = table(chart(&charts, "fit-latency-1"));
+    assert_eq!(
+        table.head,
+        [
+            "phase",
+            "median, model",
+            "median, measured",
+            "p90, model",
+            "p90, measured"
+        ]
+    );
+    assert_eq!(
+        table.rows,
+        [[
+            "only this device downloads: access point",
+            "15.0 ms (10.0 ms to 20.0 ms)",
+            "20.0 ms",
+            "60.0 ms (50.0 ms to 200 ms)",
+            "100 ms"
+        ]]
+    );
+    for chart in &charts {
+        parsed(&svg(chart, Theme::Page));
+    }
+}
+
+#[test]
+fn a_foreign_fit_is_reported_and_not_shown() {
+    for other in [
+        fit(["caller", "fridge"], "x"),
+        serde_json::json!({ "schema": "netburn.fit/1" }),
+    ] {
+        let view = view_with(&other);
+        assert!(view.fitted.is_none());
+        assert!(view.missing[0].starts_with("fit.json: "), "{:?}", view.missing);
+        assert!(html::report(&view).contains("Some data could not be read: fit.json"));
+    }
+}
+
+/// A document beside a record is foreign text.
+#[test]
+fn hostile_texts_of_a_fit_stay_text() {
+    let mut view = view_with(&fit(["caller", "tv"], HOSTILE));
+    let fitted = view.fitted.as_mut().unwrap();
+    for one in &mut fitted.observations {
+        one.station = HOSTILE.into();
+        one.target = one.target.is_some().then(|| HOSTILE.into());
+        // The largest numbers of a document, and bounds in the wrong order.
+        (one.measured, one.interval) = (1e9, [1e9, -1e9]);
+    }
+    for estimate in &mut fitted.estimates {
+        (estimate.unit, estimate.needs) = (HOSTILE.into(), Some(HOSTILE.into()));
+    }
+    let page = html::report(&view);
+    assert!(!page.contains("<img") && page.contains("h-fit"));
+    assert_eq!(page.matches("</script").count(), 3, "our three scripts end");
+    for chart in charts(&view) {
+        parsed(&svg(&chart, Theme::Page));
+        png(&chart).unwrap();
+    }
+}
+
 #[test]
 fn every_table_has_a_caption() {
     let page = html::report(&view(""));

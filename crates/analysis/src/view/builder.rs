@@ -7,6 +7,7 @@ use super::buffer::Arrivals;
 use super::floor::FloorBuilder;
 use super::{MAX_MARKS, Mark, MarkKind, StationView, View};
 use crate::explain::{Evidence, likely_causes, stored};
+use crate::fitted;
 use counts::{AirGathering, StationBuilder};
 use netburn_record::aggregate::{Buckets, Counted};
 use netburn_record::{
@@ -375,6 +376,11 @@ impl<'a> ViewBuilder<'a> {
                 link,
             });
         }
+        let names: Vec<&str> = self.plan.stations.iter().map(|station| station.name.as_str()).collect();
+        let fitted = fitted::stored(run.path(), &names).unwrap_or_else(|why| {
+            self.missing.push(why);
+            None
+        });
         let folders = run.run_folders();
         let name = |path: &std::path::PathBuf| {
             let within = path.strip_prefix(run.path()).unwrap_or(path);
@@ -400,6 +406,7 @@ impl<'a> ViewBuilder<'a> {
             marks: self.marks,
             more_marks: self.more_marks,
             floor: self.floor.map(FloorBuilder::finish),
+            fitted,
             explanation: stored(run.path()).unwrap_or_else(|| likely_causes(&self.evidence, summary, run.health())),
             missing: self.missing,
         }

@@ -12,6 +12,9 @@ use std::path::PathBuf;
 /// for each key: fitted, with a 90 % interval; measured; assumed; or not identified by this run. The intervals have been
 /// checked with simulated networks only.
 ///
+/// The model is also stored as fit.json in the folder of the run. The page report.html then shows measured and modelled
+/// latency and goodput of each device side by side, and whether to rely on the model.
+///
 /// If the model does not explain the run, the exit status is 3.
 #[derive(Debug, Args)]
 pub(crate) struct FitArgs {
@@ -26,7 +29,8 @@ pub(crate) struct FitArgs {
     /// Number of processors [default: all]
     #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,
-    /// Format on standard output. `json` has all estimates, and the scenario as text
+    /// Format on standard output. `json` has all estimates, the measured and modelled values,
+    /// and the scenario as text
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     pub(crate) format: Format,
 }

@@ -262,7 +262,7 @@ impl Explained<'_> {
             "measurement": self.source.path.display().to_string(),
             "explains": self.fit.explains(),
             "misfit": self.fit.misfit,
-            "disciplines": fit::disciplines(self.fit),
+            "disciplines": twin::disciplines_json(self.fit),
             "load": if self.load.is_of_run { "run" } else { "household" },
         });
         let stations = &self.source.measurement.schedule.stations;

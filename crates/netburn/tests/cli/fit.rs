@@ -1,7 +1,7 @@
 //! Models of measured networks.
 
 use crate::support::{Bench, finish};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fs;
 
 /// One station behind a slow line: few packets to simulate.
@@ -54,6 +54,36 @@ fn a_measured_network_becomes_a_scenario() {
         "{limit}"
     );
     assert!(fit.stderr.contains("not identified by this run"), "{}", fit.stderr);
+    // The line of 4 Mbit/s has 3.77 Mbit/s of content, because content is 1448 of 1538 bytes.
+    let observations = result["observations"].as_array().unwrap();
+    let goodput = observations
+        .iter()
+        .find(|one| one["quantity"] == "goodput" && one["direction"] == "down")
+        .unwrap();
+    for key in ["measured", "modelled"] {
+        let share = goodput[key].as_f64().unwrap() / (4.0 * 1_448.0 / 1_538.0);
+        assert!((share - 1.0).abs() < 0.08, "{key}: {goodput}");
+    }
+    assert_eq!(goodput["inside"], true, "{goodput}");
+    let phase = &result["phases"][goodput["phase"].as_u64().unwrap() as usize - 1];
+    assert_eq!(phase["flows"], json!([{ "station": "laptop", "direction": "down" }]));
+
+    // The page of the run shows the same model.
+    let stored: Value = serde_json::from_str(&fs::read_to_string(bench.path("run/fit.json")).unwrap()).unwrap();
+    assert_eq!(stored, result);
+    let inside = observations.iter().filter(|one| one["inside"] == true).count();
+    let sentence = format!(
+        "The model behaves like the measurement in {inside} of {} values.",
+        observations.len()
+    );
+    let page = fs::read_to_string(bench.path("run/report.html")).unwrap();
+    assert!(page.contains(&sentence), "{sentence}");
+    finish(bench.netburn(["report", "run", "--html", "again.html"])).expect(0);
+    assert!(
+        fs::read_to_string(bench.path("again.html"))
+            .unwrap()
+            .contains(&sentence)
+    );
 
     let scenario = fs::read_to_string(bench.path("fitted.toml")).unwrap();
     assert_eq!(result["scenario"], scenario.as_str());

@@ -59,7 +59,7 @@ pub fn json(chart: &Chart) -> Value {
     json!({
         "id": chart.id,
         "title": chart.title,
-        "bars": chart.series.iter().any(|series| series.shape == Shape::Bars),
+        "bars": chart.series.iter().any(|series| matches!(series.shape, Shape::Bars | Shape::Ranges)),
         "x": axis(&chart.x, ends.map(|(along, _)| along)),
         "y": axis(&chart.y, ends.map(|(_, up)| up)),
         "at": along.iter().map(|x| precise(*x)).collect::<Vec<Value>>(),

@@ -3,12 +3,14 @@
 mod bars;
 mod panels;
 mod paths;
+mod ranges;
 mod writer;
 
 use super::{Chart, HUES, Series, Shape};
 pub use panels::{MAX_PANELS, panels};
 pub(crate) use paths::thin;
 use paths::{band, line, points};
+pub(crate) use ranges::GROUP;
 use writer::SvgWriter;
 pub use writer::escaped;
 
@@ -97,6 +99,9 @@ pub const MAX_SERIES: usize = 24;
 pub fn svg(chart: &Chart, theme: Theme) -> String {
     if chart.series.iter().any(|series| series.shape == Shape::Bars) {
         return bars::svg(chart, theme);
+    }
+    if chart.series.iter().any(|series| series.shape == Shape::Ranges) {
+        return ranges::svg(chart, theme);
     }
     let series = &chart.series[..chart.series.len().min(MAX_SERIES)];
     let [along, up] = chart.extent().unwrap_or([(0.0, 1.0), (0.0, 1.0)]);

@@ -8,12 +8,16 @@
 //! of its users, so [`household()`] has some. A [`Diagnosis`] has the causes of what such a load misses, and the changes to
 //! try on each model.
 //!
+//! [`fit_models()`] fits models to a measurement, and [`fit_json()`] is the document of the result.
+//!
 //! [`verify()`] predicts a second measurement, after a change of the network, and compares it with what was measured.
 //!
 //! The [remedies](crate::whatif) of such a run are changes of the model. They are worth as much as the model agrees.
 
 mod agreement;
 mod diagnosis;
+mod document;
+mod fitting;
 mod household;
 mod models;
 mod network;
@@ -22,6 +26,8 @@ mod verify;
 
 pub use agreement::{Agreement, Compared, agreement};
 pub use diagnosis::{Attempts, Diagnosis, NoDiagnosis};
+pub use document::{disciplines_json, fit_json};
+pub use fitting::{MEASURE_HELP, fit_models};
 pub use household::{household, household_sentence};
 pub use models::{NoModel, lasting, loaded, models};
 pub use network::{NotThisNetwork, on_model};

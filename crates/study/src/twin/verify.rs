@@ -2,7 +2,7 @@
 
 use crate::whatif::{changed, with_limits};
 use netburn_fit::evidence::Key;
-use netburn_fit::result::NORMAL_95;
+use netburn_fit::result::with_model_error;
 use netburn_fit::schedule::{MIN_PHASE, Schedule};
 use netburn_fit::{Fit, Measurement, SimulationError, model_variance, simulated};
 use netburn_runner::pool::map;
@@ -158,6 +158,6 @@ fn interval(mut values: Vec<f64>, variance: f64) -> [f64; 3] {
     values.sort_by(f64::total_cmp);
     let last = values.len() - 1;
     let median = values[last / 2];
-    let wider = |bound: f64| libm::sqrt((bound - median) * (bound - median) + NORMAL_95 * NORMAL_95 * variance);
-    [median - wider(values[0]), median, median + wider(values[last])]
+    let [low, high] = with_model_error([values[0], median, values[last]], variance);
+    [low, median, high]
 }

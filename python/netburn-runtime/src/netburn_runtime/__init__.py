@@ -2,6 +2,7 @@
 
 from ._native import (
     Error,
+    Fit,
     Problem,
     RecordError,
     Run,
@@ -15,6 +16,7 @@ from ._native import (
     built_in,
     compare,
     decode,
+    fit,
     load,
     parse,
     read_record,
@@ -24,6 +26,7 @@ from ._native import (
 
 __all__ = [
     "Error",
+    "Fit",
     "Problem",
     "RecordError",
     "Run",
@@ -37,6 +40,7 @@ __all__ = [
     "built_in",
     "compare",
     "decode",
+    "fit",
     "load",
     "parse",
     "read_record",

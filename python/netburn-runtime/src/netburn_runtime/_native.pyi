@@ -5,6 +5,7 @@ from typing import Any, final
 
 __all__ = [
     "Error",
+    "Fit",
     "Problem",
     "RecordError",
     "Run",
@@ -18,6 +19,7 @@ __all__ = [
     "built_in",
     "compare",
     "decode",
+    "fit",
     "load",
     "parse",
     "read_record",
@@ -53,7 +55,7 @@ class ScenarioError(Error):
     """All problems, in the order of the file."""
 
 class RunError(Error):
-    """A run or a sweep has no result, or its result can't be stored."""
+    """A run, a sweep or a fit has no result, or its result can't be stored."""
 
 class RecordError(Error):
     """A folder is not a record, or can't be read or written."""
@@ -122,6 +124,12 @@ class Table:
     def __arrow_c_schema__(self) -> Any: ...
 
 @final
+class Fit:
+    def document(self) -> str: ...
+    def samples(self) -> Table: ...
+    def observations(self) -> Table: ...
+
+@final
 class Sweep:
     def __new__(
         cls,
@@ -171,5 +179,8 @@ def simulate(
 def compare(
     these: list[Run], against: list[Run], name: str, baseline: str, tolerance: float | None = None
 ) -> tuple[str, str]: ...
+def fit(
+    run: Run, seed: int, threads: int | None = None, progress: Callable[[float], object] | None = None
+) -> Fit: ...
 def read_record(folder: str | PathLike[str]) -> Run: ...
 def simulate_plan(plan: str, name: str) -> str: ...

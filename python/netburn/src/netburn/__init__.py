@@ -16,6 +16,7 @@ from ._runtime import native as _native
 from ._comparison import Comparison, MetricComparison, compare
 from ._decode import decode
 from ._explanation import Cause, Change, Explanation
+from ._fit import Estimate, Fit, fit
 from ._run import Run, explain, read_record, simulate
 from ._scenario import Scenario, built_in_scenarios, parse_scenario, scenario
 from ._summary import Goal, Latency, Station, Workload
@@ -42,7 +43,9 @@ __all__ = [
     "Comparison",
     "Counters",
     "Error",
+    "Estimate",
     "Explanation",
+    "Fit",
     "Goal",
     "Lab",
     "LabError",
@@ -67,6 +70,7 @@ __all__ = [
     "compare",
     "decode",
     "explain",
+    "fit",
     "lab",
     "parse_scenario",
     "read_record",

@@ -115,6 +115,35 @@ impl SvgWriter {
         );
     }
 
+    /// A range with its description. Values are visible through it.
+    pub(super) fn range(&mut self, [x, y, width, height]: [f64; 4], colour_index: usize, description: &str) {
+        let (fill, description) = (self.colour_index(Some(colour_index)), escaped(description));
+        let _ = writeln!(
+            self.out,
+            "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" rx=\"2\" fill=\"{fill}\" \
+             fill-opacity=\"0.35\"><title>{description}</title></rect>"
+        );
+    }
+
+    /// A measured value: a dot inside its range, or a diamond in the colour of a failure outside.
+    pub(super) fn value(&mut self, x: f64, y: f64, is_inside: bool) {
+        let background = self.theme.background();
+        let _ = if is_inside {
+            let ink = self.theme.ink();
+            writeln!(
+                self.out,
+                "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.5\" fill=\"{ink}\" stroke=\"{background}\"/>"
+            )
+        } else {
+            let colour = self.theme.failure();
+            writeln!(
+                self.out,
+                "<path d=\"M{x:.1} {:.1}l5.5 5.5l-5.5 5.5l-5.5 -5.5z\" fill=\"{colour}\" stroke=\"{background}\"/>",
+                y - 5.5
+            )
+        };
+    }
+
     /// An event, with its sign.
     pub(super) fn mark(&mut self, x: f64, top: f64, height: f64, mark: &At, signed: bool) {
         let stroke = self.colour_index(mark.colour_index);

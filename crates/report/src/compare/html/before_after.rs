@@ -244,6 +244,7 @@ mod tests {
             more_marks: 0,
             floor: None,
             explanation: Explanation::default(),
+            fitted: None,
             missing: Vec::new(),
         }
     }
