@@ -77,7 +77,7 @@ pub struct Truth<'a> {
     pub is_real_time: bool,
 }
 
-/// What is checked of a house.
+/// Extent of the check of a house.
 pub enum Subject<'a> {
     /// The fitted parameters only.
     Fit,
