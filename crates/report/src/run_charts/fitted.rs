@@ -23,7 +23,9 @@ pub(super) fn charts(view: &View) -> Vec<Chart> {
         let has = |quantity: &QuantityName| fit.of_station(station).any(|one| one.quantity == *quantity);
         let kinds = [QuantityName::Latency, QuantityName::Goodput, QuantityName::Rate];
         let known = kinds.into_iter().filter(has).collect::<Vec<_>>();
-        known.into_iter().map(move |quantity| chart(fit, station, number, quantity))
+        known
+            .into_iter()
+            .map(move |quantity| chart(fit, station, number, quantity))
     })
     .collect()
 }
