@@ -203,9 +203,9 @@ fn nothing_is_recommended_where_nothing_is_wrong() {
     let fast = BLOATED
         .replace(
             "down = \"60 Mbit/s\", up = \"10 Mbit/s\"",
-            "down = \"100 Mbit/s\", up = \"50 Mbit/s\"",
+            "down = \"200 Mbit/s\", up = \"100 Mbit/s\"",
         )
-        .replace("800 KiB", "150 KiB");
+        .replace("800 KiB", "300 KiB");
     let (house, _) = fast.split_once("[station.tablet]").unwrap();
     let json = explained(&bench, house);
     assert_eq!(json["fit"]["explains"], true);
