@@ -59,7 +59,8 @@ def test_estimates_have_the_known_values(fit):
     down = estimates["ap.home.wan.down"]
     assert (down.unit, down.identified, down.needs) == ("Mbit/s", True, None)
     assert down.median == pytest.approx(4, rel=0.05)
-    assert down.prior[0] <= down.interval[0] <= down.median <= down.interval[1]
+    assert down.interval[0] <= down.median <= down.interval[1]
+    assert down.prior[0] < down.prior[1]
     limit = estimates["ap.home.queue_limit"]
     assert (limit.identified, limit.unit) == (False, "packets")
     assert "a line faster than the Wi-Fi" in limit.needs

@@ -9,7 +9,7 @@ import re
 from contextlib import redirect_stdout
 
 import pytest
-from conftest import REPOSITORY
+from conftest import COMMAND, REPOSITORY
 
 PAGE = REPOSITORY / "docs/how-to/python.md"
 NOTEBOOKS = [REPOSITORY / "docs" / name for name in ("tutorials/5-notebook.ipynb", "how-to/gallery.ipynb")]
@@ -17,6 +17,8 @@ NOTEBOOKS = [REPOSITORY / "docs" / name for name in ("tutorials/5-notebook.ipynb
 
 def test_the_examples_of_the_page(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    # In an activated environment, its programs come first.
+    monkeypatch.setenv("PATH", f"{COMMAND.parent}{os.pathsep}{os.environ['PATH']}")
     blocks = re.findall(r"^```pycon\n(.*?)^```$", PAGE.read_text(), re.M | re.S)
     assert len(blocks) >= 7
     parser, runner = doctest.DocTestParser(), doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)

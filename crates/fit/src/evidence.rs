@@ -314,3 +314,16 @@ fn middle(sorted: &[f64]) -> Option<f64> {
     let own = sorted.get(cut..sorted.len() - cut).filter(|own| !own.is_empty())?;
     Some(own.iter().sum::<f64>() / own.len() as f64)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::middle;
+
+    #[test]
+    fn the_middle_half_has_no_outliers() {
+        assert_eq!(middle(&[]), None);
+        assert_eq!(middle(&[5.0]), Some(5.0));
+        assert_eq!(middle(&[1.0, 3.0, 4.0, 900.0]), Some(3.5));
+        assert_eq!(middle(&[0.0, 0.0, 2.0, 2.0, 2.0, 8.0, 9.0, 9.0]), Some(3.5));
+    }
+}
