@@ -17,7 +17,7 @@ const OWN_SERVER_NOTE: &str = "it measured against its own server, which the run
 const MAX_NOTES: usize = 16;
 
 /// Help for a loss after which the results may arrive.
-pub(super) const LATER: &str =
+const LATER: &str =
     "; help: when it is reachable again it delivers its results, and `netburn report` then includes them";
 
 impl RunCoordinator {
@@ -348,7 +348,8 @@ impl RunCoordinator {
             }
             _ => (now, loss),
         };
-        if session.delivers_later(loss.cause) {
+        // Results that arrive later do not complete a run that needs all agents.
+        if self.setup.timeouts.max_absence.is_none() && session.delivers_later(loss.cause) {
             loss.detail += LATER;
         }
         loss.detail = messages::shorten(loss.detail, messages::MAX_TEXT);

@@ -1,6 +1,5 @@
 //! Lost connections and reconnects.
 
-use super::participants::LATER;
 use super::{Output, RunCoordinator, RunPhase, SILENCE_TIMEOUT};
 use crate::controller::protocol_state::{ConnectionId, Stage};
 use crate::controller::roster::State;
@@ -138,9 +137,7 @@ impl RunCoordinator {
             } else {
                 session.description()
             };
-            // Results that arrive later do not complete such a run.
-            let why = loss.to_string();
-            Some(format!("{who} left: {}", why.strip_suffix(LATER).unwrap_or(&why)))
+            Some(format!("{who} left: {loss}"))
         })
     }
 }
