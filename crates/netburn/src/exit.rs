@@ -69,6 +69,14 @@ impl CliError {
             CliError::Command(status, _) => *status,
         }
     }
+
+    /// Text of the error.
+    pub(crate) fn into_message(self) -> String {
+        match self {
+            CliError::Usage(why) | CliError::Failed(why) | CliError::Command(_, why) => why,
+            CliError::BrokenPipe => "a pipe was closed".to_owned(),
+        }
+    }
 }
 
 /// Returns the exit status of a run with this summary.

@@ -14,8 +14,9 @@ use std::path::PathBuf;
 /// is the server, so it should be wired to the router.
 ///
 /// The measurement has phases of 4 s: idle, each device alone, pairs, and all devices, down and up. Before it begins, netburn
-/// prints how long it takes and how much it transfers at most. Above 2 GB it asks for confirmation. Then netburn simulates some hundred models, and writes the one
-/// that behaves like your network to network.toml in the folder of the record. Standard output shows what was found.
+/// prints how long it takes and how much it transfers at most. Above 2 GB it asks for confirmation. Then netburn simulates some
+/// hundred models, and writes the one that behaves like your network to network.toml in the folder of the record. Standard
+/// output shows what was found.
 ///
 /// If a device leaves, or if the model does not explain the measurement, the exit status is 3.
 #[derive(Debug, Args)]

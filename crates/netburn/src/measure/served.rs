@@ -79,9 +79,9 @@ impl ServedMeasurements {
 
     /// Starts a measurement unless there is one.
     fn begin(&self, devices: &[Device]) -> Result<(), String> {
-        let (schedule, plan) = planned(devices).map_err(text)?;
+        let (schedule, plan) = planned(devices).map_err(CliError::into_message)?;
         let job = Job {
-            environment: environment(self.fleet.clone(), None).map_err(text)?,
+            environment: environment(self.fleet.clone(), None).map_err(CliError::into_message)?,
             folder: default_folder(&self.runs),
             schedule,
             plan,
@@ -115,8 +115,8 @@ impl Measurements for ServedMeasurements {
             }
             let devices = self.joined().await?;
             let names: Vec<String> = devices.iter().map(|device| device.name.clone()).collect();
-            check_names(&names).map_err(text)?;
-            let (schedule, plan) = planned(&devices).map_err(text)?;
+            check_names(&names).map_err(CliError::into_message)?;
+            let (schedule, plan) = planned(&devices).map_err(CliError::into_message)?;
             Ok(Offer {
                 devices: names,
                 extent: extent(&schedule, &plan),
@@ -127,7 +127,7 @@ impl Measurements for ServedMeasurements {
 
     fn start(&self, names: Vec<String>) -> MeasurementFuture<'_, Result<(), String>> {
         Box::pin(async move {
-            check_names(&names).map_err(text)?;
+            check_names(&names).map_err(CliError::into_message)?;
             let joined = self.joined().await?;
             let chosen = names.iter().map(|name| {
                 let found = joined.iter().find(|device| device.name == *name);
@@ -189,7 +189,8 @@ impl Job {
     fn measured(&self, cancel: Cancel) -> Result<MeasurementState, String> {
         let observer = |event: Event<'_>| self.observe(&event);
         let control = RunControl::new(cancel, &observer);
-        let done = repeat(&self.plan, &self.environment, &self.folder, &control).map_err(|error| text(error.into()))?;
+        let done = repeat(&self.plan, &self.environment, &self.folder, &control)
+            .map_err(|error| CliError::from(error).into_message())?;
         keep_page(&done);
         if is_interrupted(&done) {
             return Err("the measurement was stopped, so there is no model of the network".to_owned());
@@ -203,7 +204,7 @@ impl Job {
             run: run.clone(),
             models: 0,
         });
-        let measurement = observed(folder).map_err(text)?;
+        let measurement = observed(folder).map_err(CliError::into_message)?;
         let progress = |models: usize| {
             self.set(MeasurementState::Modelling {
                 run: run.clone(),
@@ -212,8 +213,8 @@ impl Job {
         };
         // One processor is left to the controller.
         let threads = processors().saturating_sub(1).max(1);
-        let result = fit::simulated(&measurement, SEED, threads, &progress).map_err(text)?;
-        fit::write(&result, &folder.join(MODEL)).map_err(text)?;
+        let result = fit::simulated(&measurement, SEED, threads, &progress).map_err(CliError::into_message)?;
+        fit::write(&result, &folder.join(MODEL)).map_err(CliError::into_message)?;
         Ok(MeasurementState::Done {
             run,
             findings: Findings::new(&result).text(WIDTH),
@@ -284,13 +285,6 @@ fn run_of(state: &MeasurementState) -> Option<String> {
 fn name_of(folder: &Path) -> String {
     let name = folder.file_name().unwrap_or_default();
     name.to_string_lossy().into_owned()
-}
-
-fn text(error: CliError) -> String {
-    match error {
-        CliError::Usage(why) | CliError::Failed(why) | CliError::Command(_, why) => why,
-        CliError::BrokenPipe => "a pipe was closed".to_owned(),
-    }
 }
 
 /// A note as a sentence.
