@@ -4,7 +4,7 @@ use super::{program, run_plan, temporary_folder};
 use crate::args::TwinArgs;
 use crate::exit::{CliError, ExitStatus, eprint_message, print_stdout};
 use netburn_dev::store::Store;
-use netburn_dev::twin::{CheckError, HouseResult, Subject, Truth, check, page};
+use netburn_dev::twin::{CheckError, Extent, HouseResult, Truth, check, page};
 use netburn_fit::houses::House;
 use netburn_record::{Run, Summary};
 use netburn_runner::pool::processors;
@@ -54,8 +54,8 @@ fn threads(args: &TwinArgs) -> usize {
 
 fn simulated(house: &House, number: u64, args: &TwinArgs) -> Result<HouseResult, CliError> {
     let run = house.measure(Seed(number + MEASURED)).map_err(CliError::failed)?;
-    let subject = if args.fits { Subject::Fit } else { Subject::Simulated };
-    check(house, number, &run, threads(args), &subject).map_err(CliError::failed)
+    let extent = if args.fits { Extent::Fit } else { Extent::Simulated };
+    check(house, number, &run, threads(args), &extent).map_err(CliError::failed)
 }
 
 /// The house and the changed houses in the lab, one run of each.
@@ -69,12 +69,8 @@ fn in_lab(house: &House, number: u64, args: &TwinArgs) -> Result<HouseResult, Cl
         run: &|plan| in_lab_once(plan, &lab, folder.path()),
         is_real_time: true,
     };
-    let subject = if args.fits {
-        Subject::Fit
-    } else {
-        Subject::Played(&truth)
-    };
-    check(house, number, &run, threads(args), &subject).map_err(CliError::failed)
+    let extent = if args.fits { Extent::Fit } else { Extent::Played(&truth) };
+    check(house, number, &run, threads(args), &extent).map_err(CliError::failed)
 }
 
 fn in_lab_once(plan: &Plan, lab: &dyn RunEnvironment, folder: &Path) -> Result<Vec<Summary>, CheckError> {

@@ -78,7 +78,7 @@ pub struct Truth<'a> {
 }
 
 /// Extent of the check of a house.
-pub enum Subject<'a> {
+pub enum Extent<'a> {
     /// The fitted parameters only.
     Fit,
     /// Also predictions; the simulator plays the changed house.
@@ -100,7 +100,7 @@ pub fn check(
     seed: u64,
     run: &Run,
     threads: usize,
-    subject: &Subject<'_>,
+    extent: &Extent<'_>,
 ) -> Result<HouseResult, CheckError> {
     let settings = Settings {
         seed: Seed(seed),
@@ -127,10 +127,10 @@ pub fn check(
         run: &simulated,
         is_real_time: false,
     };
-    let truth = match subject {
-        Subject::Fit => return Ok(result),
-        Subject::Simulated => &simulator,
-        Subject::Played(truth) => truth,
+    let truth = match extent {
+        Extent::Fit => return Ok(result),
+        Extent::Simulated => &simulator,
+        Extent::Played(truth) => truth,
     };
     let load = twin::household(house.names())?;
     let models = twin::models(&load, &fitted.scenarios(PREDICTING_MODELS))?;

@@ -13,5 +13,5 @@ pub mod page;
 mod result;
 
 pub use changes::{HouseChange, changes};
-pub use check::{CheckError, IN_REAL_TIME, Subject, Truth, check, load_of};
+pub use check::{CheckError, Extent, IN_REAL_TIME, Truth, check, load_of};
 pub use result::{HouseResult, Interval, ParameterResult, Predicted, Remedy, Verdicts};
