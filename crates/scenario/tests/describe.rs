@@ -105,6 +105,17 @@ fn the_wan_link_is_listed() {
         lines[2],
         "  WAN link: unlimited down, 2 Mbit/s up, 1 % loss, queue of 64 KiB"
     );
+    let lines = access_point(&format!(
+        "{radio}\nwan = {{ up = \"2 Mbit/s\", queue = \"64 KiB\", queue_up = \"32 KiB\" }}"
+    ));
+    assert_eq!(
+        lines[2],
+        "  WAN link: unlimited down, 2 Mbit/s up, queue of 64 KiB down, queue of 32 KiB up"
+    );
+    let lines = access_point(&format!(
+        "{radio}\nwan = {{ up = \"2 Mbit/s\", queue_up = \"32 KiB\" }}"
+    ));
+    assert_eq!(lines[2], "  WAN link: unlimited down, 2 Mbit/s up, queue of 32 KiB up");
 }
 
 #[test]
