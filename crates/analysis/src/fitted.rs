@@ -18,6 +18,8 @@ const MAX_VALUE: f64 = 1e9;
 /// Share of the values of a good model that are inside their 90 % intervals, at least. Values of one phase depend on each
 /// other, so that the share of a few dozen is often below 90 %.
 const GOOD: f64 = 0.8;
+/// Added to latencies before their ratio, in ms, so that differences far below it do not count. The fit does the same.
+pub const LATENCY_OFFSET_MS: f64 = 5.0;
 
 /// A fitted model, as `netburn fit --format json` prints it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -145,7 +147,7 @@ impl ObservationView {
     pub fn distance(&self) -> f64 {
         let offset = match self.quantity {
             QuantityName::Goodput | QuantityName::Rate => 0.01,
-            QuantityName::Latency => 5.0,
+            QuantityName::Latency => LATENCY_OFFSET_MS,
         };
         let ratio = |high: f64, low: f64| ((high.max(0.0) + offset) / (low.max(0.0) + offset)).ln();
         let [low, high] = self.interval;

@@ -38,6 +38,36 @@ pub enum Quantity {
     Rate(Direction),
 }
 
+impl Quantity {
+    /// Name in documents and tables.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Quantity::Goodput(_) => "goodput",
+            Quantity::Latency(..) => "latency",
+            Quantity::Rate(_) => "rate",
+        }
+    }
+
+    /// Direction of a goodput or a rate.
+    #[must_use]
+    pub const fn direction(self) -> Option<Direction> {
+        match self {
+            Quantity::Goodput(direction) | Quantity::Rate(direction) => Some(direction),
+            Quantity::Latency(..) => None,
+        }
+    }
+
+    /// Host that answers the probes of a latency, and the percentile.
+    #[must_use]
+    pub const fn probe(self) -> Option<(ProbeTarget, u8)> {
+        match self {
+            Quantity::Latency(target, level) => Some((target, level)),
+            Quantity::Goodput(_) | Quantity::Rate(_) => None,
+        }
+    }
+}
+
 /// Name of an observation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key {

@@ -72,6 +72,17 @@ pub struct Settings {
     pub length: Duration,
 }
 
+impl Settings {
+    /// Most simulations of a fit. A fit that drops disciplines needs fewer in its last part.
+    #[must_use]
+    pub fn simulations(&self) -> usize {
+        let (pilot, disciplines) = (self.pilot.max(4), DISCIPLINES.len());
+        let last = self.members.max(KEPT * pilot);
+        // The misfit of the printed model has repeats of its own.
+        COMMON_FACTOR * pilot + COMPARISON * disciplines * pilot + 2 * last + 2 * REPEATS
+    }
+}
+
 impl Default for Settings {
     fn default() -> Self {
         Settings {
@@ -99,6 +110,9 @@ pub enum SimulationError {
     /// The simulator rejects the plan.
     #[error("cannot simulate a model: {0}")]
     Simulate(#[from] SimulateError),
+    /// The caller stopped the fit: an answer of its [`Map`].
+    #[error("the fit was stopped")]
+    Stopped,
 }
 
 /// Input of the inference: the observations of the run, and how they are simulated.

@@ -83,7 +83,8 @@ fn covers(fit: &Fit, parameter: Parameter, truth: f64) {
 #[test]
 #[cfg_attr(not(feature = "all-tests"), ignore = "takes many seconds: scripts/test runs it")]
 fn a_simulated_network_is_found() {
-    let run = measured(HOUSE, &["laptop", "tablet"]);
+    let house = HOUSE.replace("queue = \"400 KiB\"", "queue_down = \"400 KiB\", queue_up = \"60 KiB\"");
+    let run = measured(&house, &["laptop", "tablet"]);
     let result = fit(&measurement(&run), &Settings::default(), &in_order).expect("the models can be simulated");
     assert_eq!(
         result.disciplines[0].0,
@@ -96,6 +97,9 @@ fn a_simulated_network_is_found() {
     within(&result, Parameter::Line(Direction::Down), 60.0, 0.05);
     within(&result, Parameter::Line(Direction::Up), 6.0, 0.05);
     covers(&result, Parameter::LineQueue(Direction::Down), 400.0);
+    covers(&result, Parameter::LineQueue(Direction::Up), 60.0);
+    let up = result.estimate(Parameter::LineQueue(Direction::Up));
+    assert!(up.expect("each parameter has an estimate").interval.1 < 200.0, "{up:?}");
     covers(&result, Parameter::QueueLimit, 500.0);
     // The result is a scenario that can be simulated, and a measurement of it shows the same line.
     let again = simulate(&result.scenario, Seed(5)).expect("the fitted scenario can be simulated");
@@ -108,6 +112,66 @@ fn a_simulated_network_is_found() {
         .count();
     assert!(comments >= 4, "{}", result.scenario);
     draws_are_scenarios(&result);
+}
+
+/// A line that is faster than the Wi-Fi, so that other networks on the channel take from the goodput.
+const FULL_CHANNEL: &str = r#"
+[server.link]
+delay = "9 ms"
+[ap.home]
+queue = "airtime"
+wan = { down = "300 Mbit/s", up = "300 Mbit/s", delay = "4 ms" }
+[ap.home.radio.5g]
+standard = "802.11n"
+width = "20 MHz"
+channel_busy = "30 %"
+[station.laptop]
+joins = "home.5g"
+signal = "-52 dBm"
+workload = "browsing"
+[station.tablet]
+joins = "home.5g"
+streams = 1
+signal = "-65 dBm"
+"#;
+
+/// The rates of the links show the goodput that a free channel would give.
+#[test]
+#[cfg_attr(not(feature = "all-tests"), ignore = "takes many seconds: scripts/test runs it")]
+fn other_networks_are_told_from_weak_signals() {
+    let busy = |house: &str| {
+        let run = measured(house, &["laptop", "tablet"]);
+        let result = fit(&measurement(&run), &settings(), &in_order).expect("the models can be simulated");
+        let estimate = result.estimate(Parameter::Busy);
+        estimate.expect("each parameter has an estimate").interval
+    };
+    let (low, high) = busy(FULL_CHANNEL);
+    assert!((low..=high).contains(&0.3), "{low} to {high}");
+    let (_, free) = busy(&FULL_CHANNEL.replace("30 %", "0 %"));
+    assert!(free < low, "{low} to {high}, and at most {free} on a free channel");
+}
+
+#[test]
+fn a_fit_needs_no_more_simulations_than_it_says() {
+    let count = std::cell::Cell::new(0);
+    let counted = |more: usize, work: &(dyn Fn(usize) -> Predicted + Sync)| {
+        count.set(count.get() + more);
+        in_order(more, work)
+    };
+    let run = measured(HOUSE, &["laptop", "tablet"]);
+    let few = Settings {
+        pilot: 4,
+        members: 4,
+        ..Settings::default()
+    };
+    fit(&measurement(&run), &few, &counted).expect("the models can be simulated");
+    // Forty at most are of the last part, in which disciplines were dropped.
+    assert!(
+        count.get() <= few.simulations() && count.get() + 40 > few.simulations(),
+        "{} of {}",
+        count.get(),
+        few.simulations()
+    );
 }
 
 /// Equally likely models have the probabilities of the disciplines, up to the share of one model.

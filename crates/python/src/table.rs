@@ -10,7 +10,6 @@ use arrow_array::{
 use arrow_schema::ffi::FFI_ArrowSchema;
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use netburn_fit::Fit;
-use netburn_fit::evidence::Quantity;
 use netburn_fit::result::{Draw, Observation};
 use netburn_record::table_values::TableValue;
 use netburn_record::{Column, Error, Run, RunTable, Values};
@@ -321,33 +320,18 @@ impl Table {
         add("phase", "transfers during the measurement", phases, false);
         let stations = text(&|one| Some(schedule.stations[one.key.station].clone()));
         add("station", "", stations, false);
-        let quantities = text(&|one| {
-            Some(match one.key.quantity {
-                Quantity::Goodput(_) => "goodput".to_owned(),
-                Quantity::Latency(..) => "latency".to_owned(),
-                Quantity::Rate(_) => "rate".to_owned(),
-            })
-        });
+        let quantities = text(&|one| Some(one.key.quantity.name().to_owned()));
         add(
             "quantity",
             "goodput, latency, or rate of the Wi-Fi link",
             quantities,
             false,
         );
-        let directions = text(&|one| match one.key.quantity {
-            Quantity::Goodput(direction) | Quantity::Rate(direction) => Some(direction.key().to_owned()),
-            Quantity::Latency(..) => None,
-        });
+        let directions = text(&|one| Some(one.key.quantity.direction()?.key().to_owned()));
         add("direction", "direction of a goodput or of a rate", directions, true);
-        let targets = text(&|one| match one.key.quantity {
-            Quantity::Goodput(_) | Quantity::Rate(_) => None,
-            Quantity::Latency(target, _) => Some(target.to_string()),
-        });
+        let targets = text(&|one| Some(one.key.quantity.probe()?.0.to_string()));
         add("target", "host that answers the probes of a latency", targets, true);
-        let percentiles = each().map(|one| match one.key.quantity {
-            Quantity::Goodput(_) | Quantity::Rate(_) => None,
-            Quantity::Latency(_, level) => Some(u64::from(level)),
-        });
+        let percentiles = each().map(|one| Some(u64::from(one.key.quantity.probe()?.1)));
         let percentiles = Arc::new(percentiles.collect::<UInt64Array>());
         add("percentile", "percentile of a latency", percentiles, true);
         let units = text(&|one| Some(one.key.unit().to_owned()));

@@ -107,13 +107,16 @@ fn farthest(fit: &FittedView, station: &str) -> String {
         QuantityName::Goodput | QuantityName::Rate => Unit::Mbps,
         QuantityName::Latency => Unit::Ms,
     };
+    let noun = match one.quantity {
+        QuantityName::Goodput => "goodput",
+        QuantityName::Rate => "link rate",
+        QuantityName::Latency => "round trip",
+    };
     let what = match (one.direction, one.host(), one.percentile) {
-        (Some(Way::Down), ..) if one.quantity == QuantityName::Rate => "link rate down".to_owned(),
-        (Some(Way::Up), ..) if one.quantity == QuantityName::Rate => "link rate up".to_owned(),
-        (Some(Way::Down), ..) => "goodput down".to_owned(),
-        (Some(Way::Up), ..) => "goodput up".to_owned(),
-        (None, Some(host), Some(50)) => format!("median round trip to the {}", host_name(host)),
-        (None, Some(host), Some(level)) => format!("p{level} round trip to the {}", host_name(host)),
+        (Some(Way::Down), ..) => format!("{noun} down"),
+        (Some(Way::Up), ..) => format!("{noun} up"),
+        (None, Some(host), Some(50)) => format!("median {noun} to the {}", host_name(host)),
+        (None, Some(host), Some(level)) => format!("p{level} {noun} to the {}", host_name(host)),
         _ => "value".to_owned(),
     };
     let load = fit

@@ -1,9 +1,9 @@
 //! A fit as a document.
 
-use netburn_fit::evidence::Quantity;
 use netburn_fit::result::Observation;
 use netburn_fit::schedule::{Flow, Phase, Schedule};
 use netburn_fit::{Estimate, Fit};
+use netburn_workload::Direction;
 use serde_json::{Value, json};
 
 /// The document of `netburn fit --format json`, of a fit to the run with this name. `netburn_analysis::fitted` reads it.
@@ -58,22 +58,36 @@ fn phase(phase: &Phase, schedule: &Schedule) -> Value {
 }
 
 fn observation(one: &Observation, schedule: &Schedule) -> Value {
-    let (quantity, direction, target, percentile) = match one.key.quantity {
-        Quantity::Goodput(direction) => ("goodput", Some(direction.key()), None, None),
-        Quantity::Rate(direction) => ("rate", Some(direction.key()), None, None),
-        Quantity::Latency(target, level) => ("latency", None, Some(target.to_string()), Some(level)),
-    };
+    let quantity = one.key.quantity;
     json!({
         "phase": one.key.phase + 1,
         "station": schedule.stations[one.key.station],
-        "quantity": quantity,
-        "direction": direction,
-        "target": target,
-        "percentile": percentile,
+        "quantity": quantity.name(),
+        "direction": quantity.direction().map(Direction::key),
+        "target": quantity.probe().map(|(target, _)| target.to_string()),
+        "percentile": quantity.probe().map(|(_, level)| level),
         "unit": one.key.unit(),
         "measured": one.measured,
         "modelled": one.modelled[1],
         "interval": [one.interval.0, one.interval.1],
         "inside": one.agrees(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use netburn_analysis::fitted::LATENCY_OFFSET_MS;
+    use netburn_fit::evidence::{Key, Quantity};
+    use netburn_workload::ProbeTarget;
+
+    /// The axis of the fit is the logarithm of the latency and the offset.
+    #[test]
+    fn a_page_weighs_latencies_as_the_fit() {
+        let key = Key {
+            phase: 0,
+            station: 0,
+            quantity: Quantity::Latency(ProbeTarget::Near, 50),
+        };
+        assert!((key.in_unit(0.0) - (1.0 - LATENCY_OFFSET_MS)).abs() < 1e-12);
+    }
 }
