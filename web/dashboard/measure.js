@@ -57,13 +57,13 @@ export class Measurement {
         el("p", { id: "measure-status", role: "status" }, last.text),
         el("progress", { max: 1, value: last.part, "aria-label": "Progress of the measurement" }),
         el("p", { class: "facts" }, "Keep the screens of phones on, with the page in the foreground, and don't move the devices."),
-        el("p", {}, el("button", { id: "measure-stop", type: "button", onclick: () => this.update(() => post("stop-measurement")) }, "Stop"), last.run && [" ", el("a", { href: viewUrl({ live: last.run }) }, "Live view")]),
+        el("p", {}, this.stopping(), last.run && [" ", el("a", { href: viewUrl({ live: last.run }) }, "Live view")]),
       ];
     }
     if (last.state === "modelling") {
       return [
         el("p", { id: "measure-status", role: "status" }, `Simulating models of the network: ${last.models} so far. This can take some minutes. The devices are not needed any more.`),
-        el("p", {}, this.report(last.run)),
+        el("p", {}, this.stopping(), " ", this.report(last.run)),
       ];
     }
     return [...this.result(last), ...this.beginning(offer, problem, last.state !== "none")];
@@ -74,7 +74,7 @@ export class Measurement {
       return [
         el("p", { id: "measure-status", role: "status" }, "The measurement is finished. ", this.report(last.run)),
         el("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "Findings" }, el("pre", { id: "findings" }, last.findings)),
-        el("p", {}, "On the computer of this server, this command simulates remedies: ", el("code", {}, last.next)),
+        last.next && el("p", {}, "On the computer of this server, this command simulates remedies: ", el("code", {}, last.next)),
       ];
     }
     if (last.state === "failed") {
@@ -94,6 +94,10 @@ export class Measurement {
       el("p", { class: "facts" }, "It loads the network, so calls and films of others suffer meanwhile. Keep the screens of phones on."),
       el("p", {}, el("button", { id: "measure-start", type: "button", class: "strong", onclick: start }, "Start the measurement")),
     ];
+  }
+
+  stopping() {
+    return el("button", { id: "measure-stop", type: "button", onclick: () => this.update(() => post("stop-measurement")) }, "Stop");
   }
 
   report(run) {

@@ -259,6 +259,16 @@ impl FittedView {
 /// # Errors
 /// The file can't be read, or is not a fit of this run.
 pub fn stored(folder: &Path, stations: &[&str]) -> Result<Option<FittedView>, String> {
+    let text = document(folder)?;
+    let view = text.map(|text| read(&text, stations));
+    view.transpose().map_err(|why| format!("{FILE}: {why}"))
+}
+
+/// Text of the file in the folder of a run; `None` without a file.
+///
+/// # Errors
+/// The file can't be read, or it is too large.
+pub fn document(folder: &Path) -> Result<Option<String>, String> {
     let path = folder.join(FILE);
     let invalid = |why: String| format!("{FILE}: {why}");
     let found = match std::fs::symlink_metadata(&path) {
@@ -269,7 +279,7 @@ pub fn stored(folder: &Path, stations: &[&str]) -> Result<Option<FittedView>, St
         return Err(invalid(format!("expected a file of at most {MAX_SIZE} bytes")));
     }
     let text = std::fs::read_to_string(path).map_err(|error| invalid(error.to_string()))?;
-    read(&text, stations).map(Some).map_err(invalid)
+    Ok(Some(text))
 }
 
 /// Reads the document of a fit to a run with these stations.

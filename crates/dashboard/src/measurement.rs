@@ -71,8 +71,8 @@ pub enum MeasurementState {
         run: String,
         /// Results, as lines.
         findings: String,
-        /// Command that recommends a remedy.
-        next: String,
+        /// Command that recommends a remedy. `None` if no model explains the measurement.
+        next: Option<String>,
     },
     /// It has no result.
     Failed {

@@ -51,6 +51,9 @@ pub struct Home {
     pub highest: [Option<f64>; 2],
     /// True if the phase with this sum filled the line: down and up. `None` if that is not visible.
     pub line_full: [Option<bool>; 2],
+    /// True if probes reached a hop beyond the router, so that the line of the model is the internet line. Otherwise it is the
+    /// path to the server, which may be in the home.
+    pub has_internet_line: bool,
 }
 
 impl Home {
@@ -59,6 +62,7 @@ impl Home {
         let recorded = links.iter().find_map(LinkSamples::band);
         let band = recorded.unwrap_or(Band::Ghz5);
         let view = View { schedule, keys, values };
+        let mut known = keys.iter().zip(values).filter(|(_, value)| value.is_some());
         let directions = [Direction::Down, Direction::Up];
         Home {
             stations: schedule.stations.clone(),
@@ -67,6 +71,7 @@ impl Home {
             signals: links.iter().map(LinkSamples::signal_dbm).collect(),
             highest: directions.map(|direction| Some(view.sums(direction).first()?.0)),
             line_full: directions.map(|direction| view.fills_line(direction)),
+            has_internet_line: known.any(|(key, _)| key.is_of_line()),
         }
     }
 

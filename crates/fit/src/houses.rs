@@ -107,6 +107,7 @@ impl House {
                 signals: vec![None; stations],
                 highest: [None; 2],
                 line_full: [None; 2],
+                has_internet_line: true,
             },
         }
     }

@@ -8,6 +8,7 @@
 //! Modules, from the top:
 //!
 //! - [`result`]: estimates with their intervals, and the scenario.
+//! - [`models`]: models with their probabilities, and their scenarios.
 //! - `infer`: the ensembles. `assimilate`: ES-MDA.
 //! - [`home`]: the model, its parameters and their priors.
 //! - [`measurement`]: observations of a run, or the reason for which there are too few. [`evidence`]: goodput and latency. [`links`]: rates
@@ -25,11 +26,13 @@ pub mod houses;
 mod infer;
 pub mod links;
 pub mod measurement;
+pub mod models;
 pub mod result;
 pub mod schedule;
 
 pub use difference::Difference;
 pub use infer::{Map, Predicted, Settings, SimulationError, model_variance, simulated};
 pub use measurement::{CannotFit, Measurement};
+pub use models::{Draw, InvalidModels, Models};
 pub use result::{Estimate, Fit, fit};
 pub use schedule::Schedule;

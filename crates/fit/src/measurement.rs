@@ -190,8 +190,7 @@ fn gaps(schedule: &Schedule, home: &Home, keys: &[Key], values: &[Option<f64>]) 
     if schedule.phases.iter().all(|phase| !phase.flows.is_empty()) {
         gaps.push("no idle phase: the delays without load are not visible".to_owned());
     }
-    let mut known = keys.iter().zip(values).filter(|(_, value)| value.is_some());
-    if !known.any(|(key, _)| key.is_of_line()) {
+    if !home.has_internet_line {
         gaps.push(
             "no probe reached a hop beyond the router: the line of the model is the path to the server, which is the internet \
              line only if the server is outside"

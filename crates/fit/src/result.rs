@@ -1,9 +1,10 @@
 //! The result of a fit: estimates with their intervals, and the scenario.
 
 use crate::evidence::Key;
-use crate::home::{Comments, Home, NoComments, Parameter};
+use crate::home::{Comments, Home, Parameter};
 use crate::infer::{Group, Map, Posterior, Problem, Settings, SimulationError, infer, misfit, model_variance};
 use crate::measurement::Measurement;
+use crate::models::{Draw, Models};
 use crate::schedule::Schedule;
 use netburn_medium::queue::QueueKind;
 use netburn_units::Seed;
@@ -15,10 +16,6 @@ const NARROW: f64 = 1.0 / 3.0;
 const LINE_FULL: f64 = 1.2;
 /// A line that was full is identified if the logarithm of the ratio of its interval's bounds is below this.
 const LINE_NARROW: f64 = 0.25;
-/// Probability from which a discipline is identified.
-const LIKELY: f64 = 0.9;
-/// Mean square of the differences from which the model does not explain the run.
-const POOR: f64 = 4.0;
 /// Probability of the disciplines that have a parameter, below which the run says nothing about it.
 const POSSIBLE: f64 = 0.05;
 /// Difference of an observation, in standard deviations, from which it is listed.
@@ -31,40 +28,20 @@ pub const NORMAL_95: f64 = 1.645;
 /// Result of a fit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fit {
-    /// Seed of its random numbers.
-    pub seed: Seed,
-    /// Queue disciplines of the access point with their probabilities, the likeliest first.
-    pub disciplines: Vec<(QueueKind, f64)>,
+    /// Models with their probabilities.
+    pub models: Models,
     /// All parameters.
     pub estimates: Vec<Estimate>,
-    /// Mean square of the differences between the run and the model, in standard deviations. About 1 if the model explains
-    /// the run.
-    pub misfit: f64,
     /// Observations that the model does not explain, one sentence each.
     pub unexplained: Vec<String>,
     /// Gaps: properties that the run can't show, one sentence each.
     pub gaps: Vec<String>,
     /// Assumptions about all networks, one sentence each.
     pub assumptions: Vec<String>,
-    /// Models of the posterior with their probabilities, which sum to 1.
-    pub draws: Vec<Draw>,
-    /// Measured values beside the predictions of these models.
+    /// Measured values beside the predictions of the models.
     pub observations: Vec<Observation>,
     /// The scenario, with a comment for each key.
     pub scenario: String,
-    home: Home,
-    schedule: Schedule,
-}
-
-/// One model of the posterior.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Draw {
-    /// Queue discipline of the access point.
-    pub discipline: QueueKind,
-    /// Probability.
-    pub probability: f64,
-    /// Values of the parameters in their units, in the order of [`Fit::estimates`].
-    pub values: Vec<f64>,
 }
 
 /// One observation of the run.
@@ -167,7 +144,7 @@ impl Fit {
     fn new(
         problem: &Problem<'_>,
         posterior: &Posterior,
-        estimates: Vec<Estimate>,
+        mut estimates: Vec<Estimate>,
         predicted: &[Vec<f64>],
         gaps: Vec<String>,
         seed: Seed,
@@ -175,28 +152,32 @@ impl Fit {
         let groups = posterior.groups.iter();
         let mut disciplines: Vec<(QueueKind, f64)> = groups.map(|group| (group.discipline, group.weight)).collect();
         disciplines.sort_by(|one, other| other.1.total_cmp(&one.1));
+        let models = Models::fitted(
+            (problem.home, problem.schedule),
+            (seed, misfit(problem, predicted, &posterior.errors.total)),
+            disciplines,
+            estimates.iter().map(|estimate| estimate.median).collect(),
+            draws(problem, posterior),
+        );
+        for estimate in &mut estimates {
+            estimate.is_identified &= models.is_precise();
+        }
         let comments = EstimateComments {
             estimates: &estimates,
-            disciplines: &disciplines,
+            models: &models,
         };
         let value = |parameter: Parameter| comments.estimate(parameter).median;
         let scenario = problem
             .home
-            .scenario(&value, disciplines[0].0, problem.schedule, &comments);
-        let total = misfit(problem, predicted, &posterior.errors.total);
+            .scenario(&value, models.disciplines[0].0, problem.schedule, &comments);
         Fit {
-            seed,
-            estimates: estimates.clone(),
-            misfit: total,
             unexplained: unexplained(problem, posterior, predicted),
             gaps,
-            draws: draws(problem, posterior),
             observations: observations(problem, posterior),
             assumptions: assumptions(problem.home),
             scenario,
-            disciplines,
-            home: problem.home.clone(),
-            schedule: problem.schedule.clone(),
+            estimates,
+            models,
         }
         .with_header()
     }
@@ -204,17 +185,15 @@ impl Fit {
     /// Writes the assumptions and gaps before the keys.
     fn with_header(mut self) -> Self {
         let mut header = vec!["A model of a measured network, fitted to one run.".to_owned()];
-        header.push(if self.explains() {
-            format!(
-                "The model explains the run: misfit {:.1}, where 1 is expected.",
-                self.misfit
-            )
-        } else {
-            format!(
-                "The model does not explain the run: misfit {:.1}, where 1 is expected. Do not rely on it.",
-                self.misfit
-            )
-        });
+        let extent = match (self.models.explains(), self.models.is_precise()) {
+            (true, true) => "The model explains the run",
+            (true, false) => "The model explains the run only in part, so no value is identified",
+            (false, _) => "The model does not explain the run, so do not rely on it",
+        };
+        header.push(format!(
+            "{extent}: misfit {:.1}, where 1 is expected.",
+            self.models.misfit
+        ));
         let lists = [
             ("Assumed:", &self.assumptions),
             ("This run does not show:", &self.gaps),
@@ -231,65 +210,10 @@ impl Fit {
         self
     }
 
-    /// The discipline that the run identifies; `None` if several are possible.
-    #[must_use]
-    pub fn discipline(&self) -> Option<QueueKind> {
-        let (discipline, weight) = self.disciplines[0];
-        (weight >= LIKELY).then_some(discipline)
-    }
-
-    /// True if probes reached a hop beyond the router, so that the line of the model is the internet line. Otherwise it is the
-    /// path to the server, which may be in the home.
-    #[must_use]
-    pub fn has_internet_line(&self) -> bool {
-        self.observations.iter().any(|one| one.key.is_of_line())
-    }
-
     /// Highest sum of the goodput of all stations in a phase, in Mbit/s on the line. `None` without load in this direction.
     #[must_use]
     pub fn highest(&self, direction: Direction) -> Option<f64> {
-        self.home.highest[direction as usize]
-    }
-
-    /// True if the model explains the run.
-    #[must_use]
-    pub fn explains(&self) -> bool {
-        self.misfit < POOR
-    }
-
-    /// Measurement to which the models were fitted.
-    #[must_use]
-    pub fn schedule(&self) -> &Schedule {
-        &self.schedule
-    }
-
-    /// `count` models of the posterior as scenario files, without comments. All are equally likely, so that a share of them
-    /// is a probability. A probable draw can be among them several times.
-    #[must_use]
-    pub fn scenarios(&self, count: usize) -> Vec<String> {
-        let mut draws = self.draws.iter();
-        let (mut draw, mut below) = (draws.next(), 0.0);
-        let mut at = |level: f64| {
-            while let Some(own) = draw
-                && below + own.probability < level
-            {
-                let Some(next) = draws.next() else { break };
-                below += own.probability;
-                draw = Some(next);
-            }
-            draw
-        };
-        // Systematic resampling: the levels have the same distance.
-        let levels = (0..count).map(|number| (number as f64 + 0.5) / count as f64);
-        levels.filter_map(|level| Some(self.scenario_of(at(level)?))).collect()
-    }
-
-    fn scenario_of(&self, draw: &Draw) -> String {
-        let value = |parameter: Parameter| {
-            let number = self.estimates.iter().position(|own| own.parameter == parameter);
-            draw.values[number.expect("each parameter has an estimate")]
-        };
-        self.home.scenario(&value, draw.discipline, &self.schedule, &NoComments)
+        self.models.home().highest[direction as usize]
     }
 
     /// The estimate of a parameter.
@@ -302,7 +226,7 @@ impl Fit {
 /// Comments of a fitted scenario.
 struct EstimateComments<'a> {
     estimates: &'a [Estimate],
-    disciplines: &'a [(QueueKind, f64)],
+    models: &'a Models,
 }
 
 impl EstimateComments<'_> {
@@ -318,24 +242,8 @@ impl Comments for EstimateComments<'_> {
     }
 
     fn of_discipline(&self) -> Option<String> {
-        Some(discipline_comment(self.disciplines))
+        Some(self.models.discipline_comment())
     }
-}
-
-/// The disciplines with their probabilities.
-#[must_use]
-pub fn discipline_comment(disciplines: &[(QueueKind, f64)]) -> String {
-    let likely = disciplines.iter().filter(|(_, weight)| *weight >= 0.005);
-    let listed: Vec<String> = likely
-        .map(|(kind, weight)| format!("{} {:.0} %", kind.name(), weight * 100.0))
-        .collect();
-    let listed = listed.join(", ");
-    if disciplines[0].1 >= LIKELY {
-        return format!("fitted: {listed}");
-    }
-    format!(
-        "not identified by this run: {listed}; would need downloads of several stations over a line faster than the Wi-Fi"
-    )
 }
 
 /// Estimate of the parameter with this number.

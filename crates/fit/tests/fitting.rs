@@ -87,13 +87,18 @@ fn a_simulated_network_is_found() {
     let run = measured(&house, &["laptop", "tablet"]);
     let result = fit(&measurement(&run), &Settings::default(), &in_order).expect("the models can be simulated");
     assert_eq!(
-        result.disciplines[0].0,
+        result.models.disciplines[0].0,
         QueueKind::Fifo,
         "{:?}\n{}",
-        result.disciplines,
+        result.models.disciplines,
         result.scenario
     );
-    assert!(result.explains(), "{} {:?}", result.misfit, result.unexplained);
+    assert!(
+        result.models.explains(),
+        "{} {:?}",
+        result.models.misfit,
+        result.unexplained
+    );
     within(&result, Parameter::Line(Direction::Down), 60.0, 0.05);
     within(&result, Parameter::Line(Direction::Up), 6.0, 0.05);
     covers(&result, Parameter::LineQueue(Direction::Down), 400.0);
@@ -176,11 +181,11 @@ fn a_fit_needs_no_more_simulations_than_it_says() {
 
 /// Equally likely models have the probabilities of the disciplines, up to the share of one model.
 fn draws_are_scenarios(result: &Fit) {
-    let total: f64 = result.draws.iter().map(|draw| draw.probability).sum();
+    let total: f64 = result.models.draws.iter().map(|draw| draw.probability).sum();
     assert!((total - 1.0).abs() < 1e-9, "{total}");
-    let scenarios = result.scenarios(20);
+    let scenarios = result.models.scenarios(20);
     assert_eq!(scenarios.len(), 20);
-    for (kind, probability) in &result.disciplines {
+    for (kind, probability) in &result.models.disciplines {
         let queue = format!("queue = \"{}\"\n", kind.name());
         let share = scenarios.iter().filter(|text| text.contains(&queue)).count() as f64 / 20.0;
         assert!(
@@ -241,7 +246,7 @@ fn one_station_behind_a_slow_line_does_not_show_the_discipline() {
     let measurement = measurement(&measured(&house, &["laptop"]));
     assert!(measurement.gaps[0].starts_with("one station"), "{:?}", measurement.gaps);
     let result = fit(&measurement, &settings(), &in_order).expect("the models can be simulated");
-    assert_eq!(result.discipline(), None, "{:?}", result.disciplines);
+    assert_eq!(result.models.discipline(), None, "{:?}", result.models.disciplines);
     let limit = result.estimate(Parameter::QueueLimit).expect("an estimate");
     assert!(!limit.is_identified, "{limit:?}");
     assert!(
@@ -373,7 +378,12 @@ fn a_device_has_observations_of_its_own_probes_only() {
 fn browsers_find_the_line() {
     let observed = measurement(&measured_by_browsers());
     let result = fit(&observed, &Settings::default(), &in_order).expect("the models can be simulated");
-    assert!(result.explains(), "{} {:?}", result.misfit, result.unexplained);
+    assert!(
+        result.models.explains(),
+        "{} {:?}",
+        result.models.misfit,
+        result.unexplained
+    );
     // Without probes of the access point, the run does not show that the line and not the Wi-Fi was full.
     let up = result
         .estimate(Parameter::Line(Direction::Up))

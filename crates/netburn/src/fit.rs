@@ -6,18 +6,20 @@ use crate::page;
 use crate::record::unopened;
 use crate::terminal::{document, eprint_message, overwrite_line, print_stdout, stderr_is_terminal};
 use netburn_analysis::View;
-use netburn_analysis::fitted::FILE;
-use netburn_fit::result::discipline_comment;
-use netburn_fit::{CannotFit, Fit, Measurement, Settings};
+use netburn_analysis::fitted::{self, FILE};
+use netburn_fit::{CannotFit, Fit, Measurement, Models, Settings};
 use netburn_record::Run;
 use netburn_record::run_list::inspect;
 use netburn_report::sanitise::sanitise;
 use netburn_runner::Cancel;
 use netburn_runner::pool::processors;
-use netburn_study::twin::{MEASURE_HELP, fit_json, fit_models};
+use netburn_study::twin::{MEASURE_HELP, fit_json, fit_models, models_of_fit};
 use netburn_units::Seed;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
+
+/// Seed of a fit without another one.
+pub(crate) const SEED: u64 = 1;
 
 /// `netburn fit RUN`.
 pub(crate) fn fit(args: &FitArgs) -> Result<ExitStatus, CliError> {
@@ -49,11 +51,42 @@ pub(crate) fn model(measurement: &Measurement, seed: u64, jobs: Option<u16>) -> 
             overwrite_line(&format!("{finished} models simulated"), &mut last);
         }
     };
-    let result = simulated(measurement, seed, jobs.map_or_else(processors, usize::from), &show);
+    let threads = jobs.map_or_else(processors, usize::from);
+    let result = simulated(measurement, seed, threads, &Cancel::default(), &show);
     if stderr_is_terminal() {
         overwrite_line("", &mut shown.lock().unwrap_or_else(PoisonError::into_inner));
     }
-    result
+    Ok(result?.expect("nothing stops the fit"))
+}
+
+/// Models of the measurement in a folder: those that its record keeps, if they have this seed, or else fitted ones. Without a
+/// seed, each stored fit is accepted.
+pub(crate) fn models(
+    folder: &Path,
+    measurement: &Measurement,
+    seed: Option<u64>,
+    jobs: Option<u16>,
+) -> Result<Models, CliError> {
+    match stored(folder, measurement) {
+        Ok(Some(models)) if seed.is_none_or(|seed| models.seed.0 == seed) => {
+            let seed = models.seed.0;
+            eprint_message(&format!(
+                "the models are those of the last fit, with the seed {seed}; `netburn fit` makes them again"
+            ));
+            return Ok(models);
+        }
+        Ok(_) => {}
+        Err(why) => eprint_message(&sanitise(&format!("the stored models are not used: {why}"))),
+    }
+    eprint_message("fitting models to the measurement, which takes up to a minute");
+    Ok(model(measurement, seed.unwrap_or(SEED), jobs)?.models)
+}
+
+/// Models that the record in a folder keeps.
+fn stored(folder: &Path, measurement: &Measurement) -> Result<Option<Models>, String> {
+    let text = fitted::document(folder)?;
+    let models = text.map(|text| models_of_fit(&text, measurement));
+    models.transpose().map_err(|error| format!("{FILE}: {error}"))
 }
 
 /// Writes the scenario of a model to a file. In the folder of a record, the record also keeps the model.
@@ -99,14 +132,14 @@ pub(crate) fn judged(result: &Fit) -> ExitStatus {
     eprint_message(&format!(
         "the run identifies {identified} of {} parameters; queue of the access point: {}",
         result.estimates.len(),
-        discipline_comment(&result.disciplines)
+        result.models.discipline_comment()
     ));
-    if result.explains() {
+    if result.models.explains() {
         return ExitStatus::Success;
     }
     eprint_message(&format!(
         "the model does not explain the run: misfit {:.1}, where 1 is expected",
-        result.misfit
+        result.models.misfit
     ));
     for difference in result.unexplained.iter().take(5) {
         eprint_message(&sanitise(difference));
@@ -114,21 +147,20 @@ pub(crate) fn judged(result: &Fit) -> ExitStatus {
     ExitStatus::NotMeasured
 }
 
-/// Fits on several threads. Calls `progress` with the number of models so far.
+/// Fits on several threads. Calls `progress` with the number of models so far. `None` if `cancel` was stopped.
 pub(crate) fn simulated(
     measurement: &Measurement,
     seed: u64,
     threads: usize,
+    cancel: &Cancel,
     progress: &(dyn Fn(usize) + Sync),
-) -> Result<Fit, CliError> {
+) -> Result<Option<Fit>, CliError> {
     let settings = Settings {
         seed: Seed(seed),
         ..Settings::default()
     };
     let report = |finished: usize, _: f64| progress(finished);
-    let result = fit_models(measurement, &settings, threads, &Cancel::default(), &report);
-    let result = result.map_err(|error| CliError::Failed(error.to_string()))?;
-    Ok(result.expect("only a stopped fit has no result"))
+    fit_models(measurement, &settings, threads, cancel, &report).map_err(|error| CliError::Failed(error.to_string()))
 }
 
 /// A run that is no measurement is invalid input, and one that is not reliable is no measurement.

@@ -20,8 +20,8 @@ use crate::terminal::{TerminalStyle, eprint_below, eprint_message, print_stdout}
 use devices::Gathering;
 use findings::Findings;
 use netburn_analysis::View;
-use netburn_fit::Measurement;
 use netburn_fit::schedule::{Device, MAX_STATIONS, Schedule};
+use netburn_fit::{Fit, Measurement};
 use netburn_fleet_controller::hub::State;
 use netburn_record::{RunStatus, UnixTime};
 use netburn_report::sanitise::sanitise;
@@ -105,11 +105,7 @@ fn observed(folder: &Path) -> Result<Measurement, CliError> {
 fn modelled(args: &MeasureArgs, folder: &Path) -> Result<ExitStatus, CliError> {
     let measurement = observed(folder)?;
     let model = folder.join(MODEL);
-    let again = format!(
-        "stopped: the measurement is saved, and `netburn fit {} --out {}` continues with it",
-        folder.display(),
-        model.display()
-    );
+    let again = format!("stopped: the measurement is saved, and {}", continuing(folder));
     signals::handle(move || {
         eprint_below(&again);
         std::process::exit(3);
@@ -121,8 +117,26 @@ fn modelled(args: &MeasureArgs, folder: &Path) -> Result<ExitStatus, CliError> {
     fit::write(&result, &model)?;
     print_stdout(&Findings::new(&result).text(TerminalStyle::for_stdout().width))?;
     let status = fit::judged(&result);
-    eprint_message(&format!("next: netburn explain {}", folder.display()));
+    match next(&result, folder) {
+        Some(command) => eprint_message(&format!("next: {command}")),
+        None => eprint_message(AGAIN),
+    }
     Ok(status)
+}
+
+/// Command that fits a model to a measurement without one, as the end of a sentence.
+fn continuing(folder: &Path) -> String {
+    format!(
+        "`netburn fit {0} --out {0}/{MODEL}` continues with it",
+        folder.display()
+    )
+}
+
+/// Command that recommends a remedy. `None` if the models do not explain the measurement.
+fn next(fit: &Fit, folder: &Path) -> Option<String> {
+    fit.models
+        .explains()
+        .then(|| format!("netburn explain {}", folder.display()))
 }
 
 /// The names of stations on the command line.

@@ -33,11 +33,11 @@ pub(crate) fn verify(args: &VerifyArgs) -> Result<ExitStatus, CliError> {
     };
     // A fit takes up to a minute.
     verifiable(&before, &after, &change).map_err(invalid)?;
-    let model = fit::model(&before, args.seed, args.jobs)?;
+    let models = fit::models(&args.before, &before, args.seed, args.jobs)?;
     let length = Settings::default().length;
     let threads = args.jobs.map_or_else(processors, usize::from);
-    let result = verified(&model, &before, &after, &change, length, threads).map_err(invalid)?;
-    let explains = model.explains();
+    let result = verified(&models, &before, &after, &change, length, threads).map_err(invalid)?;
+    let explains = models.explains();
     print_stdout(&match args.format {
         Format::Json => document(&described(args, &result, &after, explains)),
         Format::Text => text(&result, &after, explains),

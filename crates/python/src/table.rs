@@ -9,8 +9,9 @@ use arrow_array::{
 };
 use arrow_schema::ffi::FFI_ArrowSchema;
 use arrow_schema::{ArrowError, DataType, Field, Schema};
+use netburn_fit::Draw;
 use netburn_fit::Fit;
-use netburn_fit::result::{Draw, Observation};
+use netburn_fit::result::Observation;
 use netburn_record::table_values::TableValue;
 use netburn_record::{Column, Error, Run, RunTable, Values};
 use netburn_report::html::escaped;
@@ -276,7 +277,7 @@ impl Table {
 impl Table {
     /// The posterior of a fit: a row for each model, with its probability and its parameters.
     pub(crate) fn of_draws(fit: &Fit) -> Self {
-        let each = || fit.draws.iter();
+        let each = || fit.models.draws.iter();
         let discipline = Field::new("discipline", DataType::Utf8, false);
         let probability = Field::new("probability", DataType::Float64, false);
         let mut fields = vec![
@@ -302,7 +303,7 @@ impl Table {
 
     /// Measured values beside those of a fit.
     pub(crate) fn of_observations(fit: &Fit) -> Self {
-        let (each, schedule) = (|| fit.observations.iter(), fit.schedule());
+        let (each, schedule) = (|| fit.observations.iter(), fit.models.schedule());
         let mut fields = Vec::new();
         let mut arrays: Vec<ArrayRef> = Vec::new();
         let mut add = |name: &str, meaning: &'static str, array: ArrayRef, optional: bool| {

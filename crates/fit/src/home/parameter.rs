@@ -73,6 +73,12 @@ impl Prior {
         value.clamp(self.range.0, self.range.1)
     }
 
+    /// True if a model can have this value. It is no place on the axis.
+    #[must_use]
+    pub fn contains(&self, value: f64) -> bool {
+        (self.range.0..=self.range.1).contains(&value)
+    }
+
     /// Width of an interval, on a scale that is the same for all parameters of one kind: differences for signals and shares,
     /// ratios for the others.
     #[must_use]

@@ -114,9 +114,9 @@ pub fn check(
         line: house.line,
         discipline: house.discipline.name().to_owned(),
         shows_discipline: shows_discipline(house, &measurement),
-        found: fitted.discipline().map(|kind| kind.name().to_owned()),
-        misfit: fitted.misfit,
-        explains: fitted.explains(),
+        found: fitted.models.discipline().map(|kind| kind.name().to_owned()),
+        misfit: fitted.models.misfit,
+        explains: fitted.models.explains(),
         parameters: parameters(house, &fitted),
         predicted: Vec::new(),
         verdicts: Vec::new(),
@@ -133,7 +133,7 @@ pub fn check(
         Extent::Played(truth) => truth,
     };
     let load = twin::household(house.names())?;
-    let models = twin::models(&load, &fitted.scenarios(PREDICTING_MODELS))?;
+    let models = twin::models(&load, &fitted.models.scenarios(PREDICTING_MODELS))?;
     let tried = |change: &HouseChange| !truth.is_real_time || IN_REAL_TIME.contains(&change.name);
     for change in changes(house).into_iter().filter(tried) {
         let plans = models.iter().map(|model| changed(model, &change.set));
@@ -274,7 +274,7 @@ fn remedy(
 ) -> Result<Remedy, CheckError> {
     let cancel = Cancel::default();
     let load = twin::household(house.names())?;
-    let likely = twin::loaded(&load, &Document::from_toml("fit", &fitted.scenario)?)?;
+    let likely = twin::loaded(&load, &Document::from_toml("fit", &fitted.models.likeliest())?)?;
     let happened = |set: &[(String, String)]| -> Result<f64, CheckError> {
         let plan = load_of(house, set)?;
         let runs = (truth.run)(&plan)?;

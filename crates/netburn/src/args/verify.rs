@@ -24,9 +24,9 @@ pub(crate) struct VerifyArgs {
     /// Key and value of the change, as `netburn explain` prints them; repeatable
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Random seed of the fit
-    #[arg(long, value_name = "N", default_value = "1", value_parser = seed)]
-    pub(crate) seed: u64,
+    /// Random seed of the fit [default: the stored fit, or else 1]
+    #[arg(long, value_name = "N", value_parser = seed)]
+    pub(crate) seed: Option<u64>,
     /// Number of processors [default: all]
     #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,

@@ -9,8 +9,7 @@ use crate::record::unopened;
 use crate::terminal::{TerminalStyle, document, eprint_message, print_stdout};
 use netburn_analysis::explain::{Explanation, explain as by_rules};
 use netburn_fit::difference::{Difference, differences};
-use netburn_fit::result::discipline_comment;
-use netburn_fit::{Fit, Measurement, Schedule, Settings};
+use netburn_fit::{Measurement, Models, Schedule, Settings};
 use netburn_record::{Environment, Run};
 use netburn_report::sanitise::{sanitise, wrap};
 use netburn_report::style::{Tone, paint};
@@ -95,7 +94,7 @@ fn load(run: &Run, stations: &[String]) -> Result<Load, CliError> {
 /// Contents of an output.
 struct Explained<'a> {
     source: &'a Source,
-    fit: &'a Fit,
+    models: &'a Models,
     load: &'a Load,
     differences: Vec<Difference>,
     agreement: Option<Agreement>,
@@ -109,8 +108,7 @@ pub(super) fn explain(args: &ExplainArgs, run: &Run, source: &Source) -> Result<
     let threads = args.jobs.map_or_else(processors, usize::from);
     let stations = &source.measurement.schedule.stations;
     let load = load(run, stations)?;
-    eprint_message("fitting models to the measurement, which takes up to a minute");
-    let fit = fit::model(&source.measurement, 1, args.jobs)?;
+    let fitted = fit::models(&source.path, &source.measurement, None, args.jobs)?;
     let count = usize::from(args.runs.unwrap_or(MODELS));
     let unusable = |error: NoModel| match error {
         NoModel::Scenario(error) => crate::plan::wrong(error),
@@ -119,8 +117,8 @@ pub(super) fn explain(args: &ExplainArgs, run: &Run, source: &Source) -> Result<
             source.path.display()
         ))),
     };
-    let models = twin::models(&load.plan, &fit.scenarios(count)).map_err(unusable)?;
-    let likely = Document::from_toml("fit", &fit.scenario).map_err(crate::plan::wrong)?;
+    let models = twin::models(&load.plan, &fitted.scenarios(count)).map_err(unusable)?;
+    let likely = Document::from_toml("fit", &fitted.likeliest()).map_err(crate::plan::wrong)?;
     let likely = twin::loaded(&load.plan, &likely).map_err(unusable)?;
     let (agreement, diagnosis) = if load.is_of_run {
         (agreed(run, &models, args.jobs)?, of_run(run, likely, threads)?)
@@ -133,7 +131,7 @@ pub(super) fn explain(args: &ExplainArgs, run: &Run, source: &Source) -> Result<
     let (proposed, answers) = remedies(args, &models, &diagnosis)?;
     let result = Explained {
         source,
-        fit: &fit,
+        models: &fitted,
         load: &load,
         differences: differences(&source.measurement),
         agreement,
@@ -184,11 +182,11 @@ fn remedies(
 impl Explained<'_> {
     /// Warning about the models, if they do not explain what was measured.
     fn warning(&self) -> Option<String> {
-        if !self.fit.explains() {
+        if !self.models.explains() {
             return Some(format!(
                 "the model does not explain the measurement (misfit {:.1}, where 1 is expected), so each change may act \
                  differently in your network.",
-                self.fit.misfit
+                self.models.misfit
             ));
         }
         let is_poor = self.agreement.as_ref().is_some_and(Agreement::is_poor);
@@ -215,7 +213,7 @@ impl Explained<'_> {
                 look.colour,
             ));
         }
-        if !self.fit.has_internet_line() {
+        if !self.models.home().has_internet_line {
             parts.push(wrap(PATH, look.width, "").join("\n"));
         }
         if !self.differences.is_empty() {
@@ -230,8 +228,8 @@ impl Explained<'_> {
         let model = format!(
             "Models fitted to {}: queue of the access point {}; misfit {:.1}.",
             self.source.path.display(),
-            discipline_comment(&self.fit.disciplines),
-            self.fit.misfit
+            self.models.discipline_comment(),
+            self.models.misfit
         );
         details.push_str(&wrap(&sanitise(&model), look.width, "").join("\n"));
         parts.push(details);
@@ -260,9 +258,9 @@ impl Explained<'_> {
         );
         object["fit"] = json!({
             "measurement": self.source.path.display().to_string(),
-            "explains": self.fit.explains(),
-            "misfit": self.fit.misfit,
-            "disciplines": twin::disciplines_json(self.fit),
+            "explains": self.models.explains(),
+            "misfit": self.models.misfit,
+            "disciplines": twin::disciplines_json(self.models),
             "load": if self.load.is_of_run { "run" } else { "household" },
         });
         let stations = &self.source.measurement.schedule.stations;

@@ -3,7 +3,7 @@
 use netburn_analysis::format::{mbps, ms};
 use netburn_fit::evidence::Quantity;
 use netburn_fit::home::Parameter;
-use netburn_fit::{Fit, Schedule};
+use netburn_fit::{Fit, Models, Schedule};
 use netburn_report::sanitise::wrap;
 use netburn_report::table::{Cell, left, render, right};
 use netburn_workload::{Direction, ProbeTarget};
@@ -53,7 +53,7 @@ struct Found {
 
 impl Findings {
     pub(super) fn new(fit: &Fit) -> Self {
-        let schedule = fit.schedule();
+        let schedule = fit.models.schedule();
         let value = |phase: usize, station: usize, quantity: Quantity| {
             let mut all = fit.observations.iter();
             let key = |one: &&_| is(one, phase, station, quantity);
@@ -79,9 +79,9 @@ impl Findings {
         });
         Findings {
             line: DIRECTIONS.map(|direction| line_rate(fit, direction)),
-            is_internet: fit.has_internet_line(),
-            queue: queue(fit),
-            is_explained: fit.explains(),
+            is_internet: fit.models.home().has_internet_line,
+            queue: queue(&fit.models),
+            is_explained: fit.models.explains(),
             devices: devices.collect(),
         }
     }
@@ -238,16 +238,16 @@ fn line_rate(fit: &Fit, direction: Direction) -> LineRate {
     fit.highest(direction).map_or(LineRate::Unknown, LineRate::AtLeast)
 }
 
-fn queue(fit: &Fit) -> String {
-    match fit.discipline() {
+fn queue(models: &Models) -> String {
+    match models.discipline() {
         Some(kind) => format!("{} ({})", kind.name(), kind.properties().summary),
         None => {
-            let likely = fit.disciplines.iter().filter(|(_, probability)| *probability >= 0.05);
-            let listed = likely.map(|(kind, probability)| format!("{} {:.0} %", kind.name(), probability * 100.0));
-            format!(
-                "not identified, because several can behave like this ({})",
-                listed.collect::<Vec<_>>().join(", ")
-            )
+            let why = if models.is_precise() {
+                "several can behave like this"
+            } else {
+                "no model behaves exactly like the network"
+            };
+            format!("not identified, because {why} ({})", models.listed_disciplines(0.05))
         }
     }
 }

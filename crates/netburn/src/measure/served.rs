@@ -2,7 +2,10 @@
 
 use super::devices::{agents, device};
 use super::findings::Findings;
-use super::{MODEL, check_names, default_folder, ended_early, environment, extent, keep_page, note, observed, planned};
+use super::{
+    MODEL, check_names, continuing, default_folder, ended_early, environment, extent, keep_page, next, note, observed,
+    planned,
+};
 use crate::exit::CliError;
 use crate::fit;
 use crate::run::{is_interrupted, phases};
@@ -23,8 +26,6 @@ use std::time::Duration;
 
 /// Columns of the findings.
 const WIDTH: usize = 80;
-/// Seed of the fit, the default of the command.
-const SEED: u64 = 1;
 /// Time for a measurement to save its results when the controller ends.
 const STOP_TIMEOUT: Duration = Duration::from_secs(8);
 
@@ -154,10 +155,7 @@ impl Measurements for ServedMeasurements {
             }
             if let MeasurementState::Modelling { run, .. } = self.state() {
                 let folder = self.runs.join(run);
-                eprint_message(&format!(
-                    "the measurement is saved, and `netburn fit {0} --out {0}/{MODEL}` continues with it",
-                    folder.display()
-                ));
+                eprint_message(&format!("the measurement is saved, and {}", continuing(&folder)));
             }
         })
     }
@@ -188,7 +186,7 @@ impl Job {
 
     fn measured(&self, cancel: Cancel) -> Result<MeasurementState, String> {
         let observer = |event: Event<'_>| self.observe(&event);
-        let control = RunControl::new(cancel, &observer);
+        let control = RunControl::new(cancel.clone(), &observer);
         let done = repeat(&self.plan, &self.environment, &self.folder, &control)
             .map_err(|error| CliError::from(error).into_message())?;
         keep_page(&done);
@@ -213,12 +211,15 @@ impl Job {
         };
         // One processor is left to the controller.
         let threads = processors().saturating_sub(1).max(1);
-        let result = fit::simulated(&measurement, SEED, threads, &progress).map_err(CliError::into_message)?;
+        let result = fit::simulated(&measurement, fit::SEED, threads, &cancel, &progress);
+        let Some(result) = result.map_err(CliError::into_message)? else {
+            return Err(format!("stopped: the measurement is saved, and {}", continuing(folder)));
+        };
         fit::write(&result, &folder.join(MODEL)).map_err(CliError::into_message)?;
         Ok(MeasurementState::Done {
             run,
             findings: Findings::new(&result).text(WIDTH),
-            next: format!("netburn explain {}", folder.display()),
+            next: next(&result, folder),
         })
     }
 

@@ -181,9 +181,31 @@ fn a_second_measurement_shows_whether_a_prediction_held() {
         let share = down[key].as_f64().unwrap() / (line * 1_448.0 / 1_538.0);
         assert!((share - 1.0).abs() < 0.08, "{key}: {down}");
     }
+    // A stored fit gives the same prediction without another fit, unless it is that of other values.
+    let (used, made) = ("the models are those of the last fit", "fitting models");
+    finish(bench.netburn(["fit", "before", "--out", "before.toml"])).expect(0);
+    let again =
+        finish(bench.netburn([&["verify", "before", "after", "--format", "json"][..], &line].concat())).expect(0);
+    assert_eq!(again.json(), with);
+    assert!(
+        again.stderr.contains(used) && !again.stderr.contains(made),
+        "{}",
+        again.stderr
+    );
     let without: Value = verify(&[]);
     assert_eq!(without["held"], false, "{without}");
+    let stored = fs::read_to_string(bench.path("before/fit.json")).unwrap();
+    bench.write("before/fit.json", &stored[..stored.len() / 2]);
+    let torn =
+        finish(bench.netburn([&["verify", "before", "after", "--format", "json"][..], &line].concat())).expect(0);
+    assert_eq!(torn.json(), with);
+    assert!(
+        torn.stderr.contains("the stored models are not used: fit.json: ") && torn.stderr.contains(made),
+        "{}",
+        torn.stderr
+    );
 
+    bench.write("before/fit.json", stored);
     let text = finish(bench.netburn([&["verify", "before", "after"][..], &line].concat())).expect(0);
     assert!(text.out().starts_with("The prediction held: "), "{}", text.out());
 }

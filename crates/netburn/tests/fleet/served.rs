@@ -173,7 +173,10 @@ fn the_page_measures_the_devices_that_joined() {
     let row = findings.lines().find(|line| line.starts_with("alpha")).unwrap();
     let down: f64 = row.split_whitespace().nth(1).unwrap().parse().unwrap();
     assert!((down / 4.0 - 1.0).abs() < 0.1, "{row}");
-    assert_eq!(state["next"], format!("netburn explain runs/{run}"));
+    // On loopback there is no Wi-Fi, so that the models need not behave like this network. Then nothing is recommended.
+    let explains = !findings.contains("No model behaves like this network");
+    let next = explains.then(|| format!("netburn explain runs/{run}"));
+    assert_eq!(state["next"], json!(next));
     assert!(fleet.bench.path(&format!("runs/{run}/network.toml")).exists());
     let (status, report) = page.with_key("GET", &format!("of/{run}/report.html"), "");
     assert!(status == 200 && report.contains("alpha"), "{status}");
@@ -201,6 +204,10 @@ fn a_measurement_of_the_page_ends_early_with_its_reason() {
     begin();
     assert_eq!(page.with_key("POST", "api/stop-measurement", "{}").0, 200);
     failed("the measurement was stopped");
+    begin();
+    page.wait_for("models", |state| state["state"] == "modelling");
+    assert_eq!(page.with_key("POST", "api/stop-measurement", "{}").0, 200);
+    failed("stopped: the measurement is saved, and `netburn fit runs/");
     begin();
     alpha.signal("KILL");
     failed("alpha left: ");

@@ -1,24 +1,32 @@
 //! A fit as a document.
 
+use netburn_fit::home::DISCIPLINES;
 use netburn_fit::result::Observation;
 use netburn_fit::schedule::{Flow, Phase, Schedule};
-use netburn_fit::{Estimate, Fit};
+use netburn_fit::{Draw, Estimate, Fit, InvalidModels, Measurement, Models};
+use netburn_medium::queue::QueueKind;
+use netburn_units::Seed;
 use netburn_workload::Direction;
+use serde::Deserialize;
 use serde_json::{Value, json};
+
+/// Version of the program that fits, which is part of its result.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The document of `netburn fit --format json`, of a fit to the run with this name. `netburn_analysis::fitted` reads it.
 #[must_use]
 pub fn fit_json(run: &str, fit: &Fit) -> Value {
-    let schedule = fit.schedule();
+    let (models, schedule) = (&fit.models, fit.models.schedule());
     let phases = schedule.phases.iter().map(|one| phase(one, schedule));
     let observations = fit.observations.iter().map(|one| observation(one, schedule));
     json!({
         "schema": "netburn.fit/1",
         "run": run,
-        "seed": fit.seed.0,
-        "explains": fit.explains(),
-        "misfit": fit.misfit,
-        "disciplines": disciplines_json(fit),
+        "version": VERSION,
+        "seed": models.seed.0,
+        "explains": models.explains(),
+        "misfit": models.misfit,
+        "disciplines": disciplines_json(models),
         "estimates": fit.estimates.iter().map(estimate).collect::<Vec<_>>(),
         "phases": phases.collect::<Vec<_>>(),
         "observations": observations.collect::<Vec<_>>(),
@@ -26,15 +34,121 @@ pub fn fit_json(run: &str, fit: &Fit) -> Value {
         "gaps": fit.gaps,
         "unexplained": fit.unexplained,
         "scenario": fit.scenario,
+        "draws": models.draws.iter().map(draw).collect::<Vec<_>>(),
     })
 }
 
 /// The queue disciplines with their probabilities.
 #[must_use]
-pub fn disciplines_json(fit: &Fit) -> Vec<Value> {
-    let each = fit.disciplines.iter();
+pub fn disciplines_json(models: &Models) -> Vec<Value> {
+    let each = models.disciplines.iter();
     each.map(|(kind, probability)| json!({ "queue": kind.name(), "probability": probability }))
         .collect()
+}
+
+/// A model of the posterior. Its values have the order of the estimates.
+fn draw(draw: &Draw) -> Value {
+    json!({ "queue": draw.discipline.name(), "probability": draw.probability, "values": draw.values })
+}
+
+/// Reason for which a document has no models of a measurement.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum NoStoredModels {
+    /// It is not the document of a fit.
+    #[error("it is not the document of a fit: {0}")]
+    Document(#[from] serde_json::Error),
+    /// Another version of netburn wrote it.
+    #[error("netburn {0} wrote it, and this is netburn {VERSION}")]
+    Version(String),
+    /// The measured values are others.
+    #[error("its measured values are not those of this measurement")]
+    OtherMeasurement,
+    /// No access point has this discipline.
+    #[error("found the queue `{0}`, which no access point has")]
+    Queue(String),
+    /// The values are not those of models.
+    #[error(transparent)]
+    Models(#[from] InvalidModels),
+}
+
+/// The part of a document with which networks are simulated.
+#[derive(Debug, Deserialize)]
+struct Stored {
+    version: String,
+    seed: u64,
+    misfit: f64,
+    disciplines: Vec<StoredDiscipline>,
+    estimates: Vec<StoredEstimate>,
+    observations: Vec<StoredObservation>,
+    draws: Vec<StoredDraw>,
+}
+
+#[derive(Debug, Deserialize)]
+struct StoredDiscipline {
+    queue: String,
+    probability: f64,
+}
+
+#[derive(Debug, Deserialize)]
+struct StoredEstimate {
+    key: String,
+    median: f64,
+}
+
+#[derive(Debug, Deserialize)]
+struct StoredObservation {
+    measured: f64,
+}
+
+#[derive(Debug, Deserialize)]
+struct StoredDraw {
+    queue: String,
+    probability: f64,
+    values: Vec<f64>,
+}
+
+/// The models in the document of a fit to this measurement.
+///
+/// # Errors
+/// The document is that of another measurement or another version of netburn, or a fit does not write it.
+pub fn models_of_fit(text: &str, measurement: &Measurement) -> Result<Models, NoStoredModels> {
+    let stored: Stored = serde_json::from_str(text)?;
+    if stored.version != VERSION {
+        return Err(NoStoredModels::Version(stored.version));
+    }
+    let own = measurement.keys.iter().zip(&measurement.values);
+    let is_measured = own.map(|(key, value)| key.in_unit(*value));
+    let home = &measurement.home;
+    let keys = home.parameters().into_iter().map(|parameter| parameter.key(home));
+    if !is_measured.eq(stored.observations.iter().map(|one| one.measured))
+        || !keys.eq(stored.estimates.iter().map(|one| one.key.as_str()))
+    {
+        return Err(NoStoredModels::OtherMeasurement);
+    }
+    let disciplines = stored.disciplines.iter();
+    let disciplines = disciplines.map(|one| Ok((discipline(&one.queue)?, one.probability)));
+    let draws = stored.draws.into_iter().map(|one| {
+        Ok(Draw {
+            discipline: discipline(&one.queue)?,
+            probability: one.probability,
+            values: one.values,
+        })
+    });
+    let models = Models::stored(
+        measurement,
+        (Seed(stored.seed), stored.misfit),
+        disciplines.collect::<Result<_, NoStoredModels>>()?,
+        stored.estimates.iter().map(|one| one.median).collect(),
+        draws.collect::<Result<_, NoStoredModels>>()?,
+    )?;
+    Ok(models)
+}
+
+/// A discipline that a fit can find.
+fn discipline(name: &str) -> Result<QueueKind, NoStoredModels> {
+    let found = DISCIPLINES.iter().find(|kind| kind.name() == name);
+    found.copied().ok_or_else(|| NoStoredModels::Queue(name.to_owned()))
 }
 
 fn estimate(estimate: &Estimate) -> Value {

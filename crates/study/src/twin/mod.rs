@@ -8,7 +8,8 @@
 //! of its users, so [`household()`] has some. A [`Diagnosis`] has the causes of what such a load misses, and the changes to
 //! try on each model.
 //!
-//! [`fit_models()`] fits models to a measurement, and [`fit_json()`] is the document of the result.
+//! [`fit_models()`] fits models to a measurement. [`fit_json()`] is the document of the result, and [`models_of_fit()`] reads the
+//! models from it again.
 //!
 //! [`verify()`] predicts a second measurement, after a change of the network, and compares it with what was measured.
 //!
@@ -26,7 +27,7 @@ mod verify;
 
 pub use agreement::{Agreement, Compared, agreement};
 pub use diagnosis::{Attempts, Diagnosis, NoDiagnosis};
-pub use document::{disciplines_json, fit_json};
+pub use document::{NoStoredModels, disciplines_json, fit_json, models_of_fit};
 pub use fitting::{MEASURE_HELP, fit_models};
 pub use household::{household, household_sentence};
 pub use models::{NoModel, lasting, loaded, models};
@@ -34,5 +35,7 @@ pub use network::{NotThisNetwork, on_model};
 pub use text::{json, text};
 pub use verify::{CannotVerify, PREDICTING_MODELS, Predicted, Verification, verifiable, verify};
 
+#[cfg(test)]
+mod document_tests;
 #[cfg(test)]
 mod tests;

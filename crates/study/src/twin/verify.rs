@@ -4,7 +4,7 @@ use crate::whatif::{changed, with_limits};
 use netburn_fit::evidence::Key;
 use netburn_fit::result::with_model_error;
 use netburn_fit::schedule::{MIN_PHASE, Schedule};
-use netburn_fit::{Fit, Measurement, SimulationError, model_variance, simulated};
+use netburn_fit::{Measurement, Models, SimulationError, model_variance, simulated};
 use netburn_runner::pool::map;
 use netburn_scenario::{Document, Environment, Plan, ScenarioError};
 use netburn_units::{Duration, Seed};
@@ -94,7 +94,7 @@ pub fn verifiable(before: &Measurement, after: &Measurement, change: &[(String, 
 /// # Errors
 /// Other stations took part, or the change is invalid.
 pub fn verify(
-    fit: &Fit,
+    models: &Models,
     before: &Measurement,
     after: &Measurement,
     change: &[(String, String)],
@@ -102,7 +102,7 @@ pub fn verify(
     threads: usize,
 ) -> Result<Verification, CannotVerify> {
     verifiable(before, after, change)?;
-    let plans = fit.scenarios(PREDICTING_MODELS);
+    let plans = models.scenarios(PREDICTING_MODELS);
     let plans = plans
         .iter()
         .zip(0..)
