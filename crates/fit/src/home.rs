@@ -136,12 +136,31 @@ impl View<'_> {
         sums
     }
 
-    /// True if the phase with the highest sum filled the line. Then probes of the line wait longer than those of the access
-    /// point. A line with queue management has hardly a queue, but several phases reach the same sum.
+    /// True if the phases with the highest sum filled the line. Then probes of the line wait longer than those of the access
+    /// point. A line with queue management has hardly a queue, but several phases reach the same sum. Not every station has
+    /// these probes, so all that transfer in such a phase are asked.
     fn fills_line(&self, direction: Direction) -> Option<bool> {
         let sums = self.sums(direction);
-        let (highest, phase) = *sums.first()?;
-        let station = self.schedule.phases[phase].flows.first()?.station;
+        let (highest, _) = *sums.first()?;
+        let is_highest = |(sum, _): &&(f64, usize)| *sum > highest * SAME_SUM;
+        let phases = sums.iter().filter(is_highest).map(|(_, phase)| *phase);
+        let of_phase = |phase: usize| {
+            let flows = self.schedule.phases[phase].flows.iter();
+            flows.map(move |flow| (phase, flow.station))
+        };
+        let waits = phases.clone().flat_map(of_phase);
+        let waits: Vec<LineWait> = waits
+            .filter_map(|(phase, station)| self.line_wait(phase, station))
+            .collect();
+        if waits.iter().any(LineWait::is_long) {
+            return Some(true);
+        }
+        let is_short = !waits.is_empty() && waits.iter().all(|wait| wait.ms <= LINE_WAIT_MS);
+        (is_short && phases.count() == 1).then_some(false)
+    }
+
+    /// Time for which probes of this station wait at the line, and not at the access point, longer than in the idle phase.
+    fn line_wait(&self, phase: usize, station: usize) -> Option<LineWait> {
         let median = |phase: usize, target| {
             let key = Key {
                 phase,
@@ -155,14 +174,23 @@ impl View<'_> {
         let far = |phase| median(phase, ProbeTarget::Line).or_else(|| median(phase, ProbeTarget::Server));
         let beyond = |phase: usize| Some(far(phase)? - median(phase, ProbeTarget::Near)?);
         let idle = self.schedule.phases.iter().position(|phase| phase.flows.is_empty())?;
-        let wait = beyond(phase)? - beyond(idle)?;
-        if wait > LINE_WAIT_MS {
-            // Both medians differ by chance, the more the longer the queue of the access point is.
-            let is_sure = wait > LINE_WAIT_MS + LINE_WAIT_SHARE * median(phase, ProbeTarget::Near)?;
-            return is_sure.then_some(true);
-        }
-        let is_again = sums.get(1).is_some_and(|(second, _)| *second > highest * SAME_SUM);
-        (!is_again).then_some(false)
+        Some(LineWait {
+            ms: beyond(phase)? - beyond(idle)?,
+            near_ms: median(phase, ProbeTarget::Near)?,
+        })
+    }
+}
+
+/// Wait at a line, beside the round trip to the access point, both in ms.
+struct LineWait {
+    ms: f64,
+    near_ms: f64,
+}
+
+impl LineWait {
+    /// True if the line has a queue. Both medians differ by chance, the more the longer the queue of the access point is.
+    fn is_long(&self) -> bool {
+        self.ms > LINE_WAIT_MS + LINE_WAIT_SHARE * self.near_ms
     }
 }
 
@@ -170,4 +198,58 @@ impl View<'_> {
 #[must_use]
 pub fn has_limit(discipline: QueueKind) -> bool {
     matches!(discipline, QueueKind::Fifo | QueueKind::StationRr)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::keys;
+    use crate::schedule::Device;
+
+    /// The phone is the fastest, and its page has probes of the server only. The laptop is nearly as fast.
+    #[test]
+    fn a_station_with_probes_of_the_line_shows_that_it_is_full() {
+        let device = |name: &str, probes: &[ProbeTarget]| Device {
+            name: name.to_owned(),
+            probes: probes.to_vec(),
+        };
+        let schedule = Schedule::for_devices(&[
+            device("laptop", ProbeTarget::ALL),
+            device("phone", &[ProbeTarget::Server]),
+        ]);
+        let keys = keys(&schedule);
+        let full = |laptop_mbps: f64, line_ms: f64, near_ms: f64| {
+            let value = |key: &Key| {
+                let flows = &schedule.phases[key.phase].flows;
+                let is_idle = flows.is_empty();
+                let in_unit = match (key.quantity, key.station) {
+                    (Quantity::Goodput(Direction::Down), _) if flows.len() > 1 => 10.0,
+                    (Quantity::Goodput(Direction::Down), 0) => laptop_mbps,
+                    (Quantity::Goodput(Direction::Down), _) => 56.5,
+                    (Quantity::Latency(ProbeTarget::Line, _), 0) if is_idle => 12.0,
+                    (Quantity::Latency(ProbeTarget::Line, _), 0) => line_ms,
+                    (Quantity::Latency(ProbeTarget::Near, _), 0) if is_idle => 1.0,
+                    (Quantity::Latency(ProbeTarget::Near, _), 0) => near_ms,
+                    _ => return None,
+                };
+                // The inverse of `Key::in_unit`: latencies are above 5 ms on their axis.
+                Some(libm::log(in_unit - key.in_unit(0.0) + 1.0))
+            };
+            let values: Vec<Option<f64>> = keys.iter().map(value).collect();
+            let view = View {
+                schedule: &schedule,
+                keys: &keys,
+                values: &values,
+            };
+            view.fills_line(Direction::Down)
+        };
+        // The line adds 38 ms to its 11 ms, and the access point hardly anything.
+        assert_eq!(full(56.4, 50.0, 1.0), Some(true));
+        // The queue is that of the access point: beyond it, the delay is that of the idle line.
+        assert_eq!(full(56.4, 61.0, 50.0), None);
+        // Both could be: 8 ms more at the line, and 50 ms at the access point.
+        assert_eq!(full(56.4, 69.0, 50.0), None);
+        // Only the phone reached the highest sum, so no probe shows what it filled.
+        assert_eq!(full(40.0, 50.0, 1.0), None);
+    }
 }
