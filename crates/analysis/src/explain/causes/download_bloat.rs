@@ -167,7 +167,6 @@ fn what_ifs(builder: &mut InterventionBuilder<'_>, cause: &Cause) {
         let at_line = builder.line_of(name);
         let line = at_line.as_ref().and_then(|line| line.wan.down);
         if let Some(at_line) = &at_line {
-            builder.short_line_queue(Kind::DownloadBloat, at_line);
             builder.sqm(Kind::DownloadBloat, at_line);
         }
         // The rest is about Wi-Fi.

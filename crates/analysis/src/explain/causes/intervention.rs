@@ -190,17 +190,18 @@ impl<'a> InterventionBuilder<'a> {
         );
     }
 
-    /// Proposes a queue that is shorter than the present one.
-    pub(super) fn short_queue(&mut self, cause: Kind, key: &str, rate: BitRate, present: Option<ByteSize>) {
+    /// Proposes a queue that is shorter than the present one. `of` is the queue in a sentence, and its key.
+    pub(super) fn short_queue(&mut self, cause: Kind, of: (&str, &str), rate: BitRate, present: Option<ByteSize>) {
         let bytes = (rate.as_bps() * SHORT_QUEUE_MS / 8_000).max(MIN_QUEUE_BYTES);
         if present.is_some_and(|present| present.as_bytes() <= bytes) {
             return;
         }
         let label = format!(
-            "the link's queue is limited to {:.0} ms",
+            "{} is limited to {:.0} ms",
+            of.0,
             bytes as f64 * 8e3 / rate.as_bps() as f64
         );
-        self.propose(cause, Effort::Firmware, label, &[(key, &format!("{bytes} B"))]);
+        self.propose(cause, Effort::Firmware, label, &[(of.1, &format!("{bytes} B"))]);
     }
 
     /// Half of a station's throughput in bit/s.

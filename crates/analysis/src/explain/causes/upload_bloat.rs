@@ -167,9 +167,10 @@ fn what_ifs(builder: &mut InterventionBuilder<'_>, cause: &Cause) {
                 builder.sqm(Kind::UploadBloat, line);
             }
             (None, Some(link)) => {
+                let of = format!("the queue of {name}'s link");
                 builder.short_queue(
                     Kind::UploadBloat,
-                    &format!("station.{name}.link.queue"),
+                    (&of, &format!("station.{name}.link.queue")),
                     link.up,
                     link.queue,
                 );

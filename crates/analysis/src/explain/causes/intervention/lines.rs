@@ -48,20 +48,23 @@ impl InterventionBuilder<'_> {
         }
     }
 
-    /// Proposes a short queue of a WAN link in the direction of the cause. Without a capacity of each direction, that of both
-    /// changes. On a link whose other direction is much faster it would be too small there.
+    /// Proposes a short queue of a WAN link for uploads. Downloads wait in the provider's equipment, which no setting at home can
+    /// change. Without a capacity of each direction, that of both changes. On a link with much faster downloads it would be
+    /// too small there.
     pub(crate) fn short_line_queue(&mut self, cause: Kind, line: &Line<'_>) {
         let wan = line.wan;
-        let (direction, rate, other) = match cause {
-            Kind::UploadBloat | Kind::LineUp => (Direction::Up, wan.up, wan.down),
-            _ => (Direction::Down, wan.down, wan.up),
+        let (Kind::UploadBloat | Kind::LineUp, Some(rate)) = (cause, wan.up) else {
+            return;
         };
-        let Some(rate) = rate else { return };
+        let of = format!("{}'s queue for uploads", self.router_at(line));
         if wan.queue_down.is_some() || wan.queue_up.is_some() {
-            let key = format!("{}.queue_{}", line.key, direction.key());
-            self.short_queue(cause, &key, rate, wan.queue_in(direction));
-        } else if other.is_none_or(|other| other.as_bps() <= rate.as_bps().saturating_mul(MAX_ASYMMETRY)) {
-            self.short_queue(cause, &format!("{}.queue", line.key), rate, wan.queue);
+            let key = format!("{}.queue_up", line.key);
+            self.short_queue(cause, (&of, &key), rate, wan.queue_in(Direction::Up));
+        } else if wan
+            .down
+            .is_none_or(|down| down.as_bps() <= rate.as_bps().saturating_mul(MAX_ASYMMETRY))
+        {
+            self.short_queue(cause, (&of, &format!("{}.queue", line.key)), rate, wan.queue);
         }
     }
 
