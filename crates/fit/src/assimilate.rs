@@ -7,6 +7,9 @@
 
 use netburn_units::RandomStream;
 
+/// The 95th percentile of the standard normal distribution. The 5th one is its negative.
+pub(crate) const NORMAL_95: f64 = 1.645;
+
 /// Observations of an assimilation.
 pub struct Observations<'a> {
     /// Observed values.

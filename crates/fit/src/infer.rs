@@ -6,6 +6,9 @@
 //! 3. Before the second one, simulations with several seeds give the variance of each observation by chance, and the
 //!    disciplines that are far less likely than the best one are dropped. The others get their members.
 //! 4. A last assimilation, and a last simulation, which gives the weights by a synthetic likelihood.
+//! 5. Parameters that could be much larger, such as a queue that was never full, get a part of their prior again.
+
+mod bounds;
 
 use crate::assimilate::{Observations, assimilate, log_likelihood, means, normal};
 use crate::evidence::{Key, Observer, Quantity, goodput, worst};
@@ -79,7 +82,7 @@ impl Settings {
         let (pilot, disciplines) = (self.pilot.max(4), DISCIPLINES.len());
         let last = self.members.max(KEPT * pilot);
         // The misfit of the printed model has repeats of its own.
-        COMMON_FACTOR * pilot + COMPARISON * disciplines * pilot + 2 * last + 2 * REPEATS
+        COMMON_FACTOR * pilot + COMPARISON * disciplines * pilot + 2 * last + 2 * REPEATS + bounds::SIMULATIONS
     }
 }
 
@@ -141,6 +144,8 @@ pub(crate) struct Posterior {
     pub(crate) groups: Vec<Group>,
     /// Error of each observation.
     pub(crate) errors: Errors,
+    /// True for each parameter of which the run shows only a lower bound.
+    pub(crate) open: Vec<bool>,
 }
 
 /// Variances of the observations.
@@ -242,7 +247,14 @@ pub(crate) fn infer(problem: &Problem<'_>, settings: &Settings, map: &Map<'_>) -
     problem.simulate(&mut groups, settings, INFLATIONS.len(), map)?;
     let robust = errors.robust(problem, &groups);
     weigh(problem, &mut groups, &robust);
-    Ok(Posterior { groups, errors })
+    let mut posterior = Posterior {
+        groups,
+        errors,
+        open: Vec::new(),
+    };
+    posterior.open = bounds::open(problem, &posterior, settings, map)?;
+    bounds::widen(problem, &mut posterior.groups, &posterior.open, &mut random);
+    Ok(posterior)
 }
 
 /// True for observations of the first assimilation: the discipline hardly acts on them.
@@ -434,7 +446,7 @@ impl Problem<'_> {
     }
 
     /// Observations that a simulation of the model gives.
-    fn predict(&self, discipline: QueueKind, places: &[f64], seed: Seed, length: Duration) -> Predicted {
+    pub(crate) fn predict(&self, discipline: QueueKind, places: &[f64], seed: Seed, length: Duration) -> Predicted {
         let value = |parameter: Parameter| self.value(parameter, places);
         let length = length.max(MIN_PHASE);
         let schedule = self.schedule.shortened(length);

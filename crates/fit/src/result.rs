@@ -1,5 +1,6 @@
 //! The result of a fit: estimates with their intervals, and the scenario.
 
+use crate::assimilate::NORMAL_95;
 use crate::evidence::Key;
 use crate::home::{Comments, Home, Parameter};
 use crate::infer::{Group, Map, Posterior, Problem, Settings, SimulationError, infer, misfit, model_variance};
@@ -22,8 +23,6 @@ const POSSIBLE: f64 = 0.05;
 const FAR: f64 = 4.0;
 /// Sentences of one kind in the header of a scenario.
 const LISTED: usize = 12;
-/// The 95th percentile of the standard normal distribution. The 5th one is its negative.
-pub const NORMAL_95: f64 = 1.645;
 
 /// Result of a fit.
 #[derive(Debug, Clone, PartialEq)]
@@ -274,6 +273,7 @@ fn estimate(problem: &Problem<'_>, posterior: &Posterior, number: usize) -> Esti
     let mut is_identified = prior.width(interval.0, interval.1) < NARROW * prior.width(of_prior.0, of_prior.1);
     // In checks with known networks, these intervals contained the true value too rarely.
     is_identified &= parameter != Parameter::Busy;
+    is_identified &= !posterior.open[number];
     if let Parameter::Line(direction) = parameter {
         // Above the highest measured rate, an observation says nothing about the rate of the line: the run has only a lower
         // bound, and the ensemble is narrower than that by chance.
@@ -399,8 +399,8 @@ fn sentence(schedule: &Schedule, key: &Key, observed: f64, predicted: f64) -> St
 fn assumptions(home: &Home) -> Vec<String> {
     let mut assumptions = vec![
         "One access point with one radio serves all stations, and it is the router of the line.".to_owned(),
-        "The line has FIFO queues, no shaper and no loss, and its framing is Ethernet's. Both directions have the same delay \
-         and queues of the same size in bytes."
+        "The line has a FIFO queue in each direction, the same delay in both, no shaper and no loss. Its framing is \
+         Ethernet's."
             .to_owned(),
         "Hosts use CUBIC and the usual queues of Linux.".to_owned(),
         "The access point receives each station with the signal that the station receives.".to_owned(),

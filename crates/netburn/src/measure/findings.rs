@@ -34,7 +34,7 @@ pub(super) struct Findings {
 enum LineRate {
     /// It was full: the median and the 90 % interval.
     Identified(f64, f64, f64),
-    /// It was not full: the highest rate of all devices together.
+    /// It was perhaps not full: the highest rate of all devices together.
     AtLeast(f64),
     Unknown,
 }
@@ -135,7 +135,7 @@ impl Findings {
                 ),
                 LineRate::AtLeast(rate) => {
                     format!(
-                        "{} {} Mbit/s or more, because the devices did not fill it",
+                        "{} {} Mbit/s or more, because no device reached its limit",
                         direction.key(),
                         mbps(rate)
                     )
@@ -284,7 +284,7 @@ mod tests {
         assert!(
             text.contains(
                 "Path between the access point and the server: down 94.1 Mbit/s (90 % interval 93.0 to 95.2); up 9.5 Mbit/s \
-                 or more, because the devices did not fill it."
+                 or more, because no device reached its limit."
             ),
             "{text}"
         );
