@@ -177,6 +177,23 @@ impl Models {
         &self.schedule
     }
 
+    /// Median of a parameter in its unit; `None` if the models have no such parameter.
+    #[must_use]
+    pub fn median(&self, parameter: Parameter) -> Option<f64> {
+        let number = self.home.parameters().iter().position(|own| *own == parameter)?;
+        self.medians.get(number).copied()
+    }
+
+    /// Probability that a parameter has a value for which `is` is true. 0 if the models have no such parameter.
+    #[must_use]
+    pub fn probability(&self, parameter: Parameter, is: impl Fn(f64) -> bool) -> f64 {
+        let Some(number) = self.home.parameters().iter().position(|own| *own == parameter) else {
+            return 0.0;
+        };
+        let such = self.draws.iter().filter(|draw| is(draw.values[number]));
+        such.map(|draw| draw.probability).sum()
+    }
+
     /// The model with the likeliest discipline and the medians, as a scenario file without comments.
     #[must_use]
     pub fn likeliest(&self) -> String {

@@ -18,6 +18,7 @@ use netburn_study::whatif::{AnswerError, Answers, Change, Interventions, answer,
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+mod contract;
 mod fitted;
 
 /// Default number of simulations of each change.
@@ -38,6 +39,12 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<ExitStatus, CliError> {
         && let Some(source) = fitted::source(args, &run)?
     {
         return fitted::explain(args, &run, &source);
+    }
+    if args.contract_down.or(args.contract_up).is_some() {
+        return Err(CliError::Usage(
+            "a contract is compared with models that are fitted to a measurement: `netburn measure` makes one"
+                .to_owned(),
+        ));
     }
     let model = args.model.as_deref().map(|name| modelled(&run, name)).transpose()?;
     let (explanation, proposed, answers, agreement) = match runs {

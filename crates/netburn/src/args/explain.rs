@@ -1,7 +1,9 @@
 //! `netburn explain`.
 
 use super::Format;
+use super::fetch::in_unit;
 use clap::{Args, value_parser};
+use netburn_units::BitRate;
 use std::path::PathBuf;
 
 /// List the likely causes of missed goals and simulate remedies
@@ -26,6 +28,12 @@ pub(crate) struct ExplainArgs {
     /// measurement of this network
     #[arg(long, value_name = "SCENARIO|FOLDER")]
     pub(crate) model: Option<String>,
+    /// Rate that the contract of the internet line promises for downloads, to compare it with that of fitted models
+    #[arg(long, value_name = "MBIT/S", value_parser = in_unit::<BitRate>("Mbit/s"))]
+    pub(crate) contract_down: Option<BitRate>,
+    /// The same for uploads
+    #[arg(long, value_name = "MBIT/S", value_parser = in_unit::<BitRate>("Mbit/s"))]
+    pub(crate) contract_up: Option<BitRate>,
     /// Number of simulations of each change, each with another seed, and with another model if models are fitted [default:
     /// 8; with fitted models 12]. The more changes are compared, the more simulations each needs. Fewer than 3 give no
     /// result; 0 disables the simulation

@@ -1,5 +1,6 @@
 //! `netburn explain` with models that are fitted to a measurement.
 
+use super::contract::{Contract, contracts};
 use super::{agreed, announce, opening, simulate_changes};
 use crate::args::{ExplainArgs, Format};
 use crate::causes;
@@ -97,6 +98,7 @@ struct Explained<'a> {
     models: &'a Models,
     load: &'a Load,
     differences: Vec<Difference>,
+    contracts: Vec<Contract>,
     agreement: Option<Agreement>,
     explanation: Explanation,
     proposed: Interventions,
@@ -134,6 +136,7 @@ pub(super) fn explain(args: &ExplainArgs, run: &Run, source: &Source) -> Result<
         models: &fitted,
         load: &load,
         differences: differences(&source.measurement),
+        contracts: contracts(args, &fitted),
         agreement,
         explanation: diagnosis.explanation,
         proposed,
@@ -216,6 +219,8 @@ impl Explained<'_> {
         if !self.models.home().has_internet_line {
             parts.push(wrap(PATH, look.width, "").join("\n"));
         }
+        let sentences = self.contracts.iter().map(Contract::sentence);
+        parts.extend(sentences.map(|sentence| wrap(&sentence, look.width, "").join("\n")));
         if !self.differences.is_empty() {
             let mut lines = vec![heading("Not in the model, because only these devices have it:")];
             for sentence in self.sentences() {
@@ -247,7 +252,7 @@ impl Explained<'_> {
         opening(run, look.width) + &parts.join("\n\n")
     }
 
-    /// The document of an explanation, with these further keys: `fit`, `differences`, `effects`, `uncertain`, and for the load
+    /// The document of an explanation, with these further keys: `fit`, `differences`, `contract`, `effects`, `uncertain`, and for the load
     /// of a run `agreement`.
     fn json(&self, run: &Run, effects: Option<&Effects<'_>>) -> Value {
         let mut object = described(
@@ -266,6 +271,7 @@ impl Explained<'_> {
         let stations = &self.source.measurement.schedule.stations;
         let difference = |one: &Difference| json!({ "kind": one.name(), "station": stations[one.station()], "what": one.sentence(stations) });
         object["differences"] = self.differences.iter().map(difference).collect();
+        object["contract"] = self.contracts.iter().map(Contract::json).collect();
         object["effects"] = effects.map_or(Value::Null, advice_json);
         object["uncertain"] = self.warning().is_some().into();
         if let Some(agreement) = &self.agreement {

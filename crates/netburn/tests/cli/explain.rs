@@ -139,6 +139,12 @@ fn a_model_replaces_the_network_of_a_run() {
     finish(bench.netburn(["explain", "run", "--model", "bare.toml"])).expect(2);
     finish(bench.netburn(["explain", "run", "--model", "nowhere.toml"])).expect(2);
     finish(bench.netburn(["explain", "run", "--model", "model.toml", "--runs", "0"])).expect(2);
+    let contract = finish(bench.netburn(["explain", "run", "--contract-up", "10"])).expect(2);
+    assert!(
+        contract.stderr.contains("fitted to a measurement"),
+        "{}",
+        contract.stderr
+    );
 }
 
 /// Two devices near an access point, and a line whose queue holds 0.6 s of uploads. The Wi-Fi is much faster than the line, so
@@ -166,7 +172,11 @@ fn explained(bench: &Bench, house: &str) -> Value {
     let options = [
         "explain", "measured", "--model", "measured", "--runs", "10", "--format", "json",
     ];
-    finish(bench.netburn(options)).expect(0).json()
+    // Half as much again as the line of the first house has, and exactly its rate.
+    let contract = ["--contract-down", "90", "--contract-up", "10"];
+    finish(bench.netburn([&options[..], &contract].concat()))
+        .expect(0)
+        .json()
 }
 
 /// SQM at the line is the known remedy, in each possible discipline of the access point, and a fair queue there is none.
@@ -184,6 +194,9 @@ fn the_remedy_of_a_bloated_line_is_recommended_although_the_discipline_is_open()
     );
     assert_eq!(json["uncertain"], false);
     assert_eq!(json["differences"], serde_json::json!([]));
+    let below = json["contract"].as_array().unwrap().iter();
+    let below: Vec<_> = below.map(|one| (&one["direction"], &one["below"])).collect();
+    assert_eq!(below, [(&"down".into(), &true.into()), (&"up".into(), &false.into())]);
     let effects = &json["effects"];
     assert_eq!((&effects["models"], &effects["missing"]), (&10.into(), &10.into()));
     let changes = effects["changes"].as_array().unwrap();

@@ -1,0 +1,106 @@
+//! The internet line beside its contract.
+
+use crate::args::ExplainArgs;
+use netburn_analysis::format::mbps;
+use netburn_fit::Models;
+use netburn_fit::home::Parameter;
+use netburn_units::BitRate;
+use netburn_workload::Direction;
+use serde_json::{Value, json};
+
+/// A line is below its contract if its rate is below this share of it. The headers of the line's protocol take a few percent.
+const SHARE: f64 = 0.9;
+/// Probability from which the answer is yes. Below the rest to 1 it is no.
+const SURE: f64 = 0.95;
+
+/// A promised rate beside the models.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Contract {
+    direction: Direction,
+    /// Promised rate in Mbit/s.
+    promised: f64,
+    /// Median of the models in Mbit/s.
+    modelled: f64,
+    /// Probability that the line is below its contract.
+    below: f64,
+}
+
+/// The promised rates beside those of the models. Empty if the line of the models is not the internet line.
+pub(super) fn contracts(args: &ExplainArgs, models: &Models) -> Vec<Contract> {
+    if !models.home().has_internet_line {
+        return Vec::new();
+    }
+    let of = |direction, rate: Option<BitRate>| {
+        let promised = rate?.as_mbps_f64();
+        let line = Parameter::Line(direction);
+        Some(Contract {
+            direction,
+            promised,
+            modelled: models.median(line)?,
+            below: models.probability(line, |mbps| mbps < SHARE * promised),
+        })
+    };
+    let both = [
+        of(Direction::Down, args.contract_down),
+        of(Direction::Up, args.contract_up),
+    ];
+    both.into_iter().flatten().collect()
+}
+
+impl Contract {
+    /// True if the line is below its contract, false if it is not. `None` if the measurement leaves this open.
+    fn is_below(&self) -> Option<bool> {
+        match self.below {
+            below if below >= SURE => Some(true),
+            below if below <= 1.0 - SURE => Some(false),
+            _ => None,
+        }
+    }
+
+    pub(super) fn sentence(&self) -> String {
+        let (way, promised) = (self.direction.key(), mbps(self.promised));
+        let line = format!("The internet line has about {} Mbit/s {way}", mbps(self.modelled));
+        match self.is_below() {
+            Some(true) => format!("{line}, which is below the {promised} Mbit/s of the contract."),
+            Some(false) => {
+                format!("The internet line {way} reaches the {promised} Mbit/s of the contract, to within 10 %.")
+            }
+            None => format!(
+                "This measurement can't tell if the internet line {way} reaches the {promised} Mbit/s of the contract. A device \
+                 with a faster link, such as a cable, would show it."
+            ),
+        }
+    }
+
+    pub(super) fn json(&self) -> Value {
+        json!({
+            "direction": self.direction.key(),
+            "promised_mbps": self.promised,
+            "modelled_mbps": self.modelled,
+            "probability_below": self.below,
+            "below": self.is_below(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_needs_a_probability_of_95_percent() {
+        let contract = |below| Contract {
+            direction: Direction::Down,
+            promised: 100.0,
+            modelled: 62.0,
+            below,
+        };
+        let answers = [1.0, 0.95, 0.9, 0.06, 0.04, 0.0].map(|below| contract(below).is_below());
+        assert_eq!(answers, [Some(true), Some(true), None, None, Some(false), Some(false)]);
+        assert_eq!(
+            contract(1.0).sentence(),
+            "The internet line has about 62.0 Mbit/s down, which is below the 100 Mbit/s of the contract."
+        );
+        assert!(contract(0.5).sentence().starts_with("This measurement can't tell"));
+    }
+}
