@@ -165,6 +165,8 @@ impl Parameter {
                 phase.loads(direction) && target != ProbeTarget::Near
             }
             (Parameter::Busy, Quantity::Goodput(_)) => true,
+            // A channel that is hardly faster than the line has a queue of its own.
+            (Parameter::Busy, Quantity::Latency(target, _)) => !is_idle && target == ProbeTarget::Near,
             (Parameter::QueueLimit, Quantity::Goodput(_) | Quantity::Latency(..)) => phase.loads(Direction::Down),
             (Parameter::Signal(station), Quantity::Goodput(_)) => {
                 phase.flows.iter().any(|flow| flow.station == station)
