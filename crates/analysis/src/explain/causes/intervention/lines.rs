@@ -9,9 +9,6 @@ use netburn_workload::Direction;
 /// Factors by which a slow link's rate is increased.
 const RATE_FACTORS: [u64; 2] = [2, 4];
 
-/// Maximum ratio of the rates of a WAN link for which one short queue serves both directions: 20 ms in the slower one are then
-/// at least 10 ms in the faster one.
-const MAX_ASYMMETRY: u64 = 2;
 /// Share of a line's lowest rate to which a shaper limits it, in percent.
 const BELOW_PERCENT: u64 = 90;
 /// Share of the link's rate to which a shaper limits it, as OpenWrt's guide to SQM advises.
@@ -49,23 +46,15 @@ impl InterventionBuilder<'_> {
     }
 
     /// Proposes a short queue of a WAN link for uploads. Downloads wait in the provider's equipment, which no setting at home can
-    /// change. Without a capacity of each direction, that of both changes. On a link with much faster downloads it would be
-    /// too small there.
+    /// change.
     pub(crate) fn short_line_queue(&mut self, cause: Kind, line: &Line<'_>) {
         let wan = line.wan;
         let (Kind::UploadBloat | Kind::LineUp, Some(rate)) = (cause, wan.up) else {
             return;
         };
         let of = format!("{}'s queue for uploads", self.router_at(line));
-        if wan.queue_down.is_some() || wan.queue_up.is_some() {
-            let key = format!("{}.queue_up", line.key);
-            self.short_queue(cause, (&of, &key), rate, wan.queue_in(Direction::Up));
-        } else if wan
-            .down
-            .is_none_or(|down| down.as_bps() <= rate.as_bps().saturating_mul(MAX_ASYMMETRY))
-        {
-            self.short_queue(cause, (&of, &format!("{}.queue", line.key)), rate, wan.queue);
-        }
+        let key = format!("{}.queue_up", line.key);
+        self.short_queue(cause, (&of, &key), rate, wan.queue_in(Direction::Up));
     }
 
     /// The router of a line in a sentence: `home's router`.
