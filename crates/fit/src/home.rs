@@ -49,7 +49,7 @@ pub struct Home {
     pub signals: Vec<Option<f64>>,
     /// Highest sum of the goodput of all stations in a phase, in Mbit/s on the line: down and up. `None` without load.
     pub highest: [Option<f64>; 2],
-    /// True if the phase with this sum filled the line: down and up. `None` if that is not visible.
+    /// True if a phase with at least 95 % of this sum filled the line: down and up. `None` if that is not visible.
     pub line_full: [Option<bool>; 2],
     /// True if probes reached a hop beyond the router, so that the line of the model is the internet line. Otherwise it is the
     /// path to the server, which may be in the home.
@@ -90,6 +90,12 @@ impl Home {
         ];
         let signals = (0..self.stations.len()).map(Parameter::Signal);
         shared.into_iter().chain(signals).collect()
+    }
+
+    /// Place of a parameter in [`Home::parameters`]; `None` if the model has no such parameter.
+    #[must_use]
+    pub fn number_of(&self, parameter: Parameter) -> Option<usize> {
+        self.parameters().iter().position(|own| *own == parameter)
     }
 
     /// Mode of the access point's radio: it has what any station uses, and at least two streams.
@@ -136,9 +142,9 @@ impl View<'_> {
         sums
     }
 
-    /// True if the phases with the highest sum filled the line. Then probes of the line wait longer than those of the access
-    /// point. A line with queue management has hardly a queue, but several phases reach the same sum. Not every station has
-    /// these probes, so all that transfer in such a phase are asked.
+    /// True if a phase with at least 95 % of the highest sum filled the line. Then probes of the line wait longer than those of
+    /// the access point, for any station that transfers. False if they wait hardly longer, and only one phase reached this sum:
+    /// a line with queue management has hardly a queue, but several phases reach it.
     fn fills_line(&self, direction: Direction) -> Option<bool> {
         let sums = self.sums(direction);
         let (highest, _) = *sums.first()?;
@@ -251,5 +257,8 @@ mod tests {
         assert_eq!(full(56.4, 69.0, 50.0), None);
         // Only the phone reached the highest sum, so no probe shows what it filled.
         assert_eq!(full(40.0, 50.0, 1.0), None);
+        // Only the laptop reached it, and the line has no queue, or one that may be by chance.
+        assert_eq!(full(80.0, 12.5, 1.0), Some(false));
+        assert_eq!(full(80.0, 69.0, 50.0), None);
     }
 }

@@ -104,7 +104,8 @@ pub type Map<'a> = dyn Fn(usize, &(dyn Fn(usize) -> Predicted + Sync)) -> Vec<Pr
 /// Predicted observations of one member.
 pub type Predicted = Result<Vec<f64>, SimulationError>;
 
-/// A simulation of a model failed: a fault of this crate, because the parameters are inside their ranges.
+/// A model has no result. Unless the caller stopped the fit, this is a fault of this crate, because the parameters are inside
+/// their ranges.
 #[derive(Debug, thiserror::Error)]
 pub enum SimulationError {
     /// The scenario of the model is invalid.

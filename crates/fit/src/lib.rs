@@ -34,5 +34,5 @@ pub use difference::Difference;
 pub use infer::{Map, Predicted, Settings, SimulationError, model_variance, simulated};
 pub use measurement::{CannotFit, Measurement};
 pub use models::{Draw, InvalidModels, Models};
-pub use result::{Estimate, Fit, fit};
+pub use result::{Estimate, Fit, METHOD, fit};
 pub use schedule::Schedule;

@@ -1,6 +1,6 @@
 //! Models of a network with their probabilities: the part of a fit with which networks are simulated.
 
-use crate::home::{Home, NoComments, Parameter};
+use crate::home::{DISCIPLINES, Home, NoComments, Parameter};
 use crate::measurement::Measurement;
 use crate::schedule::Schedule;
 use netburn_medium::queue::QueueKind;
@@ -8,12 +8,14 @@ use netburn_units::Seed;
 
 /// Mean square of the differences from which the models do not explain the run.
 const POOR: f64 = 4.0;
-/// The same, from which the run identifies nothing. Of 24 known networks, 4 had a higher misfit, and their 90 % intervals
-/// missed the true value three times as often as those of the others.
+/// The same, from which the run identifies nothing. Of 24 known networks, 4 had a higher misfit. Their 90 % intervals
+/// missed the true value three times as often as the others.
 const IMPRECISE: f64 = 2.0;
+/// Condition under which a run would identify more, if its models explain it only in part.
+pub(crate) const BETTER_MODEL: &str = "a model that explains the run better";
 /// Probability from which a discipline is identified.
 const LIKELY: f64 = 0.9;
-/// Maximum number of models. A fit has 180.
+/// Maximum number of models. A fit has about 60.
 const MAX_DRAWS: usize = 4_096;
 /// Error of a sum of probabilities.
 const ROUNDING: f64 = 1e-6;
@@ -69,15 +71,22 @@ pub enum InvalidModels {
 }
 
 impl Models {
-    /// Models of a network for which `home` and `schedule` are known, as a fit finds them. The likeliest discipline is the
-    /// first one.
+    /// Models of a network for which `home` and `schedule` are known, as a fit finds them. There is at least one draw.
     pub(crate) fn fitted(
         (home, schedule): (&Home, &Schedule),
         (seed, misfit): (Seed, f64),
-        disciplines: Vec<(QueueKind, f64)>,
         medians: Vec<f64>,
         draws: Vec<Draw>,
     ) -> Self {
+        let probability = |kind: QueueKind| {
+            let such = draws.iter().filter(|draw| draw.discipline == kind);
+            (kind, such.map(|draw| draw.probability).sum())
+        };
+        let present = DISCIPLINES
+            .into_iter()
+            .filter(|kind| draws.iter().any(|draw| draw.discipline == *kind));
+        let mut disciplines: Vec<(QueueKind, f64)> = present.map(probability).collect();
+        disciplines.sort_by(|one, other| other.1.total_cmp(&one.1));
         Models {
             seed,
             misfit,
@@ -92,11 +101,10 @@ impl Models {
     /// Models of a measurement that were stored. They can be those of a foreign record, so all values are checked.
     ///
     /// # Errors
-    /// No fit to this measurement has these values.
+    /// No network has these values, or the probabilities are wrong.
     pub fn stored(
         measurement: &Measurement,
         (seed, misfit): (Seed, f64),
-        mut disciplines: Vec<(QueueKind, f64)>,
         medians: Vec<f64>,
         draws: Vec<Draw>,
     ) -> Result<Self, InvalidModels> {
@@ -106,18 +114,15 @@ impl Models {
         if misfit.is_nan() || misfit < 0.0 {
             return Err(InvalidModels::Misfit);
         }
-        check_probabilities(disciplines.iter().map(|(_, probability)| *probability))?;
-        check_probabilities(draws.iter().map(|draw| draw.probability))?;
+        check_probabilities(&draws)?;
         let home = &measurement.home;
         let parameters = home.parameters();
         for values in draws.iter().map(|draw| &draw.values).chain([&medians]) {
             check_values(home, &parameters, values)?;
         }
-        disciplines.sort_by(|one, other| other.1.total_cmp(&one.1));
         Ok(Models::fitted(
             (home, &measurement.schedule),
             (seed, misfit),
-            disciplines,
             medians,
             draws,
         ))
@@ -152,7 +157,7 @@ impl Models {
         let needs = if self.is_precise() {
             "downloads of several stations over a line faster than the Wi-Fi"
         } else {
-            "a model that explains the run better"
+            BETTER_MODEL
         };
         format!("not identified by this run: {listed}; would need {needs}")
     }
@@ -180,18 +185,15 @@ impl Models {
     /// Median of a parameter in its unit; `None` if the models have no such parameter.
     #[must_use]
     pub fn median(&self, parameter: Parameter) -> Option<f64> {
-        let number = self.home.parameters().iter().position(|own| *own == parameter)?;
-        self.medians.get(number).copied()
+        Some(self.medians[self.home.number_of(parameter)?])
     }
 
-    /// Probability that a parameter has a value for which `is` is true. 0 if the models have no such parameter.
+    /// Probability that a parameter has a value for which `is` is true; `None` if the models have no such parameter.
     #[must_use]
-    pub fn probability(&self, parameter: Parameter, is: impl Fn(f64) -> bool) -> f64 {
-        let Some(number) = self.home.parameters().iter().position(|own| *own == parameter) else {
-            return 0.0;
-        };
+    pub fn probability(&self, parameter: Parameter, is: impl Fn(f64) -> bool) -> Option<f64> {
+        let number = self.home.number_of(parameter)?;
         let such = self.draws.iter().filter(|draw| is(draw.values[number]));
-        such.map(|draw| draw.probability).sum()
+        Some(such.map(|draw| draw.probability).sum())
     }
 
     /// The model with the likeliest discipline and the medians, as a scenario file without comments.
@@ -225,18 +227,17 @@ impl Models {
     }
 
     fn scenario(&self, discipline: QueueKind, values: &[f64]) -> String {
-        let parameters = self.home.parameters();
         let value = |parameter: Parameter| {
-            let number = parameters.iter().position(|own| *own == parameter);
+            let number = self.home.number_of(parameter);
             values[number.expect("the scenario has the parameters of the home")]
         };
         self.home.scenario(&value, discipline, &self.schedule, &NoComments)
     }
 }
 
-fn check_probabilities(all: impl Iterator<Item = f64> + Clone) -> Result<(), InvalidModels> {
-    let is_positive = all.clone().all(|probability| probability >= 0.0);
-    let is_whole = (all.sum::<f64>() - 1.0).abs() < ROUNDING;
+fn check_probabilities(draws: &[Draw]) -> Result<(), InvalidModels> {
+    let is_positive = draws.iter().all(|draw| draw.probability >= 0.0);
+    let is_whole = (draws.iter().map(|draw| draw.probability).sum::<f64>() - 1.0).abs() < ROUNDING;
     (is_positive && is_whole)
         .then_some(())
         .ok_or(InvalidModels::Probabilities)

@@ -5,9 +5,8 @@ use crate::evidence::Key;
 use crate::home::{Comments, Home, Parameter};
 use crate::infer::{Group, Map, Posterior, Problem, Settings, SimulationError, infer, misfit, model_variance};
 use crate::measurement::Measurement;
-use crate::models::{Draw, Models};
+use crate::models::{BETTER_MODEL, Draw, Models};
 use crate::schedule::Schedule;
-use netburn_medium::queue::QueueKind;
 use netburn_units::Seed;
 use netburn_workload::Direction;
 
@@ -23,6 +22,10 @@ const POSSIBLE: f64 = 0.05;
 const FAR: f64 = 4.0;
 /// Sentences of one kind in the header of a scenario.
 const LISTED: usize = 12;
+
+/// Number of the method: of priors, observations and inference. A change of one of them raises it, so that older fits are not
+/// used as if they were new.
+pub const METHOD: u32 = 1;
 
 /// Result of a fit.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,9 +53,10 @@ pub struct Observation {
     pub key: Key,
     /// Measured value in the unit of the quantity.
     pub measured: f64,
-    /// The 5th percentile, the median and the 95th percentile of the draws, in the same unit.
+    /// The 5th percentile, the median and the 95th percentile of the fitted models, in the same unit. They are those before
+    /// parameters with only a lower bound got larger values, which hardly act.
     pub modelled: [f64; 3],
-    /// Bounds between which a measured value is with 90 %: those of the draws, and the error of a model. Neither is negative.
+    /// Bounds between which a measured value is with 90 %: those of the models, and the error of a model. Neither is negative.
     pub interval: (f64, f64),
 }
 
@@ -79,8 +83,9 @@ pub struct Estimate {
     pub interval: (f64, f64),
     /// 90 % interval of the prior.
     pub prior: (f64, f64),
-    /// True if the run identifies the parameter: the posterior is much narrower than the prior.
-    pub is_identified: bool,
+    /// Condition under which a run would identify the parameter. `None` if this run does: then the posterior is much narrower
+    /// than the prior.
+    pub needs: Option<&'static str>,
     /// True if the prior came from a value that the station recorded.
     pub is_measured: bool,
 }
@@ -94,23 +99,24 @@ impl Estimate {
             self.parameter.text(self.interval.1),
         );
         let range = format!("90 % interval {low} to {high}");
-        if self.is_identified {
-            return format!("fitted: {range}");
+        match self.needs {
+            None => format!("fitted: {range}"),
+            Some(_) if self.is_measured => format!("measured, and fitted: {range}"),
+            Some(needs) => format!("not identified by this run: {range}; would need {needs}"),
         }
-        if self.is_measured {
-            return format!("measured, and fitted: {range}");
-        }
-        format!(
-            "not identified by this run: {range}; would need {}",
-            self.parameter.needs()
-        )
+    }
+
+    /// True if the run identifies the parameter.
+    #[must_use]
+    pub const fn is_identified(&self) -> bool {
+        self.needs.is_none()
     }
 }
 
 /// Fits the model to a measurement. `map` can use threads; the result is the same without.
 ///
 /// # Errors
-/// A model cannot be simulated, which is a fault of this crate.
+/// `map` stopped the fit, or a model cannot be simulated, which is a fault of this crate.
 pub fn fit(measurement: &Measurement, settings: &Settings, map: &Map<'_>) -> Result<Fit, SimulationError> {
     let parameters = measurement.home.parameters();
     let problem = Problem {
@@ -148,18 +154,16 @@ impl Fit {
         gaps: Vec<String>,
         seed: Seed,
     ) -> Self {
-        let groups = posterior.groups.iter();
-        let mut disciplines: Vec<(QueueKind, f64)> = groups.map(|group| (group.discipline, group.weight)).collect();
-        disciplines.sort_by(|one, other| other.1.total_cmp(&one.1));
         let models = Models::fitted(
             (problem.home, problem.schedule),
             (seed, misfit(problem, predicted, &posterior.errors.total)),
-            disciplines,
             estimates.iter().map(|estimate| estimate.median).collect(),
             draws(problem, posterior),
         );
         for estimate in &mut estimates {
-            estimate.is_identified &= models.is_precise();
+            if !models.is_precise() {
+                estimate.needs = Some(BETTER_MODEL);
+            }
         }
         let comments = EstimateComments {
             estimates: &estimates,
@@ -271,7 +275,7 @@ fn estimate(problem: &Problem<'_>, posterior: &Posterior, number: usize) -> Esti
         None => (prior.mean, of_prior),
     };
     let mut is_identified = prior.width(interval.0, interval.1) < NARROW * prior.width(of_prior.0, of_prior.1);
-    // In checks with known networks, these intervals contained the true value too rarely.
+    // These intervals have been checked with too few known networks.
     is_identified &= parameter != Parameter::Busy;
     is_identified &= !posterior.open[number];
     if let Parameter::Line(direction) = parameter {
@@ -294,7 +298,7 @@ fn estimate(problem: &Problem<'_>, posterior: &Posterior, number: usize) -> Esti
         place,
         interval,
         prior: of_prior,
-        is_identified,
+        needs: (!is_identified).then(|| parameter.needs()),
         is_measured,
     }
 }

@@ -64,7 +64,7 @@ fn within(fit: &Fit, parameter: Parameter, truth: f64, share: f64) {
     let estimate = fit.estimate(parameter).expect("each parameter has an estimate");
     let error = estimate.median / truth - 1.0;
     assert!(
-        estimate.is_identified && error.abs() <= share,
+        estimate.is_identified() && error.abs() <= share,
         "{}: {estimate:?}, true {truth}",
         estimate.key
     );
@@ -83,7 +83,7 @@ fn covers(fit: &Fit, parameter: Parameter, truth: f64) {
 #[test]
 #[cfg_attr(not(feature = "all-tests"), ignore = "takes many seconds: scripts/test runs it")]
 fn a_simulated_network_is_found() {
-    let house = HOUSE.replace("queue = \"400 KiB\"", "queue_down = \"400 KiB\", queue_up = \"60 KiB\"");
+    let house = HOUSE.replace("queue = \"400 KiB\"", "queue_down = \"4 MiB\", queue_up = \"60 KiB\"");
     let run = measured(&house, &["laptop", "tablet"]);
     let result = fit(&measurement(&run), &Settings::default(), &in_order).expect("the models can be simulated");
     assert_eq!(
@@ -101,10 +101,14 @@ fn a_simulated_network_is_found() {
     );
     within(&result, Parameter::Line(Direction::Down), 60.0, 0.05);
     within(&result, Parameter::Line(Direction::Up), 6.0, 0.05);
-    covers(&result, Parameter::LineQueue(Direction::Down), 400.0);
-    covers(&result, Parameter::LineQueue(Direction::Up), 60.0);
-    let up = result.estimate(Parameter::LineQueue(Direction::Up));
-    assert!(up.expect("each parameter has an estimate").interval.1 < 200.0, "{up:?}");
+    // The queue of uploads was full, 80 ms at 6 Mbit/s. That of downloads, 560 ms at 60 Mbit/s, was not.
+    within(&result, Parameter::LineQueue(Direction::Up), 60.0, 0.3);
+    covers(&result, Parameter::LineQueue(Direction::Down), 4096.0);
+    let down = result.estimate(Parameter::LineQueue(Direction::Down));
+    assert!(
+        !down.expect("each parameter has an estimate").is_identified(),
+        "{down:?}"
+    );
     covers(&result, Parameter::QueueLimit, 500.0);
     // The result is a scenario that can be simulated, and a measurement of it shows the same line.
     let again = simulate(&result.scenario, Seed(5)).expect("the fitted scenario can be simulated");
@@ -170,9 +174,10 @@ fn a_fit_needs_no_more_simulations_than_it_says() {
         ..Settings::default()
     };
     fit(&measurement(&run), &few, &counted).expect("the models can be simulated");
-    // Forty at most are of the last part, in which disciplines were dropped, and twenty of parameters that need no test.
+    // Of the last part, 2 · (3 − 1) · 4 are not needed if one discipline is left. Of the tests of bounds, at most the second
+    // mean, the queue limit and both rates of the line are not needed, four times each.
     assert!(
-        count.get() <= few.simulations() && count.get() + 60 > few.simulations(),
+        count.get() <= few.simulations() && count.get() + 16 + 16 >= few.simulations(),
         "{} of {}",
         count.get(),
         few.simulations()
@@ -248,7 +253,7 @@ fn one_station_behind_a_slow_line_does_not_show_the_discipline() {
     let result = fit(&measurement, &settings(), &in_order).expect("the models can be simulated");
     assert_eq!(result.models.discipline(), None, "{:?}", result.models.disciplines);
     let limit = result.estimate(Parameter::QueueLimit).expect("an estimate");
-    assert!(!limit.is_identified, "{limit:?}");
+    assert!(!limit.is_identified(), "{limit:?}");
     assert!(
         limit.comment().starts_with("not identified by this run"),
         "{}",

@@ -127,7 +127,7 @@ pub(crate) fn judged(result: &Fit) -> ExitStatus {
     let identified = result
         .estimates
         .iter()
-        .filter(|estimate| estimate.is_identified)
+        .filter(|estimate| estimate.is_identified())
         .count();
     eprint_message(&format!(
         "the run identifies {identified} of {} parameters; queue of the access point: {}",

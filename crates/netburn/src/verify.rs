@@ -7,7 +7,7 @@ use crate::plan::{key_values, wrong};
 use crate::terminal::{TerminalStyle, document, print_stdout};
 use netburn_analysis::format::{mbps, ms};
 use netburn_fit::evidence::{Key, Quantity};
-use netburn_fit::{Measurement, Settings};
+use netburn_fit::{Measurement, Models, Settings};
 use netburn_report::sanitise::{sanitise, wrap};
 use netburn_report::style::{Tone, paint};
 use netburn_report::table::{Cell, left, render, right};
@@ -39,7 +39,7 @@ pub(crate) fn verify(args: &VerifyArgs) -> Result<ExitStatus, CliError> {
     let result = verified(&models, &before, &after, &change, length, threads).map_err(invalid)?;
     let explains = models.explains();
     print_stdout(&match args.format {
-        Format::Json => document(&described(args, &result, &after, explains)),
+        Format::Json => document(&described(args, &result, &after, &models)),
         Format::Text => text(&result, &after, explains),
     })?;
     Ok(if explains {
@@ -129,7 +129,7 @@ fn number(key: &Key, value: f64) -> String {
 }
 
 /// The result as a document.
-fn described(args: &VerifyArgs, result: &Verification, after: &Measurement, explains: bool) -> Value {
+fn described(args: &VerifyArgs, result: &Verification, after: &Measurement, models: &Models) -> Value {
     let value = |own: &Predicted| {
         json!({
             "station": after.schedule.stations[own.key.station],
@@ -148,7 +148,8 @@ fn described(args: &VerifyArgs, result: &Verification, after: &Measurement, expl
         "before": args.before.display().to_string(),
         "after": args.after.display().to_string(),
         "set": args.set,
-        "explains": explains,
+        "seed": models.seed.0,
+        "explains": models.explains(),
         "held": result.is_held(),
         "inside": result.held(),
         "values": result.values.iter().map(value).collect::<Vec<_>>(),

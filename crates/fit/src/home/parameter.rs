@@ -73,7 +73,7 @@ impl Prior {
         value.clamp(self.range.0, self.range.1)
     }
 
-    /// True if a model can have this value. It is no place on the axis.
+    /// True if a model can have this value, in the parameter's unit.
     #[must_use]
     pub fn contains(&self, value: f64) -> bool {
         (self.range.0..=self.range.1).contains(&value)

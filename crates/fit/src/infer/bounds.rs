@@ -1,28 +1,37 @@
 //! Parameters of which a run shows only a lower bound.
 //!
 //! A queue that the load did not fill, and a line that it did not use, act no more when they are larger. An assimilation
-//! knows linear correlations only, so it makes the ensemble narrow around the values that already fit. Here the likeliest model
-//! is simulated again with a much larger value of each such parameter. If it is as likely, the run says nothing about larger
-//! values, and the members get values of the prior above the lower bound.
+//! knows linear correlations only, so it makes the ensemble narrow around the values that already fit. Here the mean of an
+//! ensemble is simulated again with a much larger value of one such parameter. If it is as likely, the run says nothing about
+//! larger values, and the members get values of the prior above the lower bound.
 
 use super::{Group, Map, Posterior, Problem, Settings, SimulationError, misfit};
 use crate::assimilate::{NORMAL_95, means, normal};
 use crate::home::Parameter;
+use netburn_medium::queue::QueueKind;
 use netburn_units::{RandomStream, Seed};
 use std::collections::BTreeSet;
 
-/// Difference of the logarithmic likelihood up to which a value is as likely as another one: half of the 95th percentile of
-/// the chi-squared distribution with one degree of freedom (Wilks 1938).
+/// Difference of the logarithmic likelihood up to which a value is as likely as another one: half of 3.84, the 95th percentile
+/// of the chi-squared distribution with one degree of freedom (Wilks 1938).
 const AS_LIKELY: f64 = 1.92;
 /// Simulations of each value.
 const RUNS: usize = 4;
-/// Most parameters of a model that can have a lower bound only: both rates and queues of the line, and the queue limit.
-const MAX_OPEN: usize = 5;
+/// Most models: the means of two ensembles, and larger rates and queues of the line, and a larger queue limit.
+const MAX_MODELS: usize = 7;
 /// Draws until one is above the lower bound.
 const ATTEMPTS: usize = 1_000;
 
 /// Most simulations of [`open`].
-pub(super) const SIMULATIONS: usize = RUNS * (1 + MAX_OPEN);
+pub(super) const SIMULATIONS: usize = RUNS * MAX_MODELS;
+
+/// A model that is simulated.
+struct Tested {
+    discipline: QueueKind,
+    places: Vec<f64>,
+    /// Parameter that is larger than the mean of its ensemble; `None` for the mean itself.
+    larger: Option<usize>,
+}
 
 /// True for each parameter of which the run shows only a lower bound.
 pub(super) fn open(
@@ -31,38 +40,59 @@ pub(super) fn open(
     settings: &Settings,
     map: &Map<'_>,
 ) -> Result<Vec<bool>, SimulationError> {
-    let best = posterior.best();
-    let places = means(&best.members);
-    let parameters = problem.parameters.iter().enumerate();
-    let tested: Vec<usize> = parameters
-        .filter(|(_, parameter)| can_be_open(**parameter, problem) && parameter.exists_with(best.discipline))
-        .map(|(number, _)| number)
-        .collect();
-    let larger = |number: usize| {
-        let prior = problem.parameters[number].prior(problem.home);
-        let mut places = places.clone();
-        places[number] = places[number].max(prior.mean + NORMAL_95 * prior.deviation);
-        places
-    };
-    let models: Vec<Vec<f64>> = std::iter::once(places.clone())
-        .chain(tested.iter().map(|number| larger(*number)))
-        .collect();
+    let tested = tested(problem, posterior);
     let mut seeds = settings.seed.stream("bounds", 0);
     let seeds: Vec<Seed> = (0..RUNS).map(|_| Seed(seeds.next_u64() >> 11)).collect();
-    let results = map(models.len() * RUNS, &|number| {
-        let (model, run) = (&models[number / RUNS], number % RUNS);
-        problem.predict(best.discipline, model, seeds[run], settings.length)
+    let results = map(tested.len() * RUNS, &|number| {
+        let model = &tested[number / RUNS];
+        problem.predict(model.discipline, &model.places, seeds[number % RUNS], settings.length)
     });
     let results: Vec<Vec<f64>> = results.into_iter().collect::<Result<_, _>>()?;
     // The observations of one station in one phase count as one, as for the weights of the disciplines.
     let units: BTreeSet<(usize, usize)> = problem.keys.iter().map(|key| (key.phase, key.station)).collect();
     let loss = |runs: &[Vec<f64>]| misfit(problem, runs, &posterior.errors.total) * units.len() as f64 / 2.0;
-    let losses: Vec<f64> = results.chunks(RUNS).map(loss).collect();
     let mut open = vec![false; problem.parameters.len()];
-    for (number, own) in tested.iter().zip(&losses[1..]) {
-        open[*number] = own - losses[0] <= AS_LIKELY;
+    let mut of_mean = f64::INFINITY;
+    for (model, runs) in tested.iter().zip(results.chunks(RUNS)) {
+        match model.larger {
+            None => of_mean = loss(runs),
+            Some(number) => open[number] = loss(runs) - of_mean <= AS_LIKELY,
+        }
     }
     Ok(open)
+}
+
+/// The mean of the likeliest ensemble with each parameter that can be open, and that ensemble itself before its changes.
+fn tested(problem: &Problem<'_>, posterior: &Posterior) -> Vec<Tested> {
+    let mut groups: Vec<&Group> = posterior.groups.iter().collect();
+    groups.sort_by(|one, other| other.weight.total_cmp(&one.weight));
+    let mut left: Vec<usize> = (0..problem.parameters.len())
+        .filter(|number| can_be_open(problem.parameters[*number], problem))
+        .collect();
+    let mut tested = Vec::new();
+    for group in groups {
+        let (own, other): (Vec<usize>, Vec<usize>) = left
+            .into_iter()
+            .partition(|number| problem.parameters[*number].exists_with(group.discipline));
+        left = other;
+        if own.is_empty() {
+            continue;
+        }
+        let mean = means(&group.members);
+        let larger = own.into_iter().map(|number| {
+            let prior = problem.parameters[number].prior(problem.home);
+            let mut places = mean.clone();
+            places[number] = places[number].max(prior.mean) + NORMAL_95 * prior.deviation;
+            (places, Some(number))
+        });
+        let models = std::iter::once((mean.clone(), None)).chain(larger);
+        tested.extend(models.map(|(places, larger)| Tested {
+            discipline: group.discipline,
+            places,
+            larger,
+        }));
+    }
+    tested
 }
 
 /// True for a parameter that can be too large to act.
@@ -98,6 +128,76 @@ pub(super) fn widen(problem: &Problem<'_>, groups: &mut [Group], open: &[bool], 
             if let Some(place) = draws.find(|place| *place >= bound) {
                 member[number] = place;
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::houses::House;
+    use crate::measurement::Measurement;
+    use netburn_workload::Direction;
+
+    fn group(discipline: QueueKind, members: Vec<Vec<f64>>) -> Group {
+        Group {
+            discipline,
+            weight: 1.0,
+            members,
+            predicted: Vec::new(),
+        }
+    }
+
+    /// Members of an open parameter are above the smallest one, with the distribution of the prior. All others stay.
+    #[test]
+    fn open_parameters_get_the_prior_above_the_lower_bound() {
+        let run = House::random(Seed(5), 2).measure(Seed(1)).expect("the house is valid");
+        let measurement = Measurement::of_run(&run, Settings::default().length).expect("it is a measurement");
+        let parameters = measurement.home.parameters();
+        let problem = Problem {
+            home: &measurement.home,
+            schedule: &measurement.schedule,
+            keys: &measurement.keys,
+            observed: &measurement.values,
+            parameters: &parameters,
+        };
+        let number = |parameter| measurement.home.number_of(parameter).expect("the model has it");
+        let queue = number(Parameter::LineQueue(Direction::Up));
+        let limit = number(Parameter::QueueLimit);
+        let prior = parameters[queue].prior(&measurement.home);
+        // Narrow around a value above the median of the prior: the smallest member is the median.
+        let member = |step: u32| {
+            let mut places = vec![0.0; parameters.len()];
+            places[queue] = prior.mean + f64::from(step) * 1e-4;
+            places
+        };
+        let members: Vec<Vec<f64>> = (0..400).map(member).collect();
+        let mut groups = [
+            group(QueueKind::Fifo, members.clone()),
+            group(QueueKind::FqCodel, members),
+        ];
+        let mut open = vec![false; parameters.len()];
+        (open[queue], open[limit]) = (true, true);
+        let mut random = Seed(1).stream("test", 0);
+        widen(&problem, &mut groups, &open, &mut random);
+        for group in &groups {
+            for member in &group.members {
+                assert!(member[queue] >= prior.mean);
+                let others = member
+                    .iter()
+                    .enumerate()
+                    .filter(|(own, _)| ![queue, limit].contains(own));
+                assert!(others.map(|(_, place)| *place).all(|place| place == 0.0));
+                // FQ-CoDel has no limit that acts.
+                assert!(member[limit] == 0.0 || group.discipline == QueueKind::Fifo);
+            }
+            // Half of the positive half of a normal distribution is within 0.674 deviations: 200 of 400, plus or minus 40.
+            let near = group
+                .members
+                .iter()
+                .filter(|member| member[queue] < prior.mean + 0.674 * prior.deviation);
+            let near = near.count();
+            assert!((160..=240).contains(&near), "{near}");
         }
     }
 }

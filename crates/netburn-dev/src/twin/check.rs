@@ -178,7 +178,7 @@ fn parameters(house: &House, fitted: &Fit) -> Vec<ParameterResult> {
                 median: estimate.median,
                 high: estimate.interval.1,
             },
-            is_identified: estimate.is_identified,
+            is_identified: estimate.is_identified(),
         })
     });
     own.collect()

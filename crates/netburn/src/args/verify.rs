@@ -8,7 +8,7 @@ use std::path::PathBuf;
 /// Compare the predicted effect of a change with a second measurement
 ///
 /// Measure your network, change it, and measure it again with the same devices. netburn fits models to the first measurement,
-/// makes the change in each of them, and simulates the second measurement. Each measured value should be inside its 90 %
+/// or uses those of its last fit. It makes the change in each of them, and simulates the second measurement. Each measured value should be inside its 90 %
 /// interval, which contains the uncertainty of the models. If fewer than 80 % of the values are, the change did something else
 /// than the models predicted, or the network changed in another way.
 ///
@@ -24,7 +24,7 @@ pub(crate) struct VerifyArgs {
     /// Key and value of the change, as `netburn explain` prints them; repeatable
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Random seed of the fit [default: the stored fit, or else 1]
+    /// Random seed of the fit [default: that of the stored fit, or else 1]
     #[arg(long, value_name = "N", value_parser = seed)]
     pub(crate) seed: Option<u64>,
     /// Number of processors [default: all]

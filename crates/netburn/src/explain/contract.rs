@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 /// A line is below its contract if its rate is below this share of it. The headers of the line's protocol take a few percent.
 const SHARE: f64 = 0.9;
-/// Probability from which the answer is yes. Below the rest to 1 it is no.
+/// Probability from which the answer is yes. From 5 % down it is no.
 const SURE: f64 = 0.95;
 
 /// A promised rate beside the models.
@@ -21,8 +21,11 @@ pub(super) struct Contract {
     promised: f64,
     /// Median of the models in Mbit/s.
     modelled: f64,
-    /// Probability that the line is below its contract.
+    /// Probability that the line is below its contract, if the prior is that of this line.
     below: f64,
+    /// True if the measurement filled the line, and the models explain it. Otherwise the upper end of its rate is that of the
+    /// prior, which knows nothing about this line.
+    was_full: bool,
 }
 
 /// The promised rates beside those of the models. Empty if the line of the models is not the internet line.
@@ -30,14 +33,15 @@ pub(super) fn contracts(args: &ExplainArgs, models: &Models) -> Vec<Contract> {
     if !models.home().has_internet_line {
         return Vec::new();
     }
-    let of = |direction, rate: Option<BitRate>| {
+    let of = |direction: Direction, rate: Option<BitRate>| {
         let promised = rate?.as_mbps_f64();
         let line = Parameter::Line(direction);
         Some(Contract {
             direction,
             promised,
             modelled: models.median(line)?,
-            below: models.probability(line, |mbps| mbps < SHARE * promised),
+            below: models.probability(line, |mbps| mbps < SHARE * promised)?,
+            was_full: models.is_precise() && models.home().line_full[direction as usize] == Some(true),
         })
     };
     let both = [
@@ -51,7 +55,7 @@ impl Contract {
     /// True if the line is below its contract, false if it is not. `None` if the measurement leaves this open.
     fn is_below(&self) -> Option<bool> {
         match self.below {
-            below if below >= SURE => Some(true),
+            below if below >= SURE && self.was_full => Some(true),
             below if below <= 1.0 - SURE => Some(false),
             _ => None,
         }
@@ -94,6 +98,7 @@ mod tests {
             promised: 100.0,
             modelled: 62.0,
             below,
+            was_full: true,
         };
         let answers = [1.0, 0.95, 0.9, 0.06, 0.04, 0.0].map(|below| contract(below).is_below());
         assert_eq!(answers, [Some(true), Some(true), None, None, Some(false), Some(false)]);
@@ -102,5 +107,14 @@ mod tests {
             "The internet line has about 62.0 Mbit/s down, which is below the 100 Mbit/s of the contract."
         );
         assert!(contract(0.5).sentence().starts_with("This measurement can't tell"));
+        // A line that was not full may be much faster, but not slower than what was measured.
+        let not_full = |below| Contract {
+            was_full: false,
+            ..contract(below)
+        };
+        assert_eq!(
+            [not_full(1.0), not_full(0.0)].map(|one| one.is_below()),
+            [None, Some(false)]
+        );
     }
 }

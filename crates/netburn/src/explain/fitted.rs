@@ -263,6 +263,7 @@ impl Explained<'_> {
         );
         object["fit"] = json!({
             "measurement": self.source.path.display().to_string(),
+            "seed": self.models.seed.0,
             "explains": self.models.explains(),
             "misfit": self.models.misfit,
             "disciplines": twin::disciplines_json(self.models),

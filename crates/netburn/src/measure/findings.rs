@@ -34,8 +34,8 @@ pub(super) struct Findings {
 enum LineRate {
     /// It was full: the median and the 90 % interval.
     Identified(f64, f64, f64),
-    /// It was perhaps not full: the highest rate of all devices together.
-    AtLeast(f64),
+    /// The highest rate of all devices together. True if they did not fill it; otherwise this is not known.
+    AtLeast(f64, bool),
     Unknown,
 }
 
@@ -133,12 +133,13 @@ impl Findings {
                     mbps(low),
                     mbps(high)
                 ),
-                LineRate::AtLeast(rate) => {
-                    format!(
-                        "{} {} Mbit/s or more, because no device reached its limit",
-                        direction.key(),
-                        mbps(rate)
-                    )
+                LineRate::AtLeast(rate, was_free) => {
+                    let why = if was_free {
+                        ", because the devices did not fill it"
+                    } else {
+                        ""
+                    };
+                    format!("{} {} Mbit/s or more{why}", direction.key(), mbps(rate))
                 }
                 LineRate::Unknown => format!("{} not known", direction.key()),
             })
@@ -232,10 +233,12 @@ fn phase_of(schedule: &Schedule, stations: &[usize], direction: Direction) -> Op
 
 fn line_rate(fit: &Fit, direction: Direction) -> LineRate {
     let estimate = fit.estimate(Parameter::Line(direction));
-    if let Some(estimate) = estimate.filter(|estimate| estimate.is_identified) {
+    if let Some(estimate) = estimate.filter(|estimate| estimate.is_identified()) {
         return LineRate::Identified(estimate.median, estimate.interval.0, estimate.interval.1);
     }
-    fit.highest(direction).map_or(LineRate::Unknown, LineRate::AtLeast)
+    let was_free = fit.models.home().line_full[direction as usize] == Some(false);
+    fit.highest(direction)
+        .map_or(LineRate::Unknown, |rate| LineRate::AtLeast(rate, was_free))
 }
 
 fn queue(models: &Models) -> String {
@@ -267,7 +270,7 @@ mod tests {
 
     fn findings() -> Findings {
         Findings {
-            line: [LineRate::Identified(94.1, 93.0, 95.24), LineRate::AtLeast(9.5)],
+            line: [LineRate::Identified(94.1, 93.0, 95.24), LineRate::AtLeast(9.5, true)],
             is_internet: false,
             queue: "fifo (one queue for the device)".to_owned(),
             is_explained: true,
@@ -284,9 +287,18 @@ mod tests {
         assert!(
             text.contains(
                 "Path between the access point and the server: down 94.1 Mbit/s (90 % interval 93.0 to 95.2); up 9.5 Mbit/s \
-                 or more, because no device reached its limit."
+                 or more, because the devices did not fill it."
             ),
             "{text}"
+        );
+        let open = Findings {
+            line: [LineRate::Unknown, LineRate::AtLeast(9.5, false)],
+            ..findings()
+        };
+        assert!(
+            open.text(200).contains("down not known; up 9.5 Mbit/s or more."),
+            "{}",
+            open.text(200)
         );
         let internet = Findings {
             is_internet: true,

@@ -172,7 +172,7 @@ fn explained(bench: &Bench, house: &str) -> Value {
     let options = [
         "explain", "measured", "--model", "measured", "--runs", "10", "--format", "json",
     ];
-    // Half as much again as the line of the first house has, and exactly its rate.
+    // The line of the first house has 60 and 10 Mbit/s.
     let contract = ["--contract-down", "90", "--contract-up", "10"];
     finish(bench.netburn([&options[..], &contract].concat()))
         .expect(0)

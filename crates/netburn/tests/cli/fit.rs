@@ -181,7 +181,7 @@ fn a_second_measurement_shows_whether_a_prediction_held() {
         let share = down[key].as_f64().unwrap() / (line * 1_448.0 / 1_538.0);
         assert!((share - 1.0).abs() < 0.08, "{key}: {down}");
     }
-    // A stored fit gives the same prediction without another fit, unless it is that of other values.
+    // A stored fit gives the same prediction without another fit. One that is torn is not used.
     let (used, made) = ("the models are those of the last fit", "fitting models");
     finish(bench.netburn(["fit", "before", "--out", "before.toml"])).expect(0);
     let again =

@@ -3,15 +3,12 @@
 use netburn_fit::home::DISCIPLINES;
 use netburn_fit::result::Observation;
 use netburn_fit::schedule::{Flow, Phase, Schedule};
-use netburn_fit::{Draw, Estimate, Fit, InvalidModels, Measurement, Models};
+use netburn_fit::{Draw, Estimate, Fit, InvalidModels, METHOD, Measurement, Models};
 use netburn_medium::queue::QueueKind;
 use netburn_units::Seed;
 use netburn_workload::Direction;
 use serde::Deserialize;
 use serde_json::{Value, json};
-
-/// Version of the program that fits, which is part of its result.
-const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The document of `netburn fit --format json`, of a fit to the run with this name. `netburn_analysis::fitted` reads it.
 #[must_use]
@@ -22,7 +19,7 @@ pub fn fit_json(run: &str, fit: &Fit) -> Value {
     json!({
         "schema": "netburn.fit/1",
         "run": run,
-        "version": VERSION,
+        "method": METHOD,
         "seed": models.seed.0,
         "explains": models.explains(),
         "misfit": models.misfit,
@@ -59,14 +56,14 @@ pub enum NoStoredModels {
     #[error("it is not the document of a fit: {0}")]
     Document(#[from] serde_json::Error),
     /// Another version of netburn wrote it.
-    #[error("netburn {0} wrote it, and this is netburn {VERSION}")]
-    Version(String),
+    #[error("another version of netburn wrote it, with the method {0} instead of {METHOD}")]
+    Method(u32),
     /// The measured values are others.
     #[error("its measured values are not those of this measurement")]
     OtherMeasurement,
-    /// No access point has this discipline.
-    #[error("found the queue `{0}`, which no access point has")]
-    Queue(String),
+    /// A fit finds no such discipline.
+    #[error("it has a model with an unknown queue")]
+    Queue,
     /// The values are not those of models.
     #[error(transparent)]
     Models(#[from] InvalidModels),
@@ -75,19 +72,15 @@ pub enum NoStoredModels {
 /// The part of a document with which networks are simulated.
 #[derive(Debug, Deserialize)]
 struct Stored {
-    version: String,
+    /// Documents without it are older than the first number.
+    #[serde(default)]
+    method: u32,
     seed: u64,
     misfit: f64,
-    disciplines: Vec<StoredDiscipline>,
     estimates: Vec<StoredEstimate>,
     observations: Vec<StoredObservation>,
+    #[serde(default)]
     draws: Vec<StoredDraw>,
-}
-
-#[derive(Debug, Deserialize)]
-struct StoredDiscipline {
-    queue: String,
-    probability: f64,
 }
 
 #[derive(Debug, Deserialize)]
@@ -114,8 +107,8 @@ struct StoredDraw {
 /// The document is that of another measurement or another version of netburn, or a fit does not write it.
 pub fn models_of_fit(text: &str, measurement: &Measurement) -> Result<Models, NoStoredModels> {
     let stored: Stored = serde_json::from_str(text)?;
-    if stored.version != VERSION {
-        return Err(NoStoredModels::Version(stored.version));
+    if stored.method != METHOD {
+        return Err(NoStoredModels::Method(stored.method));
     }
     let own = measurement.keys.iter().zip(&measurement.values);
     let is_measured = own.map(|(key, value)| key.in_unit(*value));
@@ -126,8 +119,6 @@ pub fn models_of_fit(text: &str, measurement: &Measurement) -> Result<Models, No
     {
         return Err(NoStoredModels::OtherMeasurement);
     }
-    let disciplines = stored.disciplines.iter();
-    let disciplines = disciplines.map(|one| Ok((discipline(&one.queue)?, one.probability)));
     let draws = stored.draws.into_iter().map(|one| {
         Ok(Draw {
             discipline: discipline(&one.queue)?,
@@ -138,7 +129,6 @@ pub fn models_of_fit(text: &str, measurement: &Measurement) -> Result<Models, No
     let models = Models::stored(
         measurement,
         (Seed(stored.seed), stored.misfit),
-        disciplines.collect::<Result<_, NoStoredModels>>()?,
         stored.estimates.iter().map(|one| one.median).collect(),
         draws.collect::<Result<_, NoStoredModels>>()?,
     )?;
@@ -148,7 +138,7 @@ pub fn models_of_fit(text: &str, measurement: &Measurement) -> Result<Models, No
 /// A discipline that a fit can find.
 fn discipline(name: &str) -> Result<QueueKind, NoStoredModels> {
     let found = DISCIPLINES.iter().find(|kind| kind.name() == name);
-    found.copied().ok_or_else(|| NoStoredModels::Queue(name.to_owned()))
+    found.copied().ok_or(NoStoredModels::Queue)
 }
 
 fn estimate(estimate: &Estimate) -> Value {
@@ -158,8 +148,8 @@ fn estimate(estimate: &Estimate) -> Value {
         "median": estimate.median,
         "interval": [estimate.interval.0, estimate.interval.1],
         "prior": [estimate.prior.0, estimate.prior.1],
-        "identified": estimate.is_identified,
-        "needs": (!estimate.is_identified).then(|| estimate.parameter.needs()),
+        "identified": estimate.is_identified(),
+        "needs": estimate.needs,
     })
 }
 
