@@ -104,7 +104,7 @@ mod tests {
         assert_eq!(answers, [Some(true), Some(true), None, None, Some(false), Some(false)]);
         assert_eq!(
             contract(1.0).sentence(),
-            "The internet line has about 62.0 Mbit/s down, which is below the 100 Mbit/s of the contract."
+            "The internet line has about 62.0 Mbit/s down, which is below the 100.0 Mbit/s of the contract."
         );
         assert!(contract(0.5).sentence().starts_with("This measurement can't tell"));
         // A line that was not full may be much faster, but not slower than what was measured.
