@@ -13,6 +13,7 @@ mod bounds;
 use crate::assimilate::{Observations, assimilate, log_likelihood, means, normal};
 use crate::evidence::{Key, Observer, Quantity, goodput, worst};
 use crate::home::{DISCIPLINES, Home, LINE_BYTES, NoComments, Parameter, Prior};
+use crate::measurement::Measurement;
 use crate::schedule::{MIN_PHASE, Schedule};
 use netburn_medium::queue::QueueKind;
 use netburn_scenario::{Document, Environment, Plan, ScenarioError};
@@ -333,6 +334,19 @@ pub fn model_variance(key: &Key, schedule: &Schedule) -> f64 {
     error * error
 }
 
+impl<'a> Problem<'a> {
+    /// The problem of a measurement, whose home has these parameters.
+    pub(crate) fn new(measurement: &'a Measurement, parameters: &'a [Parameter]) -> Self {
+        Problem {
+            home: &measurement.home,
+            schedule: &measurement.schedule,
+            keys: &measurement.keys,
+            observed: &measurement.values,
+            parameters,
+        }
+    }
+}
+
 impl Problem<'_> {
     /// Simulates all members of all groups.
     fn simulate(
@@ -447,7 +461,7 @@ impl Problem<'_> {
     }
 
     /// Observations that a simulation of the model gives.
-    pub(crate) fn predict(&self, discipline: QueueKind, places: &[f64], seed: Seed, length: Duration) -> Predicted {
+    fn predict(&self, discipline: QueueKind, places: &[f64], seed: Seed, length: Duration) -> Predicted {
         let value = |parameter: Parameter| self.value(parameter, places);
         let length = length.max(MIN_PHASE);
         let schedule = self.schedule.shortened(length);

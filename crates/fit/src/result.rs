@@ -119,13 +119,7 @@ impl Estimate {
 /// `map` stopped the fit, or a model cannot be simulated, which is a fault of this crate.
 pub fn fit(measurement: &Measurement, settings: &Settings, map: &Map<'_>) -> Result<Fit, SimulationError> {
     let parameters = measurement.home.parameters();
-    let problem = Problem {
-        home: &measurement.home,
-        schedule: &measurement.schedule,
-        keys: &measurement.keys,
-        observed: &measurement.values,
-        parameters: &parameters,
-    };
+    let problem = Problem::new(measurement, &parameters);
     let posterior = infer(&problem, settings, map)?;
     let estimates: Vec<Estimate> = (0..parameters.len())
         .map(|number| estimate(&problem, &posterior, number))

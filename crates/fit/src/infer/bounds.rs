@@ -105,7 +105,7 @@ fn can_be_open(parameter: Parameter, problem: &Problem<'_>) -> bool {
 }
 
 /// Gives the members of all groups values of the prior above the lower bound, for each open parameter. The bound is the
-/// smallest value of any member, because the ensemble may have been made narrow in vain.
+/// smallest value of any member, because the ensemble may be narrow for no reason.
 pub(super) fn widen(problem: &Problem<'_>, groups: &mut [Group], open: &[bool], random: &mut RandomStream) {
     for (number, parameter) in problem
         .parameters
@@ -154,13 +154,7 @@ mod tests {
         let run = House::random(Seed(5), 2).measure(Seed(1)).expect("the house is valid");
         let measurement = Measurement::of_run(&run, Settings::default().length).expect("it is a measurement");
         let parameters = measurement.home.parameters();
-        let problem = Problem {
-            home: &measurement.home,
-            schedule: &measurement.schedule,
-            keys: &measurement.keys,
-            observed: &measurement.values,
-            parameters: &parameters,
-        };
+        let problem = Problem::new(&measurement, &parameters);
         let number = |parameter| measurement.home.number_of(parameter).expect("the model has it");
         let queue = number(Parameter::LineQueue(Direction::Up));
         let limit = number(Parameter::QueueLimit);
