@@ -34,8 +34,10 @@ pub(super) struct Findings {
 enum LineRate {
     /// It was full: the median and the 90 % interval.
     Identified(f64, f64, f64),
-    /// The highest rate of all devices together. True if they did not fill it; otherwise this is not known.
-    AtLeast(f64, bool),
+    /// It was not full: the highest rate of all devices together.
+    NotFull(f64),
+    /// The same, if it is not known whether it was full.
+    AtLeast(f64),
     Unknown,
 }
 
@@ -133,14 +135,12 @@ impl Findings {
                     mbps(low),
                     mbps(high)
                 ),
-                LineRate::AtLeast(rate, was_free) => {
-                    let why = if was_free {
-                        ", because the devices did not fill it"
-                    } else {
-                        ""
-                    };
-                    format!("{} {} Mbit/s or more{why}", direction.key(), mbps(rate))
-                }
+                LineRate::NotFull(rate) => format!(
+                    "{} {} Mbit/s or more, because the devices did not fill it",
+                    direction.key(),
+                    mbps(rate)
+                ),
+                LineRate::AtLeast(rate) => format!("{} {} Mbit/s or more", direction.key(), mbps(rate)),
                 LineRate::Unknown => format!("{} not known", direction.key()),
             })
             .collect();
@@ -236,9 +236,11 @@ fn line_rate(fit: &Fit, direction: Direction) -> LineRate {
     if let Some(estimate) = estimate.filter(|estimate| estimate.is_identified()) {
         return LineRate::Identified(estimate.median, estimate.interval.0, estimate.interval.1);
     }
-    let was_free = fit.models.home().line_full[direction as usize] == Some(false);
-    fit.highest(direction)
-        .map_or(LineRate::Unknown, |rate| LineRate::AtLeast(rate, was_free))
+    match (fit.highest(direction), fit.models.home().line_full[direction as usize]) {
+        (Some(rate), Some(false)) => LineRate::NotFull(rate),
+        (Some(rate), _) => LineRate::AtLeast(rate),
+        (None, _) => LineRate::Unknown,
+    }
 }
 
 fn queue(models: &Models) -> String {
@@ -270,7 +272,7 @@ mod tests {
 
     fn findings() -> Findings {
         Findings {
-            line: [LineRate::Identified(94.1, 93.0, 95.24), LineRate::AtLeast(9.5, true)],
+            line: [LineRate::Identified(94.1, 93.0, 95.24), LineRate::NotFull(9.5)],
             is_internet: false,
             queue: "fifo (one queue for the device)".to_owned(),
             is_explained: true,
@@ -292,7 +294,7 @@ mod tests {
             "{text}"
         );
         let open = Findings {
-            line: [LineRate::Unknown, LineRate::AtLeast(9.5, false)],
+            line: [LineRate::Unknown, LineRate::AtLeast(9.5)],
             ..findings()
         };
         assert!(
