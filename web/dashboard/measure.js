@@ -57,13 +57,13 @@ export class Measurement {
         el("p", { id: "measure-status", role: "status" }, last.text),
         el("progress", { max: 1, value: last.part, "aria-label": "Progress of the measurement" }),
         el("p", { class: "facts" }, "Keep the screens of phones on, with the page in the foreground, and don't move the devices."),
-        el("p", {}, this.stopping(), last.run && [" ", el("a", { href: viewUrl({ live: last.run }) }, "Live view")]),
+        el("p", {}, this.stopButton(), last.run && [" ", el("a", { href: viewUrl({ live: last.run }) }, "Live view")]),
       ];
     }
     if (last.state === "modelling") {
       return [
         el("p", { id: "measure-status", role: "status" }, `Simulating models of the network: ${last.models} so far. This can take some minutes. The devices are not needed any more.`),
-        el("p", {}, this.stopping(), " ", this.report(last.run)),
+        el("p", {}, this.stopButton(), " ", this.report(last.run)),
       ];
     }
     return [...this.result(last), ...this.beginning(offer, problem, last.state !== "none")];
@@ -96,7 +96,7 @@ export class Measurement {
     ];
   }
 
-  stopping() {
+  stopButton() {
     return el("button", { id: "measure-stop", type: "button", onclick: () => this.update(() => post("stop-measurement")) }, "Stop");
   }
 
