@@ -18,9 +18,9 @@ use std::path::PathBuf;
 /// and measured values are compared with modelled ones.
 ///
 /// If RUN itself is such a measurement, models are fitted to it, which takes up to a minute, unless it has those of an earlier
-/// fit. They are simulated as if
-/// everyone used the network at once: each device makes a call and opens web pages, and devices in turn download, upload
-/// and play a 4K video. netburn recommends a change if it helps in 90 % of the models, and shows what each device gains.
+/// fit. They are simulated as if everyone used the network at once: each device makes a call and opens web pages, and devices
+/// in turn download, upload and play a 4K video. netburn recommends a change if it helps in 90 % of the models, and shows
+/// what each device gains.
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
     /// Folder of the run

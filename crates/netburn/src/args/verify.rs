@@ -8,9 +8,9 @@ use std::path::PathBuf;
 /// Compare the predicted effect of a change with a second measurement
 ///
 /// Measure your network, change it, and measure it again with the same devices. netburn fits models to the first measurement,
-/// or uses those of its last fit. It makes the change in each of them, and simulates the second measurement. Each measured value should be inside its 90 %
-/// interval, which contains the uncertainty of the models. If fewer than 80 % of the values are, the change did something else
-/// than the models predicted, or the network changed in another way.
+/// or uses those of its last fit. It makes the change in each of them, and simulates the second measurement. Each measured
+/// value should be inside its 90 % interval, which contains the uncertainty of the models. If fewer than 80 % of the values
+/// are, the change did something else than the models predicted, or the network changed in another way.
 ///
 /// Without `--set` the prediction is that nothing changed.
 ///

@@ -252,8 +252,8 @@ impl Explained<'_> {
         opening(run, look.width) + &parts.join("\n\n")
     }
 
-    /// The document of an explanation, with these further keys: `fit`, `differences`, `contract`, `effects`, `uncertain`, and for the load
-    /// of a run `agreement`.
+    /// The document of an explanation, with these further keys: `fit`, `differences`, `contract`, `effects`, `uncertain`, and
+    /// for the load of a run `agreement`.
     fn json(&self, run: &Run, effects: Option<&Effects<'_>>) -> Value {
         let mut object = described(
             &run.path().to_string_lossy(),
