@@ -18,6 +18,7 @@ pub use histogram::Histogram;
 
 use crate::explain::Explanation;
 use crate::fitted::FittedView;
+use crate::measurement::MeasurementView;
 use netburn_record::summary::{StationSummary, WorkloadSummary};
 use netburn_record::{Clock, Health, Host, LabHealth, LinkChange, RunStatus, Summary};
 use serde::Serialize;
@@ -64,10 +65,12 @@ pub struct View {
     /// The building; `None` without positions, or if no model moved the stations.
     #[serde(skip)]
     pub floor: Option<FloorView>,
-    /// Likely causes.
+    /// Likely causes. Those of a measurement for a fit are only those that make it unreliable.
     pub explanation: Explanation,
     /// Model that was fitted to the run; `None` without one.
     pub fitted: Option<FittedView>,
+    /// The measurement for a fit that the run is; `None` for other runs.
+    pub measurement: Option<MeasurementView>,
     /// Messages about data that could not be read and is missing.
     pub missing: Vec<String>,
 }

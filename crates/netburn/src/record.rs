@@ -140,13 +140,14 @@ pub(crate) fn written(summary: &Summary, format: Format) -> String {
 }
 
 /// Probable causes for the end of the report of a run, and the command that simulates what would help if there is a model of
-/// the run; empty if there are no causes.
+/// the run; empty if there are no causes. After a measurement for a fit, the next step.
 pub(crate) fn causes(view: &View) -> String {
     let look = TerminalStyle::for_stdout();
     let lines = netburn_report::causes::lines(&view.explanation, look.width, look.colour);
-    let mut text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let step = netburn_report::next_step::lines(view, look.width, look.colour);
+    let mut text: String = lines.iter().chain(&step).map(|line| format!("{line}\n")).collect();
     let modelled = matches!(view.summary.environment, Environment::Simulate | Environment::Lab);
-    if modelled && !view.explanation.causes.is_empty() {
+    if modelled && view.measurement.is_none() && !view.explanation.causes.is_empty() {
         let run = sanitise(&view.summary.run);
         text.push_str(&format!("\nWhat would help, simulated: netburn explain {run}\n"));
     }

@@ -42,8 +42,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitStatus, CliError> {
     print_result(&written(done.run.summary(), args.format))?;
     match View::open(done.run.path()) {
         Ok(mut view) => {
-            // Programs read the other formats, which have no causes. After an interruption nothing else is simulated.
-            if args.format == Format::Text && !is_interrupted(&done) {
+            // Programs read the other formats, which have no causes. After an interruption nothing else is simulated. What a
+            // measurement delays is no problem of the network.
+            if args.format == Format::Text && !is_interrupted(&done) && view.measurement.is_none() {
                 match crate::causes::simulated(&done.run, &view.explanation, processors()) {
                     Ok(Some(explanation)) => view.explanation = explanation,
                     Ok(None) => {}

@@ -7,6 +7,7 @@
 //! - [`html`] – self-contained pages.
 //! - [`markdown`](mod@markdown): a report as Markdown, for CI.
 //! - [`causes`] – likely causes as text.
+//! - [`next_step`] – what to do after a measurement for a fit.
 //! - [`live`] – current values of every station: a pure model, and a thin shell that draws it.
 //! - [`run_list`] – a list of runs.
 //! - [`before_after`] – two runs of one scenario side by side.
@@ -27,6 +28,7 @@ pub mod floor_plan;
 pub mod html;
 pub mod live;
 pub mod markdown;
+pub mod next_step;
 pub mod run_charts;
 pub mod run_list;
 pub mod sanitise;

@@ -6,8 +6,9 @@ use super::bins::for_plan;
 use super::buffer::Arrivals;
 use super::floor::FloorBuilder;
 use super::{MAX_MARKS, Mark, MarkKind, StationView, View};
-use crate::explain::{Evidence, likely_causes, stored};
-use crate::fitted;
+use crate::explain::{Evidence, Explanation, likely_causes, stored};
+use crate::fitted::{self, FittedView};
+use crate::measurement::measurement;
 use counts::{AirGathering, StationBuilder};
 use netburn_record::aggregate::{Buckets, Counted};
 use netburn_record::{
@@ -332,10 +333,32 @@ impl<'a> ViewBuilder<'a> {
         self.marks.truncate(MAX_MARKS);
     }
 
+    /// The model in the folder of the run.
+    fn fitted(&mut self, run: &Run) -> Option<FittedView> {
+        let names: Vec<&str> = self.plan.stations.iter().map(|station| station.name.as_str()).collect();
+        fitted::stored(run.path(), &names).unwrap_or_else(|why| {
+            self.missing.push(why);
+            None
+        })
+    }
+
+    /// Likely causes. A measurement has only those that make it unreliable.
+    fn explanation(&self, run: &Run, is_measurement: bool) -> Explanation {
+        let mut explanation =
+            stored(run.path()).unwrap_or_else(|| likely_causes(&self.evidence, run.summary(), run.health()));
+        if is_measurement {
+            explanation.keep_unreliable();
+        }
+        explanation
+    }
+
     fn finish(mut self, run: &Run) -> View {
         self.thin();
         self.marks.sort_by(|one, other| one.at_s.total_cmp(&other.at_s));
         let header = run.header();
+        let fitted = self.fitted(run);
+        let measurement = measurement(&header.plan, fitted.as_ref());
+        let explanation = self.explanation(run, measurement.is_some());
         let whole = *run.status() == RunStatus::Complete;
         let planned = self.bins.index(self.plan.duration.as_nanos() as i64 - 1).unwrap_or(0);
         // A run that was cut short ends where its rows do.
@@ -376,11 +399,6 @@ impl<'a> ViewBuilder<'a> {
                 link,
             });
         }
-        let names: Vec<&str> = self.plan.stations.iter().map(|station| station.name.as_str()).collect();
-        let fitted = fitted::stored(run.path(), &names).unwrap_or_else(|why| {
-            self.missing.push(why);
-            None
-        });
         let folders = run.run_folders();
         let name = |path: &std::path::PathBuf| {
             let within = path.strip_prefix(run.path()).unwrap_or(path);
@@ -407,7 +425,8 @@ impl<'a> ViewBuilder<'a> {
             more_marks: self.more_marks,
             floor: self.floor.map(FloorBuilder::finish),
             fitted,
-            explanation: stored(run.path()).unwrap_or_else(|| likely_causes(&self.evidence, summary, run.health())),
+            measurement,
+            explanation,
             missing: self.missing,
         }
     }

@@ -9,9 +9,10 @@ use crate::fit;
 use crate::record::unopened;
 use crate::terminal::{TerminalStyle, document, eprint_message, print_stdout};
 use netburn_analysis::explain::{Explanation, explain as by_rules};
+use netburn_analysis::measurement::is_described;
 use netburn_fit::difference::{Difference, differences};
 use netburn_fit::{Measurement, Models, Schedule, Settings};
-use netburn_record::{Environment, Run};
+use netburn_record::Run;
 use netburn_report::sanitise::{sanitise, wrap};
 use netburn_report::style::{Tone, paint};
 use netburn_runner::pool::processors;
@@ -46,7 +47,7 @@ pub(super) fn source(args: &ExplainArgs, run: &Run) -> Result<Option<Source>, Cl
             measurement: fit::observed(path)?,
         })),
         Some(_) => Ok(None),
-        None if is_described(run) || Schedule::of_plan(&run.header().plan).is_err() => Ok(None),
+        None if is_described(&run.header().plan) || Schedule::of_plan(&run.header().plan).is_err() => Ok(None),
         None => match Measurement::of_run(run, length) {
             Ok(measurement) => Ok(Some(Source {
                 path: args.run.clone(),
@@ -58,12 +59,6 @@ pub(super) fn source(args: &ExplainArgs, run: &Run) -> Result<Option<Source>, Cl
             }
         },
     }
-}
-
-/// True if the scenario of a run describes the radio, so that it can be simulated.
-fn is_described(run: &Run) -> bool {
-    let plan = Document::from_json(&run.header().plan.to_json());
-    plan.resolve_for(Environment::Simulate).is_ok()
 }
 
 /// The load under which the network is judged.

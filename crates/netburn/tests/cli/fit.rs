@@ -34,6 +34,15 @@ fn a_measured_network_becomes_a_scenario() {
     bench.write("measure.toml", measure.out());
     bench.simulate("measure.toml", "run", &[]);
 
+    // The load was that of the measurement, so the report leads to the models. The scenario describes the network, so they are
+    // named.
+    let report = finish(bench.netburn(["report", "run"])).expect(0);
+    assert!(
+        report.out().contains("`netburn explain run --model run`") && !report.out().contains("Likely causes"),
+        "{}",
+        report.out()
+    );
+
     let fit = finish(bench.netburn(["fit", "run", "--out", "fitted.toml", "--format", "json"])).expect(0);
     let result: Value = fit.json();
     assert_eq!(result["schema"], "netburn.fit/1");

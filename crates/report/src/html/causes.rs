@@ -2,26 +2,32 @@
 
 use super::escaped;
 use super::head::with_code;
+use crate::next_step;
 use netburn_analysis::explain::{Cause, Severity};
 use netburn_analysis::view::View;
 use std::fmt::Write as _;
 
-/// The remedy of the most important cause, for the head of the page; empty without a cause. An unreliable measurement is
-/// repeated before anything else is changed.
+/// The remedy of the most important cause, or the next step after a measurement, for the head of the page; empty without both.
+/// An unreliable measurement is repeated before anything else is changed.
 pub(super) fn what_to_do(view: &View) -> String {
     let causes = &view.explanation.causes;
     let Some(first) = causes.first().filter(|first| !first.advice.is_empty()) else {
-        return String::new();
+        return next_step::sentence(view).map_or_else(String::new, |step| action(&with_code(&step), ""));
     };
     let others = match causes.len() - 1 {
         0 => "Why: see the likely cause".to_owned(),
         1 => "Why, and one more cause: see the likely causes".to_owned(),
         others => format!("Why, and {others} more causes: see the likely causes"),
     };
+    let why = format!("<p class=\"quiet\"><a href=\"#part-causes\">{others}</a>.</p>\n");
+    action(&with_code(&first.advice), &why)
+}
+
+/// The box with this markup.
+fn action(advice: &str, why: &str) -> String {
     format!(
         "<section class=\"action\" id=\"part-action\" aria-labelledby=\"h-action\">\n<h2 id=\"h-action\">What to do now</h2>\n\
-         <p>{}</p>\n<p class=\"quiet\"><a href=\"#part-causes\">{others}</a>.</p>\n</section>\n",
-        with_code(&first.advice)
+         <p>{advice}</p>\n{why}</section>\n"
     )
 }
 

@@ -58,6 +58,12 @@ impl Explanation {
     pub fn is_empty(&self) -> bool {
         self.causes.is_empty() && self.unexplained.is_empty()
     }
+
+    /// Removes what the load explains, for a measurement whose load fills the network on purpose.
+    pub(crate) fn keep_unreliable(&mut self) {
+        self.causes.retain(|cause| cause.severity == Severity::Measurement);
+        self.unexplained.clear();
+    }
 }
 
 impl Unexplained {

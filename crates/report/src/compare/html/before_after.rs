@@ -245,6 +245,7 @@ mod tests {
             floor: None,
             explanation: Explanation::default(),
             fitted: None,
+            measurement: None,
             missing: Vec::new(),
         }
     }
