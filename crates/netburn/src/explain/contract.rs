@@ -23,9 +23,11 @@ pub(super) struct Contract {
     modelled: f64,
     /// Probability that the line is below its contract, if the prior is that of this line.
     below: f64,
-    /// True if the measurement filled the line, and the models explain it. Otherwise the upper end of its rate is that of the
-    /// prior, which knows nothing about this line.
+    /// True if the measurement filled the line. Otherwise the upper end of its rate is that of the prior, which knows nothing
+    /// about this line.
     was_full: bool,
+    /// True if the models explain the measurement so well that it identifies the line.
+    is_precise: bool,
 }
 
 /// The promised rates beside those of the models. Empty if the line of the models is not the internet line.
@@ -41,7 +43,8 @@ pub(super) fn contracts(args: &ExplainArgs, models: &Models) -> Vec<Contract> {
             promised,
             modelled: models.median(line)?,
             below: models.probability(line, |mbps| mbps < SHARE * promised)?,
-            was_full: models.is_precise() && models.home().line_full[direction as usize] == Some(true),
+            was_full: models.home().line_full[direction as usize] == Some(true),
+            is_precise: models.is_precise(),
         })
     };
     let both = [
@@ -55,7 +58,7 @@ impl Contract {
     /// True if the line is below its contract, false if it is not. `None` if the measurement leaves this open.
     fn is_below(&self) -> Option<bool> {
         match self.below {
-            below if below >= SURE && self.was_full => Some(true),
+            below if below >= SURE && self.was_full && self.is_precise => Some(true),
             below if below <= 1.0 - SURE => Some(false),
             _ => None,
         }
@@ -69,10 +72,17 @@ impl Contract {
             Some(false) => {
                 format!("The internet line {way} reaches the {promised} Mbit/s of the contract, to within 10 %.")
             }
-            None => format!(
-                "This measurement can't tell if the internet line {way} reaches the {promised} Mbit/s of the contract. A device \
-                 with a faster link, such as a cable, would show it."
-            ),
+            None => {
+                let reason = if self.is_precise {
+                    "A device with a faster link, such as a cable, would show it."
+                } else {
+                    "The model explains it only in part, so measure again without other load on the network."
+                };
+                format!(
+                    "This measurement can't tell if the internet line {way} reaches the {promised} Mbit/s of the contract. \
+                     {reason}"
+                )
+            }
         }
     }
 
@@ -99,6 +109,7 @@ mod tests {
             modelled: 62.0,
             below,
             was_full: true,
+            is_precise: true,
         };
         let answers = [1.0, 0.95, 0.9, 0.06, 0.04, 0.0].map(|below| contract(below).is_below());
         assert_eq!(answers, [Some(true), Some(true), None, None, Some(false), Some(false)]);
@@ -116,5 +127,31 @@ mod tests {
             [not_full(1.0), not_full(0.0)].map(|one| one.is_below()),
             [None, Some(false)]
         );
+        let sentence = not_full(1.0).sentence();
+        assert!(
+            sentence.contains("faster link") && !sentence.contains("model"),
+            "{sentence}"
+        );
+    }
+
+    /// A faster link does not make a model better.
+    #[test]
+    fn an_imprecise_model_is_the_reason_for_no_answer() {
+        for was_full in [true, false] {
+            let contract = Contract {
+                direction: Direction::Up,
+                promised: 100.0,
+                modelled: 62.0,
+                below: 1.0,
+                was_full,
+                is_precise: false,
+            };
+            assert_eq!(contract.is_below(), None);
+            let sentence = contract.sentence();
+            assert!(
+                sentence.contains("The model explains it only in part") && !sentence.contains("faster link"),
+                "{sentence}"
+            );
+        }
     }
 }
