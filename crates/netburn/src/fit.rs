@@ -59,27 +59,33 @@ pub(crate) fn model(measurement: &Measurement, seed: u64, jobs: Option<u16>) -> 
     Ok(result?.expect("nothing stops the fit"))
 }
 
-/// Models of the measurement in a folder: those that its record keeps, if they have this seed, or else fitted ones. Without a
-/// seed, each stored fit is accepted.
+/// Models of the measurement in a folder: those that its record keeps, if they have this seed, or else fitted ones, which
+/// the record keeps if it has none. Without a seed, each stored fit is accepted.
 pub(crate) fn models(
     folder: &Path,
     measurement: &Measurement,
     seed: Option<u64>,
     jobs: Option<u16>,
 ) -> Result<Models, CliError> {
-    match stored(folder, measurement) {
-        Ok(Some(models)) if seed.is_none_or(|seed| models.seed.0 == seed) => {
-            let seed = models.seed.0;
-            eprint_message(&format!(
-                "the models are those of the last fit, with the seed {seed}; `netburn fit` makes them again"
-            ));
-            return Ok(models);
-        }
-        Ok(_) => {}
-        Err(why) => eprint_message(&sanitise(&format!("the stored models are not used: {why}"))),
+    let found = stored(folder, measurement).unwrap_or_else(|why| {
+        eprint_message(&sanitise(&format!("the stored models are not used: {why}")));
+        None
+    });
+    let has_models = found.is_some();
+    if let Some(models) = found.filter(|models| seed.is_none_or(|seed| models.seed.0 == seed)) {
+        eprint_message(&format!(
+            "the models are those of the last fit, with the seed {}; `netburn fit` makes them again",
+            models.seed.0
+        ));
+        return Ok(models);
     }
     eprint_message("fitting models to the measurement, which takes up to a minute");
-    Ok(model(measurement, seed.unwrap_or(SEED), jobs)?.models)
+    let result = model(measurement, seed.unwrap_or(SEED), jobs)?;
+    // Models of another seed are for this command only.
+    if !has_models {
+        keep(&result, folder);
+    }
+    Ok(result.models)
 }
 
 /// Models that the record in a folder keeps.
@@ -111,7 +117,7 @@ fn keep(result: &Fit, folder: &Path) {
                 eprint_message(&format!("the model beside the measurement: {}", path.display()));
             }
         }
-        Err(why) => eprint_message(&format!("the page does not show the model: {}", sanitise(&why))),
+        Err(why) => eprint_message(&format!("the record does not keep the model: {}", sanitise(&why))),
     }
 }
 

@@ -245,3 +245,37 @@ fn a_folder_without_a_measurement_is_no_model() {
     );
     finish(bench.netburn(["explain", "run", "--model", "run", "--runs", "0"])).expect(2);
 }
+
+/// A fit takes up to a minute, so the record keeps it.
+#[test]
+fn models_are_fitted_once() {
+    let bench = Bench::new();
+    let (house, _) = BLOATED.split_once("[station.tablet]").unwrap();
+    let slow = house.replace("60 Mbit/s", "4 Mbit/s").replace("10 Mbit/s", "1 Mbit/s");
+    bench.measure(&slow, "measured", &[]);
+    let options = [
+        "explain", "measured", "--model", "measured", "--runs", "1", "--format", "json",
+    ];
+    // No file can replace a folder. The fit is lost, and the explanation is not.
+    fs::create_dir(bench.path("measured/fit.json")).unwrap();
+    let lost = finish(bench.netburn(options)).expect(0);
+    assert!(
+        lost.stderr.contains("fitting models") && lost.stderr.contains("the record does not keep the model"),
+        "{}",
+        lost.stderr
+    );
+    fs::remove_dir(bench.path("measured/fit.json")).unwrap();
+    let first = finish(bench.netburn(options)).expect(0);
+    assert!(first.stderr.contains("fitting models"), "{}", first.stderr);
+    let page = fs::read_to_string(bench.path("measured/report.html")).unwrap();
+    assert!(page.contains("Model of the network"));
+
+    let second = finish(bench.netburn(options)).expect(0);
+    assert!(
+        second.stderr.contains("the models are those of the last fit") && !second.stderr.contains("fitting models"),
+        "{}",
+        second.stderr
+    );
+    let [lost, first, second]: [Value; 3] = [lost, first, second].map(|done| done.json());
+    assert_eq!((&lost, &first), (&first, &second));
+}
