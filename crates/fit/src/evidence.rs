@@ -185,7 +185,6 @@ pub(crate) struct Observer<'a> {
     schedule: &'a Schedule,
     /// Length from the start of each phase that is used.
     length: Duration,
-    rows: u64,
     /// Bytes of content in the used part of a phase, by phase, station and direction.
     bytes: BTreeMap<(usize, usize, Direction), f64>,
     latencies: BTreeMap<(usize, usize, ProbeTarget), Vec<Duration>>,
@@ -199,21 +198,14 @@ impl<'a> Observer<'a> {
         Observer {
             schedule,
             length,
-            rows: 0,
             bytes: BTreeMap::new(),
             latencies: BTreeMap::new(),
             rates: BTreeMap::new(),
         }
     }
 
-    /// Number of rows so far.
-    pub(crate) fn rows(&self) -> u64 {
-        self.rows
-    }
-
     /// Takes a row. `common` converts a time of a station's clock to the common clock.
     pub(crate) fn put(&mut self, row: &Row, common: impl Fn(u16, Instant) -> Instant) {
-        self.rows += 1;
         match row {
             Row::Interval(row) => self.interval(row, common(row.station, row.at)),
             Row::Operation(row) => self.operation(row, common(row.station, row.operation.due)),

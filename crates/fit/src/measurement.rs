@@ -7,6 +7,7 @@ use crate::schedule::{MIN_PHASE, NoSchedule, Schedule};
 use netburn_record::row::{EventKind, EventRow};
 use netburn_record::{Error, Row, Run, RunStatus};
 use netburn_units::{Duration, Instant};
+use std::ops::ControlFlow;
 
 /// Observations of a run.
 #[derive(Debug, Clone)]
@@ -93,11 +94,7 @@ impl Measurement {
         let mut fault = None;
         let mut observer = Observer::new(&schedule, length.max(MIN_PHASE));
         let all_keys = keys(&schedule);
-        run.rows(&mut |row| {
-            // The tables of a damaged record can have more rows than it says.
-            if observer.rows() >= MAX_ROWS {
-                return;
-            }
+        first_rows(run, MAX_ROWS, &mut |row| {
             match &row {
                 Row::Link(link) => {
                     if let Some(samples) = links.get_mut(usize::from(link.station)) {
@@ -109,9 +106,6 @@ impl Measurement {
             }
             observer.put(&row, |station, at: Instant| run.common_time(station, at));
         })?;
-        if observer.rows() >= MAX_ROWS {
-            return Err(CannotFit::Rows);
-        }
         if let Some(fault) = fault {
             return Err(fault);
         }
@@ -151,6 +145,24 @@ impl Measurement {
             values,
             gaps,
         })
+    }
+}
+
+/// Passes the rows of a run to `take`, but only `limit`: the tables of a foreign record can have more rows than it says. The
+/// other rows are not read.
+fn first_rows(run: &Run, limit: u64, take: &mut dyn FnMut(Row)) -> Result<(), CannotFit> {
+    let mut rows = 0;
+    let read = run.rows_until(&mut |row| {
+        if rows == limit {
+            return ControlFlow::Break(());
+        }
+        rows += 1;
+        take(row);
+        ControlFlow::Continue(())
+    })?;
+    match read {
+        ControlFlow::Continue(()) => Ok(()),
+        ControlFlow::Break(()) => Err(CannotFit::Rows),
     }
 }
 
@@ -234,4 +246,35 @@ fn gaps(schedule: &Schedule, home: &Home, keys: &[Key], values: &[Option<f64>]) 
         }
     }
     gaps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netburn_record::{Header, MemoryRecorder, Sink};
+    use netburn_scenario::{Plan, Station};
+
+    #[test]
+    fn a_record_with_more_rows_than_the_limit_is_rejected() {
+        let plan = Plan {
+            stations: vec![Station::new("laptop")],
+            ..Plan::new("rows")
+        };
+        let mut recorder = MemoryRecorder::new(Header::simulated(plan));
+        for ms in 0..10 {
+            let at = Instant::from_millis(100 * ms);
+            let row = netburn_record::AirRow {
+                at,
+                ..netburn_record::AirRow::default()
+            };
+            recorder.put(&Row::Air(row)).expect("in memory");
+        }
+        let run = recorder.finish("run", &RunStatus::Complete);
+        let read = |limit: u64| {
+            let mut rows = 0;
+            let read = first_rows(&run, limit, &mut |_| rows += 1);
+            (rows, read.is_ok())
+        };
+        assert_eq!([10, 9, 0].map(read), [(10, true), (9, false), (0, false)]);
+    }
 }

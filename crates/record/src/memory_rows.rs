@@ -3,6 +3,7 @@
 use crate::columns::tables::{RunTable, Table};
 use crate::row::Row;
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 
 /// Rows by table, in the order in which they were put.
 #[derive(Debug, Default)]
@@ -19,9 +20,9 @@ impl MemoryRows {
         self.0.get(table.name()).map_or(0, Vec::len) as u64
     }
 
-    /// Passes the rows of a table to `take`.
-    pub(crate) fn table<T: Table>(&self, take: &mut dyn FnMut(T)) {
+    /// Passes the rows of a table to `take` until it breaks.
+    pub(crate) fn table<T: Table>(&self, take: &mut dyn FnMut(T) -> ControlFlow<()>) -> ControlFlow<()> {
         let rows = self.0.get(T::NAME).into_iter().flatten();
-        rows.cloned().filter_map(T::from_row).for_each(take);
+        rows.cloned().filter_map(T::from_row).try_for_each(take)
     }
 }

@@ -23,6 +23,7 @@ use crate::summary::{Summary, WorkloadTotals};
 use netburn_units::Instant;
 use pool::pooled;
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 /// A run folder: one run, or several of one scenario (`--repeat`) with a folder each.
@@ -166,15 +167,32 @@ impl Run {
     /// # Errors
     /// When the columns can't be read.
     pub fn rows(&self, take: &mut dyn FnMut(Row)) -> Result<(), Error> {
+        self.rows_until(&mut |row| {
+            take(row);
+            ControlFlow::Continue(())
+        })
+        .map(drop)
+    }
+
+    /// Hands the rows to `take` as [`rows`](Self::rows) does, until it breaks. Returns its last value.
+    ///
+    /// # Errors
+    /// When the columns before the break can't be read.
+    pub fn rows_until(&self, take: &mut dyn FnMut(Row) -> ControlFlow<()>) -> Result<ControlFlow<()>, Error> {
         for path in self.run_folders() {
-            Run::open(&path)?.rows(take)?;
+            if Run::open(&path)?.rows_until(take)?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
         }
         if !self.has_rows() {
-            return Ok(());
+            return Ok(ControlFlow::Continue(()));
         }
-        RunTable::ALL
-            .into_iter()
-            .try_for_each(|table| self.table_rows(table, take))
+        for table in RunTable::ALL {
+            if self.table_rows_until(table, take)?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
     }
 
     /// Passes the rows of one table to `take`, in the order in which they were put. A run set has no rows of its own.
@@ -182,13 +200,25 @@ impl Run {
     /// # Errors
     /// When the table can't be read.
     pub fn table_rows(&self, table: RunTable, take: &mut dyn FnMut(Row)) -> Result<(), Error> {
+        self.table_rows_until(table, &mut |row| {
+            take(row);
+            ControlFlow::Continue(())
+        })
+        .map(drop)
+    }
+
+    fn table_rows_until(
+        &self,
+        table: RunTable,
+        take: &mut dyn FnMut(Row) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, Error> {
         match table {
-            RunTable::Operations => self.table::<OperationRow>(&mut |row| take(Row::Operation(row))),
-            RunTable::Intervals => self.table::<IntervalRow>(&mut |row| take(Row::Interval(row))),
-            RunTable::Airtime => self.table::<AirRow>(&mut |row| take(Row::Air(row))),
-            RunTable::Connections => self.table::<ConnectionRow>(&mut |row| take(Row::Connection(row))),
-            RunTable::Links => self.table::<LinkRow>(&mut |row| take(Row::Link(row))),
-            RunTable::Events => self.table::<EventRow>(&mut |row| take(Row::Event(row))),
+            RunTable::Operations => self.table_until::<OperationRow>(&mut |row| take(Row::Operation(row))),
+            RunTable::Intervals => self.table_until::<IntervalRow>(&mut |row| take(Row::Interval(row))),
+            RunTable::Airtime => self.table_until::<AirRow>(&mut |row| take(Row::Air(row))),
+            RunTable::Connections => self.table_until::<ConnectionRow>(&mut |row| take(Row::Connection(row))),
+            RunTable::Links => self.table_until::<LinkRow>(&mut |row| take(Row::Link(row))),
+            RunTable::Events => self.table_until::<EventRow>(&mut |row| take(Row::Event(row))),
         }
     }
 
@@ -249,12 +279,18 @@ impl Run {
     }
 
     pub(crate) fn table<T: Table>(&self, take: &mut dyn FnMut(T)) -> Result<(), Error> {
+        self.table_until(&mut |row| {
+            take(row);
+            ControlFlow::Continue(())
+        })
+        .map(drop)
+    }
+
+    /// Passes the rows of one table to `take` until it breaks.
+    fn table_until<T: Table>(&self, take: &mut dyn FnMut(T) -> ControlFlow<()>) -> Result<ControlFlow<()>, Error> {
         let damaged = match &self.storage {
             Storage::Tables { damaged } => damaged,
-            Storage::Memory(rows) => {
-                rows.table(take);
-                return Ok(());
-            }
+            Storage::Memory(rows) => return Ok(rows.table(take)),
             Storage::Spool { .. } | Storage::Runs => return self.spooled(take),
         };
         if let Some(what) = damaged.get(T::NAME) {
@@ -266,23 +302,22 @@ impl Run {
         rows(file, &names, take).map_err(|error| match error {
             BadTable::Parquet(error) => Error::damaged(&path, error),
             error => Error::damaged(&path, error),
-        })?;
-        Ok(())
+        })
     }
 
     /// Rows of one table, from the spool of an unfinished run.
-    fn spooled<T: Table>(&self, take: &mut dyn FnMut(T)) -> Result<(), Error> {
+    fn spooled<T: Table>(&self, take: &mut dyn FnMut(T) -> ControlFlow<()>) -> Result<ControlFlow<()>, Error> {
         let spool = open_spool(&self.path);
         if self.path.join(FILE).exists() {
             // Another process has completed the record.
-            return Run::open(&self.path)?.table(take);
+            return Run::open(&self.path)?.table_until(take);
         }
         let mut spool = spool?;
         while let Some(row) = spool.next_row().map_err(Error::io(self.path.join(SPOOL)))? {
-            if let Some(row) = T::from_row(row) {
-                take(row);
+            if T::from_row(row).is_some_and(|row| take(row).is_break()) {
+                return Ok(ControlFlow::Break(()));
             }
         }
-        Ok(())
+        Ok(ControlFlow::Continue(()))
     }
 }

@@ -12,6 +12,7 @@ use netburn_units::Duration;
 use netburn_workload::{Outcome, Verdict};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use util::{any_row, good_rows, header, ms, operation, plan, sentences};
 
@@ -41,6 +42,44 @@ fn by_kind(rows: &[Row]) -> Vec<Row> {
         Row::Event(_) => 5,
     });
     sorted
+}
+
+/// The first rows of a run, of which `take` is the last one that is read.
+fn first_rows(run: &Run, take: usize) -> (Vec<Row>, ControlFlow<()>) {
+    let mut rows = Vec::new();
+    let read = run.rows_until(&mut |row| {
+        rows.push(row);
+        if rows.len() == take {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    });
+    (rows, read.unwrap())
+}
+
+#[test]
+fn reading_stops_when_the_visitor_breaks() {
+    let dir = tempfile::tempdir().unwrap();
+    let rows = good_rows();
+    let mut memory = MemoryRecorder::new(header(plan()));
+    for row in &rows {
+        memory.put(row).unwrap();
+    }
+    let path = dir.path().join("spooled");
+    leave(&path, &rows, 0);
+    let runs = [
+        record(&dir.path().join("finished"), &rows, &RunStatus::Complete),
+        memory.finish("memory", &RunStatus::Complete),
+        Run::open(&path).unwrap(),
+    ];
+    for run in runs {
+        let all = rows_of(&run);
+        for count in [1, 3, all.len() - 1] {
+            assert_eq!(first_rows(&run, count), (all[..count].to_vec(), ControlFlow::Break(())));
+        }
+        assert_eq!(first_rows(&run, all.len() + 1), (all, ControlFlow::Continue(())));
+    }
 }
 
 #[test]

@@ -10,6 +10,7 @@ use netburn_record::{
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Seed};
 use netburn_workload::{Config, Outcome, Verdict};
+use std::ops::ControlFlow;
 use std::path::Path;
 use util::{header, health, interval, ms, operation, sentences, station};
 
@@ -110,6 +111,17 @@ fn runs_are_pooled_and_each_is_listed() {
         .rows(&mut |row| operations += u64::from(matches!(row, Row::Operation(_))))
         .unwrap();
     assert_eq!(operations, 150);
+    // 50 operations and 100 intervals of a run: the 160th row is one of the second run, and the last one that is read.
+    let mut rows = 0;
+    let read = again.rows_until(&mut |_| {
+        rows += 1;
+        if rows == 160 {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    });
+    assert_eq!((read.unwrap(), rows), (ControlFlow::Break(()), 160));
 }
 
 #[test]

@@ -180,6 +180,7 @@ mod tests {
     use crate::row::{AirRow, EventKind, EventRow, IntervalRow, Row};
     use netburn_scenario::{Plan, Station};
     use netburn_units::Instant;
+    use std::ops::ControlFlow;
 
     fn read_back<T: Table + PartialEq + std::fmt::Debug>(plan: &Plan, written: &[T]) {
         let names = Names::new(plan);
@@ -190,7 +191,11 @@ mod tests {
         let (count, file) = table.finish().unwrap();
         assert_eq!(count, written.len() as u64);
         let mut left = written.iter();
-        rows(file, &names, &mut |row: T| assert_eq!(Some(&row), left.next())).unwrap();
+        let read = rows(file, &names, &mut |row: T| {
+            assert_eq!(Some(&row), left.next());
+            ControlFlow::Continue(())
+        });
+        assert!(read.unwrap().is_continue());
         assert_eq!(left.next(), None);
     }
 
@@ -296,7 +301,7 @@ mod tests {
         }
         let (_, file) = table.finish().unwrap();
         let mut read = 0_u16;
-        rows(file, &names, &mut |found: AirRow| {
+        let all = rows(file, &names, &mut |found: AirRow| {
             let expected = u64::from(read);
             assert_eq!((found.station, found.airtime_down.as_nanos()), (read % 3, expected));
             assert_eq!(
@@ -304,9 +309,9 @@ mod tests {
                 (4 * expected, 8 * expected, None)
             );
             read += 1;
-        })
-        .unwrap();
-        assert_eq!(read, 10_000);
+            ControlFlow::Continue(())
+        });
+        assert_eq!((all.unwrap(), read), (ControlFlow::Continue(()), 10_000));
     }
 
     #[test]
@@ -314,7 +319,7 @@ mod tests {
         let names = Names::new(&plan(1, |_| "s".to_owned()));
         let table = TableWriter::<IntervalRow, _>::new(tempfile::tempfile().unwrap()).unwrap();
         let (_, file) = table.finish().unwrap();
-        let read = rows(file, &names, &mut |_: EventRow| ());
+        let read = rows(file, &names, &mut |_: EventRow| ControlFlow::Continue(()));
         assert!(matches!(read, Err(BadTable::Schema("events"))), "{read:?}");
     }
 }

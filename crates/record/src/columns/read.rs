@@ -7,16 +7,17 @@ use super::{Column, schema};
 use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 use parquet::schema::types::{Type, TypePtr};
+use std::ops::ControlFlow;
 
 /// Rows decoded at a time.
 const BATCH: usize = 1 << 13;
 
-/// Hands every row of a table to `take`, in the file's order; the number of rows.
+/// Hands the rows of a table to `take`, in the file's order, until it breaks.
 pub(crate) fn rows<T: Table, R: ChunkReader + 'static>(
     from: R,
     names: &Names,
-    take: &mut dyn FnMut(T),
-) -> Result<u64, BadTable> {
+    take: &mut dyn FnMut(T) -> ControlFlow<()>,
+) -> Result<ControlFlow<()>, BadTable> {
     let file = SerializedFileReader::new(from)?;
     let places = places::<T>(file.metadata().file_metadata().schema_descr().root_schema())?;
     let mut lookup = Lookup::new(names);
@@ -38,13 +39,15 @@ pub(crate) fn rows<T: Table, R: ChunkReader + 'static>(
             for _ in 0..count {
                 let mut cursor = Cursor::new(&mut columns);
                 let row = T::read(&mut lookup, &mut cursor);
-                take(row.map_err(|what| BadTable::Row { row: read, what })?);
+                if take(row.map_err(|what| BadTable::Row { row: read, what })?).is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
                 read += 1;
             }
             left -= count;
         }
     }
-    Ok(read)
+    Ok(ControlFlow::Continue(()))
 }
 
 /// The place in a file of each column of a table. `None` for an optional column that the file does not
