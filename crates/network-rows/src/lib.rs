@@ -6,6 +6,7 @@ mod observer;
 pub use observer::Observer;
 
 use netburn_network::{AppliedChange, ClientEvent, ClientEventKind, LinkStats, MeshEvent, StationDelta};
+use netburn_record::row::Bssid;
 use netburn_record::{AirRow, Detail, EventKind, EventRow, LinkChange, LinkEvent, LinkRow, Row};
 use netburn_units::Instant;
 
@@ -107,8 +108,16 @@ fn link_row(station: u16, now: Instant, link: &LinkStats) -> Row {
         signal: link.signal.map(|signal| signal.as_hundredths()),
         rx_rate_bps: Some(link.rate_down.as_bps()),
         tx_rate_bps: Some(link.rate_up.as_bps()),
+        frequency_mhz: link.radio.map(|radio| radio.frequency_mhz),
+        bssid: link.radio.map(|radio| bssid(radio.number)),
         ..LinkRow::default()
     })
+}
+
+/// Address of a modelled radio: locally administered, with its number (802.11-2020 9.2.4.3).
+fn bssid(radio: usize) -> Bssid {
+    let [high, low] = (radio as u16).to_be_bytes();
+    Bssid([0x02, 0, 0, 0, high, low])
 }
 
 #[cfg(test)]

@@ -68,7 +68,7 @@ pub use error::NetworkError;
 pub use layout::highest_rate;
 pub use machine::{AppliedChange, Feature, Network, Wake};
 pub use mesh::{MeshEvent, MeshEventKind};
-pub use observe::{BackhaulHop, LinkStats, RadioStats, StationDelta, StationStats, Traffic};
+pub use observe::{BackhaulHop, JoinedRadio, LinkStats, RadioStats, StationDelta, StationStats, Traffic};
 pub use out_of_range::OutOfRange;
 pub use output::{Ack, DropSite, Endpoint, Headers, Output, Payload, Reflector};
 pub use planned::PlannedNetwork;

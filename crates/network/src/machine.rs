@@ -15,7 +15,7 @@ use crate::error::NetworkError;
 use crate::frame::FrameBody;
 use crate::layout::{Attachment, Layout, PlacedRadio, WifiStation};
 use crate::mesh::MeshEvent;
-use crate::observe::{LinkStats, RadioStats, StationStats, Traffic, others};
+use crate::observe::{JoinedRadio, LinkStats, RadioStats, StationStats, Traffic, others};
 use crate::out_of_range::OutOfRange;
 use crate::output::{Endpoint, Headers, Output, Payload, wrap};
 use crate::roaming::ClientEvent;
@@ -416,6 +416,10 @@ impl<P: Payload> Network<P> {
                     signal: wifi_station.link.signal(&wifi_station.quality),
                     rate_down: rate(wifi_station.radio, wifi_station.node),
                     rate_up: rate(wifi_station.node, wifi_station.radio),
+                    radio: Some(JoinedRadio {
+                        number: wifi_station.radio.index(),
+                        frequency_mhz: self.wlan.radios[wifi_station.radio.index()].config.frequency_mhz(),
+                    }),
                 }
             }
             Attachment::Wire(host) => {
@@ -424,6 +428,7 @@ impl<P: Payload> Network<P> {
                     signal: None,
                     rate_down: link.down,
                     rate_up: link.max_up(),
+                    radio: None,
                 }
             }
         }

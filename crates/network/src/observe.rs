@@ -116,6 +116,17 @@ pub struct LinkStats {
     pub rate_down: BitRate,
     /// Data rate of the last transmission from the station.
     pub rate_up: BitRate,
+    /// Radio that the station has joined; `None` if it is wired.
+    pub radio: Option<JoinedRadio>,
+}
+
+/// Radio of an access point, as its stations see it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct JoinedRadio {
+    /// Number in the model.
+    pub number: usize,
+    /// Centre of the primary channel in MHz.
+    pub frequency_mhz: u32,
 }
 
 /// Wireless link of an access point with its parent.

@@ -67,6 +67,18 @@ impl RadioConfig {
             channel_busy: Probability::ZERO,
         }
     }
+
+    /// Centre of the primary 20 MHz channel in MHz (802.11-2020 17.3.8.4.2 and 15.4.4.3; 802.11ax-2021 27.3.23.2 for 6 GHz).
+    #[must_use]
+    pub fn frequency_mhz(&self) -> u32 {
+        let above = 5 * u32::from(self.channel);
+        match self.band {
+            Band::Ghz2_4 if self.channel == 14 => 2_484,
+            Band::Ghz2_4 => 2_407 + above,
+            Band::Ghz5 => 5_000 + above,
+            Band::Ghz6 => 5_950 + above,
+        }
+    }
 }
 
 impl Default for RadioConfig {

@@ -103,6 +103,8 @@ impl LinkRow {
             signal: self.signal,
             rx_rate_bps: self.rx_rate_bps,
             tx_rate_bps: self.tx_rate_bps,
+            bssid: self.bssid,
+            frequency_mhz: self.frequency_mhz,
             ..LinkRow::default()
         };
         *self != modelled
@@ -173,10 +175,12 @@ mod tests {
     }
 
     #[test]
-    fn a_modelled_link_has_signal_and_rates() {
+    fn a_modelled_link_has_signal_rates_and_radio() {
         let modelled = LinkRow {
             signal: Some(-6000),
             tx_rate_bps: Some(1),
+            frequency_mhz: Some(5180),
+            bssid: Some(Bssid([2, 0, 0, 0, 0, 1])),
             ..LinkRow::default()
         };
         assert!(!modelled.is_real());
