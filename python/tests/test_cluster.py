@@ -1,4 +1,4 @@
-"""Sweeps on dask, processes that SIGKILL ends at random instants, and a full disk.
+"""Sweeps and fits on dask, processes that SIGKILL ends at random instants, and a full disk.
 
 The environment variable NETBURN_KILLS is the number of instants for each kind of process; 2 by default.
 """
@@ -12,6 +12,7 @@ import time
 
 import distributed
 import netburn as nb
+import polars
 import pytest
 from conftest import COMMAND
 
@@ -296,3 +297,66 @@ def test_a_sweep_by_the_command_on_dask_and_in_shards_equals_the_undisturbed_one
     last.run(shard="3/3")
     assert last.left == 0
     assert contents(folder) == contents(tmp_path / "undisturbed")
+
+
+# A line with this rate and a device: a small network, so that a fit takes seconds.
+HOUSE = """
+[server.link]
+delay = "8 ms"
+[ap.home]
+queue = "fq-codel"
+wan = {{ down = "{down} Mbit/s", up = "1 Mbit/s", delay = "3 ms", queue = "64 KiB" }}
+[ap.home.radio.5g]
+standard = "802.11ac"
+[station.laptop]
+joins = "home.5g"
+signal = "-60 dBm"
+"""
+
+
+@pytest.fixture(scope="module")
+def measurements(tmp_path_factory):
+    """Measurements of three networks: one in memory, and two in folders."""
+    folder = tmp_path_factory.mktemp("measurements")
+    runs = []
+    for down in (2, 3, 4):
+        house = folder / f"house-{down}.toml"
+        house.write_text(HOUSE.format(down=down))
+        words = [COMMAND, "scenarios", "measure", "--house", house]
+        measure = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+        runs.append(nb.simulate(nb.parse_scenario(measure)))
+    return [runs[0], *(run.save(folder / f"run-{number}").path for number, run in enumerate(runs[1:]))]
+
+
+def test_dask_gives_the_same_fits_in_the_order_of_the_runs(cluster, measurements):
+    local = [nb.fit(run, seed=3) for run in measurements]
+    with distributed.Client(cluster.address) as client:
+        shares = []
+        found = nb.fits(measurements, seed=3, executor=client.get_executor(), progress=shares.append)
+    assert shares == sorted(shares) and shares[-1] == 1
+    for one, other, rate in zip(found, local, (2, 3, 4)):
+        assert one.document == other.document
+        for table in ("samples", "observations"):
+            assert polars.DataFrame(getattr(one, table)).equals(polars.DataFrame(getattr(other, table)))
+        down = next(estimate for estimate in one.estimates if estimate.key == "ap.home.wan.down")
+        assert down.median == pytest.approx(rate, rel=0.1)
+    assert len(found) == len(local)
+
+
+def test_a_run_that_cannot_be_fitted_is_an_error_in_its_place(cluster, measurements, tmp_path):
+    no_measurement = nb.simulate(nb.scenario("slow-neighbour", {"duration": "31s"}))
+    runs = [no_measurement, measurements[0], tmp_path / "nowhere"]
+    with distributed.Client(cluster.address) as client:
+        executor = client.get_executor()
+        first, second, third = nb.fits(runs, executor=executor, skip_unusable=True)
+        assert isinstance(first, nb.RunError) and "is not part of a measurement" in str(first)
+        assert second.document == nb.fit(measurements[0]).document
+        assert isinstance(third, nb.RecordError) and "nowhere" in str(third)
+        with pytest.raises(nb.RunError, match="is not part of a measurement"):
+            nb.fits(runs, executor=executor)
+    here = nb.fits(runs, skip_unusable=True)
+    assert [type(one) for one in here] == [nb.RunError, nb.Fit, nb.RecordError]
+    with pytest.raises(TypeError, match="found one run"):
+        nb.fits(measurements[0])
+    with pytest.raises(ValueError, match="both threads and an executor"):
+        nb.fits([], executor=executor, threads=1)

@@ -134,6 +134,38 @@ pub enum QuantityName {
     Rate,
 }
 
+impl QuantityName {
+    /// Name in documents.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            QuantityName::Goodput => "goodput",
+            QuantityName::Latency => "latency",
+            QuantityName::Rate => "rate",
+        }
+    }
+
+    /// Unit of the values.
+    #[must_use]
+    pub const fn unit(self) -> &'static str {
+        match self {
+            QuantityName::Goodput | QuantityName::Rate => "Mbit/s",
+            QuantityName::Latency => "ms",
+        }
+    }
+}
+
+impl Way {
+    /// Name in documents.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Way::Down => "down",
+            Way::Up => "up",
+        }
+    }
+}
+
 impl ObservationView {
     /// True if the measured value is inside the interval.
     #[must_use]

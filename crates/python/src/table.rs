@@ -9,9 +9,8 @@ use arrow_array::{
 };
 use arrow_schema::ffi::FFI_ArrowSchema;
 use arrow_schema::{ArrowError, DataType, Field, Schema};
-use netburn_fit::Draw;
-use netburn_fit::Fit;
-use netburn_fit::result::Observation;
+use netburn_analysis::fitted::{FittedView, ObservationView};
+use netburn_fit::{Draw, Models};
 use netburn_record::table_values::TableValue;
 use netburn_record::{Column, Error, Run, RunTable, Values};
 use netburn_report::html::escaped;
@@ -276,8 +275,8 @@ impl Table {
 
 impl Table {
     /// The posterior of a fit: a row for each model, with its probability and its parameters.
-    pub(crate) fn of_draws(fit: &Fit) -> Self {
-        let each = || fit.models.draws.iter();
+    pub(crate) fn of_draws(models: &Models) -> Self {
+        let each = || models.draws.iter();
         let discipline = Field::new("discipline", DataType::Utf8, false);
         let probability = Field::new("probability", DataType::Float64, false);
         let mut fields = vec![
@@ -289,11 +288,11 @@ impl Table {
             Arc::new(disciplines.collect::<StringArray>()),
             Arc::new(Float64Array::from_iter_values(each().map(|draw| draw.probability))),
         ];
-        for (place, estimate) in fit.estimates.iter().enumerate() {
-            let field = Field::new(&estimate.key, DataType::Float64, true);
-            fields.push(with_facts(field, [(UNIT, estimate.parameter.unit())]));
+        for (place, parameter) in models.home().parameters().into_iter().enumerate() {
+            let field = Field::new(parameter.key(models.home()), DataType::Float64, true);
+            fields.push(with_facts(field, [(UNIT, parameter.unit())]));
             let value = |draw: &Draw| {
-                let has_parameter = estimate.parameter.exists_with(draw.discipline);
+                let has_parameter = parameter.exists_with(draw.discipline);
                 has_parameter.then(|| draw.values[place])
             };
             arrays.push(Arc::new(each().map(value).collect::<Float64Array>()));
@@ -302,8 +301,8 @@ impl Table {
     }
 
     /// Measured values beside those of a fit.
-    pub(crate) fn of_observations(fit: &Fit) -> Self {
-        let (each, schedule) = (|| fit.observations.iter(), fit.models.schedule());
+    pub(crate) fn of_observations(fit: &FittedView) -> Self {
+        let each = || fit.observations.iter();
         let mut fields = Vec::new();
         let mut arrays: Vec<ArrayRef> = Vec::new();
         let mut add = |name: &str, meaning: &'static str, array: ArrayRef, optional: bool| {
@@ -311,37 +310,37 @@ impl Table {
             fields.push(with_facts(field, [(MEANING, meaning)]));
             arrays.push(array);
         };
-        let text = |value: &dyn Fn(&Observation) -> Option<String>| -> ArrayRef {
+        let text = |value: &dyn Fn(&ObservationView) -> Option<String>| -> ArrayRef {
             Arc::new(each().map(value).collect::<StringArray>())
         };
-        let number = |value: fn(&Observation) -> f64| -> ArrayRef {
+        let number = |value: fn(&ObservationView) -> f64| -> ArrayRef {
             Arc::new(Float64Array::from_iter_values(each().map(value)))
         };
-        let phases = text(&|one| Some(schedule.phases[one.key.phase].describe(&schedule.stations)));
+        let phases = text(&|one| Some(fit.phase_of(one).map_or_else(String::new, |phase| phase.name.clone())));
         add("phase", "transfers during the measurement", phases, false);
-        let stations = text(&|one| Some(schedule.stations[one.key.station].clone()));
+        let stations = text(&|one| Some(one.station.clone()));
         add("station", "", stations, false);
-        let quantities = text(&|one| Some(one.key.quantity.name().to_owned()));
+        let quantities = text(&|one| Some(one.quantity.name().to_owned()));
         add(
             "quantity",
             "goodput, latency, or rate of the Wi-Fi link",
             quantities,
             false,
         );
-        let directions = text(&|one| Some(one.key.quantity.direction()?.key().to_owned()));
+        let directions = text(&|one| Some(one.direction?.name().to_owned()));
         add("direction", "direction of a goodput or of a rate", directions, true);
-        let targets = text(&|one| Some(one.key.quantity.probe()?.0.to_string()));
+        let targets = text(&|one| one.target.clone());
         add("target", "host that answers the probes of a latency", targets, true);
-        let percentiles = each().map(|one| Some(u64::from(one.key.quantity.probe()?.1)));
+        let percentiles = each().map(|one| one.percentile.map(u64::from));
         let percentiles = Arc::new(percentiles.collect::<UInt64Array>());
         add("percentile", "percentile of a latency", percentiles, true);
-        let units = text(&|one| Some(one.key.unit().to_owned()));
+        let units = text(&|one| Some(one.quantity.unit().to_owned()));
         add("unit", "unit of the values", units, false);
         add("measured", "measured value", number(|one| one.measured), false);
-        add("modelled", "median of the models", number(|one| one.modelled[1]), false);
+        add("modelled", "median of the models", number(|one| one.modelled), false);
         let bound = "bound of the 90 % interval of a measured value";
-        add("low", bound, number(|one| one.interval.0), false);
-        add("high", bound, number(|one| one.interval.1), false);
+        add("low", bound, number(|one| one.interval[0]), false);
+        add("high", bound, number(|one| one.interval[1]), false);
         let inside = each().map(|one| Some(one.agrees())).collect::<BooleanArray>();
         add("inside", "the measured value is inside", Arc::new(inside), false);
         Table::of_arrays(fields, arrays)

@@ -17,9 +17,11 @@ __all__ = [
     "Table",
     "__version__",
     "built_in",
+    "check_measurement",
     "compare",
     "decode",
     "fit",
+    "fit_of_document",
     "load",
     "parse",
     "read_record",
@@ -182,5 +184,7 @@ def compare(
 def fit(
     run: Run, seed: int, threads: int | None = None, progress: Callable[[float], object] | None = None
 ) -> Fit: ...
+def check_measurement(run: Run) -> None: ...
+def fit_of_document(run: Run, document: str) -> Fit: ...
 def read_record(folder: str | PathLike[str]) -> Run: ...
 def simulate_plan(plan: str, name: str) -> str: ...

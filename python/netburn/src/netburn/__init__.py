@@ -27,6 +27,7 @@ from ._worker import VersionError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ._execute import run
+    from ._fits import fits
     from ._lab import Counters, Lab, LabError, LinkEvent, Node, lab
     from ._process import Process
 
@@ -71,6 +72,7 @@ __all__ = [
     "decode",
     "explain",
     "fit",
+    "fits",
     "lab",
     "parse_scenario",
     "read_record",
@@ -84,9 +86,10 @@ __all__ = [
 _LATER = {
     **dict.fromkeys(("Counters", "Lab", "LabError", "LinkEvent", "Node", "lab"), "_lab"),
     "Process": "_process",
+    "fits": "_fits",
     "run": "_execute",
 }
-"""Names whose modules start processes: they are imported when they are used, because the import takes time."""
+"""Names whose modules need processes or executors: they are imported when they are used, because the import takes time."""
 
 
 def __getattr__(name: str) -> object:
