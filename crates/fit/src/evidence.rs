@@ -5,7 +5,7 @@
 
 use crate::schedule::{MIN_PHASE, Phase, Role, Schedule};
 use netburn_record::Row;
-use netburn_record::row::{IntervalRow, LinkRow, OperationRow};
+use netburn_record::row::{IntervalRow, LinkRow, OperationRow, baseline_target};
 use netburn_units::{Duration, Instant};
 use netburn_workload::config::ProbeTarget;
 use netburn_workload::{Direction, Outcome};
@@ -206,12 +206,14 @@ impl<'a> Observer<'a> {
 
     /// Takes a row. `common` converts a time of a station's clock to the common clock.
     pub(crate) fn put(&mut self, row: &Row, common: impl Fn(u16, Instant) -> Instant) {
-        match row {
-            Row::Interval(row) => self.interval(row, common(row.station, row.at)),
-            Row::Operation(row) => self.operation(row, common(row.station, row.operation.due)),
-            Row::Link(row) => self.link(row, common(row.station, row.at)),
-            _ => {}
-        }
+        let common = |station, at| common(station, at).checked_add(self.schedule.offset());
+        // A time that does not fit is that of a damaged record.
+        let _ = match row {
+            Row::Interval(row) => common(row.station, row.at).map(|at| self.interval(row, at)),
+            Row::Operation(row) => common(row.station, row.operation.due).map(|due| self.operation(row, due)),
+            Row::Link(row) => common(row.station, row.at).map(|at| self.link(row, at)),
+            _ => None,
+        };
     }
 
     fn interval(&mut self, row: &IntervalRow, at: Instant) {
@@ -235,9 +237,11 @@ impl<'a> Observer<'a> {
     }
 
     fn operation(&mut self, row: &OperationRow, due: Instant) {
-        let Some(Role::Probe(target)) = self.schedule.role(row.station, row.workload) else {
-            return;
+        let target = match self.schedule.role(row.station, row.workload) {
+            Some(Role::Probe(target)) => Some(target),
+            _ => baseline_target(row.workload),
         };
+        let Some(target) = target else { return };
         if row.operation.outcome == Outcome::Cut {
             return;
         }

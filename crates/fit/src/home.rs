@@ -1,31 +1,26 @@
-//! The model that is fitted: one access point with one radio, its stations, a line and a server.
+//! The model that is fitted: one access point with a radio in each band, its stations, a line and a server.
 //!
 //! [`Parameter`] lists what is estimated. Each has its key of the scenario, its prior, and its axis, on which the prior is
 //! normal. The rest of the model is measured directly, or it is an assumption.
 
 mod parameter;
+mod reading;
 mod text;
 
 pub use parameter::{Parameter, Prior};
 pub(crate) use text::{Comments, NoComments};
 
-use crate::evidence::{Key, Quantity, goodput};
+use crate::evidence::Key;
 use crate::links::{LinkSamples, Mode, ModeSource};
 use crate::schedule::Schedule;
 use netburn_medium::config::{Band, Width};
 use netburn_medium::queue::QueueKind;
 use netburn_workload::Direction;
-use netburn_workload::config::ProbeTarget;
+use reading::Reading;
+use std::collections::BTreeSet;
 
 /// Bytes on the line per byte of content: 1448 bytes of content in a packet of 1500, and 38 bytes of Ethernet's framing.
 pub(crate) const LINE_BYTES: f64 = 1_538.0 / 1_448.0;
-
-/// Additional wait of probes of the line from which it was full, in ms. Medians of the idle line differ by less.
-const LINE_WAIT_MS: f64 = 5.0;
-/// The same, as a share of the round trip to the access point.
-const LINE_WAIT_SHARE: f64 = 0.25;
-/// Sums of two phases above this ratio are the same.
-const SAME_SUM: f64 = 0.95;
 
 /// Candidates for the queue discipline of the access point.
 pub const DISCIPLINES: [QueueKind; 5] = [
@@ -39,38 +34,112 @@ pub const DISCIPLINES: [QueueKind; 5] = [
 /// The parts of the model that are known before the fit, and the readings that the priors need.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Home {
-    /// Names of the stations.
-    pub stations: Vec<String>,
-    /// Band of the radio, and whether a station recorded it.
-    pub band: (Band, bool),
-    /// Mode of each station's link, and how it is known.
-    pub modes: Vec<(Mode, ModeSource)>,
-    /// Recorded median signal of each station in dBm.
-    pub signals: Vec<Option<f64>>,
+    /// Stations in the order of the schedule.
+    pub stations: Vec<Station>,
+    /// Further access points behind that of the line, which is the router.
+    pub units: Vec<Unit>,
     /// Highest sum of the goodput of all stations in a phase, in Mbit/s on the line: down and up. `None` without load.
     pub highest: [Option<f64>; 2],
-    /// True if a phase with at least 95 % of this sum filled the line: down and up. `None` if that is not visible.
-    pub line_full: [Option<bool>; 2],
+    /// Use of the line in a phase with at least 95 % of this sum: down and up.
+    pub line: [LineUse; 2],
     /// True if probes reached a hop beyond the router, so that the line of the model is the internet line. Otherwise it is the
     /// path to the server, which may be in the home.
     pub has_internet_line: bool,
 }
 
+/// A station, as far as it is known before the fit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Station {
+    /// Name.
+    pub name: String,
+    /// Band of its radio, and whether the station recorded it.
+    pub band: (Band, bool),
+    /// Mode of its link, and how it is known.
+    pub mode: (Mode, ModeSource),
+    /// Index of its access point in [`Home::units`]; `None` for the router.
+    pub unit: Option<usize>,
+    /// Recorded median signal in dBm.
+    pub signal: Option<f64>,
+    /// Highest goodput in Mbit/s if the device itself is the limit, and neither its link nor the line: down and up.
+    pub limit: [Option<f64>; 2],
+    /// Delay of its own while nothing is transferred.
+    pub idle: IdleDelay,
+}
+
+/// A further access point, of which stations recorded another radio in the same band.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unit {
+    /// Band of its radio.
+    pub band: Band,
+    /// True if its backhaul uses this radio: it has the channel of the router's radio, and its stations have longer round trips
+    /// to the line without load. Otherwise the backhaul counts as wired.
+    pub is_wireless: bool,
+    /// True if its radio has the channel of the router's radio in this band, or if a channel is not known.
+    pub shares_channel: bool,
+}
+
+/// Use of the line by the load of a measurement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LineUse {
+    /// Not visible.
+    Unknown,
+    /// The line had capacity left.
+    Free,
+    /// The line was full, and packets waited in its queue.
+    Full,
+    /// The line was full, and something kept its queue short: queue management such as SQM, in the router or of the provider.
+    Managed,
+}
+
+/// Delay that one station has without load, and the others have not.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum IdleDelay {
+    /// None.
+    Usual,
+    /// Each packet waits for this time in ms, also on the way to the access point: the adapter or its driver.
+    Adapter(f64),
+    /// Answers that take longer than the adapter stays awake wait for a beacon: power save.
+    Dozing,
+}
+
+impl LineUse {
+    /// True if the line was full.
+    #[must_use]
+    pub const fn is_full(self) -> bool {
+        matches!(self, LineUse::Full | LineUse::Managed)
+    }
+}
+
 impl Home {
-    /// The model for these links and observations.
+    /// The model for these links and observations. `schedule` has the phases of the network as it is: without those after a
+    /// change.
     pub(crate) fn new(schedule: &Schedule, links: &[LinkSamples], keys: &[Key], values: &[Option<f64>]) -> Self {
         let recorded = links.iter().find_map(LinkSamples::band);
-        let band = recorded.unwrap_or(Band::Ghz5);
-        let view = View { schedule, keys, values };
+        let usual = recorded.unwrap_or(Band::Ghz5);
         let mut known = keys.iter().zip(values).filter(|(_, value)| value.is_some());
         let directions = [Direction::Down, Direction::Up];
+        let bands: Vec<Band> = links.iter().map(|link| link.band().unwrap_or(usual)).collect();
+        let reading = Reading {
+            schedule,
+            keys,
+            values,
+            bands: &bands,
+        };
+        let (units, unit_of) = reading.units(links);
+        let station = |(number, link): (usize, &LinkSamples)| Station {
+            name: schedule.stations[number].clone(),
+            band: (bands[number], link.band().is_some()),
+            mode: link.mode(bands[number]),
+            unit: unit_of[number],
+            signal: link.signal_dbm(),
+            limit: directions.map(|direction| reading.limit(number, direction)),
+            idle: reading.idle_delay(number),
+        };
         Home {
-            stations: schedule.stations.clone(),
-            band: (band, recorded.is_some()),
-            modes: links.iter().map(|link| link.mode(band)).collect(),
-            signals: links.iter().map(LinkSamples::signal_dbm).collect(),
-            highest: directions.map(|direction| Some(view.sums(direction).first()?.0)),
-            line_full: directions.map(|direction| view.fills_line(direction)),
+            stations: links.iter().enumerate().map(station).collect(),
+            units,
+            highest: directions.map(|direction| Some(reading.sums(direction).first()?.0)),
+            line: directions.map(|direction| reading.line_use(direction)),
             has_internet_line: known.any(|(key, _)| key.is_of_line()),
         }
     }
@@ -78,18 +147,41 @@ impl Home {
     /// All parameters of the model.
     #[must_use]
     pub fn parameters(&self) -> Vec<Parameter> {
-        let shared = [
+        let directions = [Direction::Down, Direction::Up];
+        let mut all = vec![
             Parameter::ServerDelay,
             Parameter::LineDelay,
             Parameter::Line(Direction::Down),
             Parameter::Line(Direction::Up),
-            Parameter::LineQueue(Direction::Down),
-            Parameter::LineQueue(Direction::Up),
-            Parameter::Busy,
-            Parameter::QueueLimit,
         ];
-        let signals = (0..self.stations.len()).map(Parameter::Signal);
-        shared.into_iter().chain(signals).collect()
+        let with_queue = directions
+            .into_iter()
+            .filter(|one| self.line[*one as usize] != LineUse::Managed);
+        all.extend(with_queue.map(Parameter::LineQueue));
+        all.extend(self.bands().into_iter().map(Parameter::Busy));
+        all.push(Parameter::QueueLimit);
+        all.extend((0..self.stations.len()).map(Parameter::Signal));
+        let wireless = self.units.iter().enumerate().filter(|(_, unit)| unit.is_wireless);
+        all.extend(wireless.map(|(number, _)| Parameter::Backhaul(number)));
+        for (number, station) in self.stations.iter().enumerate() {
+            let limited = directions
+                .into_iter()
+                .filter(|one| station.limit[*one as usize].is_some());
+            all.extend(limited.map(|direction| Parameter::AdapterRate(number, direction)));
+            match station.idle {
+                IdleDelay::Usual => {}
+                IdleDelay::Adapter(_) => all.push(Parameter::AdapterDelay(number)),
+                IdleDelay::Dozing => all.push(Parameter::DozeTimeout(number)),
+            }
+        }
+        all
+    }
+
+    /// Bands of the radios, each once.
+    #[must_use]
+    pub fn bands(&self) -> Vec<Band> {
+        let bands: BTreeSet<Band> = self.stations.iter().map(|station| station.band.0).collect();
+        bands.into_iter().collect()
     }
 
     /// Place of a parameter in [`Home::parameters`]; `None` if the model has no such parameter.
@@ -98,16 +190,21 @@ impl Home {
         self.parameters().iter().position(|own| *own == parameter)
     }
 
-    /// Mode of the access point's radio: it has what any station uses, and at least two streams.
-    pub(crate) fn radio(&self) -> Mode {
-        let modes = self.modes.iter().map(|(mode, _)| *mode);
-        let largest = modes.reduce(|one, other| Mode {
+    /// Name of an access point: the router or a unit.
+    pub(crate) fn ap_name(unit: Option<usize>) -> String {
+        unit.map_or_else(|| "home".to_owned(), |unit| format!("unit-{}", unit + 1))
+    }
+
+    /// Mode of the access points' radios in a band: it has what any of its stations uses, and at least two streams.
+    pub(crate) fn radio(&self, band: Band) -> Mode {
+        let own = self.stations.iter().filter(|station| station.band.0 == band);
+        let largest = own.map(|station| station.mode.0).reduce(|one, other| Mode {
             standard: one.standard.max(other.standard),
             width: one.width.max(other.width),
             streams: one.streams.max(other.streams),
         });
         let largest = largest.unwrap_or(Mode {
-            standard: self.band.0.default_standard(),
+            standard: band.default_standard(),
             width: Width::Mhz20,
             streams: 2,
         });
@@ -118,147 +215,8 @@ impl Home {
     }
 }
 
-/// Observations of a run, before the model has its parameters.
-struct View<'a> {
-    schedule: &'a Schedule,
-    keys: &'a [Key],
-    values: &'a [Option<f64>],
-}
-
-impl View<'_> {
-    /// Sum of the goodput of all stations in each phase, in Mbit/s on the line, with the number of the phase. The highest is first.
-    fn sums(&self, direction: Direction) -> Vec<(f64, usize)> {
-        let sum = |phase: usize| {
-            let known = self.keys.iter().zip(self.values);
-            goodput(
-                known.filter_map(|(key, value)| Some((key, (*value)?))),
-                phase,
-                direction,
-            ) * LINE_BYTES
-        };
-        let sums = (0..self.schedule.phases.len()).map(|phase| (sum(phase), phase));
-        let mut sums: Vec<(f64, usize)> = sums.filter(|(sum, _)| *sum > 0.0).collect();
-        sums.sort_by(|one, other| other.0.total_cmp(&one.0));
-        sums
-    }
-
-    /// True if a phase with at least 95 % of the highest sum filled the line. Then probes of the line wait longer than those of
-    /// the access point, for any station that transfers. False if they wait hardly longer, and only one phase reached this sum:
-    /// a line with queue management has hardly a queue, but several phases reach it.
-    fn fills_line(&self, direction: Direction) -> Option<bool> {
-        let sums = self.sums(direction);
-        let (highest, _) = *sums.first()?;
-        let is_highest = |(sum, _): &&(f64, usize)| *sum > highest * SAME_SUM;
-        let phases = sums.iter().filter(is_highest).map(|(_, phase)| *phase);
-        let of_phase = |phase: usize| {
-            let flows = self.schedule.phases[phase].flows.iter();
-            flows.map(move |flow| (phase, flow.station))
-        };
-        let waits = phases.clone().flat_map(of_phase);
-        let waits: Vec<LineWait> = waits
-            .filter_map(|(phase, station)| self.line_wait(phase, station))
-            .collect();
-        if waits.iter().any(LineWait::is_long) {
-            return Some(true);
-        }
-        let is_short = !waits.is_empty() && waits.iter().all(|wait| wait.ms <= LINE_WAIT_MS);
-        (is_short && phases.count() == 1).then_some(false)
-    }
-
-    /// Time for which probes of this station wait at the line, and not at the access point, longer than in the idle phase.
-    fn line_wait(&self, phase: usize, station: usize) -> Option<LineWait> {
-        let median = |phase: usize, target| {
-            let key = Key {
-                phase,
-                station,
-                quantity: Quantity::Latency(target, 50),
-            };
-            let place = self.keys.iter().position(|own| *own == key)?;
-            Some(key.in_unit(self.values[place]?))
-        };
-        // Without a hop beyond the router, the line is the path to the server.
-        let far = |phase| median(phase, ProbeTarget::Line).or_else(|| median(phase, ProbeTarget::Server));
-        let beyond = |phase: usize| Some(far(phase)? - median(phase, ProbeTarget::Near)?);
-        let idle = self.schedule.phases.iter().position(|phase| phase.flows.is_empty())?;
-        Some(LineWait {
-            ms: beyond(phase)? - beyond(idle)?,
-            near_ms: median(phase, ProbeTarget::Near)?,
-        })
-    }
-}
-
-/// Wait at a line, beside the round trip to the access point, both in ms.
-struct LineWait {
-    ms: f64,
-    near_ms: f64,
-}
-
-impl LineWait {
-    /// True if the line has a queue. Both medians differ by chance, the more the longer the queue of the access point is.
-    fn is_long(&self) -> bool {
-        self.ms > LINE_WAIT_MS + LINE_WAIT_SHARE * self.near_ms
-    }
-}
-
 /// True if the discipline's limit makes a difference: the others drop packets long before it.
 #[must_use]
 pub fn has_limit(discipline: QueueKind) -> bool {
     matches!(discipline, QueueKind::Fifo | QueueKind::StationRr)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::evidence::keys;
-    use crate::schedule::Device;
-
-    /// The phone is the fastest, and its page has probes of the server only. The laptop is nearly as fast.
-    #[test]
-    fn a_station_with_probes_of_the_line_shows_that_it_is_full() {
-        let device = |name: &str, probes: &[ProbeTarget]| Device {
-            name: name.to_owned(),
-            probes: probes.to_vec(),
-        };
-        let schedule = Schedule::for_devices(&[
-            device("laptop", ProbeTarget::ALL),
-            device("phone", &[ProbeTarget::Server]),
-        ]);
-        let keys = keys(&schedule);
-        let full = |laptop_mbps: f64, line_ms: f64, near_ms: f64| {
-            let value = |key: &Key| {
-                let flows = &schedule.phases[key.phase].flows;
-                let is_idle = flows.is_empty();
-                let in_unit = match (key.quantity, key.station) {
-                    (Quantity::Goodput(Direction::Down), _) if flows.len() > 1 => 10.0,
-                    (Quantity::Goodput(Direction::Down), 0) => laptop_mbps,
-                    (Quantity::Goodput(Direction::Down), _) => 56.5,
-                    (Quantity::Latency(ProbeTarget::Line, _), 0) if is_idle => 12.0,
-                    (Quantity::Latency(ProbeTarget::Line, _), 0) => line_ms,
-                    (Quantity::Latency(ProbeTarget::Near, _), 0) if is_idle => 1.0,
-                    (Quantity::Latency(ProbeTarget::Near, _), 0) => near_ms,
-                    _ => return None,
-                };
-                // The inverse of `Key::in_unit`: latencies are above 5 ms on their axis.
-                Some(libm::log(in_unit - key.in_unit(0.0) + 1.0))
-            };
-            let values: Vec<Option<f64>> = keys.iter().map(value).collect();
-            let view = View {
-                schedule: &schedule,
-                keys: &keys,
-                values: &values,
-            };
-            view.fills_line(Direction::Down)
-        };
-        // The line adds 38 ms to its 11 ms, and the access point hardly anything.
-        assert_eq!(full(56.4, 50.0, 1.0), Some(true));
-        // The queue is that of the access point: beyond it, the delay is that of the idle line.
-        assert_eq!(full(56.4, 61.0, 50.0), None);
-        // Both could be: 8 ms more at the line, and 50 ms at the access point.
-        assert_eq!(full(56.4, 69.0, 50.0), None);
-        // Only the phone reached the highest sum, so no probe shows what it filled.
-        assert_eq!(full(40.0, 50.0, 1.0), None);
-        // Only the laptop reached it, and the line has no queue, or one that may be by chance.
-        assert_eq!(full(80.0, 12.5, 1.0), Some(false));
-        assert_eq!(full(80.0, 69.0, 50.0), None);
-    }
 }

@@ -1,6 +1,6 @@
 //! Random networks whose parameters are known: the simulator plays them, and a fit must find the parameters.
 
-use crate::home::{DISCIPLINES, Parameter};
+use crate::home::{DISCIPLINES, IdleDelay, LineUse, Parameter, Station};
 use crate::links::{Mode, ModeSource};
 use crate::schedule::Schedule;
 use crate::{evidence, home::Home};
@@ -26,6 +26,22 @@ const LINES: [(f64, f64); 8] = [
     (1_000.0, 50.0),
 ];
 
+/// A property that not every house has.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Trait {
+    /// This station uses the 2.4 GHz band, with 802.11n at 20 MHz.
+    LowBand(usize),
+    /// The adapter of this station has a maximum rate in Mbit/s, in both directions.
+    Limited(usize, f64),
+    /// This station dozes after a time in ms without packets, and wakes for each beacon of this number.
+    Dozing(usize, f64, u64),
+    /// The router has CAKE at this share of the line's rates.
+    Managed(f64),
+    /// This station uses a second access point, with this signal in dBm, whose backhaul on the channel of the first one has this
+    /// signal in dBm.
+    Hop(usize, f64, f64),
+}
+
 /// A network whose parameters are known.
 #[derive(Debug, Clone)]
 pub struct House {
@@ -35,6 +51,8 @@ pub struct House {
     pub discipline: QueueKind,
     /// Rates of the line in Mbit/s, down and up.
     pub line: (f64, f64),
+    /// Further properties.
+    pub traits: Vec<Trait>,
     values: Vec<(Parameter, f64)>,
     home: Home,
 }
@@ -73,7 +91,7 @@ impl House {
             (Parameter::Line(Direction::Up), line.1),
             (Parameter::LineQueue(Direction::Down), queues[0]),
             (Parameter::LineQueue(Direction::Up), queues[1]),
-            (Parameter::Busy, between(0.0, 0.3)),
+            (Parameter::Busy(Band::Ghz5), between(0.0, 0.3)),
             (Parameter::QueueLimit, logarithmic(60.0, 2_000.0, between(0.0, 1.0))),
         ];
         let newest = [
@@ -81,8 +99,8 @@ impl House {
             (Standard::Ac, Width::Mhz80),
             (Standard::Ax, Width::Mhz80),
         ][between(0.0, 3.0) as usize];
-        let mut modes = Vec::new();
-        for station in 0..stations {
+        let mut known = Vec::new();
+        for (station, name) in NAMES.iter().enumerate().take(stations) {
             // The first station has the newest standard, so that the access point has it.
             let is_old = station > 0 && between(0.0, 1.0) < 0.3;
             let (standard, width) = if is_old { (Standard::N, Width::Mhz40) } else { newest };
@@ -92,37 +110,102 @@ impl House {
                 width,
                 streams,
             };
-            modes.push((mode, ModeSource::Reported));
+            known.push(Station {
+                name: (*name).to_owned(),
+                band: (Band::Ghz5, true),
+                mode: (mode, ModeSource::Reported),
+                unit: None,
+                signal: None,
+                limit: [None; 2],
+                idle: IdleDelay::Usual,
+            });
             values.push((Parameter::Signal(station), between(-76.0, -42.0)));
         }
         House {
             stations,
             discipline,
             line,
+            traits: Vec::new(),
             values,
             home: Home {
-                stations: NAMES[..stations].iter().map(|name| (*name).to_owned()).collect(),
-                band: (Band::Ghz5, true),
-                modes,
-                signals: vec![None; stations],
+                stations: known,
+                units: Vec::new(),
                 highest: [None; 2],
-                line_full: [None; 2],
+                line: [LineUse::Unknown; 2],
                 has_internet_line: true,
             },
         }
     }
 
-    /// True value of a parameter in its unit.
+    /// A random house with further properties: on average one of them.
+    #[must_use]
+    pub fn varied(seed: Seed, most: usize) -> Self {
+        let mut house = House::random(seed, most);
+        let mut random = seed.stream("traits", 0);
+        let mut between = |low: f64, high: f64| low + (high - low) * uniform(&mut random);
+        let last = house.stations as f64 - 0.001;
+        // The first station keeps the band of the radio.
+        if between(0.0, 1.0) < 0.3 {
+            let others = 1..house.stations;
+            house
+                .traits
+                .extend(others.filter(|_| between(0.0, 1.0) < 0.5).map(Trait::LowBand));
+        }
+        let (is_limited, station, share) = (between(0.0, 1.0) < 0.25, between(0.0, last), between(0.0, 1.0));
+        if is_limited {
+            house
+                .traits
+                .push(Trait::Limited(station as usize, 5.0 * libm::pow(12.0, share)));
+        }
+        let (dozes, station, timeout, beacons) = (
+            between(0.0, 1.0) < 0.25,
+            between(0.0, last),
+            between(10.0, 100.0),
+            between(1.0, 3.999),
+        );
+        if dozes {
+            house
+                .traits
+                .push(Trait::Dozing(station as usize, timeout, beacons as u64));
+        }
+        let (is_managed, share) = (between(0.0, 1.0) < 0.25, between(0.85, 0.95));
+        if is_managed {
+            house.traits.push(Trait::Managed(share));
+        }
+        let (has_hop, station) = (between(0.0, 1.0) < 0.2, between(1.0, last));
+        let (signal, backhaul) = (between(-65.0, -40.0), between(-72.0, -55.0));
+        let is_low = house.traits.contains(&Trait::LowBand(station as usize));
+        if has_hop && !is_low {
+            house.traits.push(Trait::Hop(station as usize, signal, backhaul));
+        }
+        house
+    }
+
+    /// True value of a parameter in its unit. With SQM, the rate of the line is that of the shaper.
     #[must_use]
     pub fn value(&self, parameter: Parameter) -> Option<f64> {
+        let base = self.base(parameter);
+        let of_trait = self.traits.iter().find_map(|own| match (*own, parameter) {
+            (Trait::Managed(share), Parameter::Line(_)) => base.map(|rate| rate * share),
+            (Trait::Limited(station, mbps), Parameter::AdapterRate(own, _)) if own == station => Some(mbps),
+            (Trait::Dozing(station, ms, _), Parameter::DozeTimeout(own)) if own == station => Some(ms),
+            (Trait::Hop(station, signal, _), Parameter::Signal(own)) if own == station => Some(signal),
+            (Trait::Hop(_, _, backhaul), Parameter::Backhaul(_)) => Some(backhaul),
+            _ => None,
+        });
+        of_trait.or(base)
+    }
+
+    /// The same without the further properties.
+    fn base(&self, parameter: Parameter) -> Option<f64> {
         let found = self.values.iter().find(|(own, _)| *own == parameter);
         found.map(|(_, value)| *value)
     }
 
     /// Names of the stations.
     #[must_use]
-    pub fn names(&self) -> &[String] {
-        &self.home.stations
+    pub fn names(&self) -> Vec<String> {
+        self.home.stations.iter().map(|station| station.name.clone()).collect()
     }
 
     /// Sets the true value of a parameter.
@@ -135,10 +218,56 @@ impl House {
     /// The scenario of the house with the measurement for a fit.
     #[must_use]
     pub fn scenario(&self) -> String {
-        let schedule = Schedule::measure(&self.home.stations);
-        let value = |parameter: Parameter| self.value(parameter).unwrap_or_default();
-        self.home
-            .scenario(&value, self.discipline, &schedule, &crate::home::NoComments)
+        let schedule = Schedule::measure(&self.names());
+        let value = |parameter: Parameter| self.base(parameter).unwrap_or_default();
+        let text = self
+            .home
+            .scenario(&value, self.discipline, &schedule, &crate::home::NoComments);
+        if self.traits.is_empty() {
+            return text;
+        }
+        let mut file: toml::Table = text.parse().expect("the scenario of a home is TOML");
+        for (key, value) in self.traits.iter().flat_map(|own| self.keys_of(*own)) {
+            set(&mut file, &key, &value);
+        }
+        file.to_string()
+    }
+
+    /// Keys and values of a property in a scenario.
+    fn keys_of(&self, property: Trait) -> Vec<(String, String)> {
+        let of = |station: usize, key: &str| format!("station.{}.{key}", self.home.stations[station].name);
+        let own = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+        match property {
+            Trait::LowBand(station) => vec![
+                own("ap.home.radio.2g.width", "20 MHz"),
+                (of(station, "joins"), "home.2g".to_owned()),
+                (of(station, "standard"), "802.11n".to_owned()),
+            ],
+            Trait::Limited(station, mbps) => {
+                vec![(of(station, "adapter_rate"), format!("{:.0} kbit/s", mbps * 1e3))]
+            }
+            Trait::Dozing(station, timeout, beacons) => vec![
+                (of(station, "power_save.mode"), "legacy".to_owned()),
+                (of(station, "power_save.timeout"), format!("{timeout:.0} ms")),
+                (of(station, "power_save.listen_interval"), beacons.to_string()),
+            ],
+            Trait::Managed(share) => vec![
+                own("ap.home.wan.discipline", "cake"),
+                own("ap.home.wan.shaper", &format!("{:.0} %", share * 100.0)),
+            ],
+            Trait::Hop(station, signal, backhaul) => vec![
+                own("ap.node.backhaul", "home.5g"),
+                own("ap.node.backhaul_signal", &format!("{backhaul:.1} dBm")),
+                own("ap.node.queue", "airtime"),
+                own("ap.node.radio.5g.standard", self.home.radio(Band::Ghz5).standard.name()),
+                own(
+                    "ap.node.radio.5g.width",
+                    &format!("{} MHz", self.home.radio(Band::Ghz5).width.as_mhz()),
+                ),
+                (of(station, "joins"), "node.5g".to_owned()),
+                (of(station, "signal"), format!("{signal:.1} dBm")),
+            ],
+        }
     }
 
     /// Simulates the measurement of the house.
@@ -171,6 +300,20 @@ pub fn shows_discipline(house: &House, measurement: &crate::Measurement) -> bool
         let values = measurement.keys.iter().zip(measurement.values.iter().copied());
         evidence::goodput(values, number, Direction::Down) < 0.8 * house.line.0
     })
+}
+
+/// Sets a key of a scenario file. Numbers are numbers.
+fn set(file: &mut toml::Table, key: &str, value: &str) {
+    let Some((section, rest)) = key.split_once('.') else {
+        let number = value.parse().map(toml::Value::Integer);
+        let value = number.unwrap_or_else(|_| toml::Value::String(value.to_owned()));
+        file.insert(key.to_owned(), value);
+        return;
+    };
+    let empty = || toml::Value::Table(toml::Table::new());
+    if let toml::Value::Table(own) = file.entry(section).or_insert_with(empty) {
+        set(own, rest, value);
+    }
 }
 
 /// Uniform in 0 to 1.

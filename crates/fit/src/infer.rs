@@ -6,15 +6,17 @@
 //! 3. Before the second one, simulations with several seeds give the variance of each observation by chance, and the
 //!    disciplines that are far less likely than the best one are dropped. The others get their members.
 //! 4. A last assimilation, and a last simulation, which gives the weights by a synthetic likelihood.
-//! 5. Parameters that could be much larger, such as a queue that was never full, get a part of their prior again.
+//! 5. All disciplines are simulated with the mean of the likeliest ensemble.
+//! 6. Parameters that could be much larger, such as a queue that was never full, get a part of their prior again.
 
 mod bounds;
+mod challenge;
 
 use crate::assimilate::{Observations, assimilate, log_likelihood, means, normal};
 use crate::evidence::{Key, Observer, Quantity, goodput, worst};
 use crate::home::{DISCIPLINES, Home, LINE_BYTES, NoComments, Parameter, Prior};
-use crate::measurement::Measurement;
-use crate::schedule::{MIN_PHASE, Schedule};
+use crate::measurement::{Measurement, Part};
+use crate::schedule::{MIN_PHASE, Phase, Schedule};
 use netburn_medium::queue::QueueKind;
 use netburn_scenario::{Document, Environment, Plan, ScenarioError};
 use netburn_simulate::SimulateError;
@@ -83,7 +85,12 @@ impl Settings {
         let (pilot, disciplines) = (self.pilot.max(4), DISCIPLINES.len());
         let last = self.members.max(KEPT * pilot);
         // The misfit of the printed model has repeats of its own.
-        COMMON_FACTOR * pilot + COMPARISON * disciplines * pilot + 2 * last + 2 * REPEATS + bounds::SIMULATIONS
+        COMMON_FACTOR * pilot
+            + COMPARISON * disciplines * pilot
+            + 2 * last
+            + 2 * REPEATS
+            + challenge::SIMULATIONS
+            + bounds::SIMULATIONS
     }
 }
 
@@ -127,6 +134,42 @@ pub(crate) struct Problem<'a> {
     pub(crate) keys: &'a [Key],
     pub(crate) observed: &'a [f64],
     pub(crate) parameters: &'a [Parameter],
+    parts: Vec<SimulatedPart<'a>>,
+    runs: &'a [Part],
+}
+
+/// A run of the measurement, as it is simulated.
+struct SimulatedPart<'a> {
+    schedule: Schedule,
+    /// Its observations, with the numbers of its own phases.
+    keys: Vec<Key>,
+    change: &'a [(String, String)],
+}
+
+impl<'a> SimulatedPart<'a> {
+    /// The phases of a run for which `is_used` is true, with those of `keys` that belong to them.
+    fn new(part: &'a Part, keys: &[Key], is_used: &dyn Fn(&Phase) -> bool) -> Self {
+        let phases = part.schedule.phases.iter().enumerate();
+        let used: Vec<usize> = phases
+            .filter(|(_, phase)| is_used(phase))
+            .map(|(number, _)| number)
+            .collect();
+        let place = |phase: usize| {
+            let own = phase.checked_sub(part.first_phase)?;
+            used.iter().position(|number| *number == own)
+        };
+        let own = keys.iter().filter_map(|key| {
+            Some(Key {
+                phase: place(key.phase)?,
+                ..*key
+            })
+        });
+        SimulatedPart {
+            keys: own.collect(),
+            schedule: part.schedule.only(&used),
+            change: &part.change,
+        }
+    }
 }
 
 /// An ensemble of models with one discipline.
@@ -249,6 +292,7 @@ pub(crate) fn infer(problem: &Problem<'_>, settings: &Settings, map: &Map<'_>) -
     problem.simulate(&mut groups, settings, INFLATIONS.len(), map)?;
     let robust = errors.robust(problem, &groups);
     weigh(problem, &mut groups, &robust);
+    challenge::challenge(problem, &mut groups, &errors.total, settings, map)?;
     let mut posterior = Posterior {
         groups,
         errors,
@@ -276,21 +320,27 @@ fn common_members(
     random: &mut RandomStream,
     map: &Map<'_>,
 ) -> Result<Vec<Vec<f64>>, SimulationError> {
-    let phases = problem.schedule.phases.iter().enumerate();
-    let alone: Vec<usize> = phases
-        .filter(|(_, phase)| phase.flows.len() < 2)
-        .map(|(number, _)| number)
-        .collect();
-    let schedule = problem.schedule.only(&alone);
-    let place = |phase: usize| alone.iter().position(|number| *number == phase);
-    let observations = problem.keys.iter().zip(problem.observed);
-    let (keys, observed): (Vec<Key>, Vec<f64>) = observations
-        .filter(|(key, _)| is_common(key, problem.schedule))
-        .filter_map(|(key, value)| {
-            let phase = place(key.phase)?;
-            Some((Key { phase, ..*key }, *value))
+    let is_alone = |phase: &Phase| phase.flows.len() < 2;
+    // Without load of a single station, there is nothing to simulate.
+    let usable: Vec<&Part> = problem
+        .runs
+        .iter()
+        .filter(|part| {
+            part.schedule
+                .phases
+                .iter()
+                .any(|phase| phase.flows.len() == 1 && phase.length >= MIN_PHASE)
         })
-        .unzip();
+        .collect();
+    let is_usable = |phase: usize| {
+        let mut usable = usable.iter();
+        usable.any(|part| (part.first_phase..part.first_phase + part.schedule.phases.len()).contains(&phase))
+    };
+    let observations = problem.keys.iter().zip(problem.observed);
+    let used = |key: &Key| {
+        is_common(key, problem.schedule) && is_alone(&problem.schedule.phases[key.phase]) && is_usable(key.phase)
+    };
+    let (keys, observed): (Vec<Key>, Vec<f64>) = observations.filter(|(key, _)| used(key)).unzip();
     let mut group = Group {
         discipline: COMMON,
         weight: 1.0,
@@ -298,10 +348,11 @@ fn common_members(
         predicted: Vec::new(),
     };
     if !keys.is_empty() {
+        let simulated = usable.iter().map(|part| SimulatedPart::new(part, &keys, &is_alone));
         let common = Problem {
-            schedule: &schedule,
             keys: &keys,
             observed: &observed,
+            parts: simulated.collect(),
             ..*problem
         };
         common.simulate(std::slice::from_mut(&mut group), settings, 0, map)?;
@@ -343,6 +394,12 @@ impl<'a> Problem<'a> {
             keys: &measurement.keys,
             observed: &measurement.values,
             parameters,
+            runs: &measurement.parts,
+            parts: measurement
+                .parts
+                .iter()
+                .map(|part| SimulatedPart::new(part, &measurement.keys, &|_| true))
+                .collect(),
         }
     }
 }
@@ -426,7 +483,13 @@ impl Problem<'_> {
     fn assimilate(&self, group: &mut Group, errors: &Errors, stage: usize, random: &mut RandomStream) {
         let acts = |parameter: usize, observation: usize| {
             let parameter = self.parameters[parameter];
-            parameter.exists_with(group.discipline) && parameter.acts_on(&self.keys[observation], self.schedule)
+            let key = parameter.key(self.home);
+            let run = self.run_of(self.keys[observation].phase);
+            // A change replaces the parameter in its run.
+            let is_replaced = run.change.iter().any(|(changed, _)| *changed == key);
+            !is_replaced
+                && parameter.exists_with(group.discipline)
+                && parameter.acts_on(&self.keys[observation], self.home, self.schedule)
         };
         // The inverses of the factors of an observation sum to 1 over the assimilations that use it.
         let later = 1.0 - 1.0 / INFLATIONS[0];
@@ -446,29 +509,38 @@ impl Problem<'_> {
     /// True if several stations together filled the queue of the access point, as far as the run shows.
     fn shows_discipline(&self) -> bool {
         let home = self.home;
-        let (Some(highest), Some(true)) = (
-            home.highest[Direction::Down as usize],
-            home.line_full[Direction::Down as usize],
-        ) else {
+        let down = Direction::Down as usize;
+        let Some(highest) = home.highest[down].filter(|_| home.line[down].is_full()) else {
             return true;
         };
         let phases = self.schedule.phases.iter().enumerate();
-        let mut shared = phases.filter(|(_, phase)| phase.loaders(Direction::Down) > 1);
+        let unchanged = phases.filter(|(number, _)| self.run_of(*number).change.is_empty());
+        let mut shared = unchanged.filter(|(_, phase)| phase.loaders(Direction::Down) > 1);
         shared.any(|(number, _)| {
             let values = self.keys.iter().zip(self.observed.iter().copied());
             goodput(values, number, Direction::Down) * LINE_BYTES < BELOW_LINE * highest
         })
     }
 
+    /// The run with this phase.
+    fn run_of(&self, phase: usize) -> &Part {
+        let run = self.runs.iter().rfind(|run| run.first_phase <= phase);
+        run.expect("the first run begins with the first phase")
+    }
+
     /// Observations that a simulation of the model gives.
     fn predict(&self, discipline: QueueKind, places: &[f64], seed: Seed, length: Duration) -> Predicted {
         let value = |parameter: Parameter| self.value(parameter, places);
-        let length = length.max(MIN_PHASE);
-        let schedule = self.schedule.shortened(length);
-        let text = self.home.scenario(&value, discipline, &schedule, &NoComments);
-        let mut plan = plan(&text)?;
-        plan.seed = seed;
-        simulated(&plan, self.keys, length)
+        let mut all = Vec::with_capacity(self.keys.len());
+        for (number, part) in (0..).zip(&self.parts) {
+            let length = part.schedule.used_length(length);
+            let schedule = part.schedule.shortened(length);
+            let text = self.home.scenario(&value, discipline, &schedule, &NoComments);
+            let mut plan = plan(&text, part.change)?;
+            plan.seed = seed.repeat(number);
+            all.extend(simulated(&plan, &part.keys, length)?);
+        }
+        Ok(all)
     }
 
     /// Value of a parameter in its unit.
@@ -479,8 +551,11 @@ impl Problem<'_> {
     }
 }
 
-fn plan(text: &str) -> Result<Plan, SimulationError> {
-    let document = Document::from_toml("model.toml", text)?;
+fn plan(text: &str, change: &[(String, String)]) -> Result<Plan, SimulationError> {
+    let mut document = Document::from_toml("model.toml", text)?;
+    for (key, value) in change {
+        document.set(key, value)?;
+    }
     Ok(document.resolve_for(Environment::Simulate)?.0)
 }
 
@@ -551,6 +626,13 @@ pub(crate) fn misfit(problem: &Problem<'_>, predicted: &[Vec<f64>], variances: &
     let values = mean.iter().zip(problem.observed).zip(variances);
     let squares = values.map(|((one, other), variance)| ((one - other) * (one - other) / variance).min(FAREST));
     squares.sum::<f64>() / mean.len() as f64
+}
+
+/// Negative logarithmic likelihood of predictions, up to a constant. The observations of one station in one phase count as one, because
+/// they depend on the same queue.
+fn loss(problem: &Problem<'_>, predicted: &[Vec<f64>], variances: &[f64]) -> f64 {
+    let units: BTreeSet<(usize, usize)> = problem.keys.iter().map(|key| (key.phase, key.station)).collect();
+    misfit(problem, predicted, variances) * units.len() as f64 / 2.0
 }
 
 /// Keeps the disciplines that can be as likely as the best one. The likelihood has the covariance of the ensemble, so a wide one

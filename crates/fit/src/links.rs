@@ -5,7 +5,7 @@ use netburn_medium::config::{Band, Guard, Standard, Width};
 use netburn_medium::phy::{Modulation, TxVector};
 use netburn_medium::rate::RateSet;
 use netburn_medium::signal::noise_dbm;
-use netburn_record::row::{LinkRow, Phy};
+use netburn_record::row::{Bssid, LinkRow, Phy};
 use netburn_units::Duration;
 use std::collections::BTreeMap;
 
@@ -39,6 +39,7 @@ pub(crate) struct LinkSamples {
     /// Modulations of the last frames, with their numbers.
     modulations: BTreeMap<(Phy, u8, u32), u64>,
     frequency_mhz: Option<u32>,
+    radio: Option<Bssid>,
 }
 
 /// The link of a station, as it recorded it.
@@ -89,6 +90,26 @@ impl LinkSamples {
             }
         }
         self.frequency_mhz = row.frequency_mhz.or(self.frequency_mhz);
+        self.radio = row.bssid.or(self.radio);
+    }
+
+    /// True without a sample.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.signals.is_empty() && self.rates.is_empty() && self.frequency_mhz.is_none()
+    }
+
+    /// Takes the samples of another run.
+    pub(crate) fn add(&mut self, other: &LinkSamples) {
+        let left = MAX_SAMPLES - self.signals.len();
+        self.signals.extend(other.signals.iter().take(left));
+        for (rate, times) in &other.rates {
+            (0..*times).for_each(|_| count(&mut self.rates, *rate));
+        }
+        for (modulation, times) in &other.modulations {
+            (0..*times).for_each(|_| count(&mut self.modulations, *modulation));
+        }
+        self.radio = self.radio.or(other.radio);
+        self.frequency_mhz = self.frequency_mhz.or(other.frequency_mhz);
     }
 
     /// Median signal in dBm.
@@ -117,6 +138,16 @@ impl LinkSamples {
             rate_mbps: rate,
             permitted_mbps: rate.and_then(|_| permitted()),
         }
+    }
+
+    /// Radio of the access point.
+    pub(crate) fn radio(&self) -> Option<Bssid> {
+        self.radio
+    }
+
+    /// Centre of the primary channel in MHz.
+    pub(crate) fn frequency_mhz(&self) -> Option<u32> {
+        self.frequency_mhz
     }
 
     /// Band of the channel.

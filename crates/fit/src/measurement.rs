@@ -3,17 +3,19 @@
 use crate::evidence::{Key, MAX_ROWS, Observer, Quantity, keys};
 use crate::home::{DISCIPLINES, Home, NoComments, Parameter};
 use crate::links::{Link, LinkSamples};
-use crate::schedule::{MIN_PHASE, NoSchedule, Schedule};
+use crate::schedule::{MAX_STATIONS, MIN_PHASE, NoSchedule, Schedule};
 use netburn_record::row::{EventKind, EventRow};
 use netburn_record::{Error, Row, Run, RunStatus};
 use netburn_units::{Duration, Instant};
 use std::ops::ControlFlow;
 
-/// Observations of a run.
+/// Observations of one run or of several.
 #[derive(Debug, Clone)]
 pub struct Measurement {
-    /// Phases and probes.
+    /// Phases and probes of all runs, one run after the other.
     pub schedule: Schedule,
+    /// The runs.
+    pub parts: Vec<Part>,
     /// Model for these stations.
     pub home: Home,
     /// Names of the observations.
@@ -26,6 +28,31 @@ pub struct Measurement {
     pub gaps: Vec<String>,
 }
 
+/// Maximum number of phases of several runs. Twelve devices have 33 in a run.
+const MAX_PHASES_TOGETHER: usize = 288;
+/// Reasons of one run's self-check that are listed.
+const MAX_QUALITY_ISSUES: usize = 3;
+
+/// A run among those of a measurement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// Phases and probes of this run, with the stations of the whole measurement.
+    pub schedule: Schedule,
+    /// Number of its first phase among those of all runs.
+    pub first_phase: usize,
+    /// Keys and values in which the network of this run differs from that of the model: those of a change.
+    pub change: Vec<(String, String)>,
+}
+
+/// A run with what was changed before it.
+#[derive(Debug, Clone, Copy)]
+pub struct Measured<'a> {
+    /// The run.
+    pub run: &'a Run,
+    /// Keys and values of the change; none if the network is that of the model.
+    pub change: &'a [(String, String)],
+}
+
 /// Reason for which a run cannot be fitted.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -34,7 +61,7 @@ pub enum CannotFit {
     #[error(transparent)]
     Schedule(#[from] NoSchedule),
     /// Several runs, whose phases are at the same times.
-    #[error("the folder has several runs of --repeat: fit one of them")]
+    #[error("the folder has several runs of --repeat: name the folders of its runs")]
     Several,
     /// The run did not end as planned.
     #[error("the run is not complete: {0}")]
@@ -46,14 +73,17 @@ pub enum CannotFit {
     #[error("{0} left during the run, so that the load of the phases is unknown")]
     Left(String),
     /// A station moved to another access point or radio.
-    #[error("{0} moved to another access point or radio during the run, and a fit has one radio")]
+    #[error("{0} moved to another access point or radio during the run, so that its phases are not those of one link")]
     Moved(String),
     /// Rows or a server were lost.
     #[error("a part of the record is missing: {0}")]
     Missing(String),
-    /// Two stations used different bands.
-    #[error("{} is on {} and {} on {}, and a fit has one radio: measure the devices of one band", .0.0, .0.1, .1.0, .1.1)]
-    Bands((String, &'static str), (String, &'static str)),
+    /// Too many phases of several runs.
+    #[error("the runs together have {0} phases, and a fit has at most {MAX_PHASES_TOGETHER}")]
+    Phases(usize),
+    /// No run shows the network as it is.
+    #[error("each run was made after a change, and a fit needs one of the network without it")]
+    Changed,
     /// Too many rows.
     #[error("the run has more than {MAX_ROWS} rows")]
     Rows,
@@ -71,6 +101,125 @@ impl Measurement {
     /// # Errors
     /// The run is not a measurement, or it is not reliable.
     pub fn of_run(run: &Run, length: Duration) -> Result<Self, CannotFit> {
+        Measurement::of_runs(&[Measured { run, change: &[] }], length)
+    }
+
+    /// The same for several runs. The readings for which no model is needed, such as the use of the line, are those of the runs
+    /// without a change.
+    ///
+    /// # Errors
+    /// A run is not a measurement, or it is not reliable; there are too many stations or phases; or each run has a change.
+    pub fn of_runs(runs: &[Measured<'_>], length: Duration) -> Result<Self, CannotFit> {
+        let mut seen = Vec::new();
+        for measured in runs {
+            seen.push((Observed::of_run(measured.run, length)?, measured.change.to_vec()));
+        }
+        // The runs of the model's own network come first.
+        seen.sort_by_key(|(_, change)| !change.is_empty());
+        if seen.first().is_some_and(|(_, change)| !change.is_empty()) {
+            return Err(CannotFit::Changed);
+        }
+        Measurement::new(seen)
+    }
+
+    /// The model with the medians of the priors, as a scenario file. It has the keys of each fitted model.
+    #[must_use]
+    pub fn draft(&self) -> String {
+        let median = |parameter: Parameter| {
+            let prior = parameter.prior(&self.home);
+            prior.value(prior.mean)
+        };
+        self.home.scenario(&median, DISCIPLINES[0], self.load(), &NoComments)
+    }
+
+    /// The measurement that a scenario of the model has: that of the first run.
+    pub(crate) fn load(&self) -> &Schedule {
+        self.parts.first().map_or(&self.schedule, |part| &part.schedule)
+    }
+
+    fn new(runs: Vec<(Observed, Vec<(String, String)>)>) -> Result<Self, CannotFit> {
+        let mut stations: Vec<String> = Vec::new();
+        for name in runs.iter().flat_map(|(run, _)| &run.schedule.stations) {
+            if !stations.contains(name) {
+                stations.push(name.clone());
+            }
+        }
+        if stations.len() > MAX_STATIONS {
+            return Err(NoSchedule::Stations(stations.len()).into());
+        }
+        let mut links = vec![LinkSamples::default(); stations.len()];
+        let (mut parts, mut keys, mut values): (Vec<Part>, Vec<Key>, Vec<Option<f64>>) = Default::default();
+        let mut schedule: Option<Schedule> = None;
+        let (mut known, mut quality_issues) = (None, Vec::new());
+        for (run, change) in runs {
+            if !change.is_empty() && known.is_none() {
+                known = schedule.clone().map(|schedule| (schedule, keys.len()));
+            }
+            quality_issues.extend(run.quality_issues);
+            let own = run.schedule.with_stations(&stations);
+            let first_phase = schedule.as_ref().map_or(0, |all| all.phases.len());
+            let number = |station: usize| stations.iter().position(|name| *name == run.schedule.stations[station]);
+            let placed = run.keys.iter().map(|key| Key {
+                phase: first_phase + key.phase,
+                station: number(key.station).expect("all stations are listed"),
+                ..*key
+            });
+            keys.extend(placed);
+            values.extend(&run.values);
+            for (station, samples) in run.links.iter().enumerate() {
+                let own = &mut links[number(station).expect("all stations are listed")];
+                // A change can be one of the link.
+                if change.is_empty() || own.is_empty() {
+                    own.add(samples);
+                }
+            }
+            schedule = Some(schedule.map_or_else(|| own.clone(), |all| all.then(&own)));
+            parts.push(Part {
+                schedule: own,
+                first_phase,
+                change,
+            });
+        }
+        let schedule = schedule.ok_or(CannotFit::NoGoodput)?;
+        if schedule.phases.len() > MAX_PHASES_TOGETHER {
+            return Err(CannotFit::Phases(schedule.phases.len()));
+        }
+        let (unchanged, count) = known.unwrap_or_else(|| (schedule.clone(), keys.len()));
+        let home = Home::new(&unchanged, &links, &keys[..count], &values[..count]);
+        if home.highest.iter().all(Option::is_none) {
+            return Err(CannotFit::NoGoodput);
+        }
+        quality_issues.extend(gaps(&schedule, &home, &keys, &values));
+        let known = keys.iter().zip(values).filter_map(|(key, value)| Some((*key, value?)));
+        let (keys, values) = known.unzip();
+        Ok(Measurement {
+            schedule,
+            parts,
+            links: links
+                .iter()
+                .zip(&home.stations)
+                .map(|(link, own)| link.link(own.band.0))
+                .collect(),
+            home,
+            keys,
+            values,
+            gaps: quality_issues,
+        })
+    }
+}
+
+/// Observations of one run.
+struct Observed {
+    schedule: Schedule,
+    links: Vec<LinkSamples>,
+    keys: Vec<Key>,
+    values: Vec<Option<f64>>,
+    /// Reasons for which the measurement may be wrong, one sentence each.
+    quality_issues: Vec<String>,
+}
+
+impl Observed {
+    fn of_run(run: &Run, length: Duration) -> Result<Self, CannotFit> {
         if !run.run_folders().is_empty() {
             return Err(CannotFit::Several);
         }
@@ -85,14 +234,14 @@ impl Measurement {
         if let Some(clock) = run.clocks().iter().find(|clock| clock.jump_ns.is_some()) {
             return Err(CannotFit::ClockJumped(clock.name.clone()));
         }
-        let schedule = Schedule::of_plan(&run.header().plan)?;
+        let schedule = Schedule::for_environment(run.header().environment, &run.header().plan)?;
         let tables = ["operations", "intervals", "airtime", "connections", "link", "events"];
         if tables.iter().map(|table| run.count(table)).fold(0, u64::saturating_add) > MAX_ROWS {
             return Err(CannotFit::Rows);
         }
         let mut links = vec![LinkSamples::default(); schedule.stations.len()];
         let mut fault = None;
-        let mut observer = Observer::new(&schedule, length.max(MIN_PHASE));
+        let mut observer = Observer::new(&schedule, schedule.used_length(length));
         let all_keys = keys(&schedule);
         first_rows(run, MAX_ROWS, &mut |row| {
             match &row {
@@ -109,41 +258,17 @@ impl Measurement {
         if let Some(fault) = fault {
             return Err(fault);
         }
-        if let Some(two) = two_bands(&schedule, &links) {
-            return Err(two);
-        }
         let values = observer.finish(&all_keys);
-        Measurement::new(schedule, &links, &all_keys, &values)
-    }
-
-    /// The model with the medians of the priors, as a scenario file. It has the keys of each fitted model.
-    #[must_use]
-    pub fn draft(&self) -> String {
-        let median = |parameter: Parameter| {
-            let prior = parameter.prior(&self.home);
-            prior.value(prior.mean)
-        };
-        self.home.scenario(&median, DISCIPLINES[0], &self.schedule, &NoComments)
-    }
-
-    fn new(schedule: Schedule, links: &[LinkSamples], keys: &[Key], values: &[Option<f64>]) -> Result<Self, CannotFit> {
-        let home = Home::new(&schedule, links, keys, values);
-        if home.highest.iter().all(Option::is_none) {
-            return Err(CannotFit::NoGoodput);
-        }
-        let gaps = gaps(&schedule, &home, keys, values);
-        let known = keys
-            .iter()
-            .zip(values)
-            .filter_map(|(key, value)| Some((*key, (*value)?)));
-        let (keys, values) = known.unzip();
-        Ok(Measurement {
+        let check = &run.summary().self_check;
+        let quality_issues = check.reasons.iter().filter(|_| !check.ok).take(MAX_QUALITY_ISSUES);
+        Ok(Observed {
             schedule,
-            links: links.iter().map(|link| link.link(home.band.0)).collect(),
-            home,
-            keys,
+            links,
+            keys: all_keys,
             values,
-            gaps,
+            quality_issues: quality_issues
+                .map(|reason| format!("the measurement may be disturbed: {reason}"))
+                .collect(),
         })
     }
 }
@@ -184,15 +309,6 @@ fn fault_of(event: &EventRow, schedule: &Schedule) -> Option<CannotFit> {
     }
 }
 
-/// Two stations on different bands, if their drivers recorded that.
-fn two_bands(schedule: &Schedule, links: &[LinkSamples]) -> Option<CannotFit> {
-    let known = schedule.stations.iter().zip(links);
-    let mut known = known.filter_map(|(name, link)| Some((name.clone(), link.band()?)));
-    let (first, band) = known.next()?;
-    let (other, second) = known.find(|(_, second)| *second != band)?;
-    Some(CannotFit::Bands((first, band.name()), (other, second.name())))
-}
-
 /// Properties that the run can't show, one sentence each.
 fn gaps(schedule: &Schedule, home: &Home, keys: &[Key], values: &[Option<f64>]) -> Vec<String> {
     let mut gaps = Vec::new();
@@ -208,6 +324,15 @@ fn gaps(schedule: &Schedule, home: &Home, keys: &[Key], values: &[Option<f64>]) 
              line only if the server is outside"
                 .to_owned(),
         );
+    }
+    let wired = home.units.iter().enumerate().filter(|(_, unit)| !unit.is_wireless);
+    for (unit, _) in wired {
+        let own = home.stations.iter().filter(|station| station.unit == Some(unit));
+        let names: Vec<&str> = own.map(|station| station.name.as_str()).collect();
+        gaps.push(format!(
+            "the access point of {} has a backhaul of its own, which counts as a cable without a limit",
+            names.join(", ")
+        ));
     }
     for (number, phase) in schedule.phases.iter().enumerate() {
         let what = phase.describe(&schedule.stations);
@@ -236,7 +361,7 @@ fn gaps(schedule: &Schedule, home: &Home, keys: &[Key], values: &[Option<f64>]) 
         }));
     }
     for (station, name) in schedule.stations.iter().enumerate() {
-        if home.signals[station].is_none() {
+        if home.stations[station].signal.is_none() {
             gaps.push(format!(
                 "{name} recorded no signal: its link follows from its goodput only"
             ));

@@ -4,7 +4,7 @@ use crate::assimilate::NORMAL_95;
 use crate::evidence::Key;
 use crate::home::{Comments, Home, Parameter};
 use crate::infer::{Group, Map, Posterior, Problem, Settings, SimulationError, infer, misfit, model_variance};
-use crate::measurement::Measurement;
+use crate::measurement::{Measurement, Part};
 use crate::models::{BETTER_MODEL, Draw, Models};
 use crate::schedule::Schedule;
 use netburn_units::Seed;
@@ -20,12 +20,14 @@ const LINE_NARROW: f64 = 0.25;
 const POSSIBLE: f64 = 0.05;
 /// Difference of an observation, in standard deviations, from which it is listed.
 const FAR: f64 = 4.0;
+/// Characters of a sentence in the header of a scenario.
+const MAX_LINE: usize = 400;
 /// Sentences of one kind in the header of a scenario.
 const LISTED: usize = 12;
 
 /// Number of the method: of priors, observations and inference. A change of one of them raises it, so that older fits are not
 /// used as if they were new.
-pub const METHOD: u32 = 1;
+pub const METHOD: u32 = 2;
 
 /// Result of a fit.
 #[derive(Debug, Clone, PartialEq)]
@@ -128,13 +130,12 @@ pub fn fit(measurement: &Measurement, settings: &Settings, map: &Map<'_>) -> Res
     let best = posterior.best();
     let places: Vec<f64> = estimates.iter().map(|estimate| estimate.place).collect();
     let predicted = problem.repeats(best.discipline, &places, settings, map)?;
-    let gaps = measurement.gaps.clone();
     Ok(Fit::new(
         &problem,
         &posterior,
         estimates,
         &predicted,
-        gaps,
+        measurement,
         settings.seed,
     ))
 }
@@ -145,11 +146,11 @@ impl Fit {
         posterior: &Posterior,
         mut estimates: Vec<Estimate>,
         predicted: &[Vec<f64>],
-        gaps: Vec<String>,
+        measurement: &Measurement,
         seed: Seed,
     ) -> Self {
         let models = Models::fitted(
-            (problem.home, problem.schedule),
+            (problem.home, problem.schedule, measurement.load()),
             (seed, misfit(problem, predicted, &posterior.errors.total)),
             estimates.iter().map(|estimate| estimate.median).collect(),
             draws(problem, posterior),
@@ -166,22 +167,34 @@ impl Fit {
         let value = |parameter: Parameter| comments.estimate(parameter).median;
         let scenario = problem
             .home
-            .scenario(&value, models.disciplines[0].0, problem.schedule, &comments);
+            .scenario(&value, models.disciplines[0].0, measurement.load(), &comments);
         Fit {
             unexplained: unexplained(problem, posterior, predicted),
-            gaps,
+            gaps: measurement.gaps.clone(),
             observations: observations(problem, posterior),
             assumptions: assumptions(problem.home),
             scenario,
             estimates,
             models,
         }
-        .with_header()
+        .with_header(&measurement.parts)
     }
 
     /// Writes the assumptions and gaps before the keys.
-    fn with_header(mut self) -> Self {
-        let mut header = vec!["A model of a measured network, fitted to one run.".to_owned()];
+    fn with_header(mut self, runs: &[Part]) -> Self {
+        let extent = match runs.len() {
+            1 => "one run".to_owned(),
+            count => format!("{count} runs"),
+        };
+        let mut header = vec![format!("A model of a measured network, fitted to {extent}.")];
+        if let Some(changed) = runs.iter().find(|run| !run.change.is_empty()) {
+            let keys: Vec<String> = changed
+                .change
+                .iter()
+                .map(|(key, value)| format!("{key}={value}"))
+                .collect();
+            header.push(format!("It is the network without this change: {}", keys.join(", ")));
+        }
         let extent = match (self.models.explains(), self.models.is_precise()) {
             (true, true) => "The model explains the run",
             (true, false) => "The model explains the run only in part, so no value is identified",
@@ -199,10 +212,12 @@ impl Fit {
         for (title, list) in lists {
             if !list.is_empty() {
                 header.push(title.to_owned());
-                header.extend(list.iter().take(LISTED).map(|line| format!("- {line}")));
+                header.extend(list.iter().take(LISTED).map(|line| format!("- {line:.MAX_LINE$}")));
             }
         }
-        let header: String = header.iter().map(|line| format!("# {line}\n")).collect();
+        // A record of another person has its own words, which must not become keys.
+        let words = |line: &String| line.replace(char::is_control, " ");
+        let header: String = header.iter().map(|line| format!("# {}\n", words(line))).collect();
         self.scenario = format!("{header}\n{}", self.scenario);
         self
     }
@@ -270,12 +285,12 @@ fn estimate(problem: &Problem<'_>, posterior: &Posterior, number: usize) -> Esti
     };
     let mut is_identified = prior.width(interval.0, interval.1) < NARROW * prior.width(of_prior.0, of_prior.1);
     // These intervals have been checked with too few known networks.
-    is_identified &= parameter != Parameter::Busy;
+    is_identified &= !matches!(parameter, Parameter::Busy(_));
     is_identified &= !posterior.open[number];
     if let Parameter::Line(direction) = parameter {
         // Above the highest measured rate, an observation says nothing about the rate of the line: the run has only a lower
         // bound, and the ensemble is narrower than that by chance.
-        if problem.home.line_full[direction as usize] == Some(true) {
+        if problem.home.line[direction as usize].is_full() {
             // This prior comes from the run, so it is narrow itself.
             is_identified = prior.width(interval.0, interval.1) < LINE_NARROW;
         }
@@ -284,7 +299,8 @@ fn estimate(problem: &Problem<'_>, posterior: &Posterior, number: usize) -> Esti
             interval.1 = interval.1.max(of_prior.1);
         }
     }
-    let is_measured = matches!(parameter, Parameter::Signal(station) if problem.home.signals[station].is_some());
+    let is_measured =
+        matches!(parameter, Parameter::Signal(station) if problem.home.stations[station].signal.is_some());
     Estimate {
         parameter,
         key: parameter.key(problem.home),
@@ -396,16 +412,22 @@ fn sentence(schedule: &Schedule, key: &Key, observed: f64, predicted: f64) -> St
 /// The parts of the model that are not estimated.
 fn assumptions(home: &Home) -> Vec<String> {
     let mut assumptions = vec![
-        "One access point with one radio serves all stations, and it is the router of the line.".to_owned(),
-        "The line has a FIFO queue in each direction, the same delay in both, no shaper and no loss. Its framing is \
-         Ethernet's."
-            .to_owned(),
+        "Each access point has one radio in each band, and one of them is the router of the line.".to_owned(),
+        "The line has the same delay in both directions, no policer and no loss. Its framing is Ethernet's.".to_owned(),
         "Hosts use CUBIC and the usual queues of Linux.".to_owned(),
         "The access point receives each station with the signal that the station receives.".to_owned(),
-        "Power save, scans, roaming and the router's forwarding rate have no effect.".to_owned(),
+        "Scans, roaming and the router's forwarding rate have no effect.".to_owned(),
     ];
-    if !home.band.1 {
-        assumptions.push("No station recorded its band: it is 5 GHz.".to_owned());
+    let unknown: Vec<&str> = home
+        .stations
+        .iter()
+        .filter(|station| !station.band.1)
+        .map(|station| station.name.as_str())
+        .collect();
+    if !unknown.is_empty() {
+        let used: Vec<&str> = home.bands().iter().map(|band| band.name()).collect();
+        let (names, bands) = (unknown.join(", "), used.join(", "));
+        assumptions.push(format!("{names} recorded no band, and count as stations of {bands}."));
     }
     assumptions
 }

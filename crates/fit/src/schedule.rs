@@ -3,11 +3,12 @@
 //! A schedule is written as sections of a scenario, and read from the plan of a run. So the simulator, the lab and a fleet
 //! run it as any other scenario, and a run of another scenario with such workloads can be fitted too.
 
-use netburn_scenario::{Plan, StationWorkload};
+use netburn_scenario::{Environment, Plan, StationWorkload};
 use netburn_units::{BitRate, ByteSize, Duration, Instant};
 use netburn_workload::Direction;
 use netburn_workload::config::{KindSettings, ProbeTarget};
 use netburn_workload::kinds::Bulk;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 /// Maximum number of stations of a fit. A schedule has more than twice as many phases.
@@ -18,6 +19,10 @@ pub const MAX_PHASES: usize = 64;
 pub const MAX_STREAMS: u32 = 64;
 /// Minimum length of a phase: TCP needs the first part of it to reach its rate.
 pub const MIN_PHASE: Duration = Duration::from_millis(1_500);
+/// Probes of a phase that give quantiles: ten after the first quarter.
+const PROBES_OF_PHASE: u64 = 14;
+/// Longest part of a phase that is simulated for them.
+const MAX_USED: Duration = Duration::from_secs(10);
 /// Length of the phases of [`Schedule::measure`].
 const PHASE: Duration = Duration::from_secs(4);
 /// Time between them, in which queues become empty.
@@ -38,6 +43,8 @@ pub struct Schedule {
     pub probes: Vec<Vec<(ProbeTarget, Duration)>>,
     /// Role of each workload of each station of the plan; empty for a schedule that was not read from a plan.
     roles: Vec<Vec<Option<Role>>>,
+    /// Time from the start of the schedule to that of the plan's load: the idle time before it, if that is the first phase.
+    offset: Duration,
 }
 
 /// A device that takes part in a measurement.
@@ -167,6 +174,7 @@ impl Schedule {
             phases,
             probes: stations.iter().map(probes_of).collect(),
             roles: Vec::new(),
+            offset: Duration::ZERO,
         }
     }
 
@@ -175,11 +183,54 @@ impl Schedule {
     /// # Errors
     /// The workloads are not those of a measurement.
     pub fn of_plan(plan: &Plan) -> Result<Self, NoSchedule> {
+        Schedule::read(plan, false)
+    }
+
+    /// The schedule of a run of another program: one load, which may last until the end of the run. The idle time before the load is
+    /// the first phase.
+    ///
+    /// # Errors
+    /// The workloads are not downloads, uploads and probes.
+    pub fn of_imported(plan: &Plan) -> Result<Self, NoSchedule> {
+        let mut schedule = Schedule::read(plan, true)?;
+        let is_idle = |phase: &Phase| phase.flows.is_empty();
+        if plan.baseline >= MIN_PHASE && !schedule.phases.iter().any(is_idle) {
+            for phase in &mut schedule.phases {
+                phase.start += plan.baseline;
+            }
+            let idle = Phase {
+                start: Duration::ZERO,
+                length: plan.baseline,
+                flows: Vec::new(),
+            };
+            schedule.phases.insert(0, idle);
+            for role in schedule.roles.iter_mut().flatten().flatten() {
+                if let Role::Flow(phase, _) = role {
+                    *phase += 1;
+                }
+            }
+            schedule.offset = plan.baseline;
+        }
+        Ok(schedule)
+    }
+
+    /// The schedule of a run in this environment: [`of_imported`](Self::of_imported) or [`of_plan`](Self::of_plan).
+    ///
+    /// # Errors
+    /// Those of the two.
+    pub fn for_environment(environment: Environment, plan: &Plan) -> Result<Self, NoSchedule> {
+        match environment {
+            Environment::Imported => Schedule::of_imported(plan),
+            _ => Schedule::of_plan(plan),
+        }
+    }
+
+    fn read(plan: &Plan, is_open: bool) -> Result<Self, NoSchedule> {
         let stations: Vec<String> = plan.stations.iter().map(|station| station.name.clone()).collect();
         if stations.len() > MAX_STATIONS {
             return Err(NoSchedule::Stations(stations.len()));
         }
-        let transfers = transfers(plan)?;
+        let transfers = transfers(plan, is_open)?;
         let mut phases = phases(&transfers)?;
         if phases.is_empty() {
             return Err(NoSchedule::Unloaded);
@@ -209,6 +260,7 @@ impl Schedule {
             phases,
             probes,
             roles,
+            offset: Duration::ZERO,
         })
     }
 
@@ -218,7 +270,8 @@ impl Schedule {
         let mut phases: Vec<Phase> = Vec::new();
         for (number, phase) in self.phases.iter().enumerate() {
             let start = match phases.last() {
-                None => phase.start.min(length),
+                // A longer start would be an idle phase.
+                None => phase.start.min(length).min(SIMULATED_PAUSE),
                 Some(before) => {
                     let pause = phase.start.saturating_sub(self.phases[number - 1].end());
                     before.end() + pause.min(SIMULATED_PAUSE)
@@ -237,6 +290,55 @@ impl Schedule {
         }
     }
 
+    /// The same measurement with other numbers of the stations: those in `stations`, which has at least the stations of the
+    /// schedule.
+    pub(crate) fn with_stations(&self, stations: &[String]) -> Self {
+        let number = |station: usize| {
+            let place = stations.iter().position(|name| *name == self.stations[station]);
+            place.expect("all stations are listed")
+        };
+        let flow = |flow: &Flow| Flow {
+            station: number(flow.station),
+            ..*flow
+        };
+        let phase = |phase: &Phase| Phase {
+            flows: phase.flows.iter().map(flow).collect(),
+            ..phase.clone()
+        };
+        let mut probes = vec![Vec::new(); stations.len()];
+        for (station, own) in self.probes.iter().enumerate() {
+            probes[number(station)].clone_from(own);
+        }
+        Schedule {
+            stations: stations.to_vec(),
+            phases: self.phases.iter().map(phase).collect(),
+            probes,
+            roles: Vec::new(),
+            offset: Duration::ZERO,
+        }
+    }
+
+    /// This measurement, and then another one with the same stations. Each station has the probes of both.
+    pub(crate) fn then(&self, other: &Schedule) -> Self {
+        let offset = self.duration() + PAUSE;
+        let later = other.phases.iter().map(|phase| Phase {
+            start: offset + phase.start,
+            ..phase.clone()
+        });
+        let probes = self.probes.iter().zip(&other.probes);
+        let both = probes.map(|(own, other)| {
+            let distinct: BTreeSet<_> = own.iter().chain(other).copied().collect();
+            distinct.into_iter().collect()
+        });
+        Schedule {
+            stations: self.stations.clone(),
+            phases: self.phases.iter().cloned().chain(later).collect(),
+            probes: both.collect(),
+            roles: Vec::new(),
+            offset: Duration::ZERO,
+        }
+    }
+
     /// The phases with these numbers, in their order.
     pub(crate) fn only(&self, numbers: &[usize]) -> Self {
         Schedule {
@@ -244,6 +346,20 @@ impl Schedule {
             roles: Vec::new(),
             ..self.clone()
         }
+    }
+
+    /// Part of each phase that is used, at least `length`. Rare probes make it longer, up to 10 s, because quantiles need ten of
+    /// them.
+    #[must_use]
+    pub fn used_length(&self, length: Duration) -> Duration {
+        let longest = self.probes.iter().flatten().map(|probe| probe.1).max();
+        let sampled = Duration::from_nanos(longest.unwrap_or_default().as_nanos().saturating_mul(PROBES_OF_PHASE));
+        length.max(MIN_PHASE).max(sampled.min(MAX_USED))
+    }
+
+    /// Time from the start of the schedule to that of the plan's load.
+    pub(crate) fn offset(&self) -> Duration {
+        self.offset
     }
 
     /// End of the last phase.
@@ -434,7 +550,7 @@ struct Transfer {
 }
 
 /// All transfers of a plan, by time.
-fn transfers(plan: &Plan) -> Result<Vec<Transfer>, NoSchedule> {
+fn transfers(plan: &Plan, is_open: bool) -> Result<Vec<Transfer>, NoSchedule> {
     let mut found = Vec::new();
     for (number, station) in plan.stations.iter().enumerate() {
         for workload in &station.workloads {
@@ -451,7 +567,9 @@ fn transfers(plan: &Plan) -> Result<Vec<Transfer>, NoSchedule> {
                 {
                     let load = Instant::ZERO + station.start..Instant::ZERO + station.end(plan.duration);
                     let window = workload.config.windows(load.start, load.end).next().ok_or_else(other)?;
-                    activity.stop.ok_or_else(other)?;
+                    if activity.stop.is_none() && !is_open {
+                        return Err(other());
+                    }
                     found.push(Transfer {
                         start: window.from.since(Instant::ZERO),
                         stop: window.to.since(Instant::ZERO),

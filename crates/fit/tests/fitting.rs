@@ -5,6 +5,7 @@ use netburn_fit::home::Parameter;
 use netburn_fit::houses::{House, simulate};
 use netburn_fit::schedule::{Device, NoSchedule};
 use netburn_fit::{CannotFit, Fit, Measurement, Predicted, Schedule, Settings, fit};
+use netburn_medium::config::Band;
 use netburn_medium::queue::QueueKind;
 use netburn_record::{Header, MemoryRecorder, Run, RunStatus, Sink};
 use netburn_scenario::{Document, Environment};
@@ -151,7 +152,7 @@ fn other_networks_are_told_from_weak_signals() {
     let busy = |house: &str| {
         let run = measured(house, &["laptop", "tablet"]);
         let result = fit(&measurement(&run), &settings(), &in_order).expect("the models can be simulated");
-        let estimate = result.estimate(Parameter::Busy);
+        let estimate = result.estimate(Parameter::Busy(Band::Ghz5));
         estimate.expect("each parameter has an estimate").interval
     };
     let (low, high) = busy(FULL_CHANNEL);
@@ -219,12 +220,15 @@ fn a_fit_reads_nothing_that_a_fleet_does_not_record() {
     let run = measured(HOUSE, &["laptop", "tablet"]);
     let alone = Schedule::measure(&names(&["laptop", "tablet"])).scenario();
     let document = Document::from_toml("measure.toml", &alone).expect("valid");
-    let mut header = Header::simulated(document.resolve_for(Environment::Fleet).expect("valid").0);
-    header.environment = Environment::Fleet;
-    let mut recorder = MemoryRecorder::new(header);
-    run.rows(&mut |row| recorder.put(&row).expect("in memory"))
-        .expect("rows in memory");
-    let stripped = recorder.finish("stripped", &RunStatus::Complete);
+    let known = Header::simulated(document.resolve_for(Environment::Fleet).expect("valid").0);
+    let recorded = |mut header: Header| {
+        header.environment = Environment::Fleet;
+        let mut recorder = MemoryRecorder::new(header);
+        run.rows(&mut |row| recorder.put(&row).expect("in memory"))
+            .expect("rows in memory");
+        recorder.finish("run", &RunStatus::Complete)
+    };
+    let (run, stripped) = (recorded(run.header().clone()), recorded(known));
     let few = Settings {
         pilot: 4,
         members: 4,
@@ -238,7 +242,27 @@ fn a_fit_reads_nothing_that_a_fleet_does_not_record() {
         results.reverse();
         results
     };
-    assert_eq!(one, of(&stripped, &backwards));
+    assert!(one == of(&stripped, &backwards), "the plan of the network was read");
+}
+
+/// The record of a fleet without reports of its agents does not show whether they were too busy to measure.
+#[test]
+fn a_measurement_that_may_be_disturbed_says_so() {
+    let run = measured(HOUSE, &["laptop", "tablet"]);
+    let mut header = run.header().clone();
+    header.environment = Environment::Fleet;
+    let mut recorder = MemoryRecorder::new(header);
+    run.rows(&mut |row| recorder.put(&row).expect("in memory"))
+        .expect("rows in memory");
+    let unchecked = recorder.finish("unchecked", &RunStatus::Complete);
+    let disturbed = |run: &Run| {
+        let gaps = measurement(run).gaps;
+        gaps.iter()
+            .filter(|gap| gap.starts_with("the measurement may be disturbed: "))
+            .count()
+    };
+    assert!(disturbed(&unchecked) > 0);
+    assert_eq!(disturbed(&run), 0);
 }
 
 #[test]

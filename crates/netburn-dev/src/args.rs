@@ -153,9 +153,18 @@ pub(crate) struct TwinArgs {
     /// Measure the houses, and the changed ones, in the lab: with this machine's TCP, and in real time
     #[arg(long)]
     pub(crate) lab: bool,
+    /// Houses with further properties: two bands, a slow adapter, power save, SQM, a mesh hop
+    #[arg(long)]
+    pub(crate) varied: bool,
     /// Check the fitted parameters only, without predictions
     #[arg(long)]
     pub(crate) fits: bool,
+    /// Run the houses in the lab only, without fits; --runs keeps the runs
+    #[arg(long, requires = "lab", requires = "runs")]
+    pub(crate) record: bool,
+    /// Folder in which the runs of the lab are kept, and read again
+    #[arg(long, value_name = "FOLDER", requires = "lab")]
+    pub(crate) runs: Option<PathBuf>,
     /// File of the results, one line of JSON for each house [default: validation/twin/simulate.jsonl or lab.jsonl]
     #[arg(long, value_name = "FILE")]
     pub(crate) results: Option<PathBuf>,

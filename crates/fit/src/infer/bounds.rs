@@ -5,12 +5,11 @@
 //! ensemble is simulated again with a much larger value of one such parameter. If it is as likely, the run says nothing about
 //! larger values, and the members get values of the prior above the lower bound.
 
-use super::{Group, Map, Posterior, Problem, Settings, SimulationError, misfit};
+use super::{Group, Map, Posterior, Problem, Settings, SimulationError, loss};
 use crate::assimilate::{NORMAL_95, means, normal};
 use crate::home::Parameter;
 use netburn_medium::queue::QueueKind;
 use netburn_units::{RandomStream, Seed};
-use std::collections::BTreeSet;
 
 /// Difference of the logarithmic likelihood up to which a value is as likely as another one: half of 3.84, the 95th percentile
 /// of the chi-squared distribution with one degree of freedom (Wilks 1938).
@@ -48,9 +47,7 @@ pub(super) fn open(
         problem.predict(model.discipline, &model.places, seeds[number % RUNS], settings.length)
     });
     let results: Vec<Vec<f64>> = results.into_iter().collect::<Result<_, _>>()?;
-    // The observations of one station in one phase count as one, as for the weights of the disciplines.
-    let units: BTreeSet<(usize, usize)> = problem.keys.iter().map(|key| (key.phase, key.station)).collect();
-    let loss = |runs: &[Vec<f64>]| misfit(problem, runs, &posterior.errors.total) * units.len() as f64 / 2.0;
+    let loss = |runs: &[Vec<f64>]| loss(problem, runs, &posterior.errors.total);
     let mut open = vec![false; problem.parameters.len()];
     let mut of_mean = f64::INFINITY;
     for (model, runs) in tested.iter().zip(results.chunks(RUNS)) {
@@ -98,9 +95,16 @@ fn tested(problem: &Problem<'_>, posterior: &Posterior) -> Vec<Tested> {
 /// True for a parameter that can be too large to act.
 fn can_be_open(parameter: Parameter, problem: &Problem<'_>) -> bool {
     match parameter {
-        Parameter::Line(direction) => problem.home.line_full[direction as usize] != Some(true),
+        Parameter::Line(direction) => !problem.home.line[direction as usize].is_full(),
         Parameter::LineQueue(_) | Parameter::QueueLimit => true,
-        Parameter::ServerDelay | Parameter::LineDelay | Parameter::Busy | Parameter::Signal(_) => false,
+        Parameter::ServerDelay
+        | Parameter::LineDelay
+        | Parameter::Busy(_)
+        | Parameter::Signal(_)
+        | Parameter::Backhaul(_)
+        | Parameter::AdapterRate(..)
+        | Parameter::AdapterDelay(_)
+        | Parameter::DozeTimeout(_) => false,
     }
 }
 

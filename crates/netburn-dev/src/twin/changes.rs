@@ -19,7 +19,8 @@ pub fn changes(house: &House) -> Vec<HouseChange> {
     let signals = (0..house.stations).filter_map(|station| Some((station, house.value(Parameter::Signal(station))?)));
     let weakest = signals.min_by(|one, other| one.1.total_cmp(&other.1));
     let (weakest, _) = weakest.unwrap_or((0, 0.0));
-    let weakest = &house.names()[weakest];
+    let names = house.names();
+    let weakest = &names[weakest];
     let (down, up) = house.line;
     let change = |name, set: &[(&str, &str)]| HouseChange {
         name,

@@ -64,7 +64,7 @@ pub enum CheckError {
 /// # Errors
 /// The change has an invalid key or value.
 pub fn load_of(house: &House, change: &[(String, String)]) -> Result<Plan, CheckError> {
-    let load = twin::household(house.names())?;
+    let load = twin::household(&house.names())?;
     let plan = twin::loaded(&load, &Document::from_toml("house", &house.scenario())?)?;
     Ok(changed(&plan, change)?)
 }
@@ -113,7 +113,15 @@ pub fn check(
         stations: house.stations,
         line: house.line,
         discipline: house.discipline.name().to_owned(),
+        traits: house.traits.iter().map(|own| format!("{own:?}")).collect(),
+        unexplained: fitted.unexplained.iter().take(5).cloned().collect(),
         shows_discipline: shows_discipline(house, &measurement),
+        disciplines: fitted
+            .models
+            .disciplines
+            .iter()
+            .map(|(kind, own)| (kind.name().to_owned(), *own))
+            .collect(),
         found: fitted.models.discipline().map(|kind| kind.name().to_owned()),
         misfit: fitted.models.misfit,
         explains: fitted.models.explains(),
@@ -132,7 +140,7 @@ pub fn check(
         Extent::Simulated => &simulator,
         Extent::Played(truth) => truth,
     };
-    let load = twin::household(house.names())?;
+    let load = twin::household(&house.names())?;
     let models = twin::models(&load, &fitted.models.scenarios(PREDICTING_MODELS))?;
     let tried = |change: &HouseChange| !truth.is_real_time || IN_REAL_TIME.contains(&change.name);
     for change in changes(house).into_iter().filter(tried) {
@@ -167,9 +175,22 @@ fn summaries(plans: &[Plan], threads: usize) -> Result<Vec<Summary>, CheckError>
 }
 
 fn parameters(house: &House, fitted: &Fit) -> Vec<ParameterResult> {
+    let names = house.names();
+    let stations = &fitted.models.home().stations;
+    // The measurement can have the stations in another order.
+    let own = |station: usize| {
+        let number = names.iter().position(|name| *name == stations[station].name);
+        number.expect("the measurement has the stations of the house")
+    };
+    let own_number = |parameter: Parameter| match parameter {
+        Parameter::Signal(station) => Parameter::Signal(own(station)),
+        Parameter::AdapterRate(station, direction) => Parameter::AdapterRate(own(station), direction),
+        Parameter::DozeTimeout(station) => Parameter::DozeTimeout(own(station)),
+        _ => parameter,
+    };
     let own = fitted.estimates.iter().filter_map(|estimate| {
         let exists = estimate.parameter.exists_with(house.discipline);
-        let truth = house.value(estimate.parameter).filter(|_| exists)?;
+        let truth = house.value(own_number(estimate.parameter)).filter(|_| exists)?;
         Some(ParameterResult {
             kind: kind(estimate.parameter).to_owned(),
             truth,
@@ -192,9 +213,13 @@ const fn kind(parameter: Parameter) -> &'static str {
         Parameter::Line(Direction::Up) => "rate of the line up",
         Parameter::LineQueue(Direction::Down) => "queue of the line down",
         Parameter::LineQueue(Direction::Up) => "queue of the line up",
-        Parameter::Busy => "share of other networks",
+        Parameter::Busy(_) => "share of other networks",
         Parameter::QueueLimit => "queue limit",
         Parameter::Signal(_) => "signal",
+        Parameter::Backhaul(_) => "signal of a backhaul",
+        Parameter::AdapterRate(..) => "rate of an adapter",
+        Parameter::AdapterDelay(_) => "delay of an adapter",
+        Parameter::DozeTimeout(_) => "time until power save",
     }
 }
 
@@ -273,7 +298,7 @@ fn remedy(
     truth: &Truth<'_>,
 ) -> Result<Remedy, CheckError> {
     let cancel = Cancel::default();
-    let load = twin::household(house.names())?;
+    let load = twin::household(&house.names())?;
     let likely = twin::loaded(&load, &Document::from_toml("fit", &fitted.models.likeliest())?)?;
     let happened = |set: &[(String, String)]| -> Result<f64, CheckError> {
         let plan = load_of(house, set)?;

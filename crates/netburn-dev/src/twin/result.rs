@@ -14,8 +14,17 @@ pub struct HouseResult {
     pub line: (f64, f64),
     /// Queue discipline of its access point.
     pub discipline: String,
+    /// Further properties.
+    #[serde(default)]
+    pub traits: Vec<String>,
+    /// The largest differences between the measurement and the model, one sentence each.
+    #[serde(default)]
+    pub unexplained: Vec<String>,
     /// True if the measurement shows the discipline, by the truth.
     pub shows_discipline: bool,
+    /// Disciplines with their probabilities.
+    #[serde(default)]
+    pub disciplines: Vec<(String, f64)>,
     /// The discipline that the fit identified.
     pub found: Option<String>,
     /// Misfit of the model; about 1 if it explains the measurement.

@@ -43,7 +43,7 @@ pub(super) fn contracts(args: &ExplainArgs, models: &Models) -> Vec<Contract> {
             promised,
             modelled: models.median(line)?,
             below: models.probability(line, |mbps| mbps < SHARE * promised)?,
-            was_full: models.home().line_full[direction as usize] == Some(true),
+            was_full: models.home().line[direction as usize].is_full(),
             is_precise: models.is_precise(),
         })
     };

@@ -47,7 +47,11 @@ pub(super) fn source(args: &ExplainArgs, run: &Run) -> Result<Option<Source>, Cl
             measurement: fit::observed(path)?,
         })),
         Some(_) => Ok(None),
-        None if is_described(&run.header().plan) || Schedule::of_plan(&run.header().plan).is_err() => Ok(None),
+        None if is_described(&run.header().plan)
+            || Schedule::for_environment(run.header().environment, &run.header().plan).is_err() =>
+        {
+            Ok(None)
+        }
         None => match Measurement::of_run(run, length) {
             Ok(measurement) => Ok(Some(Source {
                 path: args.run.clone(),

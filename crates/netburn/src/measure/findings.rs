@@ -2,7 +2,7 @@
 
 use netburn_analysis::format::{mbps, ms};
 use netburn_fit::evidence::Quantity;
-use netburn_fit::home::Parameter;
+use netburn_fit::home::{LineUse, Parameter};
 use netburn_fit::{Fit, Models, Schedule};
 use netburn_report::sanitise::wrap;
 use netburn_report::table::{Cell, left, render, right};
@@ -236,8 +236,8 @@ fn line_rate(fit: &Fit, direction: Direction) -> LineRate {
     if let Some(estimate) = estimate.filter(|estimate| estimate.is_identified()) {
         return LineRate::Identified(estimate.median, estimate.interval.0, estimate.interval.1);
     }
-    match (fit.highest(direction), fit.models.home().line_full[direction as usize]) {
-        (Some(rate), Some(false)) => LineRate::NotFull(rate),
+    match (fit.highest(direction), fit.models.home().line[direction as usize]) {
+        (Some(rate), LineUse::Free) => LineRate::NotFull(rate),
         (Some(rate), _) => LineRate::AtLeast(rate),
         (None, _) => LineRate::Unknown,
     }

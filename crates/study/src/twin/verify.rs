@@ -102,6 +102,7 @@ pub fn verify(
     threads: usize,
 ) -> Result<Verification, CannotVerify> {
     verifiable(before, after, change)?;
+    let length = after.schedule.used_length(length);
     let plans = models.scenarios(PREDICTING_MODELS);
     let plans = plans
         .iter()
