@@ -7,6 +7,7 @@ use crate::record::unopened;
 use crate::terminal::{document, eprint_message, overwrite_line, print_stdout, stderr_is_terminal};
 use netburn_analysis::View;
 use netburn_analysis::fitted::{self, FILE};
+use netburn_fit::measurement::Measured;
 use netburn_fit::{CannotFit, Fit, Measurement, Models, Settings};
 use netburn_record::Run;
 use netburn_record::run_list::inspect;
@@ -23,13 +24,18 @@ pub(crate) const SEED: u64 = 1;
 
 /// `netburn fit RUN`.
 pub(crate) fn fit(args: &FitArgs) -> Result<ExitStatus, CliError> {
-    let result = model(&observed(&args.run)?, args.seed, args.jobs)?;
+    let unchanged: Vec<(&Path, &[_])> = args.runs.iter().map(|folder| (folder.as_path(), &[] as &[_])).collect();
+    let result = model(&observed_together(&unchanged)?, args.seed, args.jobs)?;
     if let Some(path) = &args.out {
         write_scenario(&result, path)?;
     }
-    keep(&result, &args.run);
+    // The models of several runs belong to none of their folders.
+    if let [folder] = args.runs.as_slice() {
+        keep(&result, folder);
+    }
+    let names: Vec<String> = args.runs.iter().map(|folder| folder.display().to_string()).collect();
     match args.format {
-        Format::Json => print_stdout(&document(&fit_json(&args.run.display().to_string(), &result)))?,
+        Format::Json => print_stdout(&document(&fit_json(&names.join(", "), &result)))?,
         Format::Text if args.out.is_none() => print_stdout(&result.scenario)?,
         Format::Text => {}
     }
@@ -38,8 +44,40 @@ pub(crate) fn fit(args: &FitArgs) -> Result<ExitStatus, CliError> {
 
 /// Observations of the run in this folder.
 pub(crate) fn observed(folder: &Path) -> Result<Measurement, CliError> {
-    let run = Run::open(folder).map_err(|error| unopened(folder, error))?;
-    Measurement::of_run(&run, Settings::default().length).map_err(|error| unusable(folder, error))
+    observed_together(&[(folder, &[])])
+}
+
+/// Observations of the runs in these folders, each with the keys and values of a change before it.
+pub(crate) fn observed_together(folders: &[(&Path, &[(String, String)])]) -> Result<Measurement, CliError> {
+    let mut known = Vec::new();
+    for (folder, _) in folders {
+        let path = folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf());
+        if known.contains(&path) {
+            let name = sanitise(&folder.display().to_string());
+            return Err(CliError::Usage(format!(
+                "{name} is named twice, and its values would count twice"
+            )));
+        }
+        known.push(path);
+    }
+    let mut runs = Vec::new();
+    for (folder, _) in folders {
+        runs.push(Run::open(folder).map_err(|error| unopened(folder, error))?);
+    }
+    let length = Settings::default().length;
+    let both = runs.iter().zip(folders);
+    let measured: Vec<Measured<'_>> = both
+        .clone()
+        .map(|(run, (_, change))| Measured { run, change })
+        .collect();
+    Measurement::of_runs(&measured, length).map_err(|error| {
+        let alone = |run| Measurement::of_run(run, length).is_err();
+        match both.clone().find(|(run, _)| alone(run)) {
+            Some((_, (folder, _))) => unusable(folder, error),
+            // Each of them can be fitted alone.
+            None => CliError::Usage(sanitise(&error.to_string())),
+        }
+    })
 }
 
 /// The model of a measurement, fitted on `jobs` processors (all by default).
@@ -121,7 +159,7 @@ fn keep(result: &Fit, folder: &Path) {
     }
 }
 
-fn write_scenario(result: &Fit, path: &Path) -> Result<(), CliError> {
+pub(crate) fn write_scenario(result: &Fit, path: &Path) -> Result<(), CliError> {
     let failed = |error: std::io::Error| CliError::Failed(format!("{}: {error}", path.display()));
     page::whole(path, result.scenario.as_bytes()).map_err(failed)?;
     eprint_message(&format!("the scenario is {}", path.display()));
@@ -175,7 +213,7 @@ pub(crate) fn unusable(folder: &Path, error: CannotFit) -> CliError {
     match error {
         CannotFit::Record(error) => unopened(folder, error),
         CannotFit::Schedule(_) => CliError::Usage(format!("{text}\n{MEASURE_HELP}")),
-        CannotFit::Several | CannotFit::Rows => CliError::Usage(text),
+        CannotFit::Several | CannotFit::Rows | CannotFit::Phases(_) | CannotFit::Changed => CliError::Usage(text),
         _ => CliError::Failed(text),
     }
 }

@@ -4,7 +4,7 @@ use crate::args::{Format, VerifyArgs};
 use crate::exit::{CliError, ExitStatus};
 use crate::fit;
 use crate::plan::{key_values, wrong};
-use crate::terminal::{TerminalStyle, document, print_stdout};
+use crate::terminal::{TerminalStyle, document, eprint_message, print_stdout};
 use netburn_analysis::format::{mbps, ms};
 use netburn_fit::evidence::{Key, Quantity};
 use netburn_fit::{Measurement, Models, Settings};
@@ -13,7 +13,9 @@ use netburn_report::style::{Tone, paint};
 use netburn_report::table::{Cell, left, render, right};
 use netburn_runner::pool::processors;
 use netburn_study::twin::{CannotVerify, Predicted, Verification, verifiable, verify as verified};
+use netburn_study::whatif::with_limits;
 use serde_json::{Value, json};
+use std::path::Path;
 
 /// Maximum number of rows.
 const ROWS: usize = 16;
@@ -42,11 +44,21 @@ pub(crate) fn verify(args: &VerifyArgs) -> Result<ExitStatus, CliError> {
         Format::Json => document(&described(args, &result, &after, &models)),
         Format::Text => text(&result, &after, explains),
     })?;
-    Ok(if explains {
-        ExitStatus::Success
-    } else {
-        ExitStatus::NotMeasured
-    })
+    let refitted = match &args.out {
+        Some(path) => refit(args, &change, models.seed.0, path)?,
+        None => ExitStatus::Success,
+    };
+    Ok(if explains { refitted } else { ExitStatus::NotMeasured })
+}
+
+/// Fits models to both measurements, and writes the network without the change.
+fn refit(args: &VerifyArgs, change: &[(String, String)], seed: u64, path: &Path) -> Result<ExitStatus, CliError> {
+    let change = with_limits(change);
+    let both = fit::observed_together(&[(&args.before, &[]), (&args.after, &change)])?;
+    eprint_message("fitting models to both measurements, which takes up to two minutes");
+    let result = fit::model(&both, seed, args.jobs)?;
+    fit::write_scenario(&result, path)?;
+    Ok(fit::judged(&result))
 }
 
 fn text(result: &Verification, after: &Measurement, explains: bool) -> String {

@@ -4,7 +4,10 @@ use super::Format;
 use clap::{Args, value_parser};
 use std::path::PathBuf;
 
-/// Fit a model to a measured run, and print it as a scenario
+/// Maximum number of runs that are fitted together. Each needs as much time as one alone.
+const MAX_RUNS: usize = 8;
+
+/// Fit a model to one or more measured runs, and print it as a scenario
 ///
 /// The run must be a measurement for a fit, which `netburn scenarios measure` prints as a scenario: probes, and phases with
 /// downloads and uploads of single stations and of all. netburn searches for the models that behave like the run. It
@@ -12,14 +15,18 @@ use std::path::PathBuf;
 /// for each key: fitted, with a 90 % interval; measured; assumed; or not identified by this run. The intervals have been
 /// checked with simulated networks only.
 ///
-/// The model is also stored as fit.json in the folder of the run. The page report.html then shows measured and modelled
+/// Several runs of one network are fitted together, so that one run can show what another one does not: further devices, or
+/// other times. All of them must be of the same network, without a change in between: after a change use `netburn verify`.
+///
+/// The model of one run is also stored as fit.json in its folder. The page report.html then shows measured and modelled
 /// latency and goodput of each device side by side, and whether to rely on the model.
 ///
 /// If the model does not explain the run, the exit status is 3.
 #[derive(Debug, Args)]
 pub(crate) struct FitArgs {
-    /// Folder of the run
-    pub(crate) run: PathBuf,
+    /// Folders of the runs
+    #[arg(value_name = "RUN", required = true, num_args = 1..=MAX_RUNS)]
+    pub(crate) runs: Vec<PathBuf>,
     /// File for the scenario [default: standard output]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,

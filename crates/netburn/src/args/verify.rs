@@ -14,7 +14,11 @@ use std::path::PathBuf;
 ///
 /// Without `--set` the prediction is that nothing changed.
 ///
-/// If no model explains the first measurement, the exit status is 3.
+/// With `--out`, netburn then fits models to both measurements together: to the first one, and to the second one with the
+/// change. It writes the network without the change to this file, as `netburn fit` does. Add the change with `--set` to
+/// simulate the network as it is now.
+///
+/// If no model explains the first measurement, or with `--out` both, the exit status is 3.
 #[derive(Debug, Args)]
 pub(crate) struct VerifyArgs {
     /// Folder of the measurement before the change
@@ -24,6 +28,9 @@ pub(crate) struct VerifyArgs {
     /// Key and value of the change, as `netburn explain` prints them; repeatable
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
+    /// File for the model of both measurements; this takes up to two minutes
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
     /// Random seed of the fit [default: that of the stored fit, or else 1]
     #[arg(long, value_name = "N", value_parser = seed)]
     pub(crate) seed: Option<u64>,

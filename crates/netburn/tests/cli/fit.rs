@@ -215,8 +215,29 @@ fn a_second_measurement_shows_whether_a_prediction_held() {
     );
 
     bench.write("before/fit.json", stored);
-    let text = finish(bench.netburn([&["verify", "before", "after"][..], &line].concat())).expect(0);
+    let refit = [&["verify", "before", "after", "--out", "both.toml"][..], &line].concat();
+    let text = finish(bench.netburn(refit)).expect(0);
     assert!(text.out().starts_with("The prediction held: "), "{}", text.out());
+    // The model of both is the network before the change, and with the change it is that of the second measurement.
+    let both = fs::read_to_string(bench.path("both.toml")).unwrap();
+    let kbps = both
+        .lines()
+        .find_map(|line| line.strip_prefix("down = \"")?.strip_suffix(" kbit/s\""));
+    let share = kbps.unwrap().parse::<f64>().unwrap() / 4_000.0;
+    assert!((share - 1.0).abs() < 0.08, "{both}");
+    bench.simulate("both.toml", "now", &line);
+    let twice = finish(bench.netburn(["fit", "before", "./before"])).expect(2);
+    assert!(twice.stderr.contains("named twice"), "{}", twice.stderr);
+    bench.measure(HOUSE, "again", &["--seed", "3"]);
+    // A fit of several runs belongs to none of their folders.
+    let stored = fs::read(bench.path("before/fit.json")).unwrap();
+    let together = finish(bench.netburn(["fit", "before", "again", "--format", "json"]))
+        .expect(0)
+        .json();
+    assert_eq!(together["phases"].as_array().unwrap().len(), 2 * 3);
+    assert_eq!(fs::read(bench.path("before/fit.json")).unwrap(), stored);
+    let missing = finish(bench.netburn(["fit", "before", "nowhere"])).expect(2);
+    assert!(missing.stderr.contains("nowhere"), "{}", missing.stderr);
 }
 
 #[test]
