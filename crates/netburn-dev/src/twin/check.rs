@@ -268,23 +268,23 @@ fn interval(mut values: Vec<f64>) -> Interval {
 }
 
 fn of_stations(change: &HouseChange, predictions: &[Summary], happened: &[Summary]) -> Vec<Verdicts> {
+    // A run of the lab on a busy machine is inconclusive, which is neither of both.
     let passes = |runs: &[Summary], station: usize| {
-        let met = runs
-            .iter()
-            .filter(|run| run.stations[station].verdict <= Verdict::Marginal)
-            .count();
-        met as f64 / runs.len() as f64
+        let verdicts = runs.iter().map(|run| run.stations[station].verdict);
+        let known: Vec<Verdict> = verdicts.filter(|verdict| *verdict != Verdict::Inconclusive).collect();
+        let met = known.iter().filter(|verdict| **verdict <= Verdict::Marginal).count();
+        (!known.is_empty()).then(|| met as f64 / known.len() as f64)
     };
     let stations = predictions[0].stations.iter().enumerate();
-    let each = stations.map(|(number, station)| {
-        let share = passes(predictions, number);
-        Verdicts {
+    let each = stations.filter_map(|(number, station)| {
+        let share = passes(predictions, number)?;
+        Some(Verdicts {
             change: change.name.to_owned(),
             station: station.name.clone(),
-            truth: passes(happened, number) > 0.5,
+            truth: passes(happened, number)? > 0.5,
             prediction: share > 0.5,
             is_sure: !(0.1..=0.9).contains(&share),
-        }
+        })
     });
     each.collect()
 }
