@@ -269,8 +269,8 @@ fn a_run_after_a_change_is_explained_with_this_change() {
     let after = run(&without_tablet.replace("50 Mbit/s", "25 Mbit/s"));
     let change = [("ap.home.wan.down".to_owned(), "25 Mbit/s".to_owned())];
     let few = Settings {
-        pilot: 6,
-        members: 12,
+        pilot: 4,
+        members: 8,
         ..Settings::default()
     };
     let fitted = |change: &[(String, String)]| {
