@@ -11,7 +11,7 @@ use netburn_runner::Lab;
 use netburn_runner::pool::processors;
 use netburn_scenario::{Document, Environment, Plan};
 use netburn_units::Seed;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use tempfile::TempDir;
 
 /// Seed of a measurement, apart from those of houses.
@@ -109,12 +109,14 @@ struct LabRuns {
 
 impl LabRuns {
     fn new(args: &TwinArgs, number: u64) -> Result<Self, CliError> {
-        let temporary = match &args.runs {
-            Some(_) => None,
-            None => Some(temporary_folder()?),
+        let (parent, temporary) = match &args.runs {
+            Some(kept) => (kept.clone(), None),
+            None => {
+                let temporary = temporary_folder()?;
+                (temporary.path().to_owned(), Some(temporary))
+            }
         };
-        let parent = args.runs.as_deref().or(temporary.as_ref().map(TempDir::path));
-        let folder = parent.unwrap_or(Path::new(".")).join(number.to_string());
+        let folder = parent.join(number.to_string());
         std::fs::create_dir_all(&folder).map_err(CliError::failed)?;
         Ok(LabRuns {
             lab: Lab::new(&program()?),
