@@ -5,18 +5,13 @@
 //! the traffic of other networks are not the reason.
 
 use crate::evidence::Quantity;
+use crate::home::{IDLE_FACTOR, IDLE_MS, SHARE_OF_LINK};
 use crate::measurement::Measurement;
 use netburn_workload::Direction;
 use netburn_workload::config::ProbeTarget;
 
-/// Goodput below this share of the link's rate is slow. TCP reaches 0.5 to 0.7 of it on a free channel.
-const SHARE_OF_LINK: f64 = 0.4;
 /// Another station moved this multiple, and used its link this many times better.
 const OTHERS_MORE: f64 = 1.5;
-/// Round trip of an idle network to the access point that is long, in ms.
-const IDLE_MS: f64 = 20.0;
-/// The same, as a multiple of the round trip of another station.
-const IDLE_FACTOR: f64 = 4.0;
 /// The signal permits this multiple of the rate, or more. The choice of rates by drivers differs by less.
 const PERMITTED_MORE: f64 = 3.0;
 

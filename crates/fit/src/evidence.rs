@@ -206,14 +206,22 @@ impl<'a> Observer<'a> {
 
     /// Takes a row. `common` converts a time of a station's clock to the common clock.
     pub(crate) fn put(&mut self, row: &Row, common: impl Fn(u16, Instant) -> Instant) {
-        let common = |station, at| common(station, at).checked_add(self.schedule.offset());
-        // A time that does not fit is that of a damaged record.
-        let _ = match row {
-            Row::Interval(row) => common(row.station, row.at).map(|at| self.interval(row, at)),
-            Row::Operation(row) => common(row.station, row.operation.due).map(|due| self.operation(row, due)),
-            Row::Link(row) => common(row.station, row.at).map(|at| self.link(row, at)),
-            _ => None,
+        let (station, at) = match row {
+            Row::Interval(row) => (row.station, row.at),
+            Row::Operation(row) => (row.station, row.operation.due),
+            Row::Link(row) => (row.station, row.at),
+            _ => return,
         };
+        // A time that does not fit is that of a damaged record.
+        let Some(at) = common(station, at).checked_add(self.schedule.offset()) else {
+            return;
+        };
+        match row {
+            Row::Interval(row) => self.interval(row, at),
+            Row::Operation(row) => self.operation(row, at),
+            Row::Link(row) => self.link(row, at),
+            _ => {}
+        }
     }
 
     fn interval(&mut self, row: &IntervalRow, at: Instant) {

@@ -8,6 +8,7 @@ mod reading;
 mod text;
 
 pub use parameter::{Parameter, Prior};
+pub(crate) use reading::{IDLE_FACTOR, IDLE_MS, SHARE_OF_LINK};
 pub(crate) use text::{Comments, NoComments};
 
 use crate::evidence::Key;

@@ -150,12 +150,12 @@ impl Measurement {
         let mut links = vec![LinkSamples::default(); stations.len()];
         let (mut parts, mut keys, mut values): (Vec<Part>, Vec<Key>, Vec<Option<f64>>) = Default::default();
         let mut schedule: Option<Schedule> = None;
-        let (mut known, mut quality_issues) = (None, Vec::new());
+        let (mut known, mut gaps) = (None, Vec::new());
         for (run, change) in runs {
             if !change.is_empty() && known.is_none() {
                 known = schedule.clone().map(|schedule| (schedule, keys.len()));
             }
-            quality_issues.extend(run.quality_issues);
+            gaps.extend(run.quality_issues);
             let own = run.schedule.with_stations(&stations);
             let first_phase = schedule.as_ref().map_or(0, |all| all.phases.len());
             let number = |station: usize| stations.iter().position(|name| *name == run.schedule.stations[station]);
@@ -189,7 +189,7 @@ impl Measurement {
         if home.highest.iter().all(Option::is_none) {
             return Err(CannotFit::NoGoodput);
         }
-        quality_issues.extend(gaps(&schedule, &home, &keys, &values));
+        gaps.extend(gaps_of(&schedule, &home, &keys, &values));
         let known = keys.iter().zip(values).filter_map(|(key, value)| Some((*key, value?)));
         let (keys, values) = known.unzip();
         Ok(Measurement {
@@ -203,7 +203,7 @@ impl Measurement {
             home,
             keys,
             values,
-            gaps: quality_issues,
+            gaps,
         })
     }
 }
@@ -310,7 +310,7 @@ fn fault_of(event: &EventRow, schedule: &Schedule) -> Option<CannotFit> {
 }
 
 /// Properties that the run can't show, one sentence each.
-fn gaps(schedule: &Schedule, home: &Home, keys: &[Key], values: &[Option<f64>]) -> Vec<String> {
+fn gaps_of(schedule: &Schedule, home: &Home, keys: &[Key], values: &[Option<f64>]) -> Vec<String> {
     let mut gaps = Vec::new();
     if schedule.stations.len() == 1 {
         gaps.push("one station: how the access point shares its queue between stations is not visible".to_owned());

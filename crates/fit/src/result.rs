@@ -215,9 +215,7 @@ impl Fit {
                 header.extend(list.iter().take(LISTED).map(|line| format!("- {line:.MAX_LINE$}")));
             }
         }
-        // A record of another person has its own words, which must not become keys.
-        let words = |line: &String| line.replace(char::is_control, " ");
-        let header: String = header.iter().map(|line| format!("# {}\n", words(line))).collect();
+        let header: String = header.iter().map(|line| comment(line)).collect();
         self.scenario = format!("{header}\n{}", self.scenario);
         self
     }
@@ -233,6 +231,11 @@ impl Fit {
     pub fn estimate(&self, parameter: Parameter) -> Option<&Estimate> {
         self.estimates.iter().find(|estimate| estimate.parameter == parameter)
     }
+}
+
+/// A line of comment. A record of another person has its own words, which must not become keys.
+fn comment(line: &str) -> String {
+    format!("# {}\n", line.replace(char::is_control, " "))
 }
 
 /// Comments of a fitted scenario.
@@ -435,6 +438,14 @@ fn assumptions(home: &Home) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn foreign_words_stay_in_their_comment() {
+        let text = comment("a reason\nduration = \"1 h\"\r\u{85}\u{2028}x");
+        assert_eq!(text.lines().count(), 1, "{text}");
+        let file: toml::Table = text.parse().expect("a comment is valid TOML");
+        assert!(file.is_empty(), "{file}");
+    }
 
     #[test]
     fn the_error_of_a_model_widens_an_interval_in_quadrature() {

@@ -324,6 +324,32 @@ fn runs_that_show_too_little_are_rejected() {
     ));
 }
 
+/// The only phase of a single station is too short, so nothing is simulated before all stations transfer.
+#[test]
+fn a_phase_that_is_too_short_is_no_first_assimilation() {
+    let load = |name: &str, start: u32, stop: u32| {
+        format!("[workload.{name}]\nkind = \"download\"\nstart = \"{start} s\"\nstop = \"{stop} s\"\ngoal = \"none\"\n")
+    };
+    let house = HOUSE.replace("\"browsing\"", "[\"short\", \"both\", \"probe\"]");
+    let house = house.replace(
+        "signal = \"-80 dBm\"",
+        "signal = \"-80 dBm\"\nworkload = [\"both\", \"probe\"]",
+    );
+    let scenario = format!(
+        "duration = \"12 s\"\nbaseline = \"0 s\"\ndrain = \"1 s\"\n{house}\n{}{}",
+        load("short", 3, 4),
+        load("both", 6, 12)
+    );
+    let run = simulate(&scenario, Seed(1)).expect("the scenario can be simulated");
+    let few = Settings {
+        pilot: 4,
+        members: 4,
+        ..Settings::default()
+    };
+    let fitted = fit(&measurement(&run), &few, &in_order).expect("the models can be simulated");
+    assert!(fitted.models.misfit.is_finite());
+}
+
 #[test]
 fn interrupted_runs_are_rejected() {
     let scenario = Schedule::measure(&names(&["laptop"])).scenario();

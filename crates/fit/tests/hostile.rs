@@ -3,13 +3,17 @@
 use netburn_fit::{Measurement, Schedule};
 use netburn_record::row::{IntervalRow, LinkRow, OperationRow};
 use netburn_record::{Header, MemoryRecorder, Row, RunStatus, Sink};
-use netburn_scenario::Document;
+use netburn_scenario::{Document, Environment};
 use netburn_units::{Duration, Instant};
 use netburn_workload::{Operation, Outcome};
 use proptest::prelude::*;
 
 fn row() -> impl Strategy<Value = Row> {
-    let place = (0_u16..4, 0_u16..12, prop_oneof![any::<i64>(), 0..60_000_000_000_i64]);
+    let place = (
+        0_u16..4,
+        0_u16..12,
+        prop_oneof![any::<i64>(), Just(i64::MAX), Just(i64::MIN), 0..60_000_000_000_i64],
+    );
     let outcome = prop_oneof![
         Just(Outcome::Finished),
         Just(Outcome::TimedOut),
@@ -54,14 +58,38 @@ fn row() -> impl Strategy<Value = Row> {
     ]
 }
 
+/// A run of another program: one load until the end, and idle time before it. Its times are moved by this idle time.
+const IMPORTED: &str = r#"
+duration = "30 s"
+baseline = "5 s"
+[station.one]
+workload = ["load", "to-server"]
+[station.two]
+workload = ["load", "to-server"]
+[workload.load]
+kind = "upload"
+goal = "none"
+[workload.to-server]
+kind = "probe"
+interval = "200 ms"
+"#;
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn any_rows_give_finite_values_or_a_reason(rows in proptest::collection::vec(row(), 0..400)) {
-        let scenario = Schedule::measure(&["one".to_owned(), "two".to_owned()]).scenario();
+    fn any_rows_give_finite_values_or_a_reason(rows in proptest::collection::vec(row(), 0..400), is_imported: bool) {
+        let scenario = if is_imported {
+            IMPORTED.to_owned()
+        } else {
+            Schedule::measure(&["one".to_owned(), "two".to_owned()]).scenario()
+        };
         let document = Document::from_toml("measure.toml", &scenario).expect("valid");
-        let mut recorder = MemoryRecorder::new(Header::simulated(document.resolve().expect("valid")));
+        let mut header = Header::simulated(document.resolve().expect("valid"));
+        if is_imported {
+            header.environment = Environment::Imported;
+        }
+        let mut recorder = MemoryRecorder::new(header);
         for row in &rows {
             recorder.put(row).expect("in memory");
         }

@@ -23,7 +23,7 @@ const SAME_SUM: f64 = 0.95;
 /// Sums of two phases above this ratio can be the same on a line with queue management, because short phases have few drops.
 const NEAR_SUM: f64 = 0.88;
 /// Goodput below this share of the link's rate is not limited by the link. TCP reaches 0.5 to 0.7 of it on a free channel.
-const SHARE_OF_LINK: f64 = 0.4;
+pub(crate) const SHARE_OF_LINK: f64 = 0.4;
 /// A channel is free at this share, even if no phase has a larger one. Other networks would have to use more than half of it.
 const FREE_AIR: f64 = 0.25;
 /// The line carries more than a device alone transferred, if another phase has this multiple.
@@ -31,8 +31,8 @@ const MORE: f64 = 1.25;
 /// The channel carries more than a device alone transferred, if another phase has this multiple of its share.
 const MORE_AIRTIME: f64 = 1.5;
 /// Idle round trip to the access point that is long, in ms, and as a multiple of that of another station.
-const IDLE_MS: f64 = 20.0;
-const IDLE_FACTOR: f64 = 4.0;
+pub(crate) const IDLE_MS: f64 = 20.0;
+pub(crate) const IDLE_FACTOR: f64 = 4.0;
 /// Idle round trip beyond the access point that is long, beside that of another station: in ms, and as its multiple. All stations
 /// share this path. Probes every 50 ms wake the adapter, so the difference is small.
 const DOZING_MS: f64 = 10.0;
