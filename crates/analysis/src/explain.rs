@@ -44,5 +44,4 @@ pub fn likely_causes(evidence: &Evidence, summary: &Summary, health: &[Health]) 
 }
 
 #[cfg(test)]
-#[path = "explain/tests.rs"]
 mod tests;

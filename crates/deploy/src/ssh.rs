@@ -2,7 +2,7 @@
 
 use netburn_units::Duration;
 use std::io::{BufRead, BufReader, Read, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Output, Stdio};
 use std::sync::mpsc;
 use std::time::Instant;
@@ -171,6 +171,25 @@ impl Drop for Ssh {
             .status();
         let _ = std::fs::remove_dir_all(&self.folder);
     }
+}
+
+/// A command for a session that lasts, without prompts. It uses a master connection if the user's configuration has one. The
+/// client ends if the host does not answer for 10 s. `host` may be `user@host` or `ssh://user@host:port`.
+///
+/// # Errors
+/// If `host` is not a host.
+pub fn session(host: &str, config: Option<&Path>, remote: &str) -> Result<Command, SshError> {
+    if host.starts_with('-') || host.is_empty() {
+        return Err(SshError::InvalidHost(host.to_owned()));
+    }
+    let mut command = Command::new("ssh");
+    if let Some(config) = config {
+        command.arg("-F").arg(config);
+    }
+    command.args(["-T", "-x", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10"]);
+    command.args(["-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=2"]);
+    command.arg("--").arg(host).arg(remote);
+    Ok(command)
 }
 
 /// Runs a command and stamps each line of its standard error, and the first byte of its standard output.

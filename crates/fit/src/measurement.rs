@@ -5,7 +5,7 @@ use crate::home::{DISCIPLINES, Home, NoComments, Parameter};
 use crate::links::{Link, LinkSamples};
 use crate::schedule::{MAX_STATIONS, MIN_PHASE, NoSchedule, Schedule};
 use netburn_record::row::{EventKind, EventRow};
-use netburn_record::{Error, Row, Run, RunStatus};
+use netburn_record::{Error, Row, Run, RunStatus, RunTable};
 use netburn_units::{Duration, Instant};
 use std::ops::ControlFlow;
 
@@ -235,8 +235,8 @@ impl Observed {
             return Err(CannotFit::ClockJumped(clock.name.clone()));
         }
         let schedule = Schedule::for_environment(run.header().environment, &run.header().plan)?;
-        let tables = ["operations", "intervals", "airtime", "connections", "link", "events"];
-        if tables.iter().map(|table| run.count(table)).fold(0, u64::saturating_add) > MAX_ROWS {
+        let rows = RunTable::ALL.iter().map(|table| run.count(table.name()));
+        if rows.fold(0, u64::saturating_add) > MAX_ROWS {
             return Err(CannotFit::Rows);
         }
         let mut links = vec![LinkSamples::default(); schedule.stations.len()];

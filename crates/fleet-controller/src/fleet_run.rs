@@ -7,7 +7,7 @@ pub use wait_for_members::{WaitError, Waiting, wait_for_members};
 
 use crate::assign::{Assignment, needs_datagrams};
 use crate::hub::State;
-use crate::hub::control::{AcquireRun, InviteMember};
+use crate::hub::control::{AcquireRun, InviteMember, ObservedAccessPoints};
 use crate::late::Part;
 use netburn_protocol::messages::standing::{MemberInfo, proof};
 use netburn_protocol::token::Token;
@@ -25,7 +25,7 @@ use netburn_units::Duration;
 use run_lease::RunLease;
 use std::collections::BTreeSet;
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use tokio::sync::watch;
 
@@ -41,8 +41,12 @@ pub struct Participants {
     pub assignment: Assignment,
     /// Descriptions of the members, in the same order.
     pub abouts: Vec<Option<MemberInfo>>,
+    /// Addresses from which they connect, in the same order.
+    pub addresses: Vec<Option<IpAddr>>,
     /// Member that runs the server; `None`: this machine.
     pub server: Option<String>,
+    /// Access points that the run observes, by the settings of the controller.
+    pub observed: ObservedAccessPoints,
     /// Token of the fleet.
     token: String,
     /// True if the fleet listens on this machine only.

@@ -50,7 +50,8 @@ pub(crate) fn measure(args: &MeasureArgs) -> Result<ExitStatus, CliError> {
     if let Some(note) = note(&devices) {
         eprint_message(&format!("note: {note}"));
     }
-    let environment = environment(state()?, args.server.clone())?;
+    let environment = environment(state()?, args.server.clone())?
+        .observing(args.observed.access_points.clone(), args.observed.ssh_config.clone());
     let folder = args.out.clone().unwrap_or_else(|| default_folder(Path::new("runs")));
     let done = recorded_on(Screen::of_measurement(&schedule), &plan, &environment, &folder)?;
     // The devices are free, and their pages can be closed.

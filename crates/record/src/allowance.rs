@@ -149,8 +149,8 @@ impl Allowance {
             Row::Connection(row) => self.connection(row, elapsed),
             Row::Link(row) => self.link(row, elapsed),
             Row::Event(row) => self.event(row, elapsed),
-            // The air is recorded where it is modelled, by the controller itself.
-            Row::Air(_) => Err(Rejection::Workload),
+            // The air is recorded where it is modelled, and access points are observed, by the controller itself.
+            Row::Air(_) | Row::Observed(_) => Err(Rejection::Workload),
         };
         if let Err(rejection) = admitted {
             self.rejected.count(rejection);

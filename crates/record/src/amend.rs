@@ -149,8 +149,8 @@ fn write(
     let (mut added, mut left_out) = (0, 0_u64);
     let (mut from, mut to) = (None, None);
     while let Some(row) = rows().map_err(Error::io(staging))? {
-        // Only the controller reports airtime.
-        let sender = row.station().filter(|_| !matches!(row, Row::Air(_)));
+        // Only the controller reports airtime and values of access points.
+        let sender = row.station().filter(|_| !matches!(row, Row::Air(_) | Row::Observed(_)));
         if sender.is_none_or(|station| !late.stations.contains(&station)) {
             return Err(Error::damaged(
                 staging,
@@ -296,5 +296,6 @@ fn at(row: &Row) -> Instant {
         Row::Link(row) => row.at,
         Row::Event(row) => row.at,
         Row::Air(row) => row.at,
+        Row::Observed(row) => row.at,
     }
 }

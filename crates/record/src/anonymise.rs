@@ -10,7 +10,7 @@ use crate::document::{Document, sync_folder};
 use crate::error::Error;
 use crate::header::{Header, Host, RunStatus, Source};
 use crate::quality_issue::IssueText;
-use crate::row::{Detail, EventRow, LinkChange, Row};
+use crate::row::{AccessPointEvent, Detail, EventRow, LinkChange, Row};
 use crate::run::Run;
 use crate::run_set::pool;
 use crate::summary::count::Counter;
@@ -88,8 +88,22 @@ fn collect(run: &Run, substitutes: &mut Substitutes) -> Result<(), Error> {
                 IssueText::Station | IssueText::Workload => {}
             }),
             Detail::Text(text) => substitutes.devices_in(&text),
+            Detail::AccessPoint(event) => {
+                substitutes.name(NameKind::Ap, event.name());
+                if let AccessPointEvent::Described { facts, .. } = &*event {
+                    let ssids = facts
+                        .iter()
+                        .filter(|(topic, _)| topic.ends_with(AccessPointEvent::SSID));
+                    ssids.for_each(|(_, ssid)| {
+                        substitutes.ssid(ssid);
+                    });
+                }
+            }
             Detail::Link(_) | Detail::Lab(_) | Detail::Dscp(_) => {}
         },
+        Row::Observed(row) => {
+            substitutes.name(NameKind::Ap, &row.access_point);
+        }
         Row::Operation(_) | Row::Interval(_) | Row::Connection(_) | Row::Air(_) => {}
     })
 }
@@ -155,6 +169,12 @@ fn row(row: &mut Row, substitutes: &mut Substitutes) {
                 *bssid = substitutes.bssid(*bssid);
             }
         }
+        Row::Observed(row) => {
+            row.access_point = substitutes.name(NameKind::Ap, &row.access_point).into();
+            if let Some(address) = &mut row.address {
+                *address = substitutes.bssid(*address);
+            }
+        }
         Row::Event(row) => event(row, substitutes),
         Row::Operation(_) | Row::Interval(_) | Row::Connection(_) | Row::Air(_) => {}
     }
@@ -207,6 +227,33 @@ fn event(row: &mut EventRow, substitutes: &mut Substitutes) {
                 stopped.program = substitutes.text(&stopped.program);
             }
         }
+        Detail::AccessPoint(event) => access_point(event, substitutes),
         Detail::Dscp(_) => {}
+    }
+}
+
+fn access_point(event: &mut AccessPointEvent, substitutes: &mut Substitutes) {
+    match event {
+        AccessPointEvent::Described { name, facts } => {
+            *name = substitutes.name(NameKind::Ap, name);
+            for (topic, fact) in facts {
+                *fact = if topic.ends_with(AccessPointEvent::SSID) {
+                    substitutes.ssid(fact)
+                } else {
+                    substitutes.text(fact)
+                };
+            }
+        }
+        AccessPointEvent::Joined { name, address, .. } | AccessPointEvent::Left { name, address, .. } => {
+            *name = substitutes.name(NameKind::Ap, name);
+            *address = substitutes.bss(address);
+        }
+        AccessPointEvent::Lost { name, reason } => {
+            *name = substitutes.name(NameKind::Ap, name);
+            *reason = substitutes.text(reason);
+        }
+        AccessPointEvent::Restarted { name } | AccessPointEvent::Returned { name } => {
+            *name = substitutes.name(NameKind::Ap, name);
+        }
     }
 }

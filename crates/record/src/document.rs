@@ -7,7 +7,7 @@ use crate::header::{Environment, Header, Host, RunStatus, Source, plan_from_valu
 use crate::health::{Clock, Health};
 use crate::lab_health::LabHealth;
 use crate::regular;
-use crate::row::{AirRow, ConnectionRow, EventRow, IntervalRow, LinkRow, OperationRow};
+use crate::row::{AirRow, ConnectionRow, EventRow, IntervalRow, LinkRow, ObservedRow, OperationRow};
 use crate::summary::Summary;
 use crate::summary::count::Counter;
 use crate::summary::verdicts::{inconclusive_reasons, run_self_check, summarise};
@@ -32,12 +32,13 @@ const SCHEMA: &str = "netburn.run/";
 const VERSION: u64 = 1;
 
 /// The tables of a run, in the order in which rows are handed out.
-pub(crate) const TABLES: [&str; 6] = [
+pub(crate) const TABLES: [&str; 7] = [
     OperationRow::NAME,
     IntervalRow::NAME,
     AirRow::NAME,
     ConnectionRow::NAME,
     LinkRow::NAME,
+    ObservedRow::NAME,
     EventRow::NAME,
 ];
 

@@ -6,10 +6,12 @@
 mod detail;
 mod link;
 mod link_event;
+mod observed;
 
 pub use detail::Detail;
 pub use link::{Bssid, LinkRow, Modulation, ParseBssidError, Phy};
 pub use link_event::{LinkChange, LinkEvent};
+pub use observed::{AccessPointEvent, Observable, ObservedRow};
 
 use netburn_units::{Duration, Instant};
 use netburn_workload::{Failure, Operation, Outcome, ProbeTarget};
@@ -57,10 +59,13 @@ pub enum Row {
     Event(EventRow),
     /// Modelled airtime of one station in 100 ms.
     Air(AirRow),
+    /// A value that an observed access point reported.
+    Observed(ObservedRow),
 }
 
 impl Row {
-    /// The number in the plan of the station that it is about; `None` for an event of the whole run.
+    /// The number in the plan of the station that it is about; `None` for an event of the whole run, and for a value of an
+    /// access point that is not about a station of the plan.
     #[must_use]
     pub fn station(&self) -> Option<u16> {
         match self {
@@ -70,6 +75,7 @@ impl Row {
             Row::Link(row) => Some(row.station),
             Row::Event(row) => row.station,
             Row::Air(row) => Some(row.station),
+            Row::Observed(row) => row.station,
         }
     }
 }
@@ -231,6 +237,8 @@ pub enum EventKind {
     Path,
     /// DSCP with which the packets of one direction of a workload arrived: [`Detail::Dscp`].
     Dscp,
+    /// An observed access point: [`Detail::AccessPoint`].
+    AccessPoint,
 }
 
 impl IntervalRow {
@@ -318,6 +326,7 @@ netburn_units::variants! {
         Steering = "steering",
         Path = "path",
         Dscp = "dscp",
+        AccessPoint = "access-point",
 }
 
 // Their places are their codes in the spool, too.

@@ -15,7 +15,7 @@ use crate::health::{Clock, Health};
 use crate::lab_health::LabHealth;
 use crate::memory_rows::MemoryRows;
 use crate::regular;
-use crate::row::{AirRow, ConnectionRow, EventRow, IntervalRow, LinkRow, OperationRow, Row};
+use crate::row::{AirRow, ConnectionRow, EventRow, IntervalRow, LinkRow, ObservedRow, OperationRow, Row};
 use crate::summary::count::Counter;
 use crate::summary::evidence::RunEvidence;
 use crate::summary::verdicts::{inconclusive_reasons, run_self_check, summarise};
@@ -150,7 +150,7 @@ impl Run {
     }
 
     /// Number of rows of a table: `operations`, `intervals`, `airtime`, `connections`,
-    /// `link`, `events`.
+    /// `link`, `observed`, `events`.
     #[must_use]
     pub fn count(&self, table: &str) -> u64 {
         match &self.storage {
@@ -161,7 +161,7 @@ impl Run {
         }
     }
 
-    /// Hands every row to `take`: operations first, then intervals, airtime, connections, link, events; within each in the
+    /// Hands every row to `take`: operations first, then intervals, airtime, connections, link, observed, events; within each in the
     /// order in which they were put. With `--repeat` one run after the other.
     ///
     /// # Errors
@@ -218,6 +218,7 @@ impl Run {
             RunTable::Airtime => self.table_until::<AirRow>(&mut |row| take(Row::Air(row))),
             RunTable::Connections => self.table_until::<ConnectionRow>(&mut |row| take(Row::Connection(row))),
             RunTable::Links => self.table_until::<LinkRow>(&mut |row| take(Row::Link(row))),
+            RunTable::Observed => self.table_until::<ObservedRow>(&mut |row| take(Row::Observed(row))),
             RunTable::Events => self.table_until::<EventRow>(&mut |row| take(Row::Event(row))),
         }
     }
@@ -265,6 +266,7 @@ impl Run {
         self.table::<IntervalRow>(&mut |row| counter.interval(&row))?;
         self.table::<AirRow>(&mut |row| counter.air(&row))?;
         self.table::<LinkRow>(&mut |row| counter.link(&row))?;
+        self.table::<ObservedRow>(&mut |row| counter.observed(&row))?;
         self.table::<EventRow>(&mut |row| counter.event(&row))?;
         Ok(counter.finish(self.status()))
     }
@@ -295,6 +297,10 @@ impl Run {
         };
         if let Some(what) = damaged.get(T::NAME) {
             return Err(Error::damaged(present_table(&self.path, T::NAME), what));
+        }
+        // Older runs, and runs without an observed access point, have no such table.
+        if T::NAME == ObservedRow::NAME && !self.document.tables.contains_key(T::NAME) {
+            return Ok(ControlFlow::Continue(()));
         }
         let path = present_table(&self.path, T::NAME);
         let file = regular::open(&path).map_err(Error::io(&path))?;

@@ -7,7 +7,7 @@ use crate::columns::names::Names;
 use crate::columns::tables::{RunTable, Table};
 use crate::columns::write::FileWriter;
 use crate::error::Error;
-use crate::row::{AirRow, ConnectionRow, EventRow, IntervalRow, LinkRow, OperationRow};
+use crate::row::{AirRow, ConnectionRow, EventRow, IntervalRow, LinkRow, ObservedRow, OperationRow};
 use crate::run::Run;
 use parquet::data_type::ByteArray;
 use std::fs::File;
@@ -39,6 +39,7 @@ impl Run {
             RunTable::Airtime => self.values_of::<AirRow>(take),
             RunTable::Connections => self.values_of::<ConnectionRow>(take),
             RunTable::Links => self.values_of::<LinkRow>(take),
+            RunTable::Observed => self.values_of::<ObservedRow>(take),
             RunTable::Events => self.values_of::<EventRow>(take),
         }
     }
@@ -98,6 +99,7 @@ impl TableCopy {
             RunTable::Airtime => self.put_table::<AirRow>(name, run),
             RunTable::Connections => self.put_table::<ConnectionRow>(name, run),
             RunTable::Links => self.put_table::<LinkRow>(name, run),
+            RunTable::Observed => self.put_table::<ObservedRow>(name, run),
             RunTable::Events => self.put_table::<EventRow>(name, run),
         }
     }

@@ -1,4 +1,4 @@
-//! Writes the five tables of a run.
+//! Writes the tables of a run.
 
 use crate::checksum::Hashing;
 use crate::columns::names::Names;
@@ -7,7 +7,7 @@ use crate::columns::write::TableWriter;
 use crate::document::{TABLES, TableFacts};
 use crate::error::Error;
 use crate::folder::table_path;
-use crate::row::{AirRow, ConnectionRow, EventRow, IntervalRow, LinkRow, OperationRow, Row};
+use crate::row::{AirRow, ConnectionRow, EventRow, IntervalRow, LinkRow, ObservedRow, OperationRow, Row};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -20,6 +20,9 @@ pub(crate) struct Tables {
     connections: OneTable<ConnectionRow>,
     link: OneTable<LinkRow>,
     events: OneTable<EventRow>,
+    /// Only runs with an observed access point have this table.
+    observed: Option<OneTable<ObservedRow>>,
+    folder: PathBuf,
 }
 
 /// One table being written, and where.
@@ -37,6 +40,8 @@ impl Tables {
             connections: OneTable::create(folder)?,
             link: OneTable::create(folder)?,
             events: OneTable::create(folder)?,
+            observed: None,
+            folder: folder.to_owned(),
         })
     }
 
@@ -52,18 +57,31 @@ impl Tables {
             Row::Connection(row) => self.connections.put(row, names),
             Row::Link(row) => self.link.put(row, names),
             Row::Event(row) => self.events.put(row, names),
+            Row::Observed(row) => {
+                if self.observed.is_none() {
+                    self.observed = Some(OneTable::create(&self.folder)?);
+                }
+                match &mut self.observed {
+                    Some(table) => table.put(row, names),
+                    None => Ok(()),
+                }
+            }
         }
     }
 
     pub(crate) fn finish(self) -> Result<BTreeMap<String, TableFacts>, Error> {
-        Ok(BTreeMap::from([
+        let mut facts = BTreeMap::from([
             self.operations.finish()?,
             self.intervals.finish()?,
             self.airtime.finish()?,
             self.connections.finish()?,
             self.link.finish()?,
             self.events.finish()?,
-        ]))
+        ]);
+        if let Some(observed) = self.observed {
+            facts.extend([observed.finish()?]);
+        }
+        Ok(facts)
     }
 }
 

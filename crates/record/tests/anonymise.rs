@@ -3,8 +3,8 @@
 mod util;
 
 use netburn_record::{
-    Bssid, Clock, Detail, Error, EventKind, EventRow, Header, Host, LinkChange, LinkEvent, LinkRow, Loss, LossCause,
-    QualityIssue, Recorder, Role, Row, Run, RunSet, RunStatus, Sink, Source, anonymise,
+    AccessPointEvent, Bssid, Clock, Detail, Error, EventKind, EventRow, Header, Host, LinkChange, LinkEvent, LinkRow,
+    Loss, LossCause, ObservedRow, QualityIssue, Recorder, Role, Row, Run, RunSet, RunStatus, Sink, Source, anonymise,
 };
 use netburn_scenario::Plan;
 use netburn_scenario::plan::{ApSetting, Change, Setting};
@@ -14,7 +14,7 @@ use std::path::Path;
 use util::{good_rows, health, ms, operation};
 
 /// Texts that must not be in a copy. `fifo` is also the name of a queue, and remains as such.
-const PRIVATE: [&str; 17] = [
+const PRIVATE: [&str; 21] = [
     "annas-home",
     "anna-laptop",
     "hall-ap",
@@ -26,6 +26,10 @@ const PRIVATE: [&str; 17] = [
     "Title of Anna",
     "Question of Anna",
     "9c:3d:cf:01:02:03",
+    "9c:3d:cf:01:02:04",
+    "9c:3d:cf:01:02:05",
+    "annas-router",
+    "Anna's guests",
     "203.0.113.77",
     "anna-runs",
     "annas-phone",
@@ -103,6 +107,31 @@ fn rows() -> Vec<Row> {
             bssid: Some(Bssid([0x9c, 0x3d, 0xcf, 1, 2, 3])),
             ..LinkRow::default()
         }),
+        Row::Observed(ObservedRow {
+            access_point: "annas-router".into(),
+            address: Some(Bssid([0x9c, 0x3d, 0xcf, 1, 2, 4])),
+            ..ObservedRow::default()
+        }),
+        event(
+            None,
+            EventKind::AccessPoint,
+            AccessPointEvent::Described {
+                name: "annas-router".into(),
+                facts: [
+                    ("wlan0 ssid".to_owned(), "Anna's guests".to_owned()),
+                    ("wlan0 addr".to_owned(), "9c:3d:cf:01:02:05".to_owned()),
+                ]
+                .into(),
+            },
+        ),
+        event(
+            None,
+            EventKind::AccessPoint,
+            AccessPointEvent::Lost {
+                name: "annas-router".into(),
+                reason: "203.0.113.77 is away".into(),
+            },
+        ),
         event(
             Some(0),
             EventKind::Roam,

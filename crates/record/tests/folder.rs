@@ -39,7 +39,8 @@ fn by_kind(rows: &[Row]) -> Vec<Row> {
         Row::Air(_) => 2,
         Row::Connection(_) => 3,
         Row::Link(_) => 4,
-        Row::Event(_) => 5,
+        Row::Observed(_) => 5,
+        Row::Event(_) => 6,
     });
     sorted
 }
@@ -291,6 +292,7 @@ fn a_table_with_a_wrong_checksum_is_reported_and_skipped() {
             Row::Air(_) => "airtime",
             Row::Connection(_) => "connections",
             Row::Link(_) => "link",
+            Row::Observed(_) => "observed",
             Row::Event(_) => "events",
         };
         let others: Vec<Row> = by_kind(&modelled_rows());
@@ -584,7 +586,7 @@ proptest! {
         spool.set_len(length(&path) - cut).unwrap();
         drop(spool);
         let run = Run::open(&path).unwrap();
-        let kept: u64 = ["operations", "intervals", "airtime", "connections", "link", "events"].iter().map(|t| run.count(t)).sum();
+        let kept: u64 = RunTable::ALL.iter().map(|table| run.count(table.name())).sum();
         prop_assert_eq!(rows_of(&run), by_kind(&rows[..kept as usize]));
         prop_assert!(kept as usize == rows.len() || cut > 0);
         same(run.summary(), &run.summarise().unwrap())?;
@@ -592,8 +594,8 @@ proptest! {
         let recovered = Run::open(&path).unwrap();
         same(run.summary(), recovered.summary())?;
         prop_assert_eq!(rows_of(&recovered), rows_of(&run));
-        for table in ["operations", "intervals", "airtime", "connections", "link", "events"] {
-            prop_assert_eq!(recovered.count(table), run.count(table));
+        for table in RunTable::ALL {
+            prop_assert_eq!(recovered.count(table.name()), run.count(table.name()));
         }
     }
 }

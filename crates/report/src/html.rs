@@ -59,6 +59,7 @@ pub fn report(view: &View) -> String {
         section("causes", "Likely causes", &causes::causes(view)),
         section("floor", "Floor plan", &floor::floor(view)),
         section("split", "Wi-Fi, line and server", &facts::split(view)),
+        section("access-points", "Access points", &facts::access_points(view)),
         section("dscp", "Changed DSCP", &facts::dscp(view)),
         section("latency", "Latency", &of(&["latency-percentiles", "latency-over-time"])),
         section("throughput", "Throughput", &of(&["throughput-over-time"])),

@@ -18,6 +18,7 @@
 //! - [`floor_plan`] – the building of a scenario with its coverage, and the events of a run in it.
 //! - [`table`] – columns that fit a width. [`style`]: colours. [`sanitise`]: text without control characters.
 
+mod access_points;
 pub mod before_after;
 pub mod causes;
 pub mod chart;

@@ -13,6 +13,7 @@ pub(crate) mod voice;
 pub(crate) mod why;
 pub(crate) mod wifi;
 
+use crate::access_points;
 use crate::environment;
 use crate::sanitise::{sanitise, wrap};
 use crate::style::{Tone, paint};
@@ -59,12 +60,19 @@ pub fn text(summary: &Summary, width: usize, colour: bool) -> String {
         responsiveness::lines(summary),
         dscp::lines(summary),
         wifi::lines(summary),
+        access_points::lines(summary),
         self_check(summary, colour),
         provisional(summary),
     ] {
         if !part.is_empty() {
             lines.push(String::new());
             lines.extend(part.iter().flat_map(|line| wrap(line, width, "  ")));
+        }
+    }
+    for table in [access_points::devices(summary), access_points::queues(summary)] {
+        if !table.rows.is_empty() {
+            lines.push(String::new());
+            lines.extend(table.lines(width, colour));
         }
     }
     lines.extend(run_tables(summary, width, colour));

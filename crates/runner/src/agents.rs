@@ -1,7 +1,9 @@
 //! A run with a controller, a server and agents in real time: the common part of lab, local and fleet.
 
+mod access_points;
 mod recording;
 
+pub(crate) use access_points::AccessPoints;
 pub(crate) use recording::{ModelledNetwork, RecordingSink};
 
 use crate::control::{Event, RunControl};
@@ -21,14 +23,14 @@ pub(crate) fn run_agents(
     control: &RunControl<'_>,
     run: impl AsyncFnOnce(Options<'_>) -> Result<Outcome, ControllerError>,
 ) -> Result<RunStatus, RunError> {
-    let lab = recording.lab();
+    let (lab, observed) = (recording.lab(), recording.observed());
     let outcome = with_writer(&mut [&mut recording], |rows| {
         wait(async {
             let (stop, stopped) = watch::channel(false);
             let options = Options {
                 launcher,
                 rows,
-                observer: &mut RunObserver { control, lab },
+                observer: &mut RunObserver { control, lab, observed },
                 stop: stopped,
             };
             let mut running = std::pin::pin!(run(options));
@@ -76,6 +78,7 @@ fn runtime() -> Result<Runtime, RunError> {
 struct RunObserver<'a> {
     control: &'a RunControl<'a>,
     lab: Option<&'a dyn ModelledNetwork>,
+    observed: Option<&'a AccessPoints>,
 }
 
 impl ProgressObserver for RunObserver<'_> {
@@ -84,6 +87,9 @@ impl ProgressObserver for RunObserver<'_> {
     }
 
     fn started(&mut self, now: Instant) {
+        if let Some(observed) = self.observed {
+            observed.begin(now);
+        }
         let Some(lab) = self.lab else { return };
         let zero = Monotonic::from_nanos(Monotonic::now().as_nanos() - now.as_nanos());
         if let Err(error) = lab.start(zero) {
@@ -94,6 +100,9 @@ impl ProgressObserver for RunObserver<'_> {
     fn tick(&mut self, now: Instant) {
         if let Some(lab) = self.lab {
             report_warnings(lab, self.control);
+        }
+        for text in self.observed.map(AccessPoints::take_warnings).unwrap_or_default() {
+            self.warn(&text);
         }
         self.control.report(Event::Tick(now));
     }

@@ -1,11 +1,13 @@
 //! Runs on a fleet: real devices on a real network.
 
-use crate::agents::{RecordingSink, run_agents, wait};
+use crate::agents::{AccessPoints, RecordingSink, run_agents, wait};
 use crate::control::{Event, RunControl};
 use crate::environment::{PreparedRun, RunEnvironment};
 use crate::error::RunError;
+use netburn_access_point::{Addresses, Target};
 use netburn_fleet_controller::fleet_run::{self, Participants, Waiting, run_fleet, wait_for_members};
 use netburn_fleet_controller::hub::State;
+use netburn_fleet_controller::hub::control::ObservedAccessPoints;
 use netburn_protocol::messages::is_run;
 use netburn_record::{RunStatus, Sink};
 use netburn_run_control::{ControllerError, Options, ThisMachine};
@@ -25,6 +27,10 @@ pub struct Fleet {
     wait: Duration,
     /// A run needs all members.
     all: bool,
+    /// Access points that are observed during each run.
+    observed: Vec<Target>,
+    /// Configuration file of the SSH client; `None`: the user's.
+    ssh_config: Option<PathBuf>,
     /// A run had members: a further run waits until they are free.
     begun: AtomicBool,
 }
@@ -40,7 +46,20 @@ impl Fleet {
             server,
             wait,
             all: false,
+            observed: Vec::new(),
+            ssh_config: None,
             begun: AtomicBool::new(false),
+        }
+    }
+
+    /// The same fleet, whose runs observe these access points. `ssh_config` is a configuration file for the SSH client
+    /// instead of the user's.
+    #[must_use]
+    pub fn observing(self, observed: Vec<Target>, ssh_config: Option<PathBuf>) -> Self {
+        Fleet {
+            observed,
+            ssh_config,
+            ..self
         }
     }
 
@@ -48,6 +67,17 @@ impl Fleet {
     #[must_use]
     pub fn requiring_all(self) -> Self {
         Fleet { all: true, ..self }
+    }
+
+    /// Access points that a run observes: those of this fleet, or else those of its controller.
+    fn observed(&self, controller: &ObservedAccessPoints) -> Result<(Vec<Target>, Option<PathBuf>), RunError> {
+        if !self.observed.is_empty() {
+            return Ok((self.observed.clone(), self.ssh_config.clone()));
+        }
+        let parsed = controller.access_points.iter().map(|text| text.parse::<Target>());
+        let targets = parsed.collect::<Result<_, _>>();
+        let targets = targets.map_err(|error| RunError::NotMeasured(error.to_string()))?;
+        Ok((targets, controller.ssh_config.clone()))
     }
 }
 
@@ -105,6 +135,9 @@ impl PreparedRun for RunOnFleet<'_> {
             let text = "a run on the fleet needs a folder, for results that arrive late";
             return Err(RunError::NotMeasured(text.to_owned()));
         };
+        let (observed, ssh_config) = fleet.observed(&participants.observed)?;
+        let stations = participants.addresses.iter().zip(0_u16..);
+        let addresses = Addresses::new(stations.filter_map(|(address, station)| Some(((*address)?, station))));
         let mut launcher = ThisMachine {
             program: fleet.program.clone(),
         };
@@ -129,7 +162,11 @@ impl PreparedRun for RunOnFleet<'_> {
                 other => other,
             })
         };
-        run_agents(&mut launcher, RecordingSink::new(sink), control, run)
+        if observed.is_empty() {
+            return run_agents(&mut launcher, RecordingSink::new(sink), control, run);
+        }
+        let observed = AccessPoints::start(&observed, ssh_config, &addresses);
+        run_agents(&mut launcher, RecordingSink::observing(sink, &observed), control, run)
     }
 }
 

@@ -1,5 +1,9 @@
 //! Evidence for the rules, collected from a run's rows.
 
+mod observed;
+
+pub(super) use observed::{ApEvidence, RadioEvidence};
+
 use netburn_record::aggregate::{AirSum, Bucketed, Buckets, ByteSum, Counted, Counting};
 use netburn_record::self_check::{lab_reasons, standstill_limit};
 use netburn_record::{
@@ -28,6 +32,9 @@ const MAX_CONNECTIONS: usize = 100_000;
 const SEGMENT: u64 = 1_448;
 /// Minimum number of segments for a loss rate.
 pub(super) const MIN_SEGMENTS: u64 = 500;
+/// Content rate during airtime as a share of the link rate, with aggregates; the rest is preambles,
+/// headers and overhead of frames.
+pub(super) const OF_RATE: f64 = 0.7;
 /// Maximum number of recorded quality issues.
 const MAX_QUALITY_ISSUES: usize = 100;
 
@@ -49,6 +56,8 @@ pub struct Evidence {
     /// Reasons for which no result is reliable, as reported by the component that forwarded the
     /// packets.
     pub(super) quality_issues: Vec<QualityIssue>,
+    /// Observed access points, by name.
+    pub(super) access_points: BTreeMap<String, ApEvidence>,
     /// Last counters of each connection, by station, side and port.
     connections: BTreeMap<(u16, Side, u16), Sent>,
 }
@@ -153,6 +162,7 @@ impl Evidence {
             environment,
             unattributed_rtts: RoundTrips::default(),
             quality_issues: Vec::new(),
+            access_points: BTreeMap::new(),
             connections: BTreeMap::new(),
         }
     }
@@ -171,6 +181,7 @@ impl Evidence {
                 self.connection(row);
             }
             Row::Link(row) => self.link(row),
+            Row::Observed(row) => self.observed(row),
             Row::Event(row) => self.event(row),
         }
     }

@@ -10,7 +10,8 @@ mod victim;
 pub(super) use path::ADDED_MS;
 pub(super) use victim::{DelaySource, Part, VictimDelay};
 
-use super::evidence::{Bin, Evidence};
+pub(super) use super::evidence::OF_RATE;
+use super::evidence::{Bin, Evidence, RadioEvidence};
 use crate::format::{met_percent, span};
 use netburn_network::PlannedNetwork;
 use netburn_record::summary::{StationSummary, WorkloadSummary};
@@ -26,9 +27,6 @@ use std::collections::BTreeMap;
 /// and a BlockAck. With a BlockAck at 24 Mbit/s, this is 34 + 7.5 × 9 + 16 + 32 µs (802.11-2020
 /// 10.3.2.3).
 const AROUND: Duration = Duration::from_micros(150);
-/// Content rate during airtime as a share of the link rate, with aggregates; the rest is preambles,
-/// headers and overhead of frames.
-pub(super) const OF_RATE: f64 = 0.7;
 /// Limit of a round-trip time without a goal, in ms; it must also exceed three times the idle one.
 /// People notice a tenth of a second.
 const SLOW_MS: f64 = 100.0;
@@ -475,7 +473,11 @@ impl<'a> RunFacts<'a> {
             Environment::Fleet => {
                 for (station, seen) in self.evidence.stations.iter().enumerate() {
                     // Stations without a known frequency may be on any channel.
-                    if let Some(mhz) = seen.link.frequency_mhz {
+                    let has_it =
+                        |radio: &&RadioEvidence| radio.devices.values().any(|device| device.station == Some(station));
+                    let radios = self.evidence.observed_radios().filter(has_it);
+                    let observed = radios.filter_map(|radio| radio.frequency_mhz).next();
+                    if let Some(mhz) = seen.link.frequency_mhz.or(observed) {
                         groups.entry((None, None, Some(mhz))).or_default().push(station);
                     }
                 }

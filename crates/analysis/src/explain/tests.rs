@@ -1,6 +1,8 @@
 //! Rules on rows made by hand that the simulator cannot produce. The confusion matrix (crate
 //! `study`) covers the rest.
 
+mod observed;
+
 use super::*;
 use netburn_record::health::Role;
 use netburn_record::summary::Summariser;

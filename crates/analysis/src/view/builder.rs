@@ -133,6 +133,7 @@ impl<'a> ViewBuilder<'a> {
                     }
                 }
                 Row::Link(row) => self.link(&row),
+                Row::Observed(_) => {}
                 Row::Event(row) => self.event(&row, number),
             }
         });
@@ -294,6 +295,10 @@ impl<'a> ViewBuilder<'a> {
             EventKind::Scan => MarkKind::Scan,
             EventKind::Steering => MarkKind::Steering,
             EventKind::Path => MarkKind::Path,
+            EventKind::AccessPoint => match &row.detail {
+                Detail::AccessPoint(event) if !event.is_warning() => return,
+                _ => MarkKind::Warning,
+            },
             EventKind::Startup
             | EventKind::Health
             | EventKind::Clock

@@ -155,15 +155,17 @@ impl<'a> Selection<'a> {
         if self.assignment.parts().is_empty() {
             return Err(WaitError::NoMembers(self.missing.join("; ")));
         }
-        let about = |name: &Option<String>| {
+        let member = |name: &Option<String>| {
             let name = name.as_ref()?;
-            let member = self.members.iter().find(|member| member.name == *name)?;
-            Some(member.about.clone())
+            self.members.iter().find(|member| member.name == *name)
         };
+        let chosen = || self.assignment.members.iter().map(member);
         Ok(Participants {
-            abouts: self.assignment.members.iter().map(about).collect(),
+            abouts: chosen().map(|member| Some(member?.about.clone())).collect(),
+            addresses: chosen().map(|member| member?.address).collect(),
             assignment: self.assignment.clone(),
             server: self.server.map(str::to_owned),
+            observed: welcome.observed.clone(),
             token: welcome.token.clone(),
             loopback_only: welcome.loopback_only,
         })

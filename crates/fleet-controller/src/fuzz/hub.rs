@@ -29,6 +29,7 @@ pub fn check(bytes: &[u8]) {
             secret: Token::known("secret"),
             urls: Vec::new(),
             loopback_only: false,
+            observed: Default::default(),
         }),
         now: Stamp(0),
         open: BTreeMap::new(),

@@ -129,6 +129,18 @@ pub struct ControlWelcome {
     /// True if the fleet listens on this machine only. Then its servers do too.
     #[serde(default)]
     pub loopback_only: bool,
+    /// Access points that runs observe.
+    #[serde(default)]
+    pub observed: ObservedAccessPoints,
+}
+
+/// Access points that the runs on a fleet observe.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct ObservedAccessPoints {
+    /// Addresses, such as `hall=ssh://root@192.168.1.1`.
+    pub access_points: Vec<String>,
+    /// Configuration file for the SSH client; `None`: the user's.
+    pub ssh_config: Option<PathBuf>,
 }
 
 /// See [`ControlReply::Members`].

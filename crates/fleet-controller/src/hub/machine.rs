@@ -3,7 +3,7 @@
 mod connections;
 mod operators;
 
-use super::control::{ControlReply, ControlRequest, MemberStatus, RunAcquired};
+use super::control::{ControlReply, ControlRequest, MemberStatus, ObservedAccessPoints, RunAcquired};
 use crate::late::Registration;
 use netburn_protocol::clock::Stamp;
 use netburn_protocol::messages::standing::{
@@ -54,6 +54,8 @@ pub struct Setup {
     pub urls: Vec<String>,
     /// True if it listens on this machine only.
     pub loopback_only: bool,
+    /// Access points that runs observe.
+    pub observed: ObservedAccessPoints,
 }
 
 /// Kind of a connection.

@@ -7,7 +7,7 @@ mod storage;
 
 use super::admission::{Accepted, Authenticated, Metered, PeerAddr, PendingConnections, PendingSlot, open};
 use super::admission_limit::{AdmissionLimit, Ticket};
-use super::control::{ControlRequest, MAX_CONTROL_MESSAGE, MemberStatus};
+use super::control::{ControlRequest, MAX_CONTROL_MESSAGE, MemberStatus, ObservedAccessPoints};
 use super::http::{self, ConnectionHandler, Endpoint};
 use super::http_handler::HttpHandler;
 use super::machine::{ConnectionKind, Hub, Output, PeerInfo, Setup, is_for_operator};
@@ -78,6 +78,8 @@ pub struct Config {
     /// Certificate that the devices' systems trust, so that browsers can use TLS. `None`: a generated one,
     /// for agents only.
     pub certificate: Option<Identity>,
+    /// Access points that runs observe.
+    pub observed: ObservedAccessPoints,
 }
 
 /// Error of starting a controller.
@@ -136,6 +138,7 @@ impl Config {
             fleet,
             host: None,
             certificate: None,
+            observed: ObservedAccessPoints::default(),
         }
     }
 }
@@ -304,6 +307,7 @@ impl Controller {
             urls: site.urls(token.reveal()).iter().map(ToString::to_string).collect(),
             token,
             secret,
+            observed: site.config.observed.clone(),
             loopback_only: site.addresses.iter().all(|at| at.ip().is_loopback()),
         };
         let (event_sender, events) = mpsc::channel(MAX_EVENTS);

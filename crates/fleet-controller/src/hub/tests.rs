@@ -42,6 +42,7 @@ impl Rig {
                 secret: Token::known(SECRET),
                 urls: vec!["http://192.0.2.1:4484/".to_owned()],
                 loopback_only: false,
+                observed: Default::default(),
             }),
             now: Stamp(0),
             next: 0,

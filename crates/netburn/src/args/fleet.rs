@@ -9,6 +9,7 @@ pub(crate) use deploy::DeployArgs;
 pub(crate) use join::{JoinArgs, Label, LimitsArgs};
 
 use super::Format;
+use super::observed::Observed;
 use super::serve::Listen;
 use clap::{Args, Subcommand};
 use netburn_protocol::messages::is_name;
@@ -67,6 +68,8 @@ pub(crate) struct FleetServeArgs {
     /// Don't announce the fleet on the local network (mDNS)
     #[arg(long)]
     pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) observed: Observed,
 }
 
 /// List the members of the fleet of this user's controller

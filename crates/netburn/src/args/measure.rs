@@ -1,6 +1,7 @@
 //! `netburn measure`.
 
 use super::fleet::name;
+use super::observed::Observed;
 use super::run::seed;
 use super::serve::Listen;
 use clap::{Args, value_parser};
@@ -39,6 +40,8 @@ pub(crate) struct MeasureArgs {
     /// Member that is the server, such as one on the internet; it must have joined with `--serve` [default: this machine]
     #[arg(long, value_name = "NAME")]
     pub(crate) server: Option<String>,
+    #[command(flatten)]
+    pub(crate) observed: Observed,
     /// Address to listen on, if no controller runs; port 0 selects a free port [default: all addresses, port 4484]
     #[arg(long, value_name = "ADDRESS[:PORT]")]
     pub(crate) listen: Vec<Listen>,

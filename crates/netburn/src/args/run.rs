@@ -1,6 +1,7 @@
 //! `netburn run` and `netburn plan`.
 
 use super::Format;
+use super::observed::Observed;
 use clap::{Args, ValueEnum};
 use netburn_units::Duration;
 use std::path::PathBuf;
@@ -42,6 +43,8 @@ pub(crate) struct RunArgs {
     /// Member that is the server; it must have joined with `--serve` [default: this machine]
     #[arg(long, value_name = "NAME", help_heading = "On the fleet")]
     pub(crate) server: Option<String>,
+    #[command(flatten)]
+    pub(crate) observed: Observed,
 }
 
 /// Show the resolved plan, its volume and its assumptions

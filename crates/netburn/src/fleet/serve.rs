@@ -8,6 +8,7 @@ use crate::signals::Signals;
 use crate::terminal::{eprint_message, print_stdout};
 use netburn_dashboard::measurement::Measurements;
 use netburn_dashboard::{Dashboard, Hosts};
+use netburn_fleet_controller::hub::control::ObservedAccessPoints;
 use netburn_fleet_controller::hub::{
     Config, Controller, ControllerEvent, Origin, RejectionSummary, ServeError, State, StateError,
 };
@@ -68,6 +69,17 @@ fn config(args: &FleetServeArgs, state: State) -> Result<Config, CliError> {
     let mut config = Config::new(state, name);
     listen_at(&mut config, &args.listen);
     config.host = args.host.clone();
+    config.observed = ObservedAccessPoints {
+        access_points: args.observed.access_points.iter().map(ToString::to_string).collect(),
+        // Commands in other folders use it.
+        ssh_config: args
+            .observed
+            .ssh_config
+            .as_deref()
+            .map(std::path::absolute)
+            .transpose()
+            .map_err(|e| CliError::Usage(e.to_string()))?,
+    };
     if let (Some(cert), Some(key)) = (&args.cert, &args.key) {
         let identity = Identity::from_pem_files(cert, key).map_err(|e| CliError::Usage(e.to_string()))?;
         config.certificate = Some(identity);

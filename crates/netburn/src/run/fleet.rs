@@ -1,6 +1,6 @@
 //! `run --on fleet`: the members, and confirmation of the volume.
 
-use crate::args::RunArgs;
+use crate::args::{Observed, RunArgs};
 use crate::exit::CliError;
 use crate::fleet::{check_controller, state};
 use crate::terminal::eprint_question;
@@ -18,7 +18,12 @@ const WIRE: BitRate = BitRate::from_mbps(10_000);
 
 /// The environment fleet with the options of the command line.
 pub(super) fn environment(program: &Path, args: &RunArgs) -> Result<Fleet, CliError> {
-    Ok(Fleet::new(program, state()?, args.server.clone(), args.wait))
+    let fleet = Fleet::new(program, state()?, args.server.clone(), args.wait);
+    let Observed {
+        access_points,
+        ssh_config,
+    } = args.observed.clone();
+    Ok(fleet.observing(access_points, ssh_config))
 }
 
 /// Sentence with the member of each station.

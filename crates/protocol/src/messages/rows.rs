@@ -119,8 +119,8 @@ impl Batch {
                 },
                 ..*row
             }),
-            // Modelled airtime is recorded where it is modelled. Agents use a real network.
-            Row::Event(_) | Row::Air(_) => {}
+            // Modelled airtime is recorded where it is modelled, and access points are observed by the controller.
+            Row::Event(_) | Row::Air(_) | Row::Observed(_) => {}
         }
     }
 

@@ -134,6 +134,7 @@ impl LiveRun {
             Row::Link(row) => row.at,
             Row::Event(row) => row.at,
             Row::Connection(row) => row.at,
+            Row::Observed(row) => row.at,
         };
         if at.as_nanos().unsigned_abs() > MAX_TIME.as_nanos() {
             return;
@@ -145,7 +146,7 @@ impl LiveRun {
             Row::Air(row) => self.air(row),
             Row::Link(row) => self.link(row),
             Row::Event(row) => self.event(row),
-            Row::Connection(_) => {}
+            Row::Connection(_) | Row::Observed(_) => {}
         }
     }
 

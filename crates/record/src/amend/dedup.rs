@@ -61,7 +61,7 @@ impl SeenRows {
                 );
                 (station, key)
             }
-            Row::Air(_) => return None,
+            Row::Air(_) | Row::Observed(_) => return None,
         };
         self.stations.contains(&station).then_some(key)
     }

@@ -9,7 +9,9 @@ use super::cells::{
 use super::cursor::Cursor;
 use super::names::{Lookup, Names};
 use super::table::{get, set, table};
-use crate::row::{AirRow, ConnectionRow, EventRow, IntervalRow, LinkRow, OperationRow, Phy, Row, Side};
+use crate::row::{
+    AirRow, ConnectionRow, EventRow, IntervalRow, LinkRow, Observable, ObservedRow, OperationRow, Phy, Row, Side,
+};
 use crate::varint::{Bytes, unsigned};
 use netburn_units::{Duration, Instant};
 use netburn_workload::Outcome;
@@ -44,6 +46,8 @@ pub enum RunTable {
     Connections,
     /// Samples of Wi-Fi links.
     Links,
+    /// Values of observed access points.
+    Observed,
     /// Events.
     Events,
 }
@@ -56,6 +60,7 @@ netburn_units::variants! {
         Airtime = AirRow::NAME,
         Connections = ConnectionRow::NAME,
         Links = LinkRow::NAME,
+        Observed = ObservedRow::NAME,
         Events = EventRow::NAME,
 }
 
@@ -69,6 +74,7 @@ impl RunTable {
             RunTable::Airtime => AirRow::COLUMNS,
             RunTable::Connections => ConnectionRow::COLUMNS,
             RunTable::Links => LinkRow::COLUMNS,
+            RunTable::Observed => ObservedRow::COLUMNS,
             RunTable::Events => EventRow::COLUMNS,
         }
     }
@@ -81,6 +87,7 @@ impl RunTable {
             Row::Air(_) => RunTable::Airtime,
             Row::Connection(_) => RunTable::Connections,
             Row::Link(_) => RunTable::Links,
+            Row::Observed(_) => RunTable::Observed,
             Row::Event(_) => RunTable::Events,
         }
     }
@@ -181,12 +188,23 @@ table!(LinkRow = Row::Link in "link" {
     sending_ppm: MaybeNum<u32> = [sending_ppm], "10⁻⁶", "share in which the station sent";
 });
 
+table!(ObservedRow = Row::Observed in "observed" {
+    access_point: Label = [access_point], "", "access point";
+    at: Num<Instant> = [at], "ns", "time of the sample";
+    span: Num<Duration> = [span], "ns", "time since the previous sample, which the increase of a counter covers; 0 for a value that is no increase";
+    part: MaybeLabel = [part], "", "interface or queue that the value describes; null for the whole device";
+    station: Station<Maybe> = [station], "", "station of the plan that the value describes";
+    address: MaybeBssid = [address], "", "address of the station, in the plan or not, that the value describes";
+    quantity: Word<Observable> = [quantity], "", "what the value is; see below";
+    value: Num<i64> = [value], "", "the value, in the unit of the quantity";
+});
+
 table!(EventRow = Row::Event in "events" {
     station: Station<Maybe> = [station], "", "station; null for the whole run";
     workload: Workload<Maybe> = [workload], "", "workload, if it concerns one";
     at: Num<Instant> = [at], "ns", "start";
     length: Num<u64> = [length], "ns", "duration; 0 for a moment";
-    kind: Label = (event_kind), "", "`stall`, `startup`, `lost`, `incomplete`, `server-lost`, `unused-server-lost`, `rejected`, `change`, `roam`, `scan`, `steering`, `path`, `warning`, `health`, `clock`, `quality_issue`, `rate`, `lab`, `dscp`";
+    kind: Label = (event_kind), "", "`stall`, `startup`, `lost`, `incomplete`, `server-lost`, `unused-server-lost`, `rejected`, `change`, `roam`, `scan`, `steering`, `path`, `warning`, `health`, `clock`, `quality_issue`, `rate`, `lab`, `dscp`, `access-point`";
     text: LongText = (event_text), "", "description; the sentence of a reason; empty for reports";
     data: MaybeJson = (event_data), "", "typed data as JSON; null for a plain description";
 });
@@ -314,6 +332,23 @@ mod tests {
         format!("{before}{begin}{}{end}{after}", described::<T>())
     }
 
+    /// Replaces the list of what access points report.
+    fn with_quantities(page: &str) -> String {
+        let (begin, end) = ("<!-- quantities -->\n", "<!-- end -->");
+        let (before, rest) = page.split_once(begin).unwrap_or_else(|| panic!("{begin} is missing"));
+        let (_, after) = rest.split_once(end).unwrap();
+        let mut table = "| quantity | unit | meaning |\n|---|---|---|\n".to_owned();
+        for quantity in Observable::ALL {
+            let meaning = quantity.meaning().trim_end_matches('.');
+            table.push_str(&format!(
+                "| `{}` | {} | {meaning} |\n",
+                quantity.name(),
+                quantity.unit()
+            ));
+        }
+        format!("{before}{begin}{table}{end}{after}")
+    }
+
     /// Run with NETBURN_REGENERATE=1 to write the page again.
     #[test]
     fn the_page_describes_every_column() {
@@ -324,7 +359,9 @@ mod tests {
         current = replaced::<AirRow>(&current);
         current = replaced::<ConnectionRow>(&current);
         current = replaced::<LinkRow>(&current);
+        current = replaced::<ObservedRow>(&current);
         current = replaced::<EventRow>(&current);
+        current = with_quantities(&current);
         if std::env::var_os("NETBURN_REGENERATE").is_some() {
             std::fs::write(&path, &current).unwrap();
         }

@@ -114,7 +114,9 @@ fn check_rows(rows: &[Row], direction: Direction, moved: u64, shown: usize) {
                 assert!(matches!(row.kind, EventKind::Startup | EventKind::Stall), "{row:?}");
                 (row.station, row.workload)
             }
-            Row::Connection(_) | Row::Link(_) | Row::Air(_) => panic!("no row of a workload's: {row:?}"),
+            Row::Connection(_) | Row::Link(_) | Row::Air(_) | Row::Observed(_) => {
+                panic!("no row of a workload's: {row:?}")
+            }
         };
         assert_eq!(of, (Some(7), Some(2)));
     }

@@ -1,6 +1,6 @@
 //! Description or typed data of an event.
 
-use super::{EventKind, LinkEvent};
+use super::{AccessPointEvent, EventKind, LinkEvent};
 use crate::dscp_arrivals::DscpArrivals;
 use crate::health::{Clock, Health};
 use crate::lab_health::LabHealth;
@@ -26,10 +26,12 @@ pub enum Detail {
     Lab(Box<LabHealth>),
     /// DSCP with which packets of a workload arrived.
     Dscp(Box<DscpArrivals>),
+    /// Event of an observed access point, or its description.
+    AccessPoint(Box<AccessPointEvent>),
 }
 
 impl Detail {
-    /// Returns the description, or the sentence of an issue, of an event of a link or of a DSCP. Empty for reports.
+    /// Returns the description, or the sentence of an issue, of an event of a link or of an access point, or of a DSCP. Empty for reports.
     #[must_use]
     pub fn text(&self) -> Cow<'_, str> {
         match self {
@@ -37,6 +39,7 @@ impl Detail {
             Detail::Issue(issue) => Cow::Owned(issue.to_string()),
             Detail::Link(event) => Cow::Borrowed(&event.text),
             Detail::Dscp(arrivals) => Cow::Owned(arrivals.to_string()),
+            Detail::AccessPoint(event) => Cow::Owned(event.to_string()),
             Detail::Health(_) | Detail::Clock(_) | Detail::Lab(_) => Cow::Borrowed(""),
         }
     }
@@ -55,6 +58,7 @@ impl Detail {
             Detail::Clock(clock) => json(clock),
             Detail::Lab(lab) => json(lab),
             Detail::Dscp(arrivals) => json(arrivals),
+            Detail::AccessPoint(event) => json(event),
         }
     }
 
@@ -70,6 +74,7 @@ impl Detail {
             EventKind::Clock => read(data, |clock| Detail::Clock(Box::new(clock))),
             EventKind::Lab => read(data, |lab| Detail::Lab(Box::new(lab))),
             EventKind::Dscp => read(data, |arrivals| Detail::Dscp(Box::new(arrivals))),
+            EventKind::AccessPoint => read(data, |event| Detail::AccessPoint(Box::new(event))),
             _ => read(data, |event| Detail::Link(Box::new(event))).or_else(|| read(data, Detail::Issue)),
         };
         read.unwrap_or_else(|| Detail::Text(data.to_owned()))
@@ -122,6 +127,12 @@ impl From<Clock> for Detail {
 impl From<LabHealth> for Detail {
     fn from(lab: LabHealth) -> Self {
         Detail::Lab(Box::new(lab))
+    }
+}
+
+impl From<AccessPointEvent> for Detail {
+    fn from(event: AccessPointEvent) -> Self {
+        Detail::AccessPoint(Box::new(event))
     }
 }
 

@@ -87,7 +87,7 @@ pub enum Phy {
 }
 
 /// The address of an access point's radio.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Bssid(pub [u8; 6]);
 
 impl LinkRow {

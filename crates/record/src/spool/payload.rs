@@ -11,6 +11,7 @@ const CONNECTION: u8 = 3;
 const LINK: u8 = 4;
 const EVENT: u8 = 5;
 const AIR: u8 = 6;
+const OBSERVED: u8 = 7;
 
 /// The frame's kind for a row.
 pub(super) fn kind(row: &Row) -> u8 {
@@ -21,6 +22,7 @@ pub(super) fn kind(row: &Row) -> u8 {
         Row::Link(_) => LINK,
         Row::Event(_) => EVENT,
         Row::Air(_) => AIR,
+        Row::Observed(_) => OBSERVED,
     }
 }
 
@@ -33,6 +35,7 @@ pub(super) fn encode(row: &Row, to: &mut Vec<u8>) {
         Row::Link(row) => row.encode(to),
         Row::Event(row) => row.encode(to),
         Row::Air(row) => row.encode(to),
+        Row::Observed(row) => row.encode(to),
     }
 }
 
@@ -45,6 +48,7 @@ pub(super) fn decode(kind: u8, payload: &[u8]) -> Option<Row> {
         LINK => Row::Link(Payload::decode(payload)?),
         EVENT => Row::Event(Payload::decode(payload)?),
         AIR => Row::Air(Payload::decode(payload)?),
+        OBSERVED => Row::Observed(Payload::decode(payload)?),
         _ => return None,
     })
 }

@@ -2,6 +2,7 @@
 
 mod workload;
 
+use super::access_point::AccessPointCounter;
 use super::evidence::{RunEvidence, StationEvidence};
 use crate::aggregate::{BulkLoads, Counting, EvaluatedTime};
 use crate::header::{Environment, RunStatus};
@@ -10,7 +11,9 @@ use crate::kinds::grades::Variation;
 use crate::kinds::probe::{Clocks, SplitCounter};
 use crate::lab_health::LabHealth;
 use crate::quality_issue::QualityIssue;
-use crate::row::{AirRow, Detail, EventKind, EventRow, IntervalRow, LinkRow, OperationRow, Row, baseline_target};
+use crate::row::{
+    AirRow, Detail, EventKind, EventRow, IntervalRow, LinkRow, ObservedRow, OperationRow, Row, baseline_target,
+};
 use crate::self_check::claims::Claim;
 use netburn_scenario::Plan;
 use netburn_units::Instant;
@@ -32,6 +35,8 @@ pub(crate) struct Counter {
     quality_issues: Vec<QualityIssue>,
     lab: Option<LabHealth>,
     server_unused: bool,
+    access_points: AccessPointCounter,
+    end: Instant,
     reached: Instant,
 }
 
@@ -79,6 +84,8 @@ impl Counter {
             quality_issues: Vec::new(),
             lab: None,
             server_unused: false,
+            access_points: AccessPointCounter::default(),
+            end: Instant::ZERO + plan.duration,
             reached: Instant::ZERO,
         }
     }
@@ -90,6 +97,7 @@ impl Counter {
             Row::Event(row) => self.event(row),
             Row::Air(row) => self.air(row),
             Row::Link(row) => self.link(row),
+            Row::Observed(row) => self.observed(row),
             Row::Connection(_) => {}
         }
     }
@@ -163,6 +171,10 @@ impl Counter {
         *airtime = airtime.saturating_add(self.evaluated.weigh(row.airtime(), row.at));
     }
 
+    pub(crate) fn observed(&mut self, row: &ObservedRow) {
+        self.access_points.row(row, self.end);
+    }
+
     pub(crate) fn event(&mut self, row: &EventRow) {
         match row.kind {
             // The last report counts: clocks are compared before the run and after it.
@@ -230,6 +242,7 @@ impl Counter {
                 }
             }
             EventKind::Change | EventKind::Rate | EventKind::Scan | EventKind::Steering | EventKind::Path => {}
+            EventKind::AccessPoint => self.access_points.event(row),
         }
     }
 
@@ -280,6 +293,7 @@ impl Counter {
             quality_issues: self.quality_issues,
             lab: self.lab,
             server_unused: self.server_unused,
+            access_points: self.access_points,
             reached: reached.as_nanos(),
         }
     }

@@ -3,6 +3,7 @@
 //!
 //! Times are in ms, rates in Mbit/s (10⁶ bit/s), shares 0 to 1; unknown values are `null`.
 
+use super::access_point::AccessPointSummary;
 use super::wifi::WifiSummary;
 use crate::dscp_arrivals::DscpArrivals;
 use crate::goal_kind::GoalKind;
@@ -57,6 +58,9 @@ pub struct Summary {
     pub totals: Totals,
     /// The stations, in the plan's order.
     pub stations: Vec<StationSummary>,
+    /// Observed access points.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub access_points: Vec<AccessPointSummary>,
     /// With `--repeat`: one summary per run.
     pub repeats: Vec<Summary>,
     /// With `--repeat`: a value's path (`stations.laptop.throughput_mbps`) to `[low, high]`, 95 %.

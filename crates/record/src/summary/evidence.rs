@@ -1,5 +1,6 @@
 //! Counts and samples of a run's rows before goals are judged. Those of several runs can be added.
 
+use super::access_point::AccessPointCounter;
 use super::wifi::WifiEvidence;
 use crate::DscpArrivals;
 use crate::aggregate::Counts;
@@ -26,6 +27,8 @@ pub(crate) struct RunEvidence {
     pub(crate) lab: Option<LabHealth>,
     /// True if the run's server was lost and no station measured against it.
     pub(crate) server_unused: bool,
+    /// Reports of observed access points.
+    pub(crate) access_points: AccessPointCounter,
     /// Time of the last row, in nanoseconds since the run began.
     pub(crate) reached: i64,
 }
@@ -130,6 +133,7 @@ impl RunEvidence {
         self.clocks.extend(other.clocks);
         self.quality_issues.extend(other.quality_issues);
         self.server_unused |= other.server_unused;
+        self.access_points.add(other.access_points);
         for (station, other) in self.stations.iter_mut().zip(other.stations) {
             station.add(other);
         }

@@ -1,6 +1,7 @@
 //! Results of a run: the summary of `--format json` and `run.json`, computed only from rows and
 //! plan.
 
+mod access_point;
 pub(crate) mod count;
 mod document;
 pub(crate) mod evidence;
@@ -19,6 +20,7 @@ pub use crate::kinds::voice::{VoiceStreamSummary, VoiceSummary};
 pub use crate::kinds::{DeliverySummary, KindResults};
 pub use crate::latency_ms::LatencyMs;
 pub use crate::verdict::verdict_name;
+pub use access_point::{AccessPointSummary, ObservedQueue, ObservedRadio, ObservedStation};
 pub use document::{GoalSummary, SCHEMA, StationSummary, Summary, Totals, WorkloadSummary};
 pub use summariser::Summariser;
 pub use totals::WorkloadTotals;

@@ -131,6 +131,10 @@ pub(crate) fn summarise(
         },
         stations,
         repeats: Vec::new(),
+        access_points: evidence.access_points.summaries(&|station| {
+            let station = plan.stations.get(usize::from(station))?;
+            Some(station.name.clone())
+        }),
         intervals: BTreeMap::new(),
     }
 }

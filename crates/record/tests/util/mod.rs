@@ -8,9 +8,9 @@
 
 use netburn_record::spool::{Disk, SpoolWriter};
 use netburn_record::{
-    AirRow, Bssid, Clock, ConnectionRow, Detail, DscpArrivals, Environment, EventKind, EventRow, Header, Health, Host,
-    IntervalRow, LinkChange, LinkEvent, LinkRow, Modulation, OperationRow, Phy, QualityIssue, Role, Row, Side, Sink,
-    UnixTime,
+    AccessPointEvent, AirRow, Bssid, Clock, ConnectionRow, Detail, DscpArrivals, Environment, EventKind, EventRow,
+    Header, Health, Host, IntervalRow, LinkChange, LinkEvent, LinkRow, Modulation, Observable, ObservedRow,
+    OperationRow, Phy, QualityIssue, Role, Row, Side, Sink, UnixTime,
 };
 use netburn_scenario::{Plan, Station, StationWorkload};
 use netburn_units::{Duration, Instant, Seed};
@@ -170,7 +170,7 @@ pub fn good_rows() -> Vec<Row> {
 
 /// Any row that the types allow.
 pub fn any_row() -> impl Strategy<Value = Row> {
-    prop_oneof![13 => any_row_but_air(), 2 => any_air()]
+    prop_oneof![13 => any_row_but_air(), 2 => any_air(), 2 => any_observed()]
 }
 
 /// Any row of the modelled channel.
@@ -191,6 +191,30 @@ pub fn any_air() -> impl Strategy<Value = Row> {
             others: others.map(Duration::from_nanos),
         })
     })
+}
+
+/// Any value of an observed access point.
+fn any_observed() -> impl Strategy<Value = Row> {
+    let subject = (
+        prop::option::of(".{0,12}"),
+        any::<Option<u16>>(),
+        any::<Option<[u8; 6]>>(),
+    );
+    let quantity = prop::sample::select(Observable::ALL.to_vec());
+    ("[a-z]{1,8}", at(), any::<u64>(), subject, quantity, any::<i64>()).prop_map(
+        |(access_point, at, span, (part, station, address), quantity, value)| {
+            Row::Observed(ObservedRow {
+                access_point: access_point.into(),
+                at,
+                span: Duration::from_nanos(span),
+                part,
+                station: station.map(|station| station % 3),
+                address: address.map(Bssid),
+                quantity,
+                value,
+            })
+        },
+    )
 }
 
 /// Any other row.
@@ -399,6 +423,21 @@ fn detail() -> impl Strategy<Value = (EventKind, Detail)> {
         let change = LinkChange::Scanned { away };
         Detail::from(LinkEvent { change, text })
     });
+    let access_point = ("[a-z]{1,8}", ".{0,20}", 0..4).prop_map(|(name, text, kind)| {
+        Detail::from(match kind {
+            0 => AccessPointEvent::Described {
+                name,
+                facts: [("model".to_owned(), text)].into(),
+            },
+            1 => AccessPointEvent::Joined {
+                name,
+                interface: text,
+                address: "02:00:00:00:01:00".to_owned(),
+            },
+            2 => AccessPointEvent::Lost { name, reason: text },
+            _ => AccessPointEvent::Restarted { name },
+        })
+    });
     prop_oneof![
         4 => (event_kind(), ".{0,40}".prop_map(Detail::from)),
         1 => (Just(EventKind::Roam), moved),
@@ -406,6 +445,7 @@ fn detail() -> impl Strategy<Value = (EventKind, Detail)> {
         1 => (Just(EventKind::QualityIssue), issue),
         1 => (Just(EventKind::Clock), clock),
         1 => (Just(EventKind::Dscp), dscp),
+        1 => (Just(EventKind::AccessPoint), access_point),
     ]
 }
 

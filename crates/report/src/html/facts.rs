@@ -2,6 +2,7 @@
 
 use super::kinds::{self, known};
 use super::{cells, escaped, noted, table};
+use crate::access_points;
 use crate::table::{Cell, Column, Table, numbers, right, words};
 use crate::tables;
 use crate::text::{dscp, self_check_advice, wifi};
@@ -94,6 +95,24 @@ pub(super) fn wifi(view: &View) -> String {
         .map(|line| format!("<li>{}</li>\n", escaped(line)))
         .collect();
     format!("<ul>\n{lines}</ul>\n")
+}
+
+/// Reports of observed access points.
+pub(super) fn access_points(view: &View) -> String {
+    let lines = access_points::lines(&view.summary);
+    if lines.is_empty() {
+        return String::new();
+    }
+    let mut out: String = lines.iter().map(|line| format!("<p>{}</p>\n", escaped(line))).collect();
+    for part in [
+        access_points::devices(&view.summary),
+        access_points::queues(&view.summary),
+    ] {
+        if !part.rows.is_empty() {
+            out += &table(&part);
+        }
+    }
+    out + &noted(access_points::NOTE)
 }
 
 /// Returns true if the results are reliable.

@@ -1,5 +1,6 @@
 //! Rows and quality issues of the machine that carries a run: of its lab, or of its loopback interface.
 
+use super::access_points::AccessPoints;
 use netburn_platform::Monotonic;
 use netburn_platform::interface;
 use netburn_platform::links::Links;
@@ -37,10 +38,11 @@ pub(crate) trait ModelledNetwork: Sync {
     fn failed(&self) -> Option<String>;
 }
 
-/// Sink that forwards rows to another one, and adds the rows of the lab with each sync.
+/// Sink that forwards rows to another one, and adds the rows of the lab and of observed access points with each sync.
 pub(crate) struct RecordingSink<'a> {
     sink: &'a mut (dyn Sink + Send),
     lab: Option<&'a dyn ModelledNetwork>,
+    observed: Option<&'a AccessPoints>,
     /// The loopback interface, which carries a local run. `None` if it can't be monitored.
     loopback: Option<(Links, u32)>,
     /// Reasons why the results of the run are unreliable.
@@ -53,6 +55,7 @@ impl<'a> RecordingSink<'a> {
         RecordingSink {
             sink,
             lab: None,
+            observed: None,
             loopback: None,
             quality_issues: Vec::new(),
         }
@@ -67,6 +70,14 @@ impl<'a> RecordingSink<'a> {
         }
     }
 
+    /// For a run during which access points are observed.
+    pub(crate) fn observing(sink: &'a mut (dyn Sink + Send), observed: &'a AccessPoints) -> Self {
+        RecordingSink {
+            observed: Some(observed),
+            ..RecordingSink::new(sink)
+        }
+    }
+
     /// For a run inside a lab.
     #[cfg(target_os = "linux")]
     pub(crate) fn in_lab(sink: &'a mut (dyn Sink + Send), lab: &'a dyn ModelledNetwork) -> Self {
@@ -74,6 +85,11 @@ impl<'a> RecordingSink<'a> {
             lab: Some(lab),
             ..RecordingSink::new(sink)
         }
+    }
+
+    /// The observed access points.
+    pub(crate) const fn observed(&self) -> Option<&'a AccessPoints> {
+        self.observed
     }
 
     /// The lab that carries the run.
@@ -133,6 +149,9 @@ impl Sink for RecordingSink<'_> {
 
     fn sync(&mut self) -> io::Result<()> {
         for row in self.lab.map(|lab| lab.take_rows()).unwrap_or_default() {
+            self.sink.put(&row)?;
+        }
+        for row in self.observed.map(AccessPoints::take_rows).unwrap_or_default() {
             self.sink.put(&row)?;
         }
         self.sink.sync()

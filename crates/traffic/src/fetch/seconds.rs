@@ -57,7 +57,7 @@ impl Seconds {
                 }
             }
             Row::Interval(row) => self.sum(row.at).bytes += row.bytes_down + row.bytes_up,
-            Row::Connection(_) | Row::Link(_) | Row::Event(_) | Row::Air(_) => {}
+            Row::Connection(_) | Row::Link(_) | Row::Event(_) | Row::Air(_) | Row::Observed(_) => {}
         }
     }
 

@@ -77,7 +77,7 @@ impl Left {
             Row::Interval(row) => self.intervals.push(row),
             Row::Connection(row) => self.connections.push(row),
             Row::Event(row) => self.events.push(row),
-            Row::Link(_) | Row::Air(_) => {}
+            Row::Link(_) | Row::Air(_) | Row::Observed(_) => {}
         }
     }
 }

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class Run(Mapping[str, Station]):
     """The results of a run. It maps the names of the stations to their results.
 
-    `operations`, `intervals`, `airtime`, `connections`, `link` and `events` are its tables. Each has the columns that
+    `operations`, `intervals`, `airtime`, `connections`, `link`, `observed` and `events` are its tables. Each has the columns that
     the reference of the record describes, for pandas, polars, DuckDB, pyarrow and others:
 
         polars.DataFrame(run.operations)
@@ -181,6 +181,11 @@ class Run(Mapping[str, Station]):
     def link(self) -> native.Table:
         """Samples of each station's Wi-Fi link."""
         return self.table("link")
+
+    @property
+    def observed(self) -> native.Table:
+        """Values that observed access points reported. Empty in a run that observed none."""
+        return self.table("observed")
 
     @property
     def events(self) -> native.Table:

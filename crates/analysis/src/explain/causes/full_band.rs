@@ -32,7 +32,7 @@ const SURVEYED: f64 = 0.8;
 fn criterion() -> String {
     format!(
         "Other networks used {} of the channel or more. With the stations' own traffic, the channel was busy for {} of \
-         the time or more; on a fleet, for {} by the drivers' surveys. `slow-cochannel` does not explain it.",
+         the time or more; on a fleet, for {} by the surveys of the drivers, or of an observed access point. `slow-cochannel` does not explain it.",
         percent(OTHERS),
         percent(CROWDED),
         percent(SURVEYED)
@@ -53,7 +53,7 @@ fn find_in_group(facts: &RunFacts<'_>, group: &Group, found: &[Cause]) -> Option
     }
     let mask = facts.bad_bins(&degraded);
     let (others, evidence) = match facts.environment {
-        Environment::Fleet => surveyed(facts, group)?,
+        Environment::Fleet => observed(facts, group, &mask).or_else(|| surveyed(facts, group))?,
         _ => {
             let airtime = facts.airtime(group, &mask)?;
             if airtime.used() < CROWDED {
@@ -87,6 +87,21 @@ fn find_in_group(facts: &RunFacts<'_>, group: &Group, found: &[Cause]) -> Option
             .to_owned(),
         stations: names,
         by: Vec::new(),
+    })
+}
+
+/// Share of other networks according to the survey of an observed access point, with the evidence.
+fn observed(facts: &RunFacts<'_>, group: &Group, mask: &[bool]) -> Option<(f64, String)> {
+    let radios = facts.radios_of(group).into_iter();
+    let busy = radios.filter_map(|radio| radio.busy(mask)).reduce(f64::max)?;
+    let others = facts.others(group, mask);
+    (busy >= SURVEYED).then(|| {
+        let evidence = format!(
+            "The channel of the access point was {} busy, of which {} was not the access point's own stations.",
+            percent(busy),
+            percent(others)
+        );
+        (others, evidence)
     })
 }
 

@@ -2,6 +2,7 @@
 
 use super::factor::{Factor, Part, Rank};
 use super::intervention::{InterventionBuilder, below};
+use super::observed_shaper;
 use super::scene::{Line, Scene};
 use super::{Cause, Definition, Family, Kind};
 use crate::format::mbps;
@@ -11,7 +12,7 @@ use netburn_units::{BitRate, Probability};
 use netburn_workload::Direction;
 
 pub(super) const SHAPER: Definition = Definition {
-    rule: None,
+    rule: Some((observed_shaper::find, observed_shaper::criterion)),
     what_ifs: shaper_what_ifs,
     changes: "a shaper at 90 % of the lowest rate of the line",
 };

@@ -24,6 +24,8 @@ mod intervention;
 mod line_queue;
 mod line_rate;
 mod lossy_line;
+mod observed_shaper;
+mod other_device;
 mod outage;
 mod own_channel;
 mod policer;
@@ -122,6 +124,8 @@ causes! {
     Backhaul "backhaul": backhaul::CAUSE;
     /// A slow station uses too much airtime.
     SlowNeighbour "slow-neighbour": slow_neighbour::CAUSE;
+    /// A device that takes no part in the run uses airtime.
+    OtherDevice "other-device": other_device::CAUSE;
     /// An upload fills a queue that other stations share.
     UploadBloat "upload-bloat": upload_bloat::CAUSE;
     /// A download fills a queue that other stations share.

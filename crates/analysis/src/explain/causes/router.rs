@@ -3,16 +3,55 @@
 use super::factor::{Factor, Part, Rank};
 use super::intervention::{Effort, InterventionBuilder, written};
 use super::scene::Scene;
-use super::{Cause, Definition, Family, Kind};
-use crate::format::mbps;
+use super::{Cause, Definition, Family, Kind, list, severity, worst_symptom};
+use crate::explain::facts::RunFacts;
+use crate::format::{mbps, percent};
 use netburn_scenario::Plan;
 use netburn_scenario::plan::{ApSetting, Device};
 
 pub(super) const CAUSE: Definition = Definition {
-    rule: None,
+    rule: Some((find, criterion)),
     what_ifs,
     changes: "four times the forwarding rate",
 };
+
+/// A processor in use for this share of the time has no room left.
+const BUSY: f64 = 0.95;
+
+/// Condition under which the rule names its cause.
+fn criterion() -> String {
+    format!(
+        "simulate, lab: a simulation without the cause shows it. fleet with an observed access point: its busiest processor \
+         was in use for {} of the time or more.",
+        percent(BUSY)
+    )
+}
+
+fn find(facts: &RunFacts<'_>, _: &[Cause]) -> Vec<Cause> {
+    let observed = facts.evidence.access_points.iter();
+    let causes = observed.filter_map(|(name, access_point)| {
+        let stations = facts.degraded_at(access_point);
+        let mask = facts.bad_bins(&stations);
+        let (busy, dropped) = access_point.processors(&mask).filter(|(busy, _)| *busy >= BUSY)?;
+        let names = facts.names(stations.iter().copied());
+        (!names.is_empty()).then(|| Cause {
+            kind: Kind::Router,
+            severity: severity(facts, stations.iter().copied()),
+            title: format!("The processor of {name} is too slow for {}", list(&names)),
+            evidence: format!(
+                "Its busiest processor was in use for {} of the time, and dropped {dropped} packets.{}",
+                percent(busy),
+                worst_symptom(facts, &stations)
+            ),
+            advice:
+                "Use hardware offloading, a lower rate of its shaper, fewer programs on it, or a faster access point."
+                    .to_owned(),
+            stations: names,
+            by: vec![name.clone()],
+        })
+    });
+    causes.collect()
+}
 
 /// Factor of a forwarding rate.
 const FORWARDING_FACTOR: u64 = 4;

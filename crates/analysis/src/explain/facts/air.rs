@@ -1,6 +1,8 @@
 //! Airtime of the stations of one channel.
 
 use super::*;
+use crate::explain::evidence::{ApEvidence, RadioEvidence};
+use std::collections::BTreeSet;
 
 impl RunFacts<'_> {
     /// Airtime of a group in these bins; `None` if unknown.
@@ -16,10 +18,15 @@ impl RunFacts<'_> {
 
     fn airtime_of(&self, group: &Group, members: &[usize], peers: &[usize], mask: &[bool]) -> Option<AirtimeBreakdown> {
         let mut sums: Vec<(usize, Bin)> = members.iter().map(|s| (*s, self.sum(*s, mask))).collect();
-        let estimated = self.environment == Environment::Fleet;
-        if estimated {
-            sums.iter_mut()
-                .for_each(|(station, sum)| self.estimate_airtime(*station, sum));
+        let mut estimated = false;
+        if self.environment == Environment::Fleet {
+            for (station, sum) in &mut sums {
+                let reported = self.observed_airtime(*station, mask, sum);
+                if !reported {
+                    self.estimate_airtime(*station, mask, sum);
+                    estimated |= sum.bytes.total() > 0;
+                }
+            }
         }
         let mut all = Bin::default();
         sums.iter().for_each(|(_, sum)| all.add(sum));
@@ -51,19 +58,49 @@ impl RunFacts<'_> {
         })
     }
 
-    /// Estimates the airtime of a station's data from its link rates.
-    fn estimate_airtime(&self, station: usize, sum: &mut Bin) {
+    /// Sets the airtime of a station from what observed access points reported. Returns false if they reported none.
+    fn observed_airtime(&self, station: usize, mask: &[bool], sum: &mut Bin) -> bool {
+        let mut reported = false;
+        for radio in self.evidence.observed_radios().filter(|radio| radio.has_airtime) {
+            for device in radio.devices.values().filter(|device| device.station == Some(station)) {
+                let [down, up] = radio.airtime(device, mask);
+                sum.air.airtime_down = sum.air.airtime_down.saturating_add(down);
+                sum.air.airtime_up = sum.air.airtime_up.saturating_add(up);
+                reported = true;
+            }
+        }
+        reported
+    }
+
+    /// Estimates the airtime of a station's data from its link rates, or from the rates that observed access points
+    /// reported.
+    fn estimate_airtime(&self, station: usize, mask: &[bool], sum: &mut Bin) {
         let link = &self.evidence.stations[station].link;
         let took = |bytes: u64, rate: Option<f64>| {
             let rate = rate.filter(|rate| *rate > 0.0)?;
             Some((bytes as f64 * 8e9 / (rate * OF_RATE)) as u64)
         };
-        sum.air.airtime_down = took(sum.bytes.down, link.down.value()).unwrap_or(0);
-        sum.air.airtime_up = took(sum.bytes.up, link.up.value()).unwrap_or(0);
+        let known = [
+            took(sum.bytes.down, link.down.value()),
+            took(sum.bytes.up, link.up.value()),
+        ];
+        if known == [None, None] {
+            for radio in self.evidence.observed_radios() {
+                for device in radio.devices.values().filter(|device| device.station == Some(station)) {
+                    let [down, up] = radio.airtime(device, mask);
+                    sum.air.airtime_down = sum.air.airtime_down.saturating_add(down);
+                    sum.air.airtime_up = sum.air.airtime_up.saturating_add(up);
+                }
+            }
+            return;
+        }
+        let [down, up] = known.map(|airtime| airtime.unwrap_or(0));
+        (sum.air.airtime_down, sum.air.airtime_up) = (down, up);
     }
 
     /// Share of a group's channel that other networks used in these bins. It is measured where
-    /// airtime is modelled; older records use the scenario's value. On a fleet it is the channel
+    /// airtime is modelled; older records use the scenario's value. On a fleet with an observed access
+    /// point it is the time in which its channel was busy without its stations; otherwise the channel
     /// utilisation before the load.
     pub(in crate::explain) fn others(&self, group: &Group, mask: &[bool]) -> f64 {
         let measured = group
@@ -75,6 +112,9 @@ impl RunFacts<'_> {
             (Some(_), Some(others)) => others as f64 / self.length(mask).max(1.0),
             (Some(radio), None) => self.configured_busy(radio, mask),
             (None, _) => {
+                if let Some(observed) = self.observed_others(group, mask).filter(|_| !mask.is_empty()) {
+                    return observed;
+                }
                 let links = group.members.iter().map(|s| &self.evidence.stations[*s].link);
                 let known: Vec<f64> = links.filter_map(|link| link.busy_before.value()).collect();
                 match known.len() {
@@ -83,6 +123,36 @@ impl RunFacts<'_> {
                 }
             }
         }
+    }
+
+    /// Share of a group's channel that was busy without the stations of the observed access points on it; `None` if none is
+    /// observed, or if its driver has no survey.
+    fn observed_others(&self, group: &Group, mask: &[bool]) -> Option<f64> {
+        let radios = self.radios_of(group);
+        let own: u64 = radios
+            .iter()
+            .map(|radio| radio.all_airtime(mask))
+            .fold(0, u64::saturating_add);
+        let busy = radios.iter().filter_map(|radio| radio.busy(mask)).reduce(f64::max)?;
+        Some((busy - own as f64 / self.length(mask).max(1.0)).max(0.0))
+    }
+
+    /// The radios of observed access points on a group's channel.
+    pub(in crate::explain) fn radios_of(&self, group: &Group) -> Vec<&RadioEvidence> {
+        let of = |radio: &&RadioEvidence| {
+            let mut stations = radio.devices.values().filter_map(|device| device.station);
+            stations.any(|station| group.members.contains(&station))
+        };
+        self.evidence.observed_radios().filter(of).collect()
+    }
+
+    /// Degraded stations on an observed access point; all of them if it has no station of the run, as a router without Wi-Fi.
+    pub(in crate::explain) fn degraded_at(&self, access_point: &ApEvidence) -> Vec<usize> {
+        let devices = access_point.radios.values().flat_map(|radio| radio.devices.values());
+        let on_it: BTreeSet<usize> = devices.filter_map(|device| device.station).collect();
+        let all = self.degraded.iter().map(|degraded| degraded.station);
+        all.filter(|station| on_it.is_empty() || on_it.contains(station))
+            .collect()
     }
 
     /// Share for other networks in the scenario, with its timed changes.

@@ -174,6 +174,7 @@ impl Hub {
             token: self.setup.token.reveal().to_owned(),
             urls: self.setup.urls.clone(),
             loopback_only: self.setup.loopback_only,
+            observed: self.setup.observed.clone(),
         }
     }
 

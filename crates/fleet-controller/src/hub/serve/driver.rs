@@ -249,6 +249,7 @@ mod tests {
                 secret: Token::known("secret"),
                 urls: Vec::new(),
                 loopback_only: true,
+                observed: Default::default(),
             };
             let driver = HubDriver {
                 hub: Hub::new(setup),

@@ -4,7 +4,7 @@ use super::{Decoder, Encoder, Kind, Optional, Required, RowReader, RowWriter};
 use crate::columns::dictionary::Name;
 use crate::columns::names::{Lookup, Names};
 use crate::columns::{Values, WireType};
-use crate::row::{Phy, Side};
+use crate::row::{Observable, Phy, Side};
 use netburn_workload::Outcome;
 use parquet::data_type::ByteArray;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -106,6 +106,14 @@ impl Named for Side {
 
     fn name(self) -> &'static str {
         Side::name(self)
+    }
+}
+
+impl Named for Observable {
+    const ALL: &'static [Self] = &Observable::ALL;
+
+    fn name(self) -> &'static str {
+        Observable::name(self)
     }
 }
 

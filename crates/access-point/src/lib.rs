@@ -1,0 +1,29 @@
+//! Telemetry of a real access point during a run, over SSH.
+//!
+//! netburn asks the access point once a second over one connection of the system's OpenSSH client. Nothing is installed
+//! there and nothing is written: the other end is a POSIX shell that reads files of the kernel and runs `iw` and `tc`.
+//!
+//! Modules, from the top:
+//!
+//! - [`session`] – the connection, its time limits and its return. A thread.
+//! - [`telemetry`] – from answers to rows of the record. Pure.
+//! - [`snapshot`] – one answer as values. Pure.
+//! - [`state`] – its parts.
+//! - [`transcript`] – bytes of the connection as answers of limited size. Pure.
+//! - [`target`] – the address of an access point.
+//! - `parse` – the output of each program and file.
+
+mod parse;
+pub mod session;
+pub mod snapshot;
+pub mod state;
+pub mod target;
+pub mod telemetry;
+pub mod transcript;
+
+#[cfg(feature = "fuzz")]
+pub mod fuzz;
+
+pub use session::{Observer, ObserverError};
+pub use target::{ParseTargetError, Target};
+pub use telemetry::{AccessPointTelemetry, Addresses};

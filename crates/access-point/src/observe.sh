@@ -1,0 +1,64 @@
+# Answers each line of standard input with the state of this access point. Only reads: writes no file, changes no setting.
+# Each section begins with a line of this word and the name of the section. The word is different in each session, so that
+# no name of a network or a file can look like one.
+w=$1
+LC_ALL=C PATH=$PATH:/usr/sbin:/sbin:/usr/local/sbin
+export LC_ALL PATH
+
+# A marked line, and the output of a command.
+print() {
+    echo "$w $1"
+    shift
+    "$@" 2>/dev/null
+}
+
+# `iw` prints the queues of stations with -v, since version 4.14.
+verbose=
+iw help 2>&1 | grep -q 'station dump \[-v\]' && verbose=-v
+
+about() {
+    print uname uname -srm
+    print head head -n 60 /etc/openwrt_release /etc/os-release /tmp/sysinfo/model /proc/device-tree/model
+    print iw-version iw --version
+    print dev iw dev
+    for link in /sys/class/net/*/phy80211; do
+        [ -e "$link" ] || continue
+        name=${link%/*}
+        name=${name##*/}
+        print "driver $name" readlink "/sys/class/net/$name/device/driver"
+        print "firmware $name" ethtool -i "$name"
+    done
+    print sqm uci -q show sqm
+}
+
+sample() {
+    print head head -n 2000 /proc/uptime /proc/stat /proc/net/softnet_stat /proc/meminfo /proc/net/arp "/proc/$PPID/stat" \
+        /sys/kernel/debug/ieee80211/phy*/netdev:*/stations/*/airtime \
+        /sys/kernel/debug/ieee80211/phy*/netdev:*/stations/*/aql \
+        /sys/kernel/debug/ieee80211/phy*/netdev:*/stations/*/aqm
+    seen=' '
+    for link in /sys/class/net/*/phy80211; do
+        [ -e "$link" ] || continue
+        name=${link%/*}
+        name=${name##*/}
+        print "stations $name" iw dev "$name" station dump $verbose
+        read -r phy <"$link/index"
+        case $seen in
+        *" $phy "*) ;;
+        *) print "survey $name" iw dev "$name" survey dump ;;
+        esac
+        seen="$seen$phy "
+    done
+    print tc tc -s -j qdisc
+    print times times
+}
+
+echo "$w hello"
+while read -r request; do
+    case $request in
+    about) about ;;
+    sample) sample ;;
+    *) exit ;;
+    esac
+    echo "$w end $request"
+done

@@ -1,0 +1,171 @@
+//! The address of an access point that is observed.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// An access point that is observed: its name in the run, and how the SSH client reaches it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// Name in the run.
+    pub name: String,
+    /// Destination for the SSH client: `root@192.168.1.1` or `ssh://root@192.168.1.1:2222`.
+    pub destination: String,
+}
+
+/// The text is no address of an access point.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no address of an access point: write it as ssh://root@192.168.1.1, or NAME=ssh://root@192.168.1.1")]
+pub struct ParseTargetError(String);
+
+impl Target {
+    /// An access point of that name at an address such as `ssh://root@192.168.1.1`.
+    ///
+    /// # Errors
+    /// If the text is no such address.
+    pub fn named(name: &str, address: &str) -> Result<Target, ParseTargetError> {
+        let destination = destination(address).ok_or_else(|| ParseTargetError(address.to_owned()))?;
+        Ok(Target {
+            name: name.to_owned(),
+            destination,
+        })
+    }
+}
+
+/// `ssh://[USER@]HOST[:PORT]` (draft-ietf-secsh-scp-sftp-ssh-uri, as in ssh(1)), without the scheme if it has no port.
+fn destination(address: &str) -> Option<String> {
+    let rest = address.strip_prefix("ssh://")?;
+    let rest = rest.strip_suffix('/').unwrap_or(rest);
+    let (user, host) = match rest.rsplit_once('@') {
+        Some((user, host)) => (Some(user), host),
+        None => (None, rest),
+    };
+    let is_word = |text: &str| !text.is_empty() && !text.starts_with('-') && text.chars().all(is_plain);
+    let host_end = host.rfind(']').map_or(0, |at| at + 1);
+    let (name, port) = match host[host_end..].split_once(':') {
+        Some((before, port)) => (&host[..host_end + before.len()], Some(port)),
+        None => (host, None),
+    };
+    let bare = name.strip_prefix('[').and_then(|name| name.strip_suffix(']'));
+    let is_valid = user.is_none_or(|user| is_word(user) && !user.contains(':'))
+        && match bare {
+            Some(bare) => bare.parse::<std::net::Ipv6Addr>().is_ok(),
+            None => is_word(name) && !name.contains(':'),
+        }
+        && port.is_none_or(|port| port.parse::<u16>().is_ok_and(|port| port > 0));
+    if !is_valid {
+        return None;
+    }
+    Some(match port {
+        Some(_) => format!("ssh://{rest}"),
+        None => match (user, bare) {
+            (Some(user), Some(bare)) => format!("{user}@{bare}"),
+            (None, Some(bare)) => bare.to_owned(),
+            _ => rest.to_owned(),
+        },
+    })
+}
+
+/// Characters of users and hosts. A shell and the SSH client give them no other meaning.
+fn is_plain(character: char) -> bool {
+    character.is_ascii_alphanumeric() || matches!(character, '.' | '-' | '_' | ':' | '%')
+}
+
+impl FromStr for Target {
+    type Err = ParseTargetError;
+
+    /// `ssh://root@192.168.1.1`, whose name is its host, or `NAME=ssh://root@192.168.1.1`.
+    fn from_str(text: &str) -> Result<Target, ParseTargetError> {
+        let wrong = || ParseTargetError(text.to_owned());
+        match text.split_once('=') {
+            Some((name, address)) => {
+                let is_name = !name.is_empty()
+                    && name.len() <= 64
+                    && name
+                        .chars()
+                        .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'));
+                is_name.then(|| Target::named(name, address)).ok_or_else(wrong)?
+            }
+            None => {
+                let target = Target::named("", text)?;
+                let host = target.destination.trim_start_matches("ssh://");
+                let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+                Ok(Target {
+                    name: host.to_owned(),
+                    ..target
+                })
+            }
+        }
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}={}", self.name, self.address())
+    }
+}
+
+impl Target {
+    /// The address with its scheme.
+    #[must_use]
+    pub fn address(&self) -> String {
+        if self.destination.starts_with("ssh://") {
+            return self.destination.clone();
+        }
+        match self.destination.rsplit_once('@') {
+            Some((user, host)) if host.contains(':') => format!("ssh://{user}@[{host}]"),
+            None if self.destination.contains(':') => format!("ssh://[{}]", self.destination),
+            _ => format!("ssh://{}", self.destination),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_has_a_user_a_host_and_a_port() {
+        for (text, name, destination) in [
+            ("ssh://root@192.168.1.1", "192.168.1.1", "root@192.168.1.1"),
+            ("ssh://openwrt", "openwrt", "openwrt"),
+            ("ssh://openwrt.lan/", "openwrt.lan", "openwrt.lan"),
+            ("hall=ssh://root@192.168.1.1", "hall", "root@192.168.1.1"),
+            ("hall=ssh://root@ap:2222", "hall", "ssh://root@ap:2222"),
+            ("ap=ssh://root@[fe80::1%eth0]", "ap", ""),
+            ("ap=ssh://root@[fd00::1]", "ap", "root@fd00::1"),
+            ("ap=ssh://root@[fd00::1]:22", "ap", "ssh://root@[fd00::1]:22"),
+        ] {
+            match text.parse::<Target>() {
+                Ok(target) => {
+                    assert_eq!((target.name.as_str(), target.destination.as_str()), (name, destination));
+                    assert_eq!(target.to_string().parse(), Ok(target), "{text}");
+                }
+                Err(_) => assert_eq!(destination, "", "{text}"),
+            }
+        }
+    }
+
+    #[test]
+    fn other_texts_are_no_addresses() {
+        for text in [
+            "",
+            "192.168.1.1",
+            "http://192.168.1.1",
+            "ssh://",
+            "ssh://-oProxyCommand=reboot",
+            "ssh://root@-x",
+            "ssh://root@a b",
+            "ssh://root@a;reboot",
+            "ssh://root:secret@a",
+            "ssh://a:0",
+            "ssh://a:70000",
+            "ssh://a:22:22",
+            "=ssh://a",
+            "a b=ssh://a",
+            "ssh://[fd00::1",
+            "ssh://[x]",
+        ] {
+            assert!(text.parse::<Target>().is_err(), "{text}");
+        }
+    }
+}

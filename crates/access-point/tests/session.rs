@@ -1,0 +1,176 @@
+//! Sessions with a shell of this machine, and with peers that do not behave.
+
+use netburn_access_point::session::Client;
+use netburn_access_point::{Addresses, Observer};
+use netburn_record::{AccessPointEvent, Detail, Observable, ObservedRow, Row};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// Time limit for what must happen at some time.
+const LONG: Duration = Duration::from_secs(60);
+
+/// A client that runs `script` in a shell of this machine, with the command of the session as $1.
+fn client(script: &str) -> Client {
+    let script = script.to_owned();
+    Box::new(move |remote| {
+        let mut command = Command::new("sh");
+        command.args(["-c", &script, "sh", remote]);
+        Ok(command)
+    })
+}
+
+/// Rows of an observer until `is_enough`.
+fn rows(client: Client, is_enough: impl Fn(&[Row]) -> bool) -> Vec<Row> {
+    let mut observer = Observer::start_over("hall", Addresses::default(), client).unwrap();
+    observer.begin(Instant::now());
+    let until = Instant::now() + LONG;
+    let mut rows = Vec::new();
+    while !is_enough(&rows) {
+        assert!(Instant::now() < until, "not in time: {rows:?}");
+        rows.extend(observer.rows());
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    rows
+}
+
+fn observed(rows: &[Row], quantity: Observable) -> Vec<&ObservedRow> {
+    rows.iter()
+        .filter_map(|row| match row {
+            Row::Observed(row) => (row.quantity == quantity).then_some(row),
+            _ => None,
+        })
+        .collect()
+}
+
+fn events(rows: &[Row]) -> Vec<&AccessPointEvent> {
+    rows.iter()
+        .filter_map(|row| match row {
+            Row::Event(event) => match &event.detail {
+                Detail::AccessPoint(event) => Some(&**event),
+                _ => None,
+            },
+            _ => None,
+        })
+        .collect()
+}
+
+/// The first reason for which the access point is not observed.
+fn reason(script: &str) -> String {
+    let is_lost = |event: &&AccessPointEvent| matches!(event, AccessPointEvent::Lost { .. });
+    let rows = rows(client(script), |rows| events(rows).iter().any(is_lost));
+    match events(&rows).into_iter().find(is_lost) {
+        Some(AccessPointEvent::Lost { reason, .. }) => reason.clone(),
+        _ => panic!("{rows:?}"),
+    }
+}
+
+#[test]
+fn a_shell_reports_its_machine() {
+    let rows = rows(client("eval \"$1\""), |rows| {
+        observed(rows, Observable::ObserverResponse).len() >= 3
+    });
+    let [AccessPointEvent::Described { name, facts }] = events(&rows)[..] else {
+        panic!("{rows:?}");
+    };
+    assert_eq!(name, "hall");
+    assert!(facts["kernel"].starts_with("Linux "), "{facts:?}");
+    assert!(facts.contains_key("system"), "{facts:?}");
+    assert!(
+        observed(&rows, Observable::MemoryAvailable)
+            .iter()
+            .all(|row| row.value > 0)
+    );
+    for row in observed(&rows, Observable::ProcessorBusy) {
+        assert!((0..=1_000_000).contains(&row.value), "{row:?}");
+    }
+    // Some kernels count processor time in steps of 10 ms.
+    for row in observed(&rows, Observable::ObserverProcessor) {
+        assert!((0..row.span.as_nanos() as i64).contains(&row.value), "{row:?}");
+    }
+}
+
+#[test]
+fn nothing_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = format!(
+        "cd {} && HOME=$PWD TMPDIR=$PWD && export HOME TMPDIR && eval \"$1\"",
+        folder.path().display()
+    );
+    rows(client(&script), |rows| {
+        observed(rows, Observable::ObserverResponse).len() >= 2
+    });
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_missing_program_is_no_error() {
+    // Only the shell and the programs that read the session's program.
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["sh", "dd"] {
+        std::os::unix::fs::symlink(format!("/bin/{name}"), folder.path().join(name)).unwrap();
+    }
+    // The program extends the path, so that the folders of the system must not exist for it: it runs builtins only.
+    let script = format!("PATH={}; export PATH; eval \"$1\"", folder.path().display());
+    let rows = rows(client(&script), |rows| {
+        observed(rows, Observable::ObserverResponse).len() >= 2
+    });
+    assert!(!observed(&rows, Observable::ObserverProcessor).is_empty());
+}
+
+#[test]
+fn a_refused_login_has_the_message_of_the_client() {
+    let reason = reason("echo 'root@hall: Permission denied (publickey).' >&2; exit 255");
+    assert_eq!(
+        reason,
+        "the connection ended (root@hall: Permission denied (publickey))"
+    );
+}
+
+#[test]
+fn another_shell_is_no_access_point() {
+    let reason = reason("echo 'bad command name sh (line 1 column 1)'; exit 1");
+    assert_eq!(reason, "the connection ended");
+}
+
+#[test]
+fn a_flood_ends_the_session() {
+    assert_eq!(reason("yes"), "it sent more than 1 MiB for one sample");
+    assert_eq!(
+        reason("tr '\\0' x </dev/zero"),
+        "it sent more than 1 MiB for one sample"
+    );
+}
+
+#[test]
+fn a_session_that_ends_begins_again() {
+    // The first connection ends in the middle of a line of its second answer.
+    let folder = tempfile::tempdir().unwrap();
+    let mark = folder.path().join("second");
+    let mark = mark.display();
+    let script =
+        format!("if [ -e {mark} ]; then eval \"$1\"; else : >{mark}; timeout 2 sh -c \"$1\"; printf netburn-; fi");
+    let is_back = |event: &&AccessPointEvent| matches!(event, AccessPointEvent::Returned { .. });
+    let rows = rows(client(&script), |rows| events(rows).iter().any(is_back));
+    let names = events(&rows).into_iter().map(|event| match event {
+        AccessPointEvent::Described { .. } => "described",
+        AccessPointEvent::Lost { .. } => "lost",
+        AccessPointEvent::Returned { .. } => "returned",
+        _ => "other",
+    });
+    let names: Vec<_> = names.collect();
+    assert!(
+        names.ends_with(&["lost", "returned"]) || names == ["lost", "returned", "described"],
+        "{names:?}"
+    );
+}
+
+#[test]
+fn a_silent_peer_does_not_delay_the_end() {
+    let mut observer = Observer::start_over("hall", Addresses::default(), client("sleep 1000")).unwrap();
+    observer.begin(Instant::now());
+    std::thread::sleep(Duration::from_millis(300));
+    let began = Instant::now();
+    assert_eq!(observer.rows(), []);
+    drop(observer);
+    assert!(began.elapsed() < Duration::from_secs(10));
+}

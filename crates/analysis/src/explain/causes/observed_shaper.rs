@@ -1,0 +1,58 @@
+//! A shaper of an observed access point that limits the stations.
+
+use super::{Cause, Kind, list, severity, worst_symptom};
+use crate::explain::facts::RunFacts;
+use crate::format::{mbps, percent};
+
+/// Share of its rate at which a shaper is full. The rest is framing, and the bins at the ends of a transfer.
+const FULL: f64 = 0.85;
+
+/// Condition under which the rule names its cause.
+pub(super) fn criterion() -> String {
+    format!(
+        "simulate, lab: a simulation without the cause shows it. fleet with an observed access point: a queue with a shaper sent \
+         {} of its rate or more while goals were missed, and dropped or marked packets.",
+        percent(FULL)
+    )
+}
+
+pub(super) fn find(facts: &RunFacts<'_>, _: &[Cause]) -> Vec<Cause> {
+    let mut causes = Vec::new();
+    for (name, access_point) in &facts.evidence.access_points {
+        let stations = facts.degraded_at(access_point);
+        let mask = facts.bad_bins(&stations);
+        let names = facts.names(stations.iter().copied());
+        for (queue, seen) in &access_point.queues {
+            let Some(rate) = seen.rate.filter(|rate| *rate > 0 && !names.is_empty()) else {
+                continue;
+            };
+            let sum = seen.sum(&mask);
+            if sum.bps() < FULL * rate as f64 || sum.drops + sum.marks == 0 {
+                continue;
+            }
+            causes.push(Cause {
+                kind: Kind::Shaper,
+                severity: severity(facts, stations.iter().copied()),
+                title: format!(
+                    "The shaper of {name} ({queue}, {} Mbit/s) is full, which delays {}",
+                    mbps(rate as f64 / 1e6),
+                    list(&names)
+                ),
+                evidence: format!(
+                    "It sent {} Mbit/s while goals were missed, dropped {} packets and marked {}.{}",
+                    mbps(sum.bps() / 1e6),
+                    sum.drops,
+                    sum.marks,
+                    worst_symptom(facts, &stations)
+                ),
+                advice: "If the line is faster, raise the rate to 90 or 95 % of the line. Otherwise the line is too slow for all \
+                         that runs at the same time: limit the transfers, or give each device its share (`triple-isolate`, the \
+                         default of CAKE)."
+                    .to_owned(),
+                stations: names.clone(),
+                by: vec![name.clone()],
+            });
+        }
+    }
+    causes
+}

@@ -1,0 +1,334 @@
+//! Reports of observed access points.
+
+use super::{Evidence, OF_RATE};
+use netburn_record::aggregate::{Bucketed, Buckets};
+use netburn_record::{Bssid, Observable, ObservedRow};
+use std::collections::BTreeMap;
+
+/// Maximum number of devices of a radio, and of radios and queues. Further ones are ignored.
+const MAX_DEVICES: usize = 512;
+const MAX_PARTS: usize = 256;
+
+/// Evidence about an observed access point.
+#[derive(Debug, Clone)]
+pub(in crate::explain) struct ApEvidence {
+    /// Radios by interface.
+    pub(in crate::explain) radios: BTreeMap<String, RadioEvidence>,
+    /// Queues by name.
+    pub(in crate::explain) queues: BTreeMap<String, QueueEvidence>,
+    pub(in crate::explain) host: Bucketed<HostBin>,
+}
+
+/// Evidence about a radio.
+#[derive(Debug, Clone)]
+pub(in crate::explain) struct RadioEvidence {
+    pub(in crate::explain) frequency_mhz: Option<u32>,
+    /// True if its driver reports airtime. Otherwise it is estimated from bytes and rates.
+    pub(in crate::explain) has_airtime: bool,
+    /// Use of its channel.
+    pub(in crate::explain) survey: Bucketed<SurveyBin>,
+    /// Devices on it, by address.
+    pub(in crate::explain) devices: BTreeMap<Bssid, DeviceEvidence>,
+}
+
+/// Use of a radio's channel in one bin, in ns.
+#[derive(Debug, Clone, Copy, Default)]
+pub(in crate::explain) struct SurveyBin {
+    on_channel: u64,
+    busy: u64,
+}
+
+/// Evidence about a device on a radio.
+#[derive(Debug, Clone)]
+pub(in crate::explain) struct DeviceEvidence {
+    /// Its number in the plan; `None` if it takes no part in the run.
+    pub(in crate::explain) station: Option<usize>,
+    /// Rates of the last frames to and from it, in bit/s.
+    rates: [Option<u64>; 2],
+    bins: Bucketed<DeviceBin>,
+}
+
+/// Airtime to and from a device in one bin, in ns.
+#[derive(Debug, Clone, Copy, Default)]
+struct DeviceBin {
+    reported: [u64; 2],
+    estimated: [u64; 2],
+    /// Packets that waited for it at the end of each sample, and number of samples.
+    queued: (u64, u64),
+}
+
+/// Evidence about a queue.
+#[derive(Debug, Clone)]
+pub(in crate::explain) struct QueueEvidence {
+    /// Rate of its shaper in bit/s.
+    pub(in crate::explain) rate: Option<u64>,
+    bins: Bucketed<QueueBin>,
+}
+
+/// Work of a queue in one bin.
+#[derive(Debug, Clone, Copy, Default)]
+pub(in crate::explain) struct QueueBin {
+    /// Bytes that it sent, and the time that they cover, in ns.
+    pub(in crate::explain) sent: u64,
+    pub(in crate::explain) span: u64,
+    pub(in crate::explain) drops: u64,
+    pub(in crate::explain) marks: u64,
+}
+
+/// Use of the processors of an access point in one bin: the sum of the shares in millionths, and the number of samples.
+#[derive(Debug, Clone, Copy, Default)]
+pub(in crate::explain) struct HostBin {
+    pub(in crate::explain) busy: (u64, u64),
+    pub(in crate::explain) softnet_dropped: u64,
+}
+
+impl ApEvidence {
+    fn new(buckets: Buckets) -> ApEvidence {
+        ApEvidence {
+            radios: BTreeMap::new(),
+            queues: BTreeMap::new(),
+            host: Bucketed::new(buckets),
+        }
+    }
+
+    fn add(&mut self, row: &ObservedRow, station: Option<usize>, buckets: Buckets) {
+        // An increase belongs to the time before the sample.
+        let middle = row.at.as_nanos().saturating_sub((row.span.as_nanos() / 2) as i64);
+        let value = u64::try_from(row.value).unwrap_or(0);
+        match (&row.part, row.address, row.quantity) {
+            (None, _, _) => self.add_to_host(row.quantity, middle, value),
+            (Some(part), Some(address), _) => {
+                if let Some(device) = self.device(part, address, station, buckets) {
+                    device.add(row.quantity, middle, value);
+                }
+                let is_airtime = matches!(row.quantity, Observable::AirtimeDown | Observable::AirtimeUp);
+                if is_airtime && let Some(radio) = self.radios.get_mut(part) {
+                    radio.has_airtime |= value > 0;
+                }
+            }
+            (Some(part), None, Observable::Frequency | Observable::OnChannel | Observable::Busy) => {
+                if let Some(radio) = self.radio(part, buckets) {
+                    radio.add(row.quantity, middle, value);
+                }
+            }
+            (
+                Some(part),
+                None,
+                Observable::QueueSent | Observable::ShaperRate | Observable::QueueDrops | Observable::QueueMarks,
+            ) => {
+                if let Some(queue) = self.queue(part, buckets) {
+                    queue.add(row, middle, value);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn add_to_host(&mut self, quantity: Observable, at: i64, value: u64) {
+        let Some(bin) = self.host.bucket(at) else { return };
+        match quantity {
+            Observable::ProcessorBusy => bin.busy = (bin.busy.0.saturating_add(value), bin.busy.1 + 1),
+            Observable::SoftnetDropped => bin.softnet_dropped = bin.softnet_dropped.saturating_add(value),
+            _ => {}
+        }
+    }
+
+    fn queue(&mut self, part: &str, buckets: Buckets) -> Option<&mut QueueEvidence> {
+        if self.queues.len() >= MAX_PARTS && !self.queues.contains_key(part) {
+            return None;
+        }
+        let queue = self.queues.entry(part.to_owned());
+        Some(queue.or_insert_with(|| QueueEvidence {
+            rate: None,
+            bins: Bucketed::new(buckets),
+        }))
+    }
+
+    fn radio(&mut self, part: &str, buckets: Buckets) -> Option<&mut RadioEvidence> {
+        if self.radios.len() >= MAX_PARTS && !self.radios.contains_key(part) {
+            return None;
+        }
+        let radio = self.radios.entry(part.to_owned());
+        Some(radio.or_insert_with(|| RadioEvidence {
+            frequency_mhz: None,
+            has_airtime: false,
+            survey: Bucketed::new(buckets),
+            devices: BTreeMap::new(),
+        }))
+    }
+
+    fn device(
+        &mut self,
+        part: &str,
+        address: Bssid,
+        station: Option<usize>,
+        buckets: Buckets,
+    ) -> Option<&mut DeviceEvidence> {
+        let radio = self.radio(part, buckets)?;
+        if radio.devices.len() >= MAX_DEVICES && !radio.devices.contains_key(&address) {
+            return None;
+        }
+        let device = radio.devices.entry(address).or_insert_with(|| DeviceEvidence {
+            station,
+            rates: [None; 2],
+            bins: Bucketed::new(buckets),
+        });
+        // The access point may learn the address of a station after the first samples.
+        device.station = station.or(device.station);
+        Some(device)
+    }
+
+    /// Mean use of the processors in the bins of a mask, 0 to 1, and packets that they dropped; `None` if unknown.
+    pub(in crate::explain) fn processors(&self, mask: &[bool]) -> Option<(f64, u64)> {
+        let wanted = self.host.values().iter().zip(mask).filter(|(_, wanted)| **wanted);
+        let (mut sum, mut count, mut dropped) = (0_u64, 0_u64, 0_u64);
+        for (bin, _) in wanted {
+            sum = sum.saturating_add(bin.busy.0);
+            count = count.saturating_add(bin.busy.1);
+            dropped = dropped.saturating_add(bin.softnet_dropped);
+        }
+        (count > 0).then(|| (sum as f64 / count as f64 / 1e6, dropped))
+    }
+}
+
+impl RadioEvidence {
+    fn add(&mut self, quantity: Observable, at: i64, value: u64) {
+        if quantity == Observable::Frequency {
+            self.frequency_mhz = u32::try_from(value).ok();
+            return;
+        }
+        let Some(bin) = self.survey.bucket(at) else { return };
+        match quantity {
+            Observable::OnChannel => bin.on_channel = bin.on_channel.saturating_add(value),
+            _ => bin.busy = bin.busy.saturating_add(value),
+        }
+    }
+
+    /// Share of the time in the bins of a mask in which the channel was busy; `None` if the driver has no survey.
+    pub(in crate::explain) fn busy(&self, mask: &[bool]) -> Option<f64> {
+        let wanted = self.survey.values().iter().zip(mask).filter(|(_, wanted)| **wanted);
+        let (busy, all) = wanted.fold((0_u64, 0_u64), |(busy, all), (bin, _)| {
+            (busy.saturating_add(bin.busy), all.saturating_add(bin.on_channel))
+        });
+        (all > 0).then(|| busy as f64 / all as f64)
+    }
+
+    /// Airtime in ns to and from a device in the bins of a mask: reported, or else estimated.
+    pub(in crate::explain) fn airtime(&self, device: &DeviceEvidence, mask: &[bool]) -> [u64; 2] {
+        let mut sum = [0_u64; 2];
+        for (bin, _) in device.bins.values().iter().zip(mask).filter(|(_, wanted)| **wanted) {
+            let of = if self.has_airtime { bin.reported } else { bin.estimated };
+            sum = [sum[0].saturating_add(of[0]), sum[1].saturating_add(of[1])];
+        }
+        sum
+    }
+
+    /// Airtime in ns of all devices in the bins of a mask.
+    pub(in crate::explain) fn all_airtime(&self, mask: &[bool]) -> u64 {
+        let devices = self.devices.values().flat_map(|device| self.airtime(device, mask));
+        devices.fold(0, u64::saturating_add)
+    }
+}
+
+impl DeviceEvidence {
+    fn add(&mut self, quantity: Observable, at: i64, value: u64) {
+        let (down, up) = (0, 1);
+        match quantity {
+            Observable::RateDown => self.rates[down] = Some(value),
+            Observable::RateUp => self.rates[up] = Some(value),
+            Observable::AirtimeDown => self.reported(at, down, value),
+            Observable::AirtimeUp => self.reported(at, up, value),
+            Observable::BytesDown => self.estimated(at, down, value),
+            Observable::BytesUp => self.estimated(at, up, value),
+            Observable::QueuedPackets => {
+                if let Some(bin) = self.bins.bucket(at) {
+                    bin.queued = (bin.queued.0.saturating_add(value), bin.queued.1 + 1);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn reported(&mut self, at: i64, direction: usize, value: u64) {
+        if let Some(bin) = self.bins.bucket(at) {
+            bin.reported[direction] = bin.reported[direction].saturating_add(value);
+        }
+    }
+
+    /// Estimates the airtime of bytes from the rate of the last frame.
+    fn estimated(&mut self, at: i64, direction: usize, bytes: u64) {
+        let Some(rate) = self.rates[direction].filter(|rate| *rate > 0) else {
+            return;
+        };
+        let took = (bytes as f64 * 8e9 / (rate as f64 * OF_RATE)) as u64;
+        if let Some(bin) = self.bins.bucket(at) {
+            bin.estimated[direction] = bin.estimated[direction].saturating_add(took);
+        }
+    }
+}
+
+impl QueueEvidence {
+    fn add(&mut self, row: &ObservedRow, at: i64, value: u64) {
+        if row.quantity == Observable::ShaperRate {
+            self.rate = Some(value);
+            return;
+        }
+        let Some(bin) = self.bins.bucket(at) else { return };
+        match row.quantity {
+            Observable::QueueSent => {
+                bin.sent = bin.sent.saturating_add(value);
+                bin.span = bin.span.saturating_add(row.span.as_nanos());
+            }
+            Observable::QueueDrops => bin.drops = bin.drops.saturating_add(value),
+            _ => bin.marks = bin.marks.saturating_add(value),
+        }
+    }
+
+    /// Work of the queue in the bins of a mask.
+    pub(in crate::explain) fn sum(&self, mask: &[bool]) -> QueueBin {
+        let mut sum = QueueBin::default();
+        for (bin, _) in self.bins.values().iter().zip(mask).filter(|(_, wanted)| **wanted) {
+            sum.sent = sum.sent.saturating_add(bin.sent);
+            sum.span = sum.span.saturating_add(bin.span);
+            sum.drops = sum.drops.saturating_add(bin.drops);
+            sum.marks = sum.marks.saturating_add(bin.marks);
+        }
+        sum
+    }
+}
+
+impl QueueBin {
+    /// Mean rate in bit/s; 0 if unknown.
+    pub(in crate::explain) fn bps(&self) -> f64 {
+        self.sent as f64 * 8e9 / self.span.max(1) as f64
+    }
+}
+
+/// Maximum number of access points. Further ones are ignored.
+const MAX_ACCESS_POINTS: usize = 64;
+
+impl Evidence {
+    /// Adds a value of an observed access point.
+    pub(super) fn observed(&mut self, row: &ObservedRow) {
+        let name = &*row.access_point;
+        if self.access_points.len() >= MAX_ACCESS_POINTS && !self.access_points.contains_key(name) {
+            return;
+        }
+        let buckets = self.buckets;
+        let station = row
+            .station
+            .map(usize::from)
+            .filter(|station| *station < self.stations.len());
+        let access_point = self.access_points.entry(name.to_owned());
+        access_point
+            .or_insert_with(|| ApEvidence::new(buckets))
+            .add(row, station, buckets);
+    }
+
+    /// All radios of observed access points.
+    pub(in crate::explain) fn observed_radios(&self) -> impl Iterator<Item = &RadioEvidence> {
+        self.access_points
+            .values()
+            .flat_map(|access_point| access_point.radios.values())
+    }
+}
