@@ -3,6 +3,7 @@
 //! Each test has its own directory and leaves no process. Tests take seconds and use low rates, so that concurrent ones
 //! don't disturb each other. Assertions concern the data, not the speed of the machine.
 
+mod access_point;
 mod captures;
 mod exporting;
 mod fetching;
