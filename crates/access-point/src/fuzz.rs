@@ -3,7 +3,7 @@
 use crate::snapshot::{Snapshot, describe, radios};
 use crate::telemetry::{AccessPointTelemetry, Addresses};
 use crate::transcript::{Answer, Transcript};
-use netburn_record::{Detail, Observable, Row};
+use netburn_record::{AccessPointEvent, Detail, Observable, Row};
 use netburn_units::{Duration, Instant};
 
 /// The word of the session.
@@ -36,12 +36,23 @@ fn law(row: &Row) {
     match row {
         Row::Observed(row) => {
             assert!(row.span.is_zero() || row.value >= 0, "{row:?}");
+            let part = row.part.as_deref().unwrap_or_default();
+            assert!(!part.contains(char::is_control) && part.len() <= 100, "{row:?}");
             let is_share = matches!(row.quantity, Observable::ProcessorBusy | Observable::ProcessorSoftirq);
             assert!(!is_share || (0..=1_000_000).contains(&row.value), "{row:?}");
         }
         Row::Event(row) => {
             assert!(matches!(row.detail, Detail::AccessPoint(_)));
             assert!(!row.detail.text().contains(char::is_control), "{row:?}");
+            if let Detail::AccessPoint(event) = &row.detail
+                && let AccessPointEvent::Described { facts, .. } = &**event
+            {
+                let texts = facts.iter().flat_map(|(topic, fact)| [topic, fact]);
+                assert!(
+                    texts.into_iter().all(|text| !text.contains(char::is_control)),
+                    "{row:?}"
+                );
+            }
         }
         row => panic!("no row of an access point: {row:?}"),
     }

@@ -13,6 +13,7 @@
 //! - [`target`] – the address of an access point.
 //! - `parse` – the output of each program and file.
 
+mod names;
 mod parse;
 pub mod session;
 pub mod snapshot;

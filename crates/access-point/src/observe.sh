@@ -5,9 +5,14 @@ w=$1
 LC_ALL=C PATH=$PATH:/usr/sbin:/sbin:/usr/local/sbin
 export LC_ALL PATH
 
+# A marked line. Some files end without a newline.
+mark() {
+    printf '\n%s %s\n' "$w" "$1"
+}
+
 # A marked line, and the output of a command.
 print() {
-    echo "$w $1"
+    mark "$1"
     shift
     "$@" 2>/dev/null
 }
@@ -18,7 +23,7 @@ iw help 2>&1 | grep -q 'station dump \[-v\]' && verbose=-v
 
 about() {
     print uname uname -srm
-    print head head -n 60 /etc/openwrt_release /etc/os-release /tmp/sysinfo/model /proc/device-tree/model
+    print head head -n 60 /tmp/sysinfo/model /proc/device-tree/model /etc/openwrt_release /etc/os-release
     print iw-version iw --version
     print dev iw dev
     for link in /sys/class/net/*/phy80211; do
@@ -53,12 +58,12 @@ sample() {
     print times times
 }
 
-echo "$w hello"
+mark hello
 while read -r request; do
     case $request in
     about) about ;;
     sample) sample ;;
     *) exit ;;
     esac
-    echo "$w end $request"
+    mark "end $request"
 done

@@ -1,5 +1,6 @@
 //! One answer of an access point as values.
 
+use crate::names::is_interface;
 use crate::parse::{debugfs, iw, procfs, shell, tc};
 use crate::state::{Processor, QueueState, Softnet, StationState, SurveyState};
 use crate::transcript::Answer;
@@ -35,10 +36,20 @@ impl Snapshot {
     #[must_use]
     pub fn from_answer(answer: &Answer) -> Snapshot {
         let mut snapshot = Snapshot::default();
-        for (interface, text) in answer.named("stations") {
-            snapshot.stations.extend(iw::stations(interface, text));
+        for (interface, text) in answer
+            .named("stations")
+            .filter(|(interface, _)| is_interface(interface))
+        {
+            let room = MAX_STATIONS - snapshot.stations.len();
+            snapshot
+                .stations
+                .extend(iw::stations(interface, text).into_iter().take(room));
         }
-        for (interface, text) in answer.named("survey") {
+        for (interface, text) in answer
+            .named("survey")
+            .filter(|(interface, _)| is_interface(interface))
+            .take(MAX_RADIOS)
+        {
             snapshot.surveys.extend(iw::surveys(interface, text));
         }
         let mut server = None;
@@ -59,6 +70,11 @@ impl Snapshot {
     }
 }
 
+/// Most stations of a sample.
+const MAX_STATIONS: usize = 512;
+/// Most radios of a sample.
+const MAX_RADIOS: usize = 64;
+
 /// Longest fact in characters.
 const MAX_FACT: usize = 200;
 /// Most facts.
@@ -69,10 +85,15 @@ const MAX_FACTS: usize = 200;
 pub fn describe(answer: &Answer) -> BTreeMap<String, String> {
     let mut facts = BTreeMap::new();
     let mut add = |topic: String, fact: &str| {
-        let fact = fact.trim_matches(|c: char| c.is_whitespace() || c == '\0');
+        let fact = fact.trim_start().split(['\0', '\n']).next().unwrap_or("").trim();
+        let plain = |text: &str| {
+            text.chars()
+                .filter(|c| !c.is_control())
+                .take(MAX_FACT)
+                .collect::<String>()
+        };
         if !fact.is_empty() && facts.len() < MAX_FACTS {
-            let plain = fact.chars().filter(|c| !c.is_control()).take(MAX_FACT);
-            facts.insert(topic, plain.collect());
+            facts.entry(plain(&topic)).or_insert_with(|| plain(fact));
         }
     };
     add("kernel".to_owned(), answer.text("uname"));
@@ -92,7 +113,8 @@ pub fn describe(answer: &Answer) -> BTreeMap<String, String> {
         });
         add("system".to_owned(), line.unwrap_or("").trim_matches(['"', '\'']));
     }
-    for device in iw::devices(answer.text("dev")) {
+    let devices = iw::devices(answer.text("dev")).into_iter();
+    for device in devices.filter(|device| is_interface(&device.name)) {
         for (topic, fact) in device.facts {
             let topic = if topic == "ssid" {
                 AccessPointEvent::SSID
@@ -122,6 +144,8 @@ pub fn describe(answer: &Answer) -> BTreeMap<String, String> {
 pub fn radios(answer: &Answer) -> Vec<Radio> {
     let devices = iw::devices(answer.text("dev")).into_iter();
     devices
+        .filter(|device| is_interface(&device.name))
+        .take(MAX_RADIOS)
         .map(|device| {
             let fact = |topic: &str| {
                 device

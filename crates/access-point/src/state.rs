@@ -74,8 +74,14 @@ pub struct QueueState {
     pub name: String,
     /// Bytes that it sent.
     pub sent_bytes: u64,
-    /// Content and losses.
-    pub backlog: Backlog,
+    /// Queued bytes.
+    pub bytes: u64,
+    /// Queued packets.
+    pub packets: Option<u64>,
+    /// Dropped packets.
+    pub drops: u64,
+    /// Marked packets.
+    pub marks: Option<u64>,
     /// Mean delay of its packets in µs.
     pub delay_us: Option<u64>,
     /// Rate of its shaper in bit/s.

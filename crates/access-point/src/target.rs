@@ -65,6 +65,18 @@ fn destination(address: &str) -> Option<String> {
     })
 }
 
+/// The host of a destination, without user, port and brackets.
+fn host(destination: &str) -> &str {
+    let has_port = destination.starts_with("ssh://");
+    let rest = destination.trim_start_matches("ssh://");
+    let host = rest.rsplit_once('@').map_or(rest, |(_, host)| host);
+    let host = match host.rsplit_once(':') {
+        Some((host, _)) if has_port => host,
+        _ => host,
+    };
+    host.trim_start_matches('[').trim_end_matches(']')
+}
+
 /// Characters of users and hosts. A shell and the SSH client give them no other meaning.
 fn is_plain(character: char) -> bool {
     character.is_ascii_alphanumeric() || matches!(character, '.' | '-' | '_' | ':' | '%')
@@ -78,19 +90,13 @@ impl FromStr for Target {
         let wrong = || ParseTargetError(text.to_owned());
         match text.split_once('=') {
             Some((name, address)) => {
-                let is_name = !name.is_empty()
-                    && name.len() <= 64
-                    && name
-                        .chars()
-                        .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'));
+                let is_name = !name.is_empty() && name.len() <= 64 && name.chars().all(is_plain);
                 is_name.then(|| Target::named(name, address)).ok_or_else(wrong)?
             }
             None => {
                 let target = Target::named("", text)?;
-                let host = target.destination.trim_start_matches("ssh://");
-                let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
                 Ok(Target {
-                    name: host.to_owned(),
+                    name: host(&target.destination).to_owned(),
                     ..target
                 })
             }
@@ -129,6 +135,9 @@ mod tests {
             ("ssh://root@192.168.1.1", "192.168.1.1", "root@192.168.1.1"),
             ("ssh://openwrt", "openwrt", "openwrt"),
             ("ssh://openwrt.lan/", "openwrt.lan", "openwrt.lan"),
+            ("ssh://root@ap:2222", "ap", "ssh://root@ap:2222"),
+            ("ssh://root@[fd00::1]:22", "fd00::1", "ssh://root@[fd00::1]:22"),
+            ("ssh://[fd00::1]", "fd00::1", "fd00::1"),
             ("hall=ssh://root@192.168.1.1", "hall", "root@192.168.1.1"),
             ("hall=ssh://root@ap:2222", "hall", "ssh://root@ap:2222"),
             ("ap=ssh://root@[fe80::1%eth0]", "ap", ""),

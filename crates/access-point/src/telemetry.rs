@@ -1,12 +1,15 @@
 //! From the answers of an access point to rows of the record.
 
 use crate::snapshot::{Radio, Snapshot};
-use crate::state::{Backlog, Processor, Softnet, StationState};
+use crate::state::{Backlog, Processor, Softnet, StationState, SurveyState};
 use netburn_record::{AccessPointEvent, Bssid, EventKind, EventRow, Observable, ObservedRow, Row};
 use netburn_units::{Duration, Instant};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::IpAddr;
+
+/// Most addresses of stations of the plan.
+const MAX_KNOWN: usize = 4096;
 
 /// IP addresses from which the stations of a run connect. The neighbours of an access point show which of its stations has
 /// such an address.
@@ -70,8 +73,7 @@ impl AccessPointTelemetry {
     /// Handles the description of the access point: facts by topic, and its radios.
     pub fn handle_description(&mut self, now: Instant, facts: BTreeMap<String, String>, radios: Vec<Radio>) {
         self.radios = radios;
-        if self.lost {
-            self.lost = false;
+        if std::mem::take(&mut self.lost) && self.described {
             self.event(now, None, AccessPointEvent::Returned { name: self.name() });
         }
         if !self.described {
@@ -89,30 +91,34 @@ impl AccessPointTelemetry {
 
     /// Handles the end of a connection, or that none is possible. The reason is a clause.
     pub fn handle_lost(&mut self, now: Instant, reason: &str) {
-        if !self.lost {
-            self.lost = true;
-            self.event(
-                now,
-                None,
-                AccessPointEvent::Lost {
-                    name: self.name(),
-                    reason: reason.to_owned(),
-                },
-            );
+        if self.lost {
+            return;
         }
+        self.lost = true;
+        let (name, reason) = (self.name(), reason.to_owned());
+        let event = if self.described {
+            AccessPointEvent::Lost { name, reason }
+        } else {
+            AccessPointEvent::Unreachable { name, reason }
+        };
+        self.event(now, None, event);
     }
 
     /// Handles a sample that was taken at `now`. `response` is the time from its request to its end.
     pub fn handle_sample(&mut self, now: Instant, snapshot: Snapshot, response: Duration) {
-        for (address, mac) in &snapshot.neighbours {
-            if let Some(station) = self.addresses.station(address) {
-                self.stations.insert(*mac, station);
+        let known = snapshot.neighbours.iter();
+        let known = known.filter_map(|(address, mac)| Some((*mac, self.addresses.station(address)?)));
+        // An entry that the access point has forgotten stays, but not more than a run needs.
+        for (mac, station) in known {
+            if self.stations.len() < MAX_KNOWN || self.stations.contains_key(&mac) {
+                self.stations.insert(mac, station);
             }
         }
         let mut last = self.last.take();
         let restarted = last
             .as_ref()
-            .is_some_and(|(_, last)| snapshot.uptime_ms < last.uptime_ms);
+            .and_then(|(_, last)| snapshot.uptime_ms.zip(last.uptime_ms))
+            .is_some_and(|(now, before)| now < before);
         if restarted {
             self.event(now, None, AccessPointEvent::Restarted { name: self.name() });
             last = None;
@@ -123,7 +129,7 @@ impl AccessPointTelemetry {
         let empty = Snapshot::default();
         let before = last.as_ref().map_or(&empty, |(_, last)| last);
         if last.is_some() {
-            self.associations(now, before, &snapshot);
+            self.associations(now, before, &snapshot, span);
         }
         let mut sample = Sample {
             telemetry: self,
@@ -134,12 +140,13 @@ impl AccessPointTelemetry {
         sample.radios(before, &snapshot);
         sample.queues(before, &snapshot);
         sample.host(before, &snapshot);
-        sample.value(None, Observable::ObserverResponse, Some(clamped(response.as_nanos())));
+        // Its span is the time that the sample covers.
+        sample.row(None, Observable::ObserverResponse, span, clamped(response.as_nanos()));
         self.last = Some((now, snapshot));
     }
 
     /// Stations that joined or left an interface since the previous sample.
-    fn associations(&mut self, now: Instant, before: &Snapshot, snapshot: &Snapshot) {
+    fn associations(&mut self, now: Instant, before: &Snapshot, snapshot: &Snapshot, span: Duration) {
         let known = |snapshot: &Snapshot| -> BTreeMap<(String, Bssid), Option<u64>> {
             let key = |station: &StationState| ((station.interface.clone(), station.address), station.connected_s);
             snapshot.stations.iter().map(key).collect()
@@ -149,7 +156,10 @@ impl AccessPointTelemetry {
         for (interface, address) in all {
             let key = (interface, address);
             let (earlier, later) = (was.get(&key), is.get(&key));
-            let again = matches!((earlier, later), (Some(Some(earlier)), Some(Some(later))) if later < earlier);
+            let again = match (earlier, later) {
+                (Some(earlier), Some(later)) => is_new_association(*earlier, *later, span),
+                _ => false,
+            };
             let (interface, name) = (key.0, self.name());
             let station = self.stations.get(&address).copied();
             let address = address.to_string();
@@ -189,6 +199,16 @@ impl AccessPointTelemetry {
     }
 }
 
+/// Returns true if a station was connected for less time than has passed since it was connected for `before` seconds.
+fn is_new_association(before: Option<u64>, after: Option<u64>, span: Duration) -> bool {
+    /// The kernel rounds to seconds, at both samples.
+    const ROUNDING: u64 = 2;
+    let span = span.as_nanos() / 1_000_000_000;
+    before
+        .zip(after)
+        .is_some_and(|(before, after)| after.saturating_add(ROUNDING) < before.saturating_add(span))
+}
+
 /// A sample while its rows are made.
 struct Sample<'a> {
     telemetry: &'a mut AccessPointTelemetry,
@@ -205,7 +225,7 @@ impl Sample<'_> {
                 .stations
                 .iter()
                 .find(same)
-                .filter(|last| last.connected_s <= station.connected_s);
+                .filter(|last| !is_new_association(last.connected_s, station.connected_s, self.span));
             let subject = Some((station.interface.as_str(), Some(station.address)));
             self.value(subject, Observable::Signal, station.signal);
             self.value(subject, Observable::RateDown, station.rate_down.map(clamped));
@@ -239,7 +259,8 @@ impl Sample<'_> {
     }
 
     fn radios(&mut self, before: &Snapshot, snapshot: &Snapshot) {
-        for radio in self.telemetry.radios.clone() {
+        // Known at the beginning of a connection. A survey shows a later frequency.
+        for radio in std::mem::take(&mut self.telemetry.radios) {
             let subject = Some((radio.interface.as_str(), None));
             self.value(subject, Observable::Frequency, radio.frequency_mhz.map(i64::from));
             self.value(subject, Observable::Width, radio.width_mhz.map(i64::from));
@@ -248,26 +269,30 @@ impl Sample<'_> {
         for survey in &snapshot.surveys {
             let subject = Some((survey.interface.as_str(), None));
             self.value(subject, Observable::Noise, survey.noise);
+            self.value(subject, Observable::Frequency, Some(survey.frequency_mhz.into()));
             let last = before
                 .surveys
                 .iter()
                 .find(|last| last.interface == survey.interface && last.frequency_mhz == survey.frequency_mhz);
-            let counters = [
-                (
-                    Observable::OnChannel,
-                    last.and_then(|s| s.on_channel_ms),
-                    survey.on_channel_ms,
-                ),
-                (Observable::Busy, last.and_then(|s| s.busy_ms), survey.busy_ms),
-                (
-                    Observable::Receiving,
-                    last.and_then(|s| s.receiving_ms),
-                    survey.receiving_ms,
-                ),
-                (Observable::Sending, last.and_then(|s| s.sending_ms), survey.sending_ms),
+            // Some drivers clear their counters when they are read. Then none of them has an increase.
+            let increase = |of: fn(&SurveyState) -> Option<u64>| of(survey)?.checked_sub(last.and_then(of)?);
+            let all = [
+                (Observable::OnChannel, increase(|survey| survey.on_channel_ms)),
+                (Observable::Busy, increase(|survey| survey.busy_ms)),
+                (Observable::Receiving, increase(|survey| survey.receiving_ms)),
+                (Observable::Sending, increase(|survey| survey.sending_ms)),
             ];
-            for (quantity, before, after) in counters {
-                self.increase(subject, quantity, before, after, NANOS_PER_MILLI);
+            let [(_, on_channel), (_, busy), ..] = all;
+            if on_channel
+                .zip(busy)
+                .is_some_and(|(on_channel, busy)| busy <= on_channel)
+            {
+                let span = self.span;
+                for (quantity, gain) in all {
+                    if let Some(gain) = gain {
+                        self.row(subject, quantity, span, clamped(gain.saturating_mul(NANOS_PER_MILLI)));
+                    }
+                }
             }
         }
     }
@@ -282,7 +307,17 @@ impl Sample<'_> {
             let subject = Some((queue.name.as_str(), None));
             let sent = last.map(|last| last.sent_bytes);
             self.increase(subject, Observable::QueueSent, sent, Some(queue.sent_bytes), 1);
-            self.backlog(subject, last.map(|last| &last.backlog), &queue.backlog);
+            self.value(subject, Observable::QueuedBytes, Some(clamped(queue.bytes)));
+            self.value(subject, Observable::QueuedPackets, queue.packets.map(clamped));
+            self.increase(
+                subject,
+                Observable::QueueDrops,
+                last.map(|last| last.drops),
+                Some(queue.drops),
+                1,
+            );
+            let marks = last.and_then(|last| last.marks);
+            self.increase(subject, Observable::QueueMarks, marks, queue.marks, 1);
             self.value(subject, Observable::QueueDelay, queue.delay_us.map(nanos));
             self.value(subject, Observable::ShaperRate, queue.rate.map(clamped));
         }

@@ -56,10 +56,10 @@ fn events(rows: &[Row]) -> Vec<&AccessPointEvent> {
 
 /// The first reason for which the access point is not observed.
 fn reason(script: &str) -> String {
-    let is_lost = |event: &&AccessPointEvent| matches!(event, AccessPointEvent::Lost { .. });
+    let is_lost = |event: &&AccessPointEvent| matches!(event, AccessPointEvent::Unreachable { .. });
     let rows = rows(client(script), |rows| events(rows).iter().any(is_lost));
     match events(&rows).into_iter().find(is_lost) {
-        Some(AccessPointEvent::Lost { reason, .. }) => reason.clone(),
+        Some(AccessPointEvent::Unreachable { reason, .. }) => reason.clone(),
         _ => panic!("{rows:?}"),
     }
 }
@@ -103,13 +103,22 @@ fn nothing_is_written() {
 }
 
 #[test]
+fn the_program_has_no_redirection_to_a_file() {
+    let program = include_str!("../src/observe.sh");
+    let redirections: Vec<&str> = program.match_indices('>').map(|(at, _)| &program[at..]).collect();
+    assert!(!redirections.is_empty());
+    for to in redirections {
+        assert!(to.starts_with(">/dev/null") || to.starts_with(">&1"), "{to}");
+    }
+}
+
+#[test]
 fn a_missing_program_is_no_error() {
-    // Only the shell and the programs that read the session's program.
+    // Only the shell and dd. The program adds folders for programs of administrators, such as iw.
     let folder = tempfile::tempdir().unwrap();
     for name in ["sh", "dd"] {
         std::os::unix::fs::symlink(format!("/bin/{name}"), folder.path().join(name)).unwrap();
     }
-    // The program extends the path, so that the folders of the system must not exist for it: it runs builtins only.
     let script = format!("PATH={}; export PATH; eval \"$1\"", folder.path().display());
     let rows = rows(client(&script), |rows| {
         observed(rows, Observable::ObserverResponse).len() >= 2

@@ -106,6 +106,57 @@ fn a_virtual_access_point() {
     assert!(values(&rows, Observable::AirtimeDown).is_empty());
 }
 
+/// A session as OpenWrt on a Linksys E8450 prints it, written by hand.
+#[test]
+fn an_openwrt_router() {
+    let rows = rows(&std::fs::read_to_string(corpus().join("openwrt")).unwrap());
+    let [AccessPointEvent::Described { facts, .. }] = events(&rows)[..] else {
+        panic!("{:?}", events(&rows));
+    };
+    assert_eq!(facts["model"], "Linksys E8450 (UBI)");
+    assert_eq!(facts["system"], "OpenWrt 24.10.2 r28739-d9340319c6");
+    assert_eq!(facts["iw"], "iw version 6.9");
+    assert_eq!(facts["phy0-ap1 ssid"], "guests");
+    assert_eq!(facts["phy0-ap0 driver"], "mt798x-wmac");
+    assert_eq!(facts["sqm.eth1.download"], "85000");
+    let second = |quantity| -> Vec<i64> { values(&rows, quantity).iter().map(|row| row.value).collect() };
+    assert_eq!(second(Observable::AirtimeDown), [300_000_000; 2]);
+    assert_eq!(second(Observable::AirtimeUp), [2_000_000; 2]);
+    assert_eq!(second(Observable::AirtimePending), [100_000, 200_000, 300_000]);
+    assert_eq!(second(Observable::RetriesDown), [7; 2]);
+    assert_eq!(second(Observable::BytesDown), [1_000_000; 2]);
+    assert_eq!(second(Observable::RateDown)[0], 866_700_000);
+    assert_eq!(second(Observable::OnChannel), [1_000_000_000; 2]);
+    assert_eq!(second(Observable::Busy), [400_000_000; 2]);
+    // 80 of 110 ticks.
+    assert_eq!(second(Observable::ProcessorBusy), [727_272; 2]);
+    assert_eq!(second(Observable::SoftnetDropped), [1; 2]);
+    assert_eq!(second(Observable::ObserverProcessor), [200_000_000; 2]);
+    assert!(
+        values(&rows, Observable::Signal)
+            .iter()
+            .all(|row| row.station == Some(0))
+    );
+}
+
+/// Some drivers clear their counters when they are read (ath10k).
+#[test]
+fn a_survey_whose_counters_decrease_has_no_increase() {
+    let session = std::fs::read_to_string(corpus().join("openwrt")).unwrap();
+    let session = session.replace("channel busy time:\t\t1200 ms", "channel busy time:\t\t100 ms");
+    let rows = rows(&session);
+    assert_eq!(values(&rows, Observable::OnChannel).len(), 1);
+    assert_eq!(values(&rows, Observable::Busy).len(), 1);
+}
+
+#[test]
+fn a_missing_uptime_is_no_restart() {
+    let session = std::fs::read_to_string(corpus().join("openwrt")).unwrap();
+    let rows = rows(&session.replace("1003.00 1.00", "garbage"));
+    assert_eq!(events(&rows).len(), 1, "{:?}", events(&rows));
+    assert_eq!(values(&rows, Observable::BytesDown).len(), 2);
+}
+
 #[test]
 fn a_restart_is_an_event_and_no_increase() {
     let session = recorded();
@@ -148,14 +199,17 @@ fn a_loss_is_one_event_until_the_return() {
         telemetry.handle_lost(Instant::from_secs(second), "the connection ended");
     }
     telemetry.handle_description(Instant::from_secs(4), Default::default(), Vec::new());
+    telemetry.handle_lost(Instant::from_secs(5), "it did not answer in time");
+    telemetry.handle_description(Instant::from_secs(9), Default::default(), Vec::new());
     let rows: Vec<Row> = std::iter::from_fn(|| telemetry.poll_row()).collect();
     let texts: Vec<String> = events(&rows).iter().map(ToString::to_string).collect();
     assert_eq!(
         texts,
         [
-            "access point hall is no longer observed: the connection ended",
-            "access point hall is observed again",
-            "access point hall"
+            "access point hall can't be observed: the connection ended",
+            "access point hall",
+            "access point hall is no longer observed: it did not answer in time",
+            "access point hall is observed again"
         ]
     );
 }

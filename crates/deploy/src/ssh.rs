@@ -186,9 +186,22 @@ pub fn session(host: &str, config: Option<&Path>, remote: &str) -> Result<Comman
     if let Some(config) = config {
         command.arg("-F").arg(config);
     }
-    command.args(["-T", "-x", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10"]);
+    // A user's master connection is used, but this session does not become one, because it ends with the run.
+    command.args([
+        "-T",
+        "-x",
+        "-o",
+        "BatchMode=yes",
+        "-o",
+        "ConnectTimeout=10",
+        "-o",
+        "ControlMaster=no",
+    ]);
     command.args(["-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=2"]);
     command.arg("--").arg(host).arg(remote);
+    // An interrupt from the terminal goes to the whole process group, and must not end the session before the run.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
     Ok(command)
 }
 

@@ -93,6 +93,10 @@ fn announced(changes: &Changes, on: Option<EnvironmentArg>) -> Result<(Plan, Cho
 /// The environment of that name. A fleet needs the options of the command line.
 pub(crate) fn environment(chosen: Chosen, args: Option<&RunArgs>) -> Result<Box<dyn RunEnvironment>, CliError> {
     let program = program()?;
+    if chosen.environment != Environment::Fleet && args.is_some_and(|args| !args.observed.access_points.is_empty()) {
+        let text = "--access-point observes real access points, so it needs --on fleet".to_owned();
+        return Err(CliError::Usage(text));
+    }
     Ok(match (chosen.environment, args) {
         (Environment::Simulate, _) => Box::new(Simulation::default()),
         (Environment::Local, _) => Box::new(Local::new(&program)),

@@ -174,6 +174,9 @@ fn row(row: &mut Row, substitutes: &mut Substitutes) {
             if let Some(address) = &mut row.address {
                 *address = substitutes.bssid(*address);
             }
+            if let Some(part) = &mut row.part {
+                *part = substitutes.part(part);
+            }
         }
         Row::Event(row) => event(row, substitutes),
         Row::Operation(_) | Row::Interval(_) | Row::Connection(_) | Row::Air(_) => {}
@@ -236,19 +239,30 @@ fn access_point(event: &mut AccessPointEvent, substitutes: &mut Substitutes) {
     match event {
         AccessPointEvent::Described { name, facts } => {
             *name = substitutes.name(NameKind::Ap, name);
-            for (topic, fact) in facts {
-                *fact = if topic.ends_with(AccessPointEvent::SSID) {
-                    substitutes.ssid(fact)
+            for (topic, mut fact) in std::mem::take(facts) {
+                fact = if topic.ends_with(AccessPointEvent::SSID) {
+                    substitutes.ssid(&fact)
                 } else {
-                    substitutes.text(fact)
+                    substitutes.text(&fact)
                 };
+                facts.insert(substitutes.part(&topic), fact);
             }
         }
-        AccessPointEvent::Joined { name, address, .. } | AccessPointEvent::Left { name, address, .. } => {
+        AccessPointEvent::Joined {
+            name,
+            interface,
+            address,
+        }
+        | AccessPointEvent::Left {
+            name,
+            interface,
+            address,
+        } => {
             *name = substitutes.name(NameKind::Ap, name);
+            *interface = substitutes.part(interface);
             *address = substitutes.bss(address);
         }
-        AccessPointEvent::Lost { name, reason } => {
+        AccessPointEvent::Unreachable { name, reason } | AccessPointEvent::Lost { name, reason } => {
             *name = substitutes.name(NameKind::Ap, name);
             *reason = substitutes.text(reason);
         }

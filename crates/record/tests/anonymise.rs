@@ -14,7 +14,7 @@ use std::path::Path;
 use util::{good_rows, health, ms, operation};
 
 /// Texts that must not be in a copy. `fifo` is also the name of a queue, and remains as such.
-const PRIVATE: [&str; 21] = [
+const PRIVATE: [&str; 22] = [
     "annas-home",
     "anna-laptop",
     "hall-ap",
@@ -29,6 +29,7 @@ const PRIVATE: [&str; 21] = [
     "9c:3d:cf:01:02:04",
     "9c:3d:cf:01:02:05",
     "annas-router",
+    "annas-office",
     "Anna's guests",
     "203.0.113.77",
     "anna-runs",
@@ -110,6 +111,7 @@ fn rows() -> Vec<Row> {
         Row::Observed(ObservedRow {
             access_point: "annas-router".into(),
             address: Some(Bssid([0x9c, 0x3d, 0xcf, 1, 2, 4])),
+            part: Some("wg-annas-office cake tin 1".into()),
             ..ObservedRow::default()
         }),
         event(
@@ -120,6 +122,7 @@ fn rows() -> Vec<Row> {
                 facts: [
                     ("wlan0 ssid".to_owned(), "Anna's guests".to_owned()),
                     ("wlan0 addr".to_owned(), "9c:3d:cf:01:02:05".to_owned()),
+                    ("sqm.wg-annas-office.qdisc".to_owned(), "cake".to_owned()),
                 ]
                 .into(),
             },

@@ -13,7 +13,7 @@ const MAX_DEVICES: usize = 16;
 
 /// Text below the tables.
 pub(crate) const NOTE: &str = "Values are those of the access point's driver. Down is from the access point to the device. A device without \
-     a name takes no part in the run.";
+     a name is none that netburn recognised by its IP address.";
 
 /// A line about each access point.
 pub(crate) fn lines(summary: &Summary) -> Vec<String> {
@@ -54,6 +54,9 @@ fn line(access_point: &AccessPointSummary) -> String {
     }
     if access_point.lost > 0 {
         facts.push("a part of the run was not observed".to_owned());
+    }
+    if access_point.samples == 0 {
+        return format!("Access point {name}: it was not observed during the load.");
     }
     match facts.len() {
         0 => format!("Access point {name}: no values."),
@@ -125,7 +128,9 @@ pub(crate) fn queues(summary: &Summary) -> Table {
     for access_point in &summary.access_points {
         let mut queues: Vec<&ObservedQueue> = access_point.queues.iter().collect();
         queues.retain(|queue| queue.mbps.is_some_and(|mbps| mbps > 0.0));
-        queues.sort_by_key(|queue| std::cmp::Reverse((queue.shaper_mbps.is_some(), queue.drops + queue.marks)));
+        queues.sort_by_key(|queue| {
+            std::cmp::Reverse((queue.shaper_mbps.is_some(), queue.drops.saturating_add(queue.marks)))
+        });
         rows.extend(queues.into_iter().take(MAX_QUEUES).map(|queue| {
             let rate = |rate: Option<f64>| rate.map_or_else(Cell::unknown, |rate| mbps(rate).into());
             vec![
@@ -168,6 +173,8 @@ mod tests {
             name: "hall\u{1b}[2J".to_owned(),
             ..AccessPointSummary::default()
         };
+        assert!(line(&access_point).ends_with(": it was not observed during the load."));
+        access_point.samples = 20;
         assert!(line(&access_point).ends_with(": no values."));
         access_point.facts.insert("model".to_owned(), "Archer C7 v2".to_owned());
         access_point.radios.push(ObservedRadio {

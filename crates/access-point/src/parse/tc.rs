@@ -1,8 +1,11 @@
 //! Output of `tc -s -j qdisc` (tc(8)).
 
-use crate::state::{Backlog, QueueState};
+use crate::names::is_interface;
+use crate::state::QueueState;
 use serde::Deserialize;
 
+/// Longest name of a kind or a place.
+const MAX_NAME: usize = 32;
 /// Most queues that are read.
 const MAX_QUEUES: usize = 256;
 /// A queue of an interface. All fields are optional, because each kind prints others.
@@ -25,8 +28,7 @@ struct Qdisc {
     backlog: u64,
     #[serde(default)]
     qlen: u64,
-    #[serde(default)]
-    ecn_mark: u64,
+    ecn_mark: Option<u64>,
     #[serde(default)]
     tins: Vec<Tin>,
 }
@@ -68,7 +70,9 @@ pub(crate) fn queues(text: &str) -> Option<Vec<QueueState>> {
         let Ok(qdisc) = serde_json::from_value::<Qdisc>(value) else {
             continue;
         };
-        if qdisc.kind == "noqueue" {
+        let is_short = |text: &str| text.len() <= MAX_NAME && text.bytes().all(|byte| byte.is_ascii_graphic());
+        let is_valid = is_interface(&qdisc.dev) && is_short(&qdisc.kind) && is_short(&qdisc.parent);
+        if qdisc.kind == "noqueue" || !is_valid {
             continue;
         }
         let name = if qdisc.root {
@@ -80,26 +84,24 @@ pub(crate) fn queues(text: &str) -> Option<Vec<QueueState>> {
             queues.push(QueueState {
                 name: format!("{name} tin {number}"),
                 sent_bytes: tin.sent_bytes,
-                backlog: Backlog {
-                    bytes: tin.backlog_bytes,
-                    packets: 0,
-                    drops: tin.drops,
-                    marks: tin.ecn_mark,
-                },
+                bytes: tin.backlog_bytes,
+                packets: None,
+                drops: tin.drops,
+                marks: Some(tin.ecn_mark),
                 delay_us: Some(tin.avg_delay_us),
                 rate: None,
             });
         }
+        // CAKE prints the marks of each tin only.
+        let marks = qdisc.tins.iter().map(|tin| tin.ecn_mark).reduce(u64::saturating_add);
         let rate = qdisc.options.bandwidth.as_ref().or(qdisc.options.rate.as_ref());
         queues.push(QueueState {
             name,
             sent_bytes: qdisc.bytes,
-            backlog: Backlog {
-                bytes: qdisc.backlog,
-                packets: qdisc.qlen,
-                drops: qdisc.drops,
-                marks: qdisc.ecn_mark,
-            },
+            bytes: qdisc.backlog,
+            packets: Some(qdisc.qlen),
+            drops: qdisc.drops,
+            marks: qdisc.ecn_mark.or(marks),
             delay_us: None,
             rate: rate
                 .and_then(serde_json::Value::as_u64)

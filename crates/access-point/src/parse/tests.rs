@@ -1,6 +1,6 @@
 //! Outputs of real drivers. Those of public reports have other addresses here.
 
-use super::{iw, procfs, shell, tc};
+use super::{debugfs, iw, procfs, shell, tc};
 use crate::state::{Backlog, Processor, Softnet};
 use netburn_record::Bssid;
 
@@ -146,6 +146,7 @@ fn cake_has_tins() {
           {"threshold_rate":390625,"sent_bytes":0,"backlog_bytes":0,"peak_delay_us":0,"avg_delay_us":0,"drops":0,"ecn_mark":0},
           {"threshold_rate":6250000,"sent_bytes":345167,"backlog_bytes":9,"peak_delay_us":42,"avg_delay_us":3,"drops":3,"ecn_mark":4}]},
         {"kind":"cake","handle":"8002:","dev":"x","root":true,"options":{"bandwidth":"unlimited"},"bytes":1},
+        {"kind":"fifo","dev":"a name that is no interface","root":true},
         {"kind":7}]"#;
     let queues = tc::queues(text).unwrap();
     let names: Vec<&str> = queues.iter().map(|queue| queue.name.as_str()).collect();
@@ -160,9 +161,16 @@ fn cake_has_tins() {
             "x cake"
         ]
     );
-    assert_eq!((queues[1].backlog.drops, queues[1].backlog.marks), (1, 2));
-    assert_eq!((queues[3].delay_us, queues[3].backlog.marks), (Some(3), 4));
-    assert_eq!((queues[4].rate, queues[4].backlog.packets), (Some(50_000_000), 1));
+    assert_eq!((queues[1].drops, queues[1].marks), (1, Some(2)));
+    assert_eq!(
+        (queues[3].delay_us, queues[3].marks, queues[3].packets),
+        (Some(3), Some(4), None)
+    );
+    // CAKE prints the marks of its tins only.
+    assert_eq!(
+        (queues[4].rate, queues[4].packets, queues[4].marks),
+        (Some(50_000_000), Some(1), Some(4))
+    );
     assert_eq!(queues[5].rate, None);
     for other in ["", "qdisc noqueue 0: dev lo root", "{}"] {
         assert_eq!(tc::queues(other), None, "{other}");
@@ -210,4 +218,39 @@ fn shells_print_their_times_in_several_ways() {
     ] {
         assert_eq!(shell::times(text), expected, "{text}");
     }
+}
+
+#[test]
+fn files_of_debugfs_complete_a_station() {
+    // net/mac80211/debugfs_sta.c of Linux 6.6.
+    let folder = "/sys/kernel/debug/ieee80211/phy0/netdev:wlan0/stations/02:00:00:00:01:00";
+    let mut stations = iw::stations("wlan0", "Station 02:00:00:00:01:00 (on wlan0)\n\ttx bytes:\t5\n");
+    let airtime = "RX: 1200 us\nTX: 3400 us\nWeight: 256\nVirt-T: 17\n";
+    debugfs::add(&mut stations, &format!("{folder}/airtime"), airtime);
+    let aql = "Q depth: VO: 0 us VI: 5 us BE: 120 us BK: 0 us\nQ limit[low/high]: VO: 5000/12000 VI: 5000/12000\n";
+    debugfs::add(&mut stations, &format!("{folder}/aql"), aql);
+    let aqm = "target 19999us interval 99999us ecn yes\n\
+               tid ac backlog-bytes backlog-packets new-flows drops marks overlimit collisions tx-bytes tx-packets flags\n\
+               0 2 3000 2 9 4 1 0 0 90 10 0x0(RUN)\n\
+               1 3 0 0 0 0 0 0 0 0 0 0x0(RUN)\n\
+               6 0 100 1 2 1 0 0 0 9 1 0x0(RUN AMPDU)\n";
+    debugfs::add(&mut stations, &format!("{folder}/aqm"), aqm);
+    // Files of another interface and of an unknown station.
+    debugfs::add(&mut stations, &folder.replace("wlan0", "wlan1"), "RX: 9 us\n");
+    debugfs::add(&mut stations, &format!("{folder}9/airtime"), "RX: 9 us\n");
+    let [station] = stations.as_slice() else {
+        panic!("{stations:?}")
+    };
+    assert_eq!(
+        (station.airtime_up_us, station.airtime_down_us),
+        (Some(1200), Some(3400))
+    );
+    assert_eq!(station.pending_us, Some(125));
+    let expected = Backlog {
+        bytes: 3100,
+        packets: 3,
+        drops: 5,
+        marks: 1,
+    };
+    assert_eq!(station.backlog, Some(expected));
 }

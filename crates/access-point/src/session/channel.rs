@@ -16,6 +16,8 @@ const MAX_WAITING: usize = 16;
 /// Longest kept text of the client's messages in bytes.
 const MAX_COMPLAINT: usize = 4096;
 
+/// Time for the client to end.
+const END_LIMIT: Duration = Duration::from_millis(500);
 /// Time for the client to print why it failed.
 const COMPLAINT_LIMIT: Duration = Duration::from_secs(1);
 
@@ -23,7 +25,8 @@ const COMPLAINT_LIMIT: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(super) struct Channel {
     child: Child,
-    input: ChildStdin,
+    /// `None` while it ends.
+    input: Option<ChildStdin>,
     output: Receiver<Vec<u8>>,
     complaint: Arc<Mutex<Vec<u8>>>,
     errors: JoinHandle<()>,
@@ -41,7 +44,7 @@ impl Channel {
     pub(super) fn open(client: &Client, word: &str) -> Result<Channel, SshError> {
         // Bytes are read one by one, so that the shell reads the requests behind the program.
         let read = format!("eval \"$(dd bs=1 count={} 2>/dev/null)\"", PROGRAM.len());
-        let mut command = client(&format!("sh -c {} netburn {word}", quoted(&read)))?;
+        let mut command = client(&format!("exec sh -c {} netburn {word}", quoted(&read)))?;
         command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -50,7 +53,7 @@ impl Channel {
             std::io::ErrorKind::NotFound => SshError::NotInstalled,
             _ => SshError::Failed(error),
         })?;
-        let input = child.stdin.take().expect("it is piped");
+        let input = child.stdin.take();
         let (tell, output) = sync_channel(MAX_WAITING);
         let stdout = child.stdout.take().expect("it is piped");
         let stderr = child.stderr.take().expect("it is piped");
@@ -69,14 +72,20 @@ impl Channel {
 
     /// Sends the program to the shell.
     pub(super) fn send_program(&mut self) -> std::io::Result<()> {
-        self.input.write_all(PROGRAM.as_bytes())?;
-        self.input.flush()
+        self.write(PROGRAM.as_bytes())
     }
 
     /// Sends a request.
     pub(super) fn send(&mut self, request: &str) -> std::io::Result<()> {
-        self.input.write_all(format!("{request}\n").as_bytes())?;
-        self.input.flush()
+        self.write(format!("{request}\n").as_bytes())
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+        let Some(input) = &mut self.input else {
+            return Err(std::io::ErrorKind::BrokenPipe.into());
+        };
+        input.write_all(bytes)?;
+        input.flush()
     }
 
     /// Waits for output.
@@ -103,7 +112,14 @@ impl Channel {
 }
 
 impl Drop for Channel {
+    /// The shell ends with its input, and the client with the shell.
     fn drop(&mut self) {
+        self.input = None;
+        let until = Instant::now() + END_LIMIT;
+        while Instant::now() < until && matches!(self.child.try_wait(), Ok(None)) {
+            // A client that waits for room in the pipe could not end.
+            let _ = self.output.recv_timeout(Duration::from_millis(10));
+        }
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -86,6 +86,8 @@ pub(super) struct Group {
     pub(super) members: Vec<usize>,
     /// Stations of other radios on the same channel.
     pub(super) peers: Vec<usize>,
+    /// Frequency in MHz, on a fleet.
+    pub(super) mhz: Option<u32>,
 }
 
 /// Airtime of a group in some bins.
@@ -99,6 +101,8 @@ pub(super) struct AirtimeBreakdown {
     pub(super) around: f64,
     pub(super) others: f64,
     pub(super) peers: f64,
+    /// Share of the time in which the channel was busy, by the survey of an observed access point.
+    pub(super) surveyed: Option<f64>,
     /// True if airtime is unknown and was estimated from bytes and link rates.
     pub(super) estimated: bool,
 }
@@ -473,10 +477,16 @@ impl<'a> RunFacts<'a> {
             Environment::Fleet => {
                 for (station, seen) in self.evidence.stations.iter().enumerate() {
                     // Stations without a known frequency may be on any channel.
-                    let has_it =
-                        |radio: &&RadioEvidence| radio.devices.values().any(|device| device.station == Some(station));
-                    let radios = self.evidence.observed_radios().filter(has_it);
-                    let observed = radios.filter_map(|radio| radio.frequency_mhz).next();
+                    // The station may have been on other radios before.
+                    let bytes = |radio: &RadioEvidence| {
+                        let devices = radio.devices.values().filter(|device| device.station == Some(station));
+                        devices.map(|device| device.bytes).max()
+                    };
+                    let radios = self.evidence.observed_radios().map(|(_, radio)| radio);
+                    let most = radios
+                        .filter(|radio| radio.has(station))
+                        .max_by_key(|radio| bytes(radio));
+                    let observed = most.and_then(|radio| radio.frequency_mhz);
                     if let Some(mhz) = seen.link.frequency_mhz.or(observed) {
                         groups.entry((None, None, Some(mhz))).or_default().push(station);
                     }
@@ -489,7 +499,8 @@ impl<'a> RunFacts<'a> {
                 .filter(|((other, name, _), _)| channel.is_some() && *other == channel && name != radio);
             others.flat_map(|(_, members)| members.iter().copied()).collect()
         };
-        let group = |((channel, radio, _), members): (&Air, &Vec<usize>)| Group {
+        let group = |((channel, radio, mhz), members): (&Air, &Vec<usize>)| Group {
+            mhz: *mhz,
             peers: peers(*channel, radio),
             radio: radio.clone(),
             members: members.clone(),

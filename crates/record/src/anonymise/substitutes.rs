@@ -23,6 +23,7 @@ pub(super) struct Substitutes {
     /// Labels of devices.
     labels: Vec<String>,
     bssids: Vec<Bssid>,
+    interfaces: Vec<String>,
     addresses: Vec<IpAddr>,
 }
 
@@ -163,6 +164,34 @@ impl Substitutes {
     /// Substitute of the SSID of a real network. A network of the scenario with this name has the same.
     pub(super) fn ssid(&mut self, ssid: &str) -> String {
         self.name(NameKind::Network, ssid)
+    }
+
+    /// Substitute of the name of a part of an access point, whose first word is an interface. The names that systems give by
+    /// themselves remain. The names of SQM's settings begin with `sqm`.
+    pub(super) fn part(&mut self, part: &str) -> String {
+        const USUAL: [&str; 14] = [
+            "phy", "wlan", "wl", "eth", "lan", "wan", "br-lan", "lo", "ifb", "ra", "ath", "kernel", "system", "model",
+        ];
+        let (interface, rest) = part.split_at(part.find([' ', '.']).unwrap_or(part.len()));
+        let is_usual = |known: &str| {
+            let rest = interface.strip_prefix(known);
+            // `phy0-ap0`, `wlan0-1`
+            let numbered = |rest: &str| rest.replace(|c: char| c.is_ascii_digit() || c == '-', "");
+            rest.is_some_and(|rest| ["", "ap", "sta", "mesh"].contains(&numbered(rest).as_str()))
+        };
+        if USUAL.into_iter().any(is_usual) || interface == "iw" {
+            return part.to_owned();
+        }
+        match part.strip_prefix("sqm.") {
+            Some(setting) => {
+                let (name, rest) = setting.split_at(setting.find('.').unwrap_or(setting.len()));
+                format!("sqm.{}{rest}", self.part(name))
+            }
+            None => {
+                let number = number(&mut self.interfaces, interface.to_owned());
+                format!("interface{number}{rest}")
+            }
+        }
     }
 
     /// Remembers the name of an agent or a server. An agent may have the name of its station.

@@ -14,7 +14,8 @@ pub struct ObservedRow {
     pub access_point: Cow<'static, str>,
     /// Time of the sample.
     pub at: Instant,
-    /// Time since the previous sample, which the increase of a counter covers; 0 for a value that is no increase.
+    /// Time since the previous sample, for the increase of a counter and for [`Observable::ObserverResponse`]; 0 for other
+    /// values.
     pub span: Duration,
     /// Interface or queue that the value describes; `None` for the whole device.
     pub part: Option<String>,
@@ -172,6 +173,13 @@ pub enum AccessPointEvent {
         /// Name of the access point.
         name: String,
     },
+    /// The access point could not be observed so far.
+    Unreachable {
+        /// Name of the access point.
+        name: String,
+        /// Why, as a clause.
+        reason: String,
+    },
     /// Values are missing.
     Lost {
         /// Name of the access point.
@@ -195,7 +203,10 @@ impl AccessPointEvent {
     pub const fn is_warning(&self) -> bool {
         matches!(
             self,
-            AccessPointEvent::Lost { .. } | AccessPointEvent::Returned { .. } | AccessPointEvent::Restarted { .. }
+            AccessPointEvent::Unreachable { .. }
+                | AccessPointEvent::Lost { .. }
+                | AccessPointEvent::Returned { .. }
+                | AccessPointEvent::Restarted { .. }
         )
     }
 
@@ -207,6 +218,7 @@ impl AccessPointEvent {
             | AccessPointEvent::Joined { name, .. }
             | AccessPointEvent::Left { name, .. }
             | AccessPointEvent::Restarted { name }
+            | AccessPointEvent::Unreachable { name, .. }
             | AccessPointEvent::Lost { name, .. }
             | AccessPointEvent::Returned { name } => name,
         }
@@ -234,6 +246,9 @@ impl fmt::Display for AccessPointEvent {
                 address,
             } => write!(f, "left {interface} of access point {name} ({address})"),
             AccessPointEvent::Restarted { name } => write!(f, "access point {name} started again"),
+            AccessPointEvent::Unreachable { name, reason } => {
+                write!(f, "access point {name} can't be observed: {reason}")
+            }
             AccessPointEvent::Lost { name, reason } => {
                 write!(f, "access point {name} is no longer observed: {reason}")
             }

@@ -154,7 +154,7 @@ impl AccessPointCounter {
         values.add(row);
     }
 
-    pub(crate) fn event(&mut self, row: &EventRow) {
+    pub(crate) fn event(&mut self, row: &EventRow, end: Instant) {
         let Detail::AccessPoint(event) = &row.detail else {
             return;
         };
@@ -163,9 +163,13 @@ impl AccessPointCounter {
         };
         match &**event {
             AccessPointEvent::Described { facts, .. } => counts.facts.clone_from(facts),
-            AccessPointEvent::Lost { .. } => counts.lost += 1,
+            AccessPointEvent::Lost { .. } if (Instant::ZERO..=end).contains(&row.at) => counts.lost += 1,
+            AccessPointEvent::Lost { .. } => {}
             AccessPointEvent::Restarted { .. } => counts.restarts += 1,
-            AccessPointEvent::Joined { .. } | AccessPointEvent::Left { .. } | AccessPointEvent::Returned { .. } => {}
+            AccessPointEvent::Unreachable { .. }
+            | AccessPointEvent::Joined { .. }
+            | AccessPointEvent::Left { .. }
+            | AccessPointEvent::Returned { .. } => {}
         }
     }
 

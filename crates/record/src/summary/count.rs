@@ -242,7 +242,7 @@ impl Counter {
                 }
             }
             EventKind::Change | EventKind::Rate | EventKind::Scan | EventKind::Steering | EventKind::Path => {}
-            EventKind::AccessPoint => self.access_points.event(row),
+            EventKind::AccessPoint => self.access_points.event(row, self.end),
         }
     }
 

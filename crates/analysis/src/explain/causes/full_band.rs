@@ -92,9 +92,8 @@ fn find_in_group(facts: &RunFacts<'_>, group: &Group, found: &[Cause]) -> Option
 
 /// Share of other networks according to the survey of an observed access point, with the evidence.
 fn observed(facts: &RunFacts<'_>, group: &Group, mask: &[bool]) -> Option<(f64, String)> {
-    let radios = facts.radios_of(group).into_iter();
-    let busy = radios.filter_map(|radio| radio.busy(mask)).reduce(f64::max)?;
-    let others = facts.others(group, mask);
+    let busy = facts.surveyed(group, mask)?;
+    let others = facts.observed_others(group, mask)?;
     (busy >= SURVEYED).then(|| {
         let evidence = format!(
             "The channel of the access point was {} busy, of which {} was not the access point's own stations.",

@@ -7,12 +7,17 @@ use crate::format::{mbps, percent};
 /// Share of its rate at which a shaper is full. The rest is framing, and the bins at the ends of a transfer.
 const FULL: f64 = 0.85;
 
+/// Share of what the shaper sends that the affected stations move at least. Others have their own place in its queue.
+const MOVED: f64 = 0.5;
+
 /// Condition under which the rule names its cause.
 pub(super) fn criterion() -> String {
     format!(
         "simulate, lab: a simulation without the cause shows it. fleet with an observed access point: a queue with a shaper sent \
-         {} of its rate or more while goals were missed, and dropped or marked packets.",
-        percent(FULL)
+         {} of its rate or more while goals were missed, and dropped or marked packets. The affected stations moved {} of that or \
+         more.",
+        percent(FULL),
+        percent(MOVED)
     )
 }
 
@@ -27,7 +32,8 @@ pub(super) fn find(facts: &RunFacts<'_>, _: &[Cause]) -> Vec<Cause> {
                 continue;
             };
             let sum = seen.sum(&mask);
-            if sum.bps() < FULL * rate as f64 || sum.drops + sum.marks == 0 {
+            let lost = sum.drops.saturating_add(sum.marks);
+            if sum.bps() < FULL * rate as f64 || lost == 0 || moved(facts, &stations, &mask) < MOVED * sum.bps() {
                 continue;
             }
             causes.push(Cause {
@@ -55,4 +61,10 @@ pub(super) fn find(facts: &RunFacts<'_>, _: &[Cause]) -> Vec<Cause> {
         }
     }
     causes
+}
+
+/// Content that stations move in the bins of a mask, in bit/s.
+fn moved(facts: &RunFacts<'_>, stations: &[usize], mask: &[bool]) -> f64 {
+    let bytes = stations.iter().map(|station| facts.sum(*station, mask).bytes.total());
+    bytes.fold(0, u64::saturating_add) as f64 * 8e9 / facts.length(mask).max(1.0)
 }

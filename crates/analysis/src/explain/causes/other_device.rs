@@ -1,4 +1,4 @@
-//! A device on the access point that takes no part in the run, and uses much of the airtime.
+//! A device on the access point that is no station of the run, and uses much of the airtime.
 
 use super::intervention::InterventionBuilder;
 use super::{Cause, Definition, Kind, in_each_group, is_named_for, list, severity, worst_symptom};
@@ -18,8 +18,8 @@ const SHARE: f64 = 0.3;
 /// Condition under which the rule names its cause.
 fn criterion() -> String {
     format!(
-        "fleet with an observed access point: the frames of a device that is no station of the run took {} of the time or \
-         more. With all other frames, the channel was busy for {} of the time or more.",
+        "fleet with an observed access point: it recognised all stations of the run, and the frames of another device took {} \
+         of the time or more. With all other frames, the channel was busy for {} of the time or more.",
         percent(SHARE),
         percent(BUSY_CHANNEL)
     )
@@ -32,59 +32,57 @@ fn find(facts: &RunFacts<'_>, found: &[Cause]) -> Vec<Cause> {
 fn find_in_group(facts: &RunFacts<'_>, group: &Group, found: &[Cause]) -> Option<Cause> {
     let mut degraded = facts.degraded_in(group);
     degraded.retain(|station| !is_named_for(found, Kind::SlowNeighbour, &facts.name(*station)));
-    if degraded.is_empty() {
+    // A station that is not recognised would look like another device.
+    let is_known = (0..facts.plan.stations.len()).all(|station| facts.evidence.is_recognised(station));
+    if degraded.is_empty() || !is_known {
         return None;
     }
     let mask = facts.bad_bins(&degraded);
-    let length = facts.length(&mask);
-    let (address, share) = busiest(facts, group, &mask, length)?;
-    if share < SHARE || busy(facts, group, &mask, length) < BUSY_CHANNEL {
+    let (address, share) = busiest(facts, group, &mask)?;
+    if share < SHARE || busy(facts, group, &mask) < BUSY_CHANNEL {
         return None;
     }
     let names = facts.names(degraded.iter().copied());
     Some(Cause {
         kind: Kind::OtherDevice,
         severity: severity(facts, degraded.iter().copied()),
-        title: format!("A device that takes no part in the run ({address}) delays {}", list(&names)),
+        title: format!(
+            "Another device on the access point ({address}) uses much of the air, which delays {}",
+            list(&names)
+        ),
         evidence: format!(
-            "The access point spent {} of the time on frames to and from {address}.{}",
+            "The access point spent {} of the time on frames to and from {address}, which is no station of the run.{}",
             percent(share),
             worst_symptom(facts, &degraded)
         ),
         advice: "The list of devices in the access point's interface shows which one has this address. Limit what it does, move it \
-                 nearer to the access point, or connect it by a cable."
+                 nearer to the access point, or connect it by a cable. If it is the server of the run, connect that by a cable."
             .to_owned(),
         stations: names,
         by: Vec::new(),
     })
 }
 
-/// The device without a part in the run that used most of the time, with its share.
-fn busiest(facts: &RunFacts<'_>, group: &Group, mask: &[bool], length: f64) -> Option<(Bssid, f64)> {
+/// The device that is no station of the run and used most of the time, with its share.
+fn busiest(facts: &RunFacts<'_>, group: &Group, mask: &[bool]) -> Option<(Bssid, f64)> {
     let radios = facts.radios_of(group).into_iter();
-    let others = radios.flat_map(|radio| {
-        radio
-            .devices
-            .iter()
-            .map(move |(address, device)| (radio, address, device))
-    });
-    let used = others
-        .filter(|(_, _, device)| device.station.is_none())
-        .map(|(radio, address, device)| {
+    let used = radios.flat_map(|(access_point, radio)| {
+        let covered = access_point.covered(mask).max(1) as f64;
+        let others = radio.devices.iter().filter(|(_, device)| device.station.is_none());
+        others.map(move |(address, device)| {
             let [down, up] = radio.airtime(device, mask);
-            (*address, down.saturating_add(up) as f64 / length.max(1.0))
-        });
+            (*address, (down.saturating_add(up) as f64 / covered).min(1.0))
+        })
+    });
     used.max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
 /// Share of the time in which the channel was busy: by the survey, or at least by the frames of the radio's own stations.
-fn busy(facts: &RunFacts<'_>, group: &Group, mask: &[bool], length: f64) -> f64 {
+fn busy(facts: &RunFacts<'_>, group: &Group, mask: &[bool]) -> f64 {
     let radios = facts.radios_of(group).into_iter();
-    let shares = radios.map(|radio| {
-        let own = radio.all_airtime(mask) as f64 / length.max(1.0);
-        radio.busy(mask).map_or(own, |busy| busy.max(own))
-    });
-    shares.fold(0.0, f64::max)
+    let own =
+        radios.map(|(access_point, radio)| radio.all_airtime(mask) as f64 / access_point.covered(mask).max(1) as f64);
+    own.sum::<f64>().max(facts.surveyed(group, mask).unwrap_or(0.0))
 }
 
 fn what_ifs(_: &mut InterventionBuilder<'_>, _: &Cause) {}

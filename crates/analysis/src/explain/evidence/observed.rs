@@ -17,14 +17,68 @@ pub(in crate::explain) struct ApEvidence {
     /// Queues by name.
     pub(in crate::explain) queues: BTreeMap<String, QueueEvidence>,
     pub(in crate::explain) host: Bucketed<HostBin>,
+    /// Time in ns that samples cover.
+    covered: Bucketed<u64>,
+}
+
+/// Time that a value covers, in ns. A value that is no increase covers none.
+#[derive(Debug, Clone, Copy)]
+struct Span {
+    from: i64,
+    to: i64,
+}
+
+impl Span {
+    fn of_row(row: &ObservedRow) -> Span {
+        let to = row.at.as_nanos();
+        let length = i64::try_from(row.span.as_nanos()).unwrap_or(i64::MAX);
+        Span {
+            from: to.saturating_sub(length),
+            to,
+        }
+    }
+
+    /// Adds an increase to the bins that the span covers, to each its part.
+    fn spread<T: Clone + Default>(
+        self,
+        bins: &mut Bucketed<T>,
+        buckets: Buckets,
+        value: u64,
+        mut put: impl FnMut(&mut T, u64),
+    ) {
+        let width = i64::try_from(buckets.width().as_nanos()).unwrap_or(i64::MAX).max(1);
+        let end = width.saturating_mul(i64::try_from(buckets.count()).unwrap_or(i64::MAX));
+        let length = self.to.saturating_sub(self.from);
+        if length <= 0 {
+            if let Some(bin) = bins.bucket(self.to) {
+                put(bin, value);
+            }
+            return;
+        }
+        let mut at = self.from.max(0);
+        while at < self.to.min(end) {
+            let next = ((at / width + 1).saturating_mul(width)).min(self.to);
+            let part = u128::from(value) * (next - at) as u128 / length as u128;
+            if let Some(bin) = bins.bucket(at) {
+                put(bin, u64::try_from(part).unwrap_or(u64::MAX));
+            }
+            at = next;
+        }
+    }
+}
+
+/// Adds to a sum.
+fn add(sum: &mut u64, value: u64) {
+    *sum = sum.saturating_add(value);
 }
 
 /// Evidence about a radio.
 #[derive(Debug, Clone)]
 pub(in crate::explain) struct RadioEvidence {
     pub(in crate::explain) frequency_mhz: Option<u32>,
-    /// True if its driver reports airtime. Otherwise it is estimated from bytes and rates.
-    pub(in crate::explain) has_airtime: bool,
+    /// True for each direction, down and up, in which its driver reports airtime. Otherwise it is estimated from bytes and
+    /// rates.
+    has_airtime: [bool; 2],
     /// Use of its channel.
     pub(in crate::explain) survey: Bucketed<SurveyBin>,
     /// Devices on it, by address.
@@ -46,6 +100,8 @@ pub(in crate::explain) struct DeviceEvidence {
     /// Rates of the last frames to and from it, in bit/s.
     rates: [Option<u64>; 2],
     bins: Bucketed<DeviceBin>,
+    /// Bytes in both directions.
+    pub(in crate::explain) bytes: u64,
 }
 
 /// Airtime to and from a device in one bin, in ns.
@@ -53,8 +109,6 @@ pub(in crate::explain) struct DeviceEvidence {
 struct DeviceBin {
     reported: [u64; 2],
     estimated: [u64; 2],
-    /// Packets that waited for it at the end of each sample, and number of samples.
-    queued: (u64, u64),
 }
 
 /// Evidence about a queue.
@@ -88,27 +142,50 @@ impl ApEvidence {
             radios: BTreeMap::new(),
             queues: BTreeMap::new(),
             host: Bucketed::new(buckets),
+            covered: Bucketed::new(buckets),
         }
     }
 
+    /// Time in ns in the bins of a mask that samples cover.
+    pub(in crate::explain) fn covered(&self, mask: &[bool]) -> u64 {
+        let wanted = self.covered.values().iter().zip(mask).filter(|(_, wanted)| **wanted);
+        wanted.fold(0, |sum, (covered, _)| sum.saturating_add(*covered))
+    }
+
     fn add(&mut self, row: &ObservedRow, station: Option<usize>, buckets: Buckets) {
-        // An increase belongs to the time before the sample.
-        let middle = row.at.as_nanos().saturating_sub((row.span.as_nanos() / 2) as i64);
+        let span = Span::of_row(row);
         let value = u64::try_from(row.value).unwrap_or(0);
         match (&row.part, row.address, row.quantity) {
-            (None, _, _) => self.add_to_host(row.quantity, middle, value),
-            (Some(part), Some(address), _) => {
-                if let Some(device) = self.device(part, address, station, buckets) {
-                    device.add(row.quantity, middle, value);
+            (None, _, Observable::ObserverResponse) => {
+                let length = row.span.as_nanos();
+                span.spread(&mut self.covered, buckets, length, add);
+            }
+            (None, _, Observable::ProcessorBusy) => {
+                if let Some(bin) = self.host.bucket(row.at.as_nanos()) {
+                    bin.busy = (bin.busy.0.saturating_add(value), bin.busy.1 + 1);
                 }
-                let is_airtime = matches!(row.quantity, Observable::AirtimeDown | Observable::AirtimeUp);
-                if is_airtime && let Some(radio) = self.radios.get_mut(part) {
-                    radio.has_airtime |= value > 0;
+            }
+            (None, _, Observable::SoftnetDropped) => {
+                span.spread(&mut self.host, buckets, value, |bin, part| {
+                    add(&mut bin.softnet_dropped, part)
+                });
+            }
+            (Some(part), Some(address), quantity) => {
+                let direction = match quantity {
+                    Observable::AirtimeDown => Some(0),
+                    Observable::AirtimeUp => Some(1),
+                    _ => None,
+                };
+                if let Some(device) = self.device(part, address, station, buckets) {
+                    device.add(quantity, span, value, buckets);
+                }
+                if let (Some(direction), Some(radio)) = (direction, self.radios.get_mut(part)) {
+                    radio.has_airtime[direction] |= value > 0;
                 }
             }
             (Some(part), None, Observable::Frequency | Observable::OnChannel | Observable::Busy) => {
                 if let Some(radio) = self.radio(part, buckets) {
-                    radio.add(row.quantity, middle, value);
+                    radio.add(row.quantity, span, value, buckets);
                 }
             }
             (
@@ -117,18 +194,9 @@ impl ApEvidence {
                 Observable::QueueSent | Observable::ShaperRate | Observable::QueueDrops | Observable::QueueMarks,
             ) => {
                 if let Some(queue) = self.queue(part, buckets) {
-                    queue.add(row, middle, value);
+                    queue.add(row, span, value, buckets);
                 }
             }
-            _ => {}
-        }
-    }
-
-    fn add_to_host(&mut self, quantity: Observable, at: i64, value: u64) {
-        let Some(bin) = self.host.bucket(at) else { return };
-        match quantity {
-            Observable::ProcessorBusy => bin.busy = (bin.busy.0.saturating_add(value), bin.busy.1 + 1),
-            Observable::SoftnetDropped => bin.softnet_dropped = bin.softnet_dropped.saturating_add(value),
             _ => {}
         }
     }
@@ -151,7 +219,7 @@ impl ApEvidence {
         let radio = self.radios.entry(part.to_owned());
         Some(radio.or_insert_with(|| RadioEvidence {
             frequency_mhz: None,
-            has_airtime: false,
+            has_airtime: [false; 2],
             survey: Bucketed::new(buckets),
             devices: BTreeMap::new(),
         }))
@@ -172,6 +240,7 @@ impl ApEvidence {
             station,
             rates: [None; 2],
             bins: Bucketed::new(buckets),
+            bytes: 0,
         });
         // The access point may learn the address of a station after the first samples.
         device.station = station.or(device.station);
@@ -192,15 +261,20 @@ impl ApEvidence {
 }
 
 impl RadioEvidence {
-    fn add(&mut self, quantity: Observable, at: i64, value: u64) {
-        if quantity == Observable::Frequency {
-            self.frequency_mhz = u32::try_from(value).ok();
-            return;
-        }
-        let Some(bin) = self.survey.bucket(at) else { return };
+    /// Returns true if its driver reports airtime in both directions.
+    pub(in crate::explain) fn reports_airtime(&self) -> bool {
+        self.has_airtime == [true; 2]
+    }
+
+    fn add(&mut self, quantity: Observable, span: Span, value: u64, buckets: Buckets) {
         match quantity {
-            Observable::OnChannel => bin.on_channel = bin.on_channel.saturating_add(value),
-            _ => bin.busy = bin.busy.saturating_add(value),
+            Observable::Frequency => self.frequency_mhz = u32::try_from(value).ok(),
+            Observable::OnChannel => {
+                span.spread(&mut self.survey, buckets, value, |bin, part| {
+                    add(&mut bin.on_channel, part)
+                });
+            }
+            _ => span.spread(&mut self.survey, buckets, value, |bin, part| add(&mut bin.busy, part)),
         }
     }
 
@@ -217,10 +291,18 @@ impl RadioEvidence {
     pub(in crate::explain) fn airtime(&self, device: &DeviceEvidence, mask: &[bool]) -> [u64; 2] {
         let mut sum = [0_u64; 2];
         for (bin, _) in device.bins.values().iter().zip(mask).filter(|(_, wanted)| **wanted) {
-            let of = if self.has_airtime { bin.reported } else { bin.estimated };
-            sum = [sum[0].saturating_add(of[0]), sum[1].saturating_add(of[1])];
+            for (direction, sum) in sum.iter_mut().enumerate() {
+                let reported = self.has_airtime[direction];
+                let of = if reported { bin.reported } else { bin.estimated };
+                add(sum, of[direction]);
+            }
         }
         sum
+    }
+
+    /// Returns true if one of its devices is that station.
+    pub(in crate::explain) fn has(&self, station: usize) -> bool {
+        self.devices.values().any(|device| device.station == Some(station))
     }
 
     /// Airtime in ns of all devices in the bins of a mask.
@@ -231,56 +313,51 @@ impl RadioEvidence {
 }
 
 impl DeviceEvidence {
-    fn add(&mut self, quantity: Observable, at: i64, value: u64) {
+    fn add(&mut self, quantity: Observable, span: Span, value: u64, buckets: Buckets) {
         let (down, up) = (0, 1);
         match quantity {
             Observable::RateDown => self.rates[down] = Some(value),
             Observable::RateUp => self.rates[up] = Some(value),
-            Observable::AirtimeDown => self.reported(at, down, value),
-            Observable::AirtimeUp => self.reported(at, up, value),
-            Observable::BytesDown => self.estimated(at, down, value),
-            Observable::BytesUp => self.estimated(at, up, value),
-            Observable::QueuedPackets => {
-                if let Some(bin) = self.bins.bucket(at) {
-                    bin.queued = (bin.queued.0.saturating_add(value), bin.queued.1 + 1);
-                }
-            }
+            Observable::AirtimeDown => self.reported(span, down, value, buckets),
+            Observable::AirtimeUp => self.reported(span, up, value, buckets),
+            Observable::BytesDown => self.estimated(span, down, value, buckets),
+            Observable::BytesUp => self.estimated(span, up, value, buckets),
             _ => {}
         }
     }
 
-    fn reported(&mut self, at: i64, direction: usize, value: u64) {
-        if let Some(bin) = self.bins.bucket(at) {
-            bin.reported[direction] = bin.reported[direction].saturating_add(value);
-        }
+    fn reported(&mut self, span: Span, direction: usize, value: u64, buckets: Buckets) {
+        span.spread(&mut self.bins, buckets, value, |bin, part| {
+            add(&mut bin.reported[direction], part)
+        });
     }
 
     /// Estimates the airtime of bytes from the rate of the last frame.
-    fn estimated(&mut self, at: i64, direction: usize, bytes: u64) {
+    fn estimated(&mut self, span: Span, direction: usize, bytes: u64, buckets: Buckets) {
+        add(&mut self.bytes, bytes);
         let Some(rate) = self.rates[direction].filter(|rate| *rate > 0) else {
             return;
         };
         let took = (bytes as f64 * 8e9 / (rate as f64 * OF_RATE)) as u64;
-        if let Some(bin) = self.bins.bucket(at) {
-            bin.estimated[direction] = bin.estimated[direction].saturating_add(took);
-        }
+        span.spread(&mut self.bins, buckets, took, |bin, part| {
+            add(&mut bin.estimated[direction], part)
+        });
     }
 }
 
 impl QueueEvidence {
-    fn add(&mut self, row: &ObservedRow, at: i64, value: u64) {
-        if row.quantity == Observable::ShaperRate {
-            self.rate = Some(value);
-            return;
-        }
-        let Some(bin) = self.bins.bucket(at) else { return };
+    fn add(&mut self, row: &ObservedRow, span: Span, value: u64, buckets: Buckets) {
         match row.quantity {
+            Observable::ShaperRate => self.rate = Some(value),
             Observable::QueueSent => {
-                bin.sent = bin.sent.saturating_add(value);
-                bin.span = bin.span.saturating_add(row.span.as_nanos());
+                span.spread(&mut self.bins, buckets, value, |bin, part| add(&mut bin.sent, part));
+                let length = row.span.as_nanos();
+                span.spread(&mut self.bins, buckets, length, |bin, part| add(&mut bin.span, part));
             }
-            Observable::QueueDrops => bin.drops = bin.drops.saturating_add(value),
-            _ => bin.marks = bin.marks.saturating_add(value),
+            Observable::QueueDrops => {
+                span.spread(&mut self.bins, buckets, value, |bin, part| add(&mut bin.drops, part));
+            }
+            _ => span.spread(&mut self.bins, buckets, value, |bin, part| add(&mut bin.marks, part)),
         }
     }
 
@@ -325,10 +402,14 @@ impl Evidence {
             .add(row, station, buckets);
     }
 
-    /// All radios of observed access points.
-    pub(in crate::explain) fn observed_radios(&self) -> impl Iterator<Item = &RadioEvidence> {
-        self.access_points
-            .values()
-            .flat_map(|access_point| access_point.radios.values())
+    /// All radios of observed access points, each with its access point.
+    pub(in crate::explain) fn observed_radios(&self) -> impl Iterator<Item = (&ApEvidence, &RadioEvidence)> {
+        let access_points = self.access_points.values();
+        access_points.flat_map(|access_point| access_point.radios.values().map(move |radio| (access_point, radio)))
+    }
+
+    /// Returns true if an observed access point has a device with the station's address.
+    pub(in crate::explain) fn is_recognised(&self, station: usize) -> bool {
+        self.observed_radios().any(|(_, radio)| radio.has(station))
     }
 }

@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::explain::evidence::{ApEvidence, RadioEvidence};
-use std::collections::BTreeSet;
 
 impl RunFacts<'_> {
     /// Airtime of a group in these bins; `None` if unknown.
@@ -54,22 +53,39 @@ impl RunFacts<'_> {
             around: around(all.air.transmissions) / length,
             others: self.others(group, mask),
             peers: peers.iter().map(taken).sum::<f64>() / length,
+            surveyed: self.surveyed(group, mask),
             estimated,
         })
     }
 
-    /// Sets the airtime of a station from what observed access points reported. Returns false if they reported none.
+    /// Sets the airtime of a station from the reports of observed access points. Returns false if they do not report it, or
+    /// not for most of these bins.
     fn observed_airtime(&self, station: usize, mask: &[bool], sum: &mut Bin) -> bool {
-        let mut reported = false;
-        for radio in self.evidence.observed_radios().filter(|radio| radio.has_airtime) {
+        let mut is_reported = false;
+        for (access_point, radio) in self.evidence.observed_radios() {
+            let Some(scale) = self.scale(access_point, mask) else {
+                continue;
+            };
+            if !radio.reports_airtime() {
+                continue;
+            }
             for device in radio.devices.values().filter(|device| device.station == Some(station)) {
-                let [down, up] = radio.airtime(device, mask);
+                let [down, up] = radio
+                    .airtime(device, mask)
+                    .map(|airtime| (airtime as f64 * scale) as u64);
                 sum.air.airtime_down = sum.air.airtime_down.saturating_add(down);
                 sum.air.airtime_up = sum.air.airtime_up.saturating_add(up);
-                reported = true;
+                is_reported = true;
             }
         }
-        reported
+        is_reported
+    }
+
+    /// Ratio of the time of these bins to the part of it that the samples of an access point cover; `None` if that is less than
+    /// half.
+    fn scale(&self, access_point: &ApEvidence, mask: &[bool]) -> Option<f64> {
+        let scale = self.length(mask) / access_point.covered(mask).max(1) as f64;
+        (scale <= 2.0).then_some(scale.max(1.0))
     }
 
     /// Estimates the airtime of a station's data from its link rates, or from the rates that observed access points
@@ -85,7 +101,7 @@ impl RunFacts<'_> {
             took(sum.bytes.up, link.up.value()),
         ];
         if known == [None, None] {
-            for radio in self.evidence.observed_radios() {
+            for (_, radio) in self.evidence.observed_radios() {
                 for device in radio.devices.values().filter(|device| device.station == Some(station)) {
                     let [down, up] = radio.airtime(device, mask);
                     sum.air.airtime_down = sum.air.airtime_down.saturating_add(down);
@@ -125,34 +141,47 @@ impl RunFacts<'_> {
         }
     }
 
-    /// Share of a group's channel that was busy without the stations of the observed access points on it; `None` if none is
-    /// observed, or if its driver has no survey.
-    fn observed_others(&self, group: &Group, mask: &[bool]) -> Option<f64> {
-        let radios = self.radios_of(group);
-        let own: u64 = radios
-            .iter()
-            .map(|radio| radio.all_airtime(mask))
-            .fold(0, u64::saturating_add);
-        let busy = radios.iter().filter_map(|radio| radio.busy(mask)).reduce(f64::max)?;
-        Some((busy - own as f64 / self.length(mask).max(1.0)).max(0.0))
+    /// Share of a group's channel that was busy without the stations of the observed access points on it; `None` if it is not
+    /// known: without a survey, and without airtime of the stations.
+    pub(in crate::explain) fn observed_others(&self, group: &Group, mask: &[bool]) -> Option<f64> {
+        let busy = self.surveyed(group, mask)?;
+        let radios = self.radios_of(group).into_iter();
+        let own = radios.map(|(access_point, radio)| {
+            let scale = self.scale(access_point, mask).filter(|_| radio.reports_airtime())?;
+            Some(radio.all_airtime(mask) as f64 * scale / self.length(mask).max(1.0))
+        });
+        let own = own.sum::<Option<f64>>()?;
+        Some((busy - own).max(0.0))
     }
 
-    /// The radios of observed access points on a group's channel.
-    pub(in crate::explain) fn radios_of(&self, group: &Group) -> Vec<&RadioEvidence> {
-        let of = |radio: &&RadioEvidence| {
-            let mut stations = radio.devices.values().filter_map(|device| device.station);
-            stations.any(|station| group.members.contains(&station))
+    /// Share of the time in which a group's channel was busy, by the survey of an observed access point.
+    pub(in crate::explain) fn surveyed(&self, group: &Group, mask: &[bool]) -> Option<f64> {
+        let radios = self.radios_of(group).into_iter();
+        radios.filter_map(|(_, radio)| radio.busy(mask)).reduce(f64::max)
+    }
+
+    /// The radios on a group's channel of the observed access points that have a station of the group. An access point has one
+    /// for each of its networks.
+    pub(in crate::explain) fn radios_of(&self, group: &Group) -> Vec<(&ApEvidence, &RadioEvidence)> {
+        let has_member = |access_point: &ApEvidence| {
+            let mut radios = access_point.radios.values();
+            radios.any(|radio| group.members.iter().any(|station| radio.has(*station)))
         };
-        self.evidence.observed_radios().filter(of).collect()
+        let radios = self.evidence.observed_radios();
+        let on_channel = radios.filter(|(_, radio)| group.mhz.is_some() && radio.frequency_mhz == group.mhz);
+        on_channel
+            .filter(|(access_point, _)| has_member(access_point))
+            .collect()
     }
 
-    /// Degraded stations on an observed access point; all of them if it has no station of the run, as a router without Wi-Fi.
+    /// Degraded stations on an observed access point. Of one that has no station of the run, such as a router without Wi-Fi,
+    /// those that no observed access point has.
     pub(in crate::explain) fn degraded_at(&self, access_point: &ApEvidence) -> Vec<usize> {
-        let devices = access_point.radios.values().flat_map(|radio| radio.devices.values());
-        let on_it: BTreeSet<usize> = devices.filter_map(|device| device.station).collect();
+        let has = |station: usize| access_point.radios.values().any(|radio| radio.has(station));
+        let is_empty = !(0..self.plan.stations.len()).any(has);
         let all = self.degraded.iter().map(|degraded| degraded.station);
-        all.filter(|station| on_it.is_empty() || on_it.contains(station))
-            .collect()
+        let is_here = |station: usize| has(station) || is_empty && !self.evidence.is_recognised(station);
+        all.filter(|station| is_here(*station)).collect()
     }
 
     /// Share for other networks in the scenario, with its timed changes.
@@ -192,7 +221,8 @@ impl RunFacts<'_> {
 impl AirtimeBreakdown {
     /// The share of the time in which the channel was busy.
     pub(in crate::explain) fn used(&self) -> f64 {
-        self.data + self.around + self.others + self.peers
+        let known = self.data + self.around + self.others + self.peers;
+        known.max(self.surveyed.unwrap_or(0.0))
     }
 
     pub(in crate::explain) fn share(&self, station: usize) -> Option<&Share> {

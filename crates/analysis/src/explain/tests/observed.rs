@@ -29,9 +29,11 @@ fn observed(
     })
 }
 
-/// Airtime of a device on `wlan0` in each second, in ms.
+/// Airtime of a device on `wlan0` in each second, in ms. A thousandth of it is that of the other direction.
 fn airtime(device: (Option<u16>, u8), ms: i64) -> impl Iterator<Item = Row> {
-    observed(Some("wlan0"), Some(device), Observable::AirtimeDown, ms * 1_000_000)
+    let down = observed(Some("wlan0"), Some(device), Observable::AirtimeDown, ms * 1_000_000);
+    down.chain(observed(Some("wlan0"), Some(device), Observable::AirtimeUp, ms * 1_000))
+        .chain(observed(Some("wlan0"), None, Observable::Frequency, 5180))
 }
 
 /// Share of the time in which the channel of `wlan0` was busy, in percent.
@@ -48,8 +50,10 @@ fn bad_call() -> Vec<Row> {
     late.chain(moved(0, 1)).chain(moved(1, 20)).collect()
 }
 
+/// The same with values of an access point that was sampled in each second.
 fn with(rows: impl Iterator<Item = Row>) -> Vec<Row> {
-    bad_call().into_iter().chain(rows).collect()
+    let samples = observed(None, None, Observable::ObserverResponse, 20_000_000);
+    bad_call().into_iter().chain(rows).chain(samples).collect()
 }
 
 #[test]
@@ -117,7 +121,7 @@ fn a_device_that_takes_no_part_is_found() {
     assert_eq!(causes[0].stations, ["laptop"]);
     assert!(causes[0].title.contains("02:00:00:00:00:03"), "{}", causes[0].title);
     assert!(
-        causes[0].evidence.contains("80 % of the time"),
+        causes[0].evidence.contains("80.1 % of the time"),
         "{}",
         causes[0].evidence
     );
@@ -147,7 +151,9 @@ fn a_full_shaper_is_found_by_its_queue() {
         rate.chain(sent)
             .chain(observed(queue, None, Observable::QueueDrops, drops))
     };
-    let causes = causes_of(&with(shaper(5, 3)), &[]);
+    // The laptop moves 4 Mbit/s more, which are most of what the shaper sends.
+    let own = || moved(0, 4).filter(|row| matches!(row, Row::Interval(_)));
+    let causes = causes_of(&with(shaper(5, 3).chain(own())), &[]);
     assert_eq!(kinds(&causes), [Kind::Shaper], "{causes:#?}");
     assert_eq!(
         (&causes[0].stations[..], &causes[0].by[..]),
@@ -158,9 +164,10 @@ fn a_full_shaper_is_found_by_its_queue() {
         "{}",
         causes[0].evidence
     );
-    // A shaper with room, and one that no packet waits for.
-    assert_eq!(causes_of(&with(shaper(2, 3)), &[]), []);
-    assert_eq!(causes_of(&with(shaper(5, 0)), &[]), []);
+    // A shaper with room, one that drops nothing, and one that is full of the traffic of others.
+    assert_eq!(causes_of(&with(shaper(2, 3).chain(own())), &[]), []);
+    assert_eq!(causes_of(&with(shaper(5, 0).chain(own())), &[]), []);
+    assert_eq!(causes_of(&with(shaper(5, 3)), &[]), []);
 }
 
 #[test]
@@ -170,6 +177,42 @@ fn a_busy_processor_is_found() {
     assert_eq!(kinds(&causes), [Kind::Router], "{causes:#?}");
     assert!(causes[0].title.contains("The processor of hall"), "{}", causes[0].title);
     assert_eq!(causes_of(&with(processor(700_000)), &[]), []);
+}
+
+#[test]
+fn a_station_that_is_not_recognised_could_be_the_other_device() {
+    let rows = airtime(LAPTOP, 5).chain(airtime(OTHER, 800)).chain(survey(92));
+    assert!(!kinds(&causes_of(&with(rows), &[])).contains(&Kind::OtherDevice));
+}
+
+#[test]
+fn an_increase_belongs_to_all_the_time_that_it_covers() {
+    // One sample after 16 s, in which the tablet used 90 % of the air.
+    let late = |quantity, part: Option<&str>, device: Option<(Option<u16>, u8)>, value| {
+        Row::Observed(ObservedRow {
+            access_point: "hall".into(),
+            at: Instant::from_secs(17),
+            span: Duration::from_secs(16),
+            part: part.map(str::to_owned),
+            station: device.and_then(|(station, _)| station),
+            address: device.map(|(_, last)| Bssid([2, 0, 0, 0, 0, last])),
+            quantity,
+            value,
+        })
+    };
+    let wlan = Some("wlan0");
+    let rows = [
+        late(Observable::Frequency, wlan, None, 5180),
+        late(Observable::AirtimeDown, wlan, Some(LAPTOP), 80_000_000),
+        late(Observable::AirtimeUp, wlan, Some(LAPTOP), 1_000),
+        late(Observable::AirtimeDown, wlan, Some(TABLET), 14_400_000_000),
+        late(Observable::AirtimeUp, wlan, Some(TABLET), 1_000),
+        late(Observable::OnChannel, wlan, None, 16_000_000_000),
+        late(Observable::Busy, wlan, None, 15_200_000_000),
+        late(Observable::ObserverResponse, None, None, 20_000_000),
+    ];
+    let rows: Vec<Row> = bad_call().into_iter().chain(rows).collect();
+    assert_eq!(kinds(&causes_of(&rows, &[])), [Kind::SlowNeighbour]);
 }
 
 #[test]
