@@ -10,7 +10,7 @@ use netburn_scenario::Plan;
 /// # Panics
 /// When a readable file does not become a run.
 pub fn check_import(bytes: &[u8]) {
-    let Ok(imported) = crate::import::flent::read(bytes, "fuzz") else {
+    let Ok(imported) = crate::import::read(bytes, "fuzz") else {
         return;
     };
     let plan = Plan::from_json(&imported.header.plan.to_json()).expect("what is kept can be read again");

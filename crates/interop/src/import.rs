@@ -1,8 +1,14 @@
 //! Import of other programs' files as runs, so that their results can be shown and compared.
 //!
 //! - [`flent`](mod@flent): its data files.
+//! - [`iperf3`]: its JSON.
 
+mod common;
 pub mod flent;
+pub mod iperf3;
+
+use flent::{FlentError, Program};
+use iperf3::Iperf3Error;
 
 use netburn_record::{Error, Header, Recorder, Row, Run, RunStatus, Sink};
 use std::path::Path;
@@ -14,6 +20,28 @@ pub struct Imported {
     pub header: Header,
     /// Rows.
     pub rows: Vec<Row>,
+}
+
+/// Reason for which a file cannot be imported.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ImportError {
+    /// A file of flent, or of an unsupported program.
+    #[error(transparent)]
+    Flent(#[from] FlentError),
+    /// A file of iperf3.
+    #[error(transparent)]
+    Iperf3(#[from] Iperf3Error),
+}
+
+/// Reads a file of a supported program, compressed with gzip or not. `file` is its name, for the record.
+///
+/// # Errors
+/// When no supported program wrote it, it is invalid, or it has no value that a run can have.
+pub fn read(bytes: &[u8], file: &str) -> Result<Imported, ImportError> {
+    match flent::read(bytes, file) {
+        Err(FlentError::OtherProgram(Program::Iperf3)) => Ok(iperf3::read(&flent::unpacked(bytes)?, file)?),
+        other => Ok(other?),
+    }
 }
 
 /// Records the import as a run in the folder `path`. If the folder exists, the new one is `path-2`

@@ -3,7 +3,7 @@
 use crate::args::ImportArgs;
 use crate::exit::{CliError, ExitStatus};
 use crate::terminal::{eprint_message, print_stdout};
-use netburn_interop::import::{Imported, flent, record};
+use netburn_interop::import::{self, Imported, record};
 use netburn_record::{Source, UnixTime};
 use netburn_report::sanitise::sanitise;
 use std::path::{Path, PathBuf};
@@ -39,7 +39,7 @@ pub(crate) fn import(args: &ImportArgs) -> Result<ExitStatus, CliError> {
 fn read(file: &Path) -> Result<Imported, String> {
     let bytes = std::fs::read(file).map_err(|error| error.to_string())?;
     let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy();
-    flent::read(&bytes, &name).map_err(|why| why.to_string())
+    import::read(&bytes, &name).map_err(|why| why.to_string())
 }
 
 /// Describes imported and ignored data.

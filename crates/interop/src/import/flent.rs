@@ -24,6 +24,7 @@ use document::Data;
 
 pub use build::Count;
 pub use foreign::Program;
+pub(crate) use unpack::unpacked;
 
 /// The newest version of the format that is read.
 pub const VERSION: u64 = 4;
@@ -52,7 +53,9 @@ pub enum FlentError {
     #[error("invalid JSON: {0}")]
     Json(String),
     /// A file of another program.
-    #[error("unsupported format: found {0}, expected a data file of flent (`.flent` or `.flent.gz`)")]
+    #[error(
+        "unsupported format: found {0}, expected a data file of flent (`.flent` or `.flent.gz`) or the output of `iperf3 --json`"
+    )]
     OtherProgram(Program),
     /// JSON of another format.
     #[error("not a flent data file: {0}")]

@@ -44,7 +44,7 @@ pub(crate) enum FlentTest {
 
 /// Import data files of other tools as runs
 ///
-/// netburn reads data files of flent (.flent.gz or uncompressed). Each file becomes a run with the environment
+/// netburn reads data files of flent (.flent.gz or uncompressed) and results of iperf3 (--json). Each file becomes a run with the environment
 /// `imported`. report, compare and export read it like any other run.
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {

@@ -1,6 +1,8 @@
 //! iperf3 in a lab, with netburn's server and with its own.
 
 use crate::support::{Bench, finish, service_and_caller, small_lab};
+use netburn_record::{Row, Run};
+use serde_json::Value;
 
 /// An iperf3 client that sends 200 KiB.
 const IPERF3: &[&str] = &["iperf3", "-c", "server", "-n", "200K"];
@@ -68,4 +70,34 @@ fn without_built_in_servers_no_server_answers() {
     let both = service_and_caller(&["--no-servers", "--ready", "80"], &["python3", "-c", serve], &fetch);
     let ended = finish(bench.netburn(both)).expect(0);
     assert!(ended.out().contains("caller| duration = \"3 s\""), "{}", ended.out());
+}
+
+#[test]
+fn a_result_of_iperf3_becomes_a_run_with_the_printed_bytes() {
+    let bench = Bench::small();
+    let script = "iperf3 -c server -t 2 -b 2M --json >up.json && iperf3 -c server -R -t 2 -b 2M --json >down.json";
+    finish(bench.netburn(small_lab(&["--at", "caller", "--", "sh", "-c", script]))).expect(0);
+    for (file, sum) in [("up", "sum_sent"), ("down", "sum_received")] {
+        let result = std::fs::read(bench.path(&format!("{file}.json"))).unwrap();
+        let result: Value = serde_json::from_slice(&result).unwrap();
+        let folder = bench.path(file);
+        let import = [
+            "import",
+            &format!("{file}.json"),
+            "--out",
+            &folder.display().to_string(),
+        ]
+        .map(str::to_owned);
+        finish(bench.netburn(import)).expect(0);
+        let mut bytes = 0;
+        Run::open(&folder)
+            .unwrap()
+            .rows(&mut |row| {
+                if let Row::Interval(row) = row {
+                    bytes += if file == "up" { row.bytes_up } else { row.bytes_down };
+                }
+            })
+            .unwrap();
+        assert_eq!(bytes, result["end"][sum]["bytes"].as_u64().unwrap(), "{file}");
+    }
 }

@@ -2,14 +2,14 @@
 
 use super::FlentError;
 use super::document::{Data, Point};
-use super::names::{SeriesKind, host, is_computed, series_kind, station};
+use super::names::{SeriesKind, host, is_computed, series_kind};
 use crate::import::Imported;
+use crate::import::common::{Transfer, check_plan, one_line, operation, station_name};
 use netburn_record::header::{Environment, Header, Host, Source};
-use netburn_record::row::{BASELINE, IntervalRow, OperationRow, Row};
+use netburn_record::row::{BASELINE, OperationRow, Row};
 use netburn_record::utc::UnixTime;
 use netburn_scenario::{Plan, Station, StationWorkload};
 use netburn_units::{Duration, Instant};
-use netburn_workload::config::BIN;
 use netburn_workload::{Config, Operation, Outcome};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -63,7 +63,7 @@ pub(super) fn build(data: &Data, file: &str) -> Result<Imported, FlentError> {
         ));
     }
     let header = header(data, file, plan, left_out);
-    check_plan(&header.plan)?;
+    check_plan(&header.plan).map_err(FlentError::Senseless)?;
     Ok(Imported {
         header,
         rows: rows.rows,
@@ -109,7 +109,7 @@ fn number_series<'a>(
     let mut taken = BTreeSet::new();
     plan.stations = order
         .iter()
-        .map(|at| Station::new(&station(stations[*at], &mut taken)))
+        .map(|at| Station::new(&station_name(stations[*at], &mut taken)))
         .collect();
     let number = |(name, kind, station)| {
         let place = order.iter().position(|at| *at == station).unwrap_or_default();
@@ -178,20 +178,10 @@ fn header(data: &Data, file: &str, plan: Plan, left_out: Vec<String>) -> Header 
     }
 }
 
-/// The stored plan must be readable again.
-fn check_plan(plan: &Plan) -> Result<(), FlentError> {
-    let invalid = "the names do not form a valid scenario";
-    match Plan::from_json(&plan.to_json()) {
-        Ok(again) if again == *plan => Ok(()),
-        Ok(_) => Err(FlentError::Senseless(invalid.to_owned())),
-        Err(error) => Err(FlentError::Senseless(format!("{invalid}: {error}"))),
-    }
-}
-
 /// The plan without its stations.
 fn plan(data: &Data) -> Plan {
     let named = if data.title.is_empty() { &data.test } else { &data.title };
-    let name = station(&named.to_lowercase(), &mut BTreeSet::new());
+    let name = station_name(&named.to_lowercase(), &mut BTreeSet::new());
     let millis = |seconds: f64| Duration::from_millis((seconds * 1e3).round() as u64);
     Plan {
         title: Some(one_line(named)).filter(|title| !title.is_empty()),
@@ -215,13 +205,6 @@ fn workload(kind: SeriesKind) -> StationWorkload {
         ),
     };
     StationWorkload::new(name, config)
-}
-
-/// Foreign text on one line, at most 200 characters.
-fn one_line(text: &str) -> String {
-    let plain = |c: char| if c.is_control() { ' ' } else { c };
-    let text: String = text.chars().take(200).map(plain).collect();
-    text.trim().to_owned()
 }
 
 struct Rows<'a> {
@@ -333,9 +316,7 @@ impl Rows<'_> {
 
     /// Converts Mbit/s over intervals that end at their instants to bytes in tenths of a second.
     fn transfer(&mut self, of: &Series<'_>) {
-        let bin = BIN.as_secs_f64();
-        let mut bins: BTreeMap<i64, f64> = BTreeMap::new();
-        let mut total = 0.0;
+        let mut transfer = Transfer::default();
         for value in self.values(of.name) {
             let seconds = value.seconds.unwrap_or(self.data.step);
             if !(seconds > 0.0 && seconds <= MAX_GAP && value.value <= 1e7) {
@@ -343,36 +324,10 @@ impl Rows<'_> {
                 continue;
             }
             self.count.accepted += 1;
-            let bytes = value.value * 1e6 / 8.0 * seconds;
-            total += bytes;
-            let (from, to) = (value.at - seconds, value.at);
-            let mut at = (from / bin).floor() as i64;
-            while (at as f64) * bin < to {
-                let inside = ((at + 1) as f64 * bin).min(to) - (at as f64 * bin).max(from);
-                *bins.entry(at).or_default() += bytes * (inside / seconds).max(0.0);
-                at += 1;
-            }
+            transfer.add(value.at - seconds, value.at, value.value * 1e6 / 8.0 * seconds);
         }
         let down = of.kind == SeriesKind::Download;
-        // Rounded so that the sum is exact.
-        let (mut sum, mut emitted) = (0.0, 0_u64);
-        for (at, bytes) in bins {
-            sum += bytes;
-            let upto = sum.round().max(0.0) as u64;
-            let bytes = upto.saturating_sub(emitted);
-            emitted = emitted.max(upto);
-            if bytes > 0 {
-                self.rows.push(Row::Interval(IntervalRow {
-                    station: of.station,
-                    workload: of.workload,
-                    at: Instant::from_millis(at * 100),
-                    bytes_down: if down { bytes } else { 0 },
-                    bytes_up: if down { 0 } else { bytes },
-                }));
-            }
-        }
-        let operation = operation(0, Instant::ZERO, None, Outcome::Cut, total as u64);
-        self.put(of.station, of.workload, operation);
+        self.rows.extend(transfer.rows(of.station, of.workload, down));
     }
 
     /// Round trips that ended at their instants, in ms.
@@ -444,20 +399,5 @@ impl Rows<'_> {
             workload,
             operation,
         }));
-    }
-}
-
-fn operation(sequence: u64, due: Instant, finished: Option<Instant>, outcome: Outcome, bytes: u64) -> Operation {
-    Operation {
-        sequence,
-        due,
-        started: Some(due),
-        connected: None,
-        first_byte: finished,
-        finished,
-        bytes,
-        outcome,
-        far: None,
-        tcp_connected: None,
     }
 }

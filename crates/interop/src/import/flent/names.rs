@@ -1,8 +1,5 @@
 //! Meaning and station of a series, derived from its name.
 
-use netburn_scenario::is_reserved_station_name;
-use std::collections::BTreeSet;
-
 /// Contents of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum SeriesKind {
@@ -47,27 +44,11 @@ pub(super) fn host<'a>(name: &str, hosts: &'a [String]) -> Option<&'a str> {
     fitting.max_by_key(|host| host.len())
 }
 
-/// A station name for a host: letters, digits and `-`. The name is neither `taken` nor reserved.
-pub(super) fn station(host: &str, taken: &mut BTreeSet<String>) -> String {
-    let fit = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
-    let fitted: String = host.chars().take(50).map(fit).collect();
-    let parts: Vec<&str> = fitted.split('-').filter(|part| !part.is_empty()).collect();
-    let fitted = match parts.join("-") {
-        empty if empty.is_empty() => "station".to_owned(),
-        fitted => fitted,
-    };
-    let mut numbers = 2..;
-    let mut name = fitted.clone();
-    while is_reserved_station_name(&name) || !taken.insert(name.clone()) {
-        let number: u32 = numbers.next().unwrap_or_default();
-        name = format!("{fitted}-{number}");
-    }
-    name
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::import::common::station_name as station;
+    use std::collections::BTreeSet;
 
     #[test]
     fn series_are_identified_by_name() {

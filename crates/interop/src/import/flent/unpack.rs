@@ -14,7 +14,7 @@ const MAX_RATIO: u64 = 100;
 const ANY_RATIO: u64 = 16 << 20;
 
 /// The text of a file, compressed or not.
-pub(super) fn unpacked(bytes: &[u8]) -> Result<Cow<'_, [u8]>, FlentError> {
+pub(crate) fn unpacked(bytes: &[u8]) -> Result<Cow<'_, [u8]>, FlentError> {
     if bytes.starts_with(b"BZh") {
         return Err(FlentError::Bzip2);
     }

@@ -1,0 +1,114 @@
+//! Parts that the imports of several programs share.
+
+use netburn_record::row::{IntervalRow, OperationRow, Row};
+use netburn_scenario::{Plan, is_reserved_station_name};
+use netburn_units::Instant;
+use netburn_workload::config::BIN;
+use netburn_workload::{Operation, Outcome};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A station name for a host: letters, digits and `-`. The name is neither `taken` nor reserved.
+pub(super) fn station_name(host: &str, taken: &mut BTreeSet<String>) -> String {
+    let fit = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
+    let fitted: String = host.chars().take(50).map(fit).collect();
+    let parts: Vec<&str> = fitted.split('-').filter(|part| !part.is_empty()).collect();
+    let fitted = match parts.join("-") {
+        empty if empty.is_empty() => "station".to_owned(),
+        fitted => fitted,
+    };
+    let mut numbers = 2..;
+    let mut name = fitted.clone();
+    while is_reserved_station_name(&name) || !taken.insert(name.clone()) {
+        let number: u32 = numbers.next().unwrap_or_default();
+        name = format!("{fitted}-{number}");
+    }
+    name
+}
+
+/// Foreign text on one line, at most 200 characters.
+pub(super) fn one_line(text: &str) -> String {
+    let plain = |c: char| if c.is_control() { ' ' } else { c };
+    let text: String = text.chars().take(200).map(plain).collect();
+    text.trim().to_owned()
+}
+
+/// Checks that a plan can be read again after it was stored. The error is a clause.
+pub(super) fn check_plan(plan: &Plan) -> Result<(), String> {
+    let invalid = "the names do not form a valid scenario";
+    match Plan::from_json(&plan.to_json()) {
+        Ok(again) if again == *plan => Ok(()),
+        Ok(_) => Err(invalid.to_owned()),
+        Err(error) => Err(format!("{invalid}: {error}")),
+    }
+}
+
+/// Bytes of a transfer in tenths of a second.
+#[derive(Debug, Default)]
+pub(super) struct Transfer {
+    bins: BTreeMap<i64, f64>,
+    total: f64,
+}
+
+impl Transfer {
+    /// Adds bytes that moved between two times, in seconds of the run. The times are finite, and `from` is before `to`.
+    pub(super) fn add(&mut self, from: f64, to: f64, bytes: f64) {
+        let bin = BIN.as_secs_f64();
+        self.total += bytes;
+        let mut at = (from / bin).floor() as i64;
+        while (at as f64) * bin < to {
+            let inside = ((at + 1) as f64 * bin).min(to) - (at as f64 * bin).max(from);
+            *self.bins.entry(at).or_default() += bytes * (inside / (to - from)).max(0.0);
+            at += 1;
+        }
+    }
+
+    /// The rows of the transfer: its bytes, and one operation without an end.
+    pub(super) fn rows(self, station: u16, workload: u16, down: bool) -> Vec<Row> {
+        // Rounded so that the sum is exact.
+        let (mut sum, mut emitted) = (0.0, 0_u64);
+        let mut rows = Vec::new();
+        for (at, bytes) in self.bins {
+            sum += bytes;
+            let upto = sum.round().max(0.0) as u64;
+            let bytes = upto.saturating_sub(emitted);
+            emitted = emitted.max(upto);
+            if bytes > 0 {
+                rows.push(Row::Interval(IntervalRow {
+                    station,
+                    workload,
+                    at: Instant::from_millis(at * 100),
+                    bytes_down: if down { bytes } else { 0 },
+                    bytes_up: if down { 0 } else { bytes },
+                }));
+            }
+        }
+        rows.push(Row::Operation(OperationRow {
+            station,
+            workload,
+            operation: operation(0, Instant::ZERO, None, Outcome::Cut, self.total as u64),
+        }));
+        rows
+    }
+}
+
+/// An operation that began when it was due.
+pub(super) fn operation(
+    sequence: u64,
+    due: Instant,
+    finished: Option<Instant>,
+    outcome: Outcome,
+    bytes: u64,
+) -> Operation {
+    Operation {
+        sequence,
+        due,
+        started: Some(due),
+        connected: None,
+        first_byte: finished,
+        finished,
+        bytes,
+        outcome,
+        far: None,
+        tcp_connected: None,
+    }
+}
