@@ -479,9 +479,13 @@ fn matrix(seeds: u64) -> (Vec<Case>, usize) {
     (cases, seeds as usize * SHIFTS.len())
 }
 
-/// Kinds that a rule finds in the record.
+/// Kinds whose rule needs an observed access point, which no simulated run has. Tests of the crate `analysis` cover them.
+const OBSERVED: [Kind; 3] = [Kind::OtherDevice, Kind::Shaper, Kind::Router];
+
+/// Kinds that a rule finds in the record of a simulated run.
 fn with_rule() -> impl Iterator<Item = Kind> {
-    Kind::ALL.into_iter().filter(|kind| kind.has_rule())
+    let kinds = Kind::ALL.into_iter().filter(|kind| kind.has_rule());
+    kinds.filter(|kind| !OBSERVED.contains(kind))
 }
 
 fn written(cases: &[Case]) -> String {

@@ -1,7 +1,7 @@
 //! A shaper of an observed access point that limits the stations.
 
 use super::{Cause, Kind, list, severity, worst_symptom};
-use crate::explain::facts::RunFacts;
+use crate::explain::facts::{FULL_SHARE, RunFacts};
 use crate::format::{mbps, percent};
 
 /// Share of its rate at which a shaper is full. The rest is framing, and the bins at the ends of a transfer.
@@ -14,9 +14,10 @@ const MOVED: f64 = 0.5;
 pub(super) fn criterion() -> String {
     format!(
         "simulate, lab: a simulation without the cause shows it. fleet with an observed access point: a queue with a shaper sent \
-         {} of its rate or more while goals were missed, and dropped or marked packets. The affected stations moved {} of that or \
-         more.",
+         {} of its rate or more for {} of the time in use, and dropped or marked packets. The affected stations moved {} of that \
+         or more.",
         percent(FULL),
+        percent(FULL_SHARE),
         percent(MOVED)
     )
 }
@@ -31,9 +32,12 @@ pub(super) fn find(facts: &RunFacts<'_>, _: &[Cause]) -> Vec<Cause> {
             let Some(rate) = seen.rate.filter(|rate| *rate > 0 && !names.is_empty()) else {
                 continue;
             };
-            let sum = seen.sum(&mask);
+            let (full, used) = seen.full(&mask, FULL);
+            let count = full.iter().filter(|full| **full).count();
+            let sum = seen.sum(&full);
             let lost = sum.drops.saturating_add(sum.marks);
-            if sum.bps() < FULL * rate as f64 || lost == 0 || moved(facts, &stations, &mask) < MOVED * sum.bps() {
+            let is_full = count > 0 && count as f64 >= FULL_SHARE * used as f64;
+            if !is_full || lost == 0 || moved(facts, &stations, &full) < MOVED * sum.bps() {
                 continue;
             }
             causes.push(Cause {
@@ -45,7 +49,7 @@ pub(super) fn find(facts: &RunFacts<'_>, _: &[Cause]) -> Vec<Cause> {
                     list(&names)
                 ),
                 evidence: format!(
-                    "It sent {} Mbit/s while goals were missed, dropped {} packets and marked {}.{}",
+                    "While it was full, it sent {} Mbit/s, dropped {} packets and marked {}.{}",
                     mbps(sum.bps() / 1e6),
                     sum.drops,
                     sum.marks,

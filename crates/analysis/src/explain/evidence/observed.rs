@@ -361,6 +361,16 @@ impl QueueEvidence {
         }
     }
 
+    /// The bins of a mask in which the queue sent `share` of its rate or more, and the number of those in which it sent
+    /// something.
+    pub(in crate::explain) fn full(&self, mask: &[bool], share: f64) -> (Vec<bool>, usize) {
+        let rate = self.rate.unwrap_or(u64::MAX) as f64;
+        let bins = || self.bins.values().iter().zip(mask);
+        let is_full = |(bin, wanted): (&QueueBin, &bool)| *wanted && bin.sent > 0 && bin.bps() >= share * rate;
+        let used = bins().filter(|(bin, wanted)| **wanted && bin.sent > 0).count();
+        (bins().map(is_full).collect(), used)
+    }
+
     /// Work of the queue in the bins of a mask.
     pub(in crate::explain) fn sum(&self, mask: &[bool]) -> QueueBin {
         let mut sum = QueueBin::default();
