@@ -1,11 +1,8 @@
 //! A shaper of an observed access point that limits the stations.
 
 use super::{Cause, Kind, list, severity, worst_symptom};
-use crate::explain::facts::{FULL_SHARE, RunFacts};
+use crate::explain::facts::{FULL, FULL_SHARE, RunFacts};
 use crate::format::{mbps, percent};
-
-/// Share of its rate at which a shaper is full. The rest is framing, and the bins at the ends of a transfer.
-const FULL: f64 = 0.85;
 
 /// Share of what the shaper sends that the affected stations move at least. Others have their own place in its queue.
 const MOVED: f64 = 0.5;
