@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 const SHIFTS: [i32; 3] = [-300, 0, 300];
 
 /// Changes that remove the cause of a scenario, so that no cause is named.
-const FIXED: [(&str, &[(&str, &str)]); 19] = [
+const FIXED: [(&str, &[(&str, &str)]); 23] = [
     ("server", &[("server.link.rate", "1000 Mbit/s")]),
     ("adapter", &[("station.tv.adapter_rate", "200 Mbit/s")]),
     ("full-band", &[("ap.home.radio.2g.channel_busy", "10 %")]),
@@ -41,6 +41,10 @@ const FIXED: [(&str, &[(&str, &str)]); 19] = [
     ("line-down", &[("ap.home.wan.queue", "32 KiB")]),
     ("line-up", &[("station.desktop.workload", "voip")]),
     ("device", &[("station.laptop.queue", "fq-codel")]),
+    ("power-save", &[("station.phone.power_save", "off")]),
+    ("scans", &[("station.laptop.absence.length", "10 ms")]),
+    ("access-point-scans", &[("ap.home.scan_away", "10 ms")]),
+    ("fair-share", &[("workload.program.streams", "2")]),
     (
         "wifi-delay+line-up",
         &[("ap.home.queue", "airtime"), ("station.desktop.workload", "voip")],
@@ -55,7 +59,7 @@ type Variant = (&'static str, &'static [(&'static str, &'static str)], Option<Ki
 
 /// Variants of the scenarios that the rules were not made with: other rates, losses, distances, workloads and queues.
 /// Each has its expected cause; none if all goals are met.
-const VARIANTS: [Variant; 51] = [
+const VARIANTS: [Variant; 74] = [
     // The line limits the upload, and its queue is short.
     (
         "small-queues",
@@ -267,6 +271,130 @@ const VARIANTS: [Variant; 51] = [
     ("slow-cochannel", &[("station.camera.standard", "802.11g")], None),
     ("slow-cochannel", &[("station.camera.workload", "voip")], None),
     ("slow-cochannel", &[("ap.next.radio.2g.channel", "1")], None),
+    // Absences of one device: rare and long, frequent and short, with other workloads, bands and neighbours.
+    (
+        "scans",
+        &[("station.laptop.absence", "{ interval = \"3 s\", length = \"400 ms\" }")],
+        Some(Kind::Scans),
+    ),
+    (
+        "scans",
+        &[(
+            "station.laptop.absence",
+            "{ interval = \"271 ms\", length = \"50 ms\" }",
+        )],
+        Some(Kind::Scans),
+    ),
+    (
+        "scans",
+        &[("workload.ping.interval", "100 ms"), ("workload.ping.target", "server")],
+        Some(Kind::Scans),
+    ),
+    (
+        "scans",
+        &[
+            ("duration", "120 s"),
+            ("station.laptop.absence", "{ interval = \"10 s\", length = \"1.5 s\" }"),
+            ("workload.ping.interval", "200 ms"),
+        ],
+        Some(Kind::Scans),
+    ),
+    (
+        "scans",
+        &[("station.laptop.workload", "[\"ping\", \"4kstream\"]")],
+        Some(Kind::Scans),
+    ),
+    (
+        "scans",
+        &[("station.phone.workload", "[\"ping\", \"download\"]")],
+        Some(Kind::Scans),
+    ),
+    (
+        "scans",
+        &[
+            ("station.laptop.workload", "voice"),
+            ("station.laptop.absence.interval", "900 ms"),
+        ],
+        Some(Kind::Scans),
+    ),
+    (
+        "scans",
+        &[
+            ("station.laptop.standard", "802.11n"),
+            ("station.laptop.signal", "-68 dBm"),
+        ],
+        Some(Kind::Scans),
+    ),
+    ("scans", &[("workload.ping.goal", "120 ms")], None),
+    (
+        "access-point-scans",
+        &[("ap.home.scan_interval", "700 ms"), ("ap.home.scan_away", "60 ms")],
+        Some(Kind::ApScans),
+    ),
+    (
+        "access-point-scans",
+        &[
+            ("duration", "60 s"),
+            ("ap.home.scan_interval", "5 s"),
+            ("ap.home.scan_away", "300 ms"),
+        ],
+        Some(Kind::ApScans),
+    ),
+    (
+        "access-point-scans",
+        &[("station.phone.workload", "voice")],
+        Some(Kind::ApScans),
+    ),
+    (
+        "access-point-scans",
+        &[("ap.home.radio.5g.channel_busy", "20 %")],
+        Some(Kind::ApScans),
+    ),
+    (
+        "power-save",
+        &[("station.phone.power_save.listen_interval", "3")],
+        Some(Kind::PowerSave),
+    ),
+    (
+        "power-save",
+        &[("station.phone.power_save.timeout", "1 ms")],
+        Some(Kind::PowerSave),
+    ),
+    (
+        "power-save",
+        &[("workload.ping.down.interval", "310 ms"), ("duration", "60 s")],
+        Some(Kind::PowerSave),
+    ),
+    (
+        "power-save",
+        &[("station.laptop.power_save", "legacy")],
+        Some(Kind::PowerSave),
+    ),
+    ("power-save", &[("workload.ping.goal", "150 ms")], None),
+    (
+        "fair-share",
+        &[("workload.program.streams", "5")],
+        Some(Kind::FairShare),
+    ),
+    (
+        "fair-share",
+        &[("ap.home.wan.down", "60 Mbit/s"), ("workload.program.streams", "4")],
+        Some(Kind::FairShare),
+    ),
+    (
+        "fair-share",
+        &[("ap.home.wan.discipline", "fq-codel")],
+        Some(Kind::FairShare),
+    ),
+    (
+        "fair-share",
+        &[
+            ("station.pc.workload", "[\"program\", \"4kstream\"]"),
+            ("station.tv.workload", "browsing"),
+        ],
+        Some(Kind::FairShare),
+    ),
+    ("fair-share", &[("ap.home.wan.down", "400 Mbit/s")], None),
     ("well", &[("server.link.delay", "12 ms")], None),
 ];
 

@@ -26,6 +26,8 @@ const NOTICED_ONE_WAY: Duration = Duration::from_millis(150);
 /// Maximum number of recorded waiting and roaming spans for each station; later ones are only
 /// counted.
 const MAX_SPANS: usize = 10_000;
+/// Maximum number of recorded probes and packets for each station.
+const MAX_ARRIVALS: usize = 20_000;
 /// Maximum number of tracked connections. Of further ones only the round-trip times count.
 const MAX_CONNECTIONS: usize = 100_000;
 /// Content of a full segment over Ethernet with timestamps (RFC 9293, RFC 7323).
@@ -62,6 +64,16 @@ pub struct Evidence {
     connections: BTreeMap<(u16, Side, u16), Sent>,
 }
 
+/// One probe, or one packet that is not answered. Times in ns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Arrival {
+    /// Workload, and for packets the direction.
+    pub(super) stream: (u16, bool),
+    pub(super) due: i64,
+    /// `None` if it was lost.
+    pub(super) end: Option<i64>,
+}
+
 /// Limit of latency, and longest waiting time for an operation without an end.
 #[derive(Debug, Clone, Copy)]
 struct Limits {
@@ -80,6 +92,8 @@ pub(super) struct StationEvidence {
     /// TCP data sent to it, as counted by the server, and data that it sent.
     pub(super) to: Sent,
     pub(super) from: Sent,
+    /// Its probes and packets that are not answered, until there are [`MAX_ARRIVALS`].
+    pub(super) arrivals: Vec<Arrival>,
     /// Spans in which one of its operations missed its goal, in ns.
     pub(super) waits: Vec<(i64, i64)>,
     /// Roams: start and duration of the interruption, in ns.
@@ -193,6 +207,7 @@ impl Evidence {
 
     /// Adds an operation that counts.
     pub(crate) fn operation(&mut self, counted: &Counted<'_>) {
+        self.arrival(counted);
         let limits = counted
             .workload
             .and_then(|workload| self.limits[counted.station][workload]);
@@ -200,7 +215,33 @@ impl Evidence {
         if counted.exceeds(good) {
             let due = counted.operation.due;
             let last = due.checked_add(longest).unwrap_or(due);
-            self.wait(counted.station, due, counted.operation.finished.unwrap_or(last));
+            let end = counted.operation.finished.unwrap_or(last);
+            let is_lost = counted.latency.is_none();
+            self.wait(counted.station, due, if is_lost { end.min(last) } else { end });
+        }
+    }
+
+    /// Records a probe or a packet during the load.
+    fn arrival(&mut self, counted: &Counted<'_>) {
+        let Some(workload) = counted.workload else { return };
+        let operation = counted.operation;
+        let config = &self.plan.stations[counted.station].workloads[workload].config;
+        let is_down = match config.kind().transport {
+            Transport::Http => return,
+            Transport::Echo => false,
+            // Frames of a video end when their last packet arrives.
+            Transport::OneWay if config.video().is_some() => return,
+            Transport::OneWay => operation.sequence % 2 == 1,
+        };
+        let arrivals = &mut self.stations[counted.station].arrivals;
+        if arrivals.len() < MAX_ARRIVALS && operation.due >= Instant::ZERO {
+            arrivals.push(Arrival {
+                stream: (workload as u16, is_down),
+                due: operation.due.as_nanos(),
+                end: counted
+                    .latency
+                    .and_then(|latency| operation.due.as_nanos().checked_add_unsigned(latency.as_nanos())),
+            });
         }
     }
 
@@ -365,6 +406,7 @@ impl StationEvidence {
             receiving: RoundTrips::default(),
             to: Sent::default(),
             from: Sent::default(),
+            arrivals: Vec::new(),
             waits: Vec::new(),
             roams: Vec::new(),
             scans: Vec::new(),
@@ -385,7 +427,11 @@ impl Limits {
         let good = config.latency_limit().or(noticed)?;
         Some(Limits {
             good,
-            longest: config.timeout.max(good),
+            longest: match config.kind().transport {
+                Transport::Http => config.timeout.max(good),
+                // Nobody waits for a lost packet.
+                Transport::Echo | Transport::OneWay => Duration::ZERO,
+            },
         })
     }
 }

@@ -1,12 +1,15 @@
 //! The evidence in the form that the rules need: degraded stations and times, airtime shares, full
 //! links.
 
+mod absences;
 mod air;
 mod demand;
 mod packets;
 mod path;
 mod victim;
 
+pub(super) use absences::{DOZING, EXPLAINED, Interruptions, LOCKED, MIN_ABSENCES, Sharing};
+pub(super) use demand::Need;
 pub(super) use path::ADDED_MS;
 pub(super) use victim::{DelaySource, Part, VictimDelay};
 

@@ -2,13 +2,15 @@
 
 use super::factor::{Factor, Part, Rank};
 use super::intervention::{Effort, InterventionBuilder};
+use super::scans::rhythm_sentence;
 use super::scene::Scene;
-use super::{Cause, Definition, Family, Kind, list};
+use super::{Cause, Definition, Family, Kind, in_each_group, list, severity, worst_symptom};
+use crate::explain::facts::{RunFacts, Sharing};
 use crate::format::span;
 use netburn_scenario::plan::DEFAULT_SCAN_AWAY;
 
 pub(super) const CAUSE: Definition = Definition {
-    rule: None,
+    rule: Some((find, criterion)),
     what_ifs,
     changes: "one scan per hour, shorter absences",
 };
@@ -17,6 +19,38 @@ pub(super) const FAMILY: Family = Family {
     without: "no scans of the access points",
     find: factors,
 };
+
+/// Condition under which the rule names its cause.
+fn criterion() -> String {
+    "Gaps as for `scans`, which another station on the same radio has at the same times.".to_owned()
+}
+
+fn find(facts: &RunFacts<'_>, _: &[Cause]) -> Vec<Cause> {
+    in_each_group(facts, |group| {
+        let members = group.members.iter();
+        let interrupted = members.filter_map(|station| Some((*station, facts.interruptions(*station)?)));
+        let (stations, all): (Vec<usize>, Vec<_>) = interrupted
+            .filter(|(_, interruptions)| interruptions.sharing == Sharing::Shared)
+            .unzip();
+        let (first, names) = (all.first()?, facts.names(stations.iter().copied()));
+        let list = list(&names.iter().map(String::as_str).collect::<Vec<_>>());
+        Some(Cause {
+            kind: Kind::ApScans,
+            severity: severity(facts, stations.iter().copied()),
+            title: format!("The access point leaves its channel at regular times, which interrupts {list}"),
+            evidence: format!(
+                "{} Another station on the same radio has these gaps at the same times.{}",
+                rhythm_sentence(&names[0], first),
+                worst_symptom(facts, &stations)
+            ),
+            advice: "Switch off what makes the access point scan: automatic channel selection in the background, a mesh that searches for \
+                     nodes, or a survey. Changes to the devices and to the internet line do not help."
+                .to_owned(),
+            stations: names,
+            by: Vec::new(),
+        })
+    })
+}
 
 fn factors(scene: &Scene<'_>) -> Vec<Factor> {
     let scanning: Vec<_> = scene

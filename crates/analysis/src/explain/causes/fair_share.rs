@@ -3,13 +3,15 @@
 use super::factor::{Factor, Part, Rank};
 use super::intervention::{Effort, InterventionBuilder};
 use super::scene::Scene;
-use super::{Cause, Definition, Family, Kind, list};
+use super::{Cause, Definition, Family, Kind, list, severity, worst_symptom};
+use crate::explain::facts::{Need, RunFacts};
+use crate::format::mbps;
 use netburn_scenario::Plan;
 use netburn_scenario::plan::StationWorkload;
 use netburn_workload::{Config, Direction, KindSettings};
 
 pub(super) const CAUSE: Definition = Definition {
-    rule: None,
+    rule: Some((find, criterion)),
     what_ifs,
     changes: "one connection instead of several, shares by host (CAKE), a limit of the transfer",
 };
@@ -18,6 +20,114 @@ pub(super) const FAMILY: Family = Family {
     without: "one connection instead of several; one transfer without end less; none of them",
     find: factors,
 };
+
+/// Factor by which a need exceeds a share at least.
+const ABOVE: f64 = 1.1;
+
+/// Condition under which the rule names its cause.
+fn criterion() -> String {
+    format!(
+        "Transfers without end used the same line, or the same radio. A workload with a missed goal needs more than {ABOVE} times what \
+         one of their connections got, but less than all of them got together. No cause above affects the station."
+    )
+}
+
+/// Transfers without end in one direction.
+struct Takers {
+    /// Number and workload of each station, with connections and Mbit/s.
+    each: Vec<(usize, String, u32, f64)>,
+}
+
+impl Takers {
+    fn of(facts: &RunFacts<'_>, victim: usize, direction: Direction) -> Takers {
+        let stations = facts.behind_the_line_of(victim).into_iter();
+        let transfers = stations.flat_map(|station| {
+            let planned = facts.plan.stations[station].workloads.iter();
+            let endless = planned.filter(move |workload| workload.config.loads(direction));
+            endless.filter_map(move |workload| {
+                let summary = facts.station(station)?.workloads.iter();
+                let moved = summary.into_iter().find(|summary| summary.name == workload.name)?;
+                let connections = workload.config.bulk().map_or(1, |bulk| u32::from(bulk.streams));
+                Some((station, workload.name.clone(), connections, moved.throughput_mbps))
+            })
+        });
+        Takers {
+            each: transfers.filter(|(.., mbps)| *mbps > 0.0).collect(),
+        }
+    }
+
+    fn mbps(&self) -> f64 {
+        self.each.iter().map(|(.., mbps)| mbps).sum()
+    }
+
+    /// What one connection gets, in Mbit/s.
+    fn share(&self) -> Option<f64> {
+        let connections: u32 = self.each.iter().map(|(_, _, connections, _)| connections).sum();
+        (connections > 0).then(|| self.mbps() / f64::from(connections))
+    }
+}
+
+fn find(facts: &RunFacts<'_>, found: &[Cause]) -> Vec<Cause> {
+    let degraded = facts.degraded.iter().filter(|degraded| {
+        let name = facts.name(degraded.station);
+        !found.iter().any(|cause| cause.stations.contains(&name))
+    });
+    degraded
+        .filter_map(|degraded| {
+            let needs = degraded
+                .failed
+                .iter()
+                .filter_map(|workload| facts.need(degraded.station, *workload));
+            needs
+                .into_iter()
+                .find_map(|need| of_need(facts, degraded.station, &need))
+        })
+        .collect()
+}
+
+fn of_need(facts: &RunFacts<'_>, victim: usize, need: &Need) -> Option<Cause> {
+    let takers = Takers::of(facts, victim, need.direction);
+    let share = takers.share()?;
+    if need.mbps <= share * ABOVE || need.mbps > takers.mbps() {
+        return None;
+    }
+    let name = facts.name(victim);
+    let texts: Vec<String> = takers
+        .each
+        .iter()
+        .map(|(station, workload, connections, _)| {
+            let several = if *connections > 1 {
+                format!(" ({connections} connections)")
+            } else {
+                String::new()
+            };
+            format!("{}'s {workload}{several}", facts.name(*station))
+        })
+        .collect();
+    let list = list(&texts.iter().map(String::as_str).collect::<Vec<_>>());
+    let take = if texts.len() == 1 {
+        "takes its share"
+    } else {
+        "take their shares"
+    };
+    Some(Cause {
+        kind: Kind::FairShare,
+        severity: severity(facts, [victim]),
+        title: format!("{list} {take} of the capacity, and too little is left for {name}"),
+        evidence: format!(
+            "{name}'s {}. One connection of the transfers got {} Mbit/s, and all of them {}.{}",
+            need.why,
+            mbps(share),
+            mbps(takers.mbps()),
+            worst_symptom(facts, &[victim])
+        ),
+        advice: "Each connection gets the same share, as intended. Limit the rate of the transfer, use fewer connections, or share by host \
+                 (CAKE with `dual-srchost` upstream and `dual-dsthost` downstream) and run it on another device."
+            .to_owned(),
+        stations: vec![name],
+        by: facts.names(takers.each.iter().map(|(station, ..)| *station)),
+    })
+}
 
 fn factors(scene: &Scene<'_>) -> Vec<Factor> {
     let stations = scene.plan.stations.iter().enumerate();

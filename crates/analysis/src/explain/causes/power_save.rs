@@ -3,11 +3,13 @@
 use super::factor::{Factor, Part, Rank};
 use super::intervention::{Effort, InterventionBuilder};
 use super::scene::Scene;
-use super::{Cause, Definition, Family, Kind};
+use super::{Cause, Definition, Family, Kind, severity, worst_symptom};
+use crate::explain::facts::{DOZING, LOCKED, RunFacts};
+use crate::format::percent;
 use netburn_medium::config::PowerSaveMode;
 
 pub(super) const CAUSE: Definition = Definition {
-    rule: None,
+    rule: Some((find, criterion)),
     what_ifs,
     changes: "no power save",
 };
@@ -16,6 +18,40 @@ pub(super) const FAMILY: Family = Family {
     without: "no power save of the stations",
     find: factors,
 };
+
+/// Condition under which the rule names its cause.
+fn criterion() -> String {
+    format!(
+        "{} or more of a station's probes and packets arrived later than the fastest one by a wait, and these waits ended with the \
+         beacons of an access point (each 102.4 ms): the mean resultant length of the phases was {LOCKED} or more. The times at \
+         which they were due did not follow the beacons.",
+        percent(DOZING)
+    )
+}
+
+fn find(facts: &RunFacts<'_>, _: &[Cause]) -> Vec<Cause> {
+    let stations = 0..facts.plan.stations.len();
+    let dozing = stations.filter_map(|station| Some((station, facts.waits_for_beacons(station)?)));
+    dozing
+        .map(|(station, strength)| {
+            let name = facts.name(station);
+            Cause {
+                kind: Kind::PowerSave,
+                severity: severity(facts, [station]),
+                title: format!("{name} saves power: packets wait until it wakes"),
+                evidence: format!(
+                    "The waits of {name} end with the beacons of its access point, each 102.4 ms (mean resultant length {strength:.2}).{}",
+                    worst_symptom(facts, &[station])
+                ),
+                advice: "Switch off power save on the device (`iw dev wlan0 set power_save off` on Linux), or accept delays of up to its listen \
+                         interval."
+                    .to_owned(),
+                stations: vec![name.clone()],
+                by: vec![name],
+            }
+        })
+        .collect()
+}
 
 fn factors(scene: &Scene<'_>) -> Vec<Factor> {
     let stations = scene.plan.stations.iter().enumerate();

@@ -1,13 +1,15 @@
-//! Scans of stations at rest.
+//! Scans of stations at rest, and other absences from their channel.
 
 use super::factor::{Factor, Part, Rank};
 use super::intervention::{Effort, InterventionBuilder};
 use super::scene::Scene;
-use super::{Cause, Definition, Family, Kind};
+use super::{Cause, Definition, Family, Kind, is_named_for, severity, worst_symptom};
+use crate::explain::facts::{EXPLAINED, Interruptions, MIN_ABSENCES, RunFacts, Sharing};
+use crate::format::{percent, span};
 use netburn_scenario::plan::Joins;
 
 pub(super) const CAUSE: Definition = Definition {
-    rule: None,
+    rule: Some((find, criterion)),
     what_ifs,
     changes: "no search for other access points, or only below −80 dBm",
 };
@@ -16,6 +18,68 @@ pub(super) const FAMILY: Family = Family {
     without: "no scans of the stations that do not move",
     find: factors,
 };
+
+/// Condition under which the rule names its cause.
+fn criterion() -> String {
+    format!(
+        "Nothing arrived at a station in {MIN_ABSENCES} intervals or more, after which its probes or packets arrived together. \
+         These intervals return with a period. They contain {} or more of its late operations and stalls. No cause above affects the station, or several arrivals waited in most \
+         of the intervals. Another station on \
+         the same radio did not have them, or had no packets then.",
+        percent(EXPLAINED)
+    )
+}
+
+fn find(facts: &RunFacts<'_>, found: &[Cause]) -> Vec<Cause> {
+    let stations = 0..facts.plan.stations.len();
+    let absent = stations.filter_map(|station| Some((station, facts.interruptions(station)?)));
+    let own = absent.filter(|(station, interruptions)| {
+        let name = facts.name(*station);
+        let is_own = [Kind::Roaming, Kind::PowerSave]
+            .into_iter()
+            .any(|kind| is_named_for(found, kind, &name));
+        let has_other = found.iter().any(|cause| cause.stations.contains(&name));
+        let is_explained = is_own || has_other && !interruptions.is_certain;
+        interruptions.sharing != Sharing::Shared && !is_explained
+    });
+    own.map(|(station, interruptions)| {
+        let name = facts.name(station);
+        let others = match interruptions.sharing {
+            Sharing::Own => "Another station on the same radio does not have these gaps.",
+            Sharing::Shared | Sharing::Unknown => "netburn cannot tell whether other stations have these gaps.",
+        };
+        let advice = match interruptions.sharing {
+            Sharing::Own => "The device leaves its channel, or its radio is busy.",
+            Sharing::Shared | Sharing::Unknown => "The device or its access point leaves the channel.",
+        };
+        Cause {
+            kind: Kind::Scans,
+            severity: severity(facts, [station]),
+            title: format!("The connection of {name} is interrupted at regular times"),
+            evidence: format!("{} {others}{}", rhythm_sentence(&name, &interruptions), worst_symptom(facts, &[station])),
+            advice: format!(
+                "{advice} Switch off what takes the radio away: programs that scan for networks, AirDrop and similar discovery, \
+                 Bluetooth beside Wi-Fi at 2.4 GHz. A faster line does not help."
+            ),
+            stations: vec![name.clone()],
+            by: vec![name],
+        }
+    })
+    .collect()
+}
+
+/// `Each 10.0 s, nothing arrived at NAME for 80 ms (median of 12 gaps); …`.
+pub(super) fn rhythm_sentence(name: &str, interruptions: &Interruptions) -> String {
+    let Interruptions { rhythm, late, of, .. } = interruptions;
+    format!(
+        "Each {}, nothing arrived at {name} for {} (median of {} gaps); {late} of {of} late operations and stalls ({}) were in \
+         such gaps.",
+        span(rhythm.period / 1e6),
+        span(rhythm.length as f64 / 1e6),
+        rhythm.absences.len(),
+        percent(*late as f64 / (*of).max(1) as f64)
+    )
+}
 
 fn factors(scene: &Scene<'_>) -> Vec<Factor> {
     let stations = scene.plan.stations.iter().enumerate();

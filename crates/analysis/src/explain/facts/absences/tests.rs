@@ -1,0 +1,122 @@
+//! Absences, periods and beacons of arrivals that are made with a known truth.
+
+use super::*;
+use proptest::prelude::*;
+
+const MS: i64 = 1_000_000;
+const S: i64 = 1_000 * MS;
+
+/// Probes each `interval` for `length`, each of which takes `delay(due)`.
+fn probes(length: i64, interval: i64, delay: impl Fn(i64) -> i64) -> Vec<Arrival> {
+    let dues = (0..length / interval).map(|n| n * interval);
+    dues.map(|due| Arrival {
+        stream: (0, false),
+        due,
+        end: Some(due + delay(due)),
+    })
+    .collect()
+}
+
+/// Delay of a station that is absent for `length` at the end of each `period`, and answers after 2 ms otherwise.
+fn absent(period: i64, length: i64) -> impl Fn(i64) -> i64 {
+    move |due| {
+        let left = period - due.rem_euclid(period);
+        if left <= length { left + 2 * MS } else { 2 * MS }
+    }
+}
+
+fn found(arrivals: &[Arrival]) -> Option<Rhythm> {
+    rhythm(&absences(arrivals), arrivals)
+}
+
+proptest! {
+    #[test]
+    fn the_period_and_the_length_of_absences_are_found(
+        period in 300_i64..3_000,
+        part in 8_i64..40,
+        interval in 10_i64..60,
+    ) {
+        let length = (period * part / 100).max(2 * interval + 20);
+        prop_assume!(length * 3 < period);
+        let arrivals = probes(60 * S, interval * MS, absent(period * MS, length * MS));
+        let rhythm = found(&arrivals).expect("a period");
+        prop_assert!((rhythm.period / (period * MS) as f64 - 1.0).abs() < 0.01, "{}", rhythm.period / 1e6);
+        // The absence begins between two probes.
+        let off = rhythm.length - length * MS;
+        prop_assert!(off.abs() <= interval * MS + 2 * MS, "{off}");
+    }
+
+    /// Ten absences at random times in a minute have no period.
+    #[test]
+    fn absences_at_random_times_have_no_period(starts in proptest::collection::btree_set(0_i64..600, 10)) {
+        let starts: Vec<i64> = starts.into_iter().map(|tenth| tenth * 100 * MS + tenth * tenth % 97 * MS).collect();
+        let delay = |due: i64| {
+            let away = starts.iter().find(|start| (**start..**start + 80 * MS).contains(&due));
+            away.map_or(2 * MS, |start| start + 82 * MS - due)
+        };
+        prop_assert_eq!(found(&probes(60 * S, 20 * MS, delay)), None);
+    }
+
+    /// A queue that fills and empties, as with the sawtooth of TCP, delays each packet behind the one before.
+    #[test]
+    fn a_queue_with_a_period_is_no_absence(period in 500_i64..4_000, depth in 50_i64..300) {
+        let delay = |due: i64| 2 * MS + due.rem_euclid(period * MS) * depth / period;
+        prop_assert_eq!(found(&probes(60 * S, 20 * MS, delay)), None);
+    }
+
+    #[test]
+    fn any_arrivals_have_a_result(times in proptest::collection::vec((0_u16..3, 0_i64..10 * S, proptest::option::of(0_i64..S)), 0..200)) {
+        let arrivals: Vec<Arrival> = times
+            .into_iter()
+            .map(|(workload, due, delay)| Arrival { stream: (workload, false), due, end: delay.map(|delay| due + delay) })
+            .collect();
+        if let Some(rhythm) = found(&arrivals) {
+            prop_assert!(rhythm.period.is_finite() && rhythm.period > 0.0 && rhythm.length >= 0);
+        }
+        if let Some((strength, share)) = beacon_locked(&arrivals) {
+            prop_assert!((0.0..=1.0 + 1e-9).contains(&strength) && (0.0..=1.0).contains(&share));
+        }
+    }
+}
+
+/// Packets that are lost in an absence have no end; the next one that arrives ends it.
+#[test]
+fn lost_packets_are_absences_too() {
+    let mut arrivals = probes(60 * S, 20 * MS, |_| 2 * MS);
+    for arrival in &mut arrivals {
+        if arrival.due.rem_euclid(1_300 * MS) < 200 * MS {
+            arrival.end = None;
+        }
+    }
+    let rhythm = found(&arrivals).unwrap();
+    assert!((rhythm.period / 1.3e9 - 1.0).abs() < 0.02, "{}", rhythm.period);
+}
+
+/// A device without absences, and one with the same or with others at the same times.
+#[test]
+fn absences_are_shared_if_the_other_station_has_them_too() {
+    let away = probes(30 * S, 40 * MS, absent(S, 100 * MS));
+    let present = probes(30 * S, 40 * MS, |_| 2 * MS);
+    let own = absences(&away);
+    assert_eq!(shared(&own, &away, &own), Some(1.0));
+    assert_eq!(shared(&own, &present, &absences(&present)), Some(0.0));
+    // Probes that are never due within the absences tell nothing.
+    let rare = probes(30 * S, S, |_| 2 * MS);
+    assert_eq!(shared(&own, &rare, &absences(&rare)), None);
+}
+
+/// A dozing device answers at the next beacon (802.11-2020 11.2.3). A constant or a random delay does not follow beacons.
+#[test]
+fn waits_of_a_dozing_device_end_with_the_beacons() {
+    let beacon = 102_400_000;
+    let dozing = probes(60 * S, 150 * MS, |due| beacon - due.rem_euclid(beacon) + MS);
+    let (strength, share) = beacon_locked(&dozing).unwrap();
+    assert!(strength > 0.95 && share > 0.8, "{strength} {share}");
+    let spread = probes(60 * S, 150 * MS, |due| MS + due / MS * 7_919 % 101 * MS);
+    assert!(beacon_locked(&spread).is_none_or(|(strength, _)| strength < 0.4));
+    let constant = probes(60 * S, 150 * MS, |_| 40 * MS);
+    assert_eq!(beacon_locked(&constant), None);
+    // Probes in step with the beacons end in step with them, whatever delays them.
+    let in_step = probes(60 * S, 2 * beacon, |due| 10 * MS + due / beacon % 3 * MS);
+    assert!(beacon_locked(&in_step).is_none());
+}
