@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 const SHIFTS: [i32; 3] = [-300, 0, 300];
 
 /// Changes that remove the cause of a scenario, so that no cause is named.
-const FIXED: [(&str, &[(&str, &str)]); 23] = [
+const FIXED: [(&str, &[(&str, &str)]); 24] = [
     ("server", &[("server.link.rate", "1000 Mbit/s")]),
     ("adapter", &[("station.tv.adapter_rate", "200 Mbit/s")]),
     ("full-band", &[("ap.home.radio.2g.channel_busy", "10 %")]),
@@ -41,6 +41,7 @@ const FIXED: [(&str, &[(&str, &str)]); 23] = [
     ("line-down", &[("ap.home.wan.queue", "32 KiB")]),
     ("line-up", &[("station.desktop.workload", "voip")]),
     ("device", &[("station.laptop.queue", "fq-codel")]),
+    ("outage", &[("ap.home.wan.outages", "[]")]),
     ("power-save", &[("station.phone.power_save", "off")]),
     ("scans", &[("station.laptop.absence.length", "10 ms")]),
     ("access-point-scans", &[("ap.home.scan_away", "10 ms")]),
@@ -59,7 +60,7 @@ type Variant = (&'static str, &'static [(&'static str, &'static str)], Option<Ki
 
 /// Variants of the scenarios that the rules were not made with: other rates, losses, distances, workloads and queues.
 /// Each has its expected cause; none if all goals are met.
-const VARIANTS: [Variant; 74] = [
+const VARIANTS: [Variant; 77] = [
     // The line limits the upload, and its queue is short.
     (
         "small-queues",
@@ -271,6 +272,28 @@ const VARIANTS: [Variant; 74] = [
     ("slow-cochannel", &[("station.camera.standard", "802.11g")], None),
     ("slow-cochannel", &[("station.camera.workload", "voip")], None),
     ("slow-cochannel", &[("ap.next.radio.2g.channel", "1")], None),
+    (
+        "outage",
+        &[(
+            "ap.home.wan.outages",
+            "[{ start = \"4 s\", length = \"1.5 s\" }, { start = \"15 s\", length = \"1.2 s\" }]",
+        )],
+        Some(Kind::Outage),
+    ),
+    // Without probes to the access point, all stations have the gap.
+    (
+        "outage",
+        &[
+            ("station.phone.workload", "voice"),
+            ("station.laptop.workload", "probe"),
+        ],
+        Some(Kind::Outage),
+    ),
+    (
+        "outage",
+        &[("ap.home.wan.outages", "[{ start = \"8 s\", length = \"50 ms\" }]")],
+        None,
+    ),
     // Absences of one device: rare and long, frequent and short, with other workloads, bands and neighbours.
     (
         "scans",

@@ -8,13 +8,13 @@ mod packets;
 mod path;
 mod victim;
 
-pub(super) use absences::{DOZING, EXPLAINED, Interruptions, LOCKED, MIN_ABSENCES, Sharing};
+pub(super) use absences::{DOZING, EXPLAINED, Interruptions, LOCKED, LONG, MIN_ABSENCES, Sharing};
 pub(super) use demand::Need;
 pub(super) use path::ADDED_MS;
 pub(super) use victim::{DelaySource, Part, VictimDelay};
 
 pub(super) use super::evidence::OF_RATE;
-use super::evidence::{Bin, Evidence, RadioEvidence};
+use super::evidence::{Arrival, Bin, Evidence, RadioEvidence};
 use crate::format::{met_percent, span};
 use netburn_network::PlannedNetwork;
 use netburn_record::summary::{StationSummary, WorkloadSummary};

@@ -18,6 +18,8 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+mod measured;
+
 #[derive(Debug, Deserialize)]
 struct File {
     home: Vec<Home>,

@@ -6,6 +6,7 @@ use super::intervention::{Effort, InterventionBuilder};
 use super::{Cause, Definition, Kind, is_named, is_named_for, list, severity, worst_symptom};
 use crate::explain::facts::{ADDED_MS, BUSY_CHANNEL, Direction, FULL_SHARE, Part, RunFacts, VictimDelay};
 use crate::format::{percent, span};
+use netburn_scenario::Environment;
 use netburn_workload::ProbeTarget;
 
 pub(super) const WIFI_DELAY: Definition = Definition {
@@ -112,7 +113,7 @@ fn device_criterion() -> String {
         "The station has a probe and an added delay as for `wifi-delay`, and no more specific cause above explains the delay. \
          No other station on the same radio with such a probe has {} of this delay or more. One of two further conditions \
          holds. Either the station uploads, and the delay arises from the station to the access point. Or the channel was \
-         busy for less than {} of the time. Without a delay that the load adds: the median round trip to the access point was {} \
+         busy for less than {} of the time; if that is unknown, another station on it has such a probe. Without a delay that the load adds: the median round trip to the access point was {} \
          or more, and {DEVICE_FACTOR} times that of another station on the radio.",
         percent(UNSHARED),
         percent(IDLE_CHANNEL),
@@ -129,7 +130,13 @@ fn wifi(facts: &RunFacts<'_>, found: &[Cause]) -> Vec<Cause> {
     });
     let channel = stations.first().and_then(|(station, _)| busy(facts, *station));
     let evidence = match channel {
-        Some(used) => format!("The channel was busy for {} of the time.", percent(used.min(1.0))),
+        Some(used) if used.is_known => {
+            format!("The channel was busy for {} of the time.", percent(used.share.min(1.0)))
+        }
+        Some(used) => format!(
+            "The devices of the run used the channel for {} of the time.",
+            percent(used.share.min(1.0))
+        ),
         None => String::new(),
     };
     let by = loaders(facts, &stations, |first, other| {
@@ -251,8 +258,11 @@ fn line(facts: &RunFacts<'_>, found: &[Cause], direction: Direction) -> Vec<Caus
     let inseparable = stations
         .iter()
         .any(|(station, _)| facts.split(*station).is_some_and(|split| split.line.is_none()));
+    let is_on_wifi = stations.iter().any(|(station, _)| facts.group_of(*station).is_some());
     let evidence = if inseparable {
         "Without a probe to the first hop beyond the router (`target = \"line\"`), netburn can't separate the line and the server."
+    } else if facts.environment == Environment::Fleet && is_on_wifi {
+        "If the access point is a node of a mesh, its link to the router is part of this way: repeat the run beside the router."
     } else {
         ""
     };
@@ -272,8 +282,14 @@ fn remote_server(facts: &RunFacts<'_>, found: &[Cause]) -> Vec<Cause> {
     if is_named(found, Kind::Server) {
         return Vec::new();
     }
+    // The delays of a slow device differ from probe to probe.
+    let slow: Vec<String> = slow_without_load(facts)
+        .into_iter()
+        .flat_map(|cause| cause.stations)
+        .collect();
     let stations = delayed(facts, |station, part| {
-        part.part == Some(Part::Server) && !is_named_for(found, Kind::DistantServer, &facts.name(station))
+        let name = facts.name(station);
+        part.part == Some(Part::Server) && !is_named_for(found, Kind::DistantServer, &name) && !slow.contains(&name)
     });
     cause(
         facts,
@@ -320,13 +336,32 @@ fn is_own_queue(facts: &RunFacts<'_>, station: usize, part: &VictimDelay) -> boo
         Some(direction) => direction == Direction::Up,
         None => !facts.moves(station, Direction::Down),
     };
-    !shared && (uploads && up || busy(facts, station).is_some_and(|used| used < IDLE_CHANNEL))
+    // Without a survey the time in use is a lower limit, and a peer on the same channel shows whether it waits.
+    let has_peer = others
+        .iter()
+        .any(|other| *other != station && facts.split(*other).is_some());
+    let used = busy(facts, station);
+    let is_idle =
+        used.is_none_or(|used| used.share < IDLE_CHANNEL) && (used.is_some_and(|used| used.is_known) || has_peer);
+    !shared && (uploads && up || is_idle)
+}
+
+/// Time in which a channel was busy.
+#[derive(Debug, Clone, Copy)]
+struct Busy {
+    share: f64,
+    /// False if other networks may use more.
+    is_known: bool,
 }
 
 /// Share of the time in which a station's channel was busy; `None` if it is unknown.
-fn busy(facts: &RunFacts<'_>, station: usize) -> Option<f64> {
+fn busy(facts: &RunFacts<'_>, station: usize) -> Option<Busy> {
     let group = facts.group_of(station)?;
-    Some(facts.channel_airtime(group, &facts.bad_bins(&[station]))?.used())
+    let airtime = facts.channel_airtime(group, &facts.bad_bins(&[station]))?;
+    Some(Busy {
+        share: airtime.used(),
+        is_known: facts.knows_the_channel(group, &airtime),
+    })
 }
 
 /// Stations whose load delays the first of `stations`.

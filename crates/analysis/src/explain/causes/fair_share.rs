@@ -21,15 +21,11 @@ pub(super) const FAMILY: Family = Family {
     find: factors,
 };
 
-/// Factor by which a need exceeds a share at least.
-const ABOVE: f64 = 1.1;
-
 /// Condition under which the rule names its cause.
 fn criterion() -> String {
-    format!(
-        "Transfers without end used the same line, or the same radio. A workload with a missed goal needs more than {ABOVE} times what \
-         one of their connections got, but less than all of them got together. No cause above affects the station."
-    )
+    "Transfers without end used the same line, or the same radio. A workload with a missed goal needs more than one of their \
+     connections got, but less than all of them got together. No cause above affects the station."
+        .to_owned()
 }
 
 /// Transfers without end in one direction.
@@ -67,6 +63,15 @@ impl Takers {
     }
 }
 
+/// Returns true if the shares of connections explain a missed goal of a degraded station.
+pub(super) fn explains(facts: &RunFacts<'_>, station: usize) -> bool {
+    let failed = facts
+        .degraded_station(station)
+        .map_or(&[][..], |degraded| &degraded.failed);
+    let needs = failed.iter().filter_map(|workload| facts.need(station, *workload));
+    needs.into_iter().any(|need| of_need(facts, station, &need).is_some())
+}
+
 fn find(facts: &RunFacts<'_>, found: &[Cause]) -> Vec<Cause> {
     let degraded = facts.degraded.iter().filter(|degraded| {
         let name = facts.name(degraded.station);
@@ -88,7 +93,7 @@ fn find(facts: &RunFacts<'_>, found: &[Cause]) -> Vec<Cause> {
 fn of_need(facts: &RunFacts<'_>, victim: usize, need: &Need) -> Option<Cause> {
     let takers = Takers::of(facts, victim, need.direction);
     let share = takers.share()?;
-    if need.mbps <= share * ABOVE || need.mbps > takers.mbps() {
+    if need.mbps <= share || need.mbps > takers.mbps() {
         return None;
     }
     let name = facts.name(victim);

@@ -3,7 +3,7 @@
 use super::factor::{Factor, Part, Rank};
 use super::intervention::{Effort, InterventionBuilder};
 use super::scene::Scene;
-use super::{Cause, Definition, Family, Kind, is_named, list, severity, worst_symptom};
+use super::{Cause, Definition, Family, Kind, fair_share, is_named, list, severity, worst_symptom};
 use crate::explain::evidence::MIN_SEGMENTS;
 use crate::explain::facts::{BUSY_CHANNEL, Direction, FULL, FULL_SHARE, RunFacts};
 use crate::format::{percent, span};
@@ -86,7 +86,9 @@ fn lost(facts: &RunFacts<'_>, station: usize, found: &[Cause]) -> Option<f64> {
         .filter_map(|sent| sent.lost());
     let share = shares.reduce(f64::max).filter(|share| *share >= LOST)?;
     let waits = round_trip(facts, station).is_some_and(|median| facts.is_bloated(median, station));
-    (!explained && !waits && !is_full(facts, station)).then_some(share)
+    // Where the rate of the line is unknown, a full one shows by the shares of its connections.
+    let is_shared = facts.environment == Environment::Fleet && fair_share::explains(facts, station);
+    (!explained && !waits && !is_shared && !is_full(facts, station)).then_some(share)
 }
 
 fn round_trip(facts: &RunFacts<'_>, station: usize) -> Option<f64> {

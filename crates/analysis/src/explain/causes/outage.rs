@@ -3,10 +3,12 @@
 use super::factor::{Factor, Part, Rank};
 use super::intervention::InterventionBuilder;
 use super::scene::Scene;
-use super::{Cause, Definition, Family, Kind};
+use super::{Cause, Definition, Family, Kind, severity, worst_symptom};
+use crate::explain::facts::{LONG, RunFacts};
+use crate::format::span;
 
 pub(super) const CAUSE: Definition = Definition {
-    rule: None,
+    rule: Some((find, criterion)),
     what_ifs,
     changes: "none: no change in the house prevents it",
 };
@@ -15,6 +17,54 @@ pub(super) const FAMILY: Family = Family {
     without: "no outages of the line",
     find: factors,
 };
+
+/// Condition under which the rule names its cause.
+fn criterion() -> String {
+    format!(
+        "Nothing arrived through the line for {} or more, while the probes of the station to its access point arrived. Without such \
+         probes: all stations behind the line had this gap. A missed operation is in the gap, and no cause above affects the station.",
+        span(LONG as f64 / 1e6)
+    )
+}
+
+fn find(facts: &RunFacts<'_>, found: &[Cause]) -> Vec<Cause> {
+    let degraded = facts.degraded.iter().map(|degraded| degraded.station);
+    let degraded = degraded.filter(|station| {
+        let name = facts.name(*station);
+        !found.iter().any(|cause| cause.stations.contains(&name))
+    });
+    let mut longest = 0;
+    let affected: Vec<usize> = degraded
+        .filter(|station| {
+            let waits = &facts.evidence.stations[*station].waits;
+            let gaps = facts.outages(*station);
+            let mut missed = gaps
+                .iter()
+                .filter(|gap| waits.is_empty() || waits.iter().any(|(from, to)| *from <= gap.end && *to >= gap.begin));
+            let length = missed.by_ref().map(|gap| gap.end - gap.begin).max();
+            longest = longest.max(length.unwrap_or(0));
+            length.is_some()
+        })
+        .collect();
+    if affected.is_empty() {
+        return Vec::new();
+    }
+    let names = facts.names(affected.iter().copied());
+    let list = super::list(&names.iter().map(String::as_str).collect::<Vec<_>>());
+    vec![Cause {
+        kind: Kind::Outage,
+        severity: severity(facts, affected.iter().copied()),
+        title: format!("The internet line fails for a time, which interrupts {list}"),
+        evidence: format!(
+            "Nothing arrived through the line for up to {}, while the Wi-Fi worked.{}",
+            span(longest as f64 / 1e6),
+            worst_symptom(facts, &affected)
+        ),
+        advice: "Check the modem's log and the provider. Changes in the house do not help.".to_owned(),
+        stations: names,
+        by: Vec::new(),
+    }]
+}
 
 fn factors(scene: &Scene<'_>) -> Vec<Factor> {
     let outages: Vec<f64> = scene

@@ -89,7 +89,7 @@ fn find_for_station(facts: &RunFacts<'_>, station: usize) -> Option<Cause> {
         happened.push(format!("scanned {} for up to {scan}", times(seen.scans.len())));
     }
     Some(Cause {
-        kind: Kind::Roaming,
+        kind: if gaps.is_empty() { Kind::Scans } else { Kind::Roaming },
         severity: severity(facts, [station]),
         title: if gaps.is_empty() {
             format!("Scans interrupt {name}")
@@ -102,8 +102,12 @@ fn find_for_station(facts: &RunFacts<'_>, station: usize) -> Option<Cause> {
             seen.waits.len(),
             percent(late as f64 / seen.waits.len() as f64)
         ),
-        advice: "Fast transition (802.11r) shortens the gap, neighbour reports (802.11k) and transition requests (802.11v) shorten scans. A lower transmit power of the access points reduces needless roams."
-            .to_owned(),
+        advice: if gaps.is_empty() {
+            "Find the program that asks for scans, fix the network to one access point (BSSID), or improve the signal so that the device has no reason to look for another one."
+        } else {
+            "Fast transition (802.11r) shortens the gap, neighbour reports (802.11k) and transition requests (802.11v) shorten scans. A lower transmit power of the access points reduces needless roams."
+        }
+        .to_owned(),
         stations: vec![name.clone()],
         by: Vec::new(),
     })

@@ -4,7 +4,7 @@ use super::factor::{Factor, Part, Rank};
 use super::intervention::{Effort, InterventionBuilder};
 use super::scene::Scene;
 use super::{Cause, Definition, Family, Kind, is_named_for, severity, worst_symptom};
-use crate::explain::facts::{EXPLAINED, Interruptions, MIN_ABSENCES, RunFacts, Sharing};
+use crate::explain::facts::{EXPLAINED, Interruptions, LONG, MIN_ABSENCES, RunFacts, Sharing};
 use crate::format::{percent, span};
 use netburn_scenario::plan::Joins;
 
@@ -23,9 +23,10 @@ pub(super) const FAMILY: Family = Family {
 fn criterion() -> String {
     format!(
         "Nothing arrived at a station in {MIN_ABSENCES} intervals or more, after which its probes or packets arrived together. \
-         These intervals return with a period. They contain {} or more of its late operations and stalls. No cause above affects the station, or several arrivals waited in most \
+         These intervals return with a period. Or there were two or more of at least {}, which another station did not have. They contain {} or more of its late operations and stalls. No cause above affects the station, or several arrivals waited in most \
          of the intervals. Another station on \
          the same radio did not have them, or had no packets then.",
+        span(LONG as f64 / 1e6),
         percent(EXPLAINED)
     )
 }
@@ -35,7 +36,7 @@ fn find(facts: &RunFacts<'_>, found: &[Cause]) -> Vec<Cause> {
     let absent = stations.filter_map(|station| Some((station, facts.interruptions(station)?)));
     let own = absent.filter(|(station, interruptions)| {
         let name = facts.name(*station);
-        let is_own = [Kind::Roaming, Kind::PowerSave]
+        let is_own = [Kind::Roaming, Kind::PowerSave, Kind::Scans]
             .into_iter()
             .any(|kind| is_named_for(found, kind, &name));
         let has_other = found.iter().any(|cause| cause.stations.contains(&name));
@@ -55,7 +56,10 @@ fn find(facts: &RunFacts<'_>, found: &[Cause]) -> Vec<Cause> {
         Cause {
             kind: Kind::Scans,
             severity: severity(facts, [station]),
-            title: format!("The connection of {name} is interrupted at regular times"),
+            title: match interruptions.rhythm.period {
+                Some(_) => format!("The connection of {name} is interrupted at regular times"),
+                None => format!("The connection of {name} is interrupted for seconds"),
+            },
             evidence: format!("{} {others}{}", rhythm_sentence(&name, &interruptions), worst_symptom(facts, &[station])),
             advice: format!(
                 "{advice} Switch off what takes the radio away: programs that scan for networks, AirDrop and similar discovery, \
@@ -71,14 +75,17 @@ fn find(facts: &RunFacts<'_>, found: &[Cause]) -> Vec<Cause> {
 /// `Each 10.0 s, nothing arrived at NAME for 80 ms (median of 12 gaps); …`.
 pub(super) fn rhythm_sentence(name: &str, interruptions: &Interruptions) -> String {
     let Interruptions { rhythm, late, of, .. } = interruptions;
-    format!(
-        "Each {}, nothing arrived at {name} for {} (median of {} gaps); {late} of {of} late operations and stalls ({}) were in \
-         such gaps.",
-        span(rhythm.period / 1e6),
+    let gaps = format!(
+        "nothing arrived at {name} for {} (median of {} gaps)",
         span(rhythm.length as f64 / 1e6),
-        rhythm.absences.len(),
-        percent(*late as f64 / (*of).max(1) as f64)
-    )
+        rhythm.absences.len()
+    );
+    let when = match rhythm.period {
+        Some(period) => format!("Each {}, {gaps}", span(period / 1e6)),
+        None => format!("At times {gaps}"),
+    };
+    let share = percent(*late as f64 / (*of).max(1) as f64);
+    format!("{when}; {late} of {of} late operations and stalls ({share}) were in such gaps.")
 }
 
 fn factors(scene: &Scene<'_>) -> Vec<Factor> {

@@ -6,6 +6,7 @@
 
 use super::RunFacts;
 use crate::explain::evidence::Arrival;
+use netburn_workload::ProbeTarget;
 use std::collections::BTreeMap;
 
 /// A time in which nothing arrived, in ns.
@@ -19,8 +20,8 @@ pub(in crate::explain) struct Absence {
 /// Absences that return with a period.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::explain) struct Rhythm {
-    /// Period in ns.
-    pub(in crate::explain) period: f64,
+    /// Period in ns; `None` if the absences are so long that they need none.
+    pub(in crate::explain) period: Option<f64>,
     /// Median length in ns.
     pub(in crate::explain) length: i64,
     /// Those that fit the period.
@@ -29,6 +30,8 @@ pub(in crate::explain) struct Rhythm {
 
 /// Share of the late operations and stalls that must be within absences.
 pub(in crate::explain) const EXPLAINED: f64 = 0.5;
+/// Length from which an absence is more than a delay, in ns.
+pub(in crate::explain) const LONG: i64 = 1_000_000_000;
 /// Part of a late operation that must be within absences. After an absence, TCP may need a time-out to go on.
 const PART: f64 = 0.3;
 /// Share of the absences that another station must have too.
@@ -87,7 +90,7 @@ impl RunFacts<'_> {
         self.degraded_station(station)?;
         let seen = &self.evidence.stations[station];
         let own = absences(&seen.arrivals);
-        let rhythm = rhythm(&own, &seen.arrivals)?;
+        let rhythm = rhythm(&own, &seen.arrivals).or_else(|| long(&own))?;
         let is_absent = |(from, to): &&(i64, i64)| {
             let next = own.partition_point(|absence| absence.end < *from);
             let during = own[next..].iter().take_while(|absence| absence.begin <= *to);
@@ -100,13 +103,62 @@ impl RunFacts<'_> {
         let lateness = late(&seen.arrivals);
         let waits = if seen.waits.is_empty() { &lateness } else { &seen.waits };
         let (late, of) = (waits.iter().filter(is_absent).count(), waits.len());
-        (late > 0 && late as f64 >= EXPLAINED * of as f64).then(|| Interruptions {
-            sharing: self.sharing(station, &rhythm.absences),
+        let sharing = self.sharing(station, &rhythm.absences);
+        // Without a period, other stations or its probes to the access point show that it is not the line.
+        let is_known = rhythm.period.is_some() || sharing == Sharing::Own || self.has_near(station);
+        (late > 0 && is_known && late as f64 >= EXPLAINED * of as f64).then(|| Interruptions {
+            sharing,
             is_certain: rhythm.length >= 2 * shortest_interval(&seen.arrivals),
             rhythm,
             late,
             of,
         })
+    }
+
+    /// Times of a second or more in which nothing arrived through the line of a station, while its Wi-Fi worked: its probes to
+    /// the access point arrived. Without these, all stations behind the line had the same gap.
+    pub(in crate::explain) fn outages(&self, station: usize) -> Vec<Absence> {
+        let through_line = |station: usize, wanted: bool| -> Vec<Arrival> {
+            let workloads = &self.plan.stations[station].workloads;
+            let is_near = |arrival: &&Arrival| {
+                let config = &workloads[usize::from(arrival.stream.0)].config;
+                config.target() == Some(ProbeTarget::Near)
+            };
+            let arrivals = self.evidence.stations[station].arrivals.iter();
+            arrivals.filter(|arrival| is_near(arrival) != wanted).copied().collect()
+        };
+        let near = through_line(station, false);
+        let others: Vec<Vec<Absence>> = self
+            .behind_the_line_of(station)
+            .into_iter()
+            .filter(|other| *other != station)
+            .map(|other| through_line(other, true))
+            .filter(|arrivals| !arrivals.is_empty())
+            .map(|arrivals| absences(&arrivals))
+            .collect();
+        let mut gaps = absences(&through_line(station, true));
+        gaps.retain(|gap| {
+            let during = |arrival: &&Arrival| (gap.begin..gap.end).contains(&arrival.due);
+            let due: Vec<&Arrival> = near.iter().filter(during).collect();
+            let arrived = due
+                .iter()
+                .filter(|arrival| arrival.end.is_some_and(|end| end < gap.end))
+                .count();
+            let wifi_works = due.len() >= MIN_ABSENCES && arrived as f64 >= FITTING * due.len() as f64;
+            let overlaps = |absences: &Vec<Absence>| {
+                absences
+                    .iter()
+                    .any(|other| other.begin < gap.end && gap.begin < other.end)
+            };
+            let all_have_it = near.is_empty() && !others.is_empty() && others.iter().all(overlaps);
+            gap.end - gap.begin >= LONG && (wifi_works || all_have_it)
+        });
+        gaps
+    }
+
+    fn has_near(&self, station: usize) -> bool {
+        let mut workloads = self.plan.stations[station].workloads.iter();
+        workloads.any(|workload| workload.config.target() == Some(ProbeTarget::Near))
     }
 
     fn sharing(&self, station: usize, own: &[Absence]) -> Sharing {
@@ -169,7 +221,25 @@ pub(in crate::explain) fn absences(arrivals: &[Arrival]) -> Vec<Absence> {
     if queued > together {
         return Vec::new();
     }
-    merged(all)
+    // What was on its way when an absence began may still have arrived.
+    let underway = streams
+        .values()
+        .filter_map(|stream| median(delays(stream)))
+        .max()
+        .unwrap_or(0)
+        + TOGETHER;
+    let mut ends: Vec<i64> = arrivals.iter().filter_map(|arrival| arrival.end).collect();
+    ends.sort_unstable();
+    let mut merged = merged(all);
+    merged.retain(|absence| {
+        let next = ends.partition_point(|end| *end <= absence.begin + underway);
+        ends.get(next).is_none_or(|end| *end >= absence.end - TOGETHER)
+    });
+    merged
+}
+
+fn delays(stream: &[Arrival]) -> impl Iterator<Item = i64> {
+    stream.iter().filter_map(|one| Some(one.end? - one.due))
 }
 
 /// Absences that a stream shows, with the numbers of late arrivals that came together and one after the other.
@@ -182,7 +252,7 @@ struct OfStream {
 
 fn of_stream(stream: &[Arrival]) -> OfStream {
     let mut found = OfStream::default();
-    let mut delays: Vec<i64> = stream.iter().filter_map(|one| Some(one.end? - one.due)).collect();
+    let mut delays: Vec<i64> = delays(stream).collect();
     if delays.len() < MIN_ABSENCES {
         return found;
     }
@@ -210,6 +280,15 @@ fn of_stream(stream: &[Arrival]) -> OfStream {
         }
         // Of lost ones, the next that arrived tells when the absence was over.
         let end = end.or_else(|| Some(stream.get(last + 1)?.due));
+        // After an absence packets are on time again. Behind a queue, later ones are late too.
+        let next = &stream[last + 1..];
+        let still_late = next.iter().take_while(|one| is_late(one)).count();
+        let was_late = place > 0 && is_late(&stream[place - 1]);
+        if was_late || still_late > last + 1 - place {
+            found.queued += still_late + 1;
+            place = last + 1 + still_late;
+            continue;
+        }
         if let Some(end) = end.filter(|end| *end > first.due) {
             let tolerance = TOGETHER.max((end - first.due) / TOGETHER_SHARE);
             let late = stream[place..=last].iter().filter_map(|one| one.end);
@@ -233,15 +312,17 @@ fn interval(stream: &[Arrival]) -> i64 {
     gaps.get(gaps.len() / 2).copied().unwrap_or(1).max(1)
 }
 
-/// Absences of several streams, of which overlapping ones are the same.
+/// Absences of several streams, of which overlapping ones are the same. The end of one whose arrivals were lost is late by up
+/// to an interval, so the earliest end counts.
 fn merged(mut all: Vec<Absence>) -> Vec<Absence> {
     all.sort_unstable();
-    let mut merged: Vec<Absence> = Vec::new();
+    let (mut merged, mut last_end): (Vec<Absence>, i64) = (Vec::new(), i64::MIN);
     for absence in all {
         match merged.last_mut() {
-            Some(last) if absence.begin <= last.end => last.end = last.end.max(absence.end),
+            Some(last) if absence.begin <= last_end => last.end = last.end.min(absence.end),
             _ => merged.push(absence),
         }
+        last_end = last_end.max(absence.end);
     }
     merged
 }
@@ -278,9 +359,24 @@ pub(in crate::explain) fn rhythm(absences: &[Absence], arrivals: &[Arrival]) -> 
     }
     let fits = |absence: &&Absence| (absence.end as f64 / period - from).rem_euclid(1.0) <= width;
     Some(Rhythm {
-        period,
+        period: Some(period),
         length,
         absences: absences.iter().filter(fits).copied().collect(),
+    })
+}
+
+/// Absences that are too rare for a period, but each of a second or more; `None` with fewer than two.
+fn long(absences: &[Absence]) -> Option<Rhythm> {
+    let long: Vec<Absence> = absences
+        .iter()
+        .filter(|absence| absence.end - absence.begin >= LONG)
+        .copied()
+        .collect();
+    let length = median(long.iter().map(|absence| absence.end - absence.begin))?;
+    (long.len() >= 2).then_some(Rhythm {
+        period: None,
+        length,
+        absences: long,
     })
 }
 
@@ -383,6 +479,16 @@ const MIN_WAITED: usize = 20;
 /// share of all arrivals. A device that dozes learns from beacons what waits for it (802.11-2020 11.2.3). `None` with too
 /// few of them, or if they are due with the beacons.
 pub(in crate::explain) fn beacon_locked(arrivals: &[Arrival]) -> Option<(f64, f64)> {
+    let mut streams: BTreeMap<(u16, bool), Vec<Arrival>> = BTreeMap::new();
+    for arrival in arrivals {
+        streams.entry(arrival.stream).or_default().push(*arrival);
+    }
+    // Packets that the device itself sends wake it, so another stream may not wait.
+    let each = streams.values().filter_map(|stream| locked_stream(stream));
+    each.max_by(|a, b| (a.0 * a.1).total_cmp(&(b.0 * b.1)))
+}
+
+fn locked_stream(arrivals: &[Arrival]) -> Option<(f64, f64)> {
     let least = arrivals.iter().filter_map(|one| Some(one.end? - one.due)).min()?;
     let waited: Vec<(i64, i64)> = arrivals
         .iter()

@@ -15,6 +15,12 @@ impl RunFacts<'_> {
         self.airtime_of(group, &all, &[], mask)
     }
 
+    /// Returns true if the airtime includes that of networks and devices that take no part in the run.
+    pub(in crate::explain) fn knows_the_channel(&self, group: &Group, airtime: &AirtimeBreakdown) -> bool {
+        let has_survey = |station: &usize| self.evidence.stations[*station].link.busy.count > 0;
+        self.environment != Environment::Fleet || airtime.surveyed.is_some() || group.members.iter().any(has_survey)
+    }
+
     fn airtime_of(&self, group: &Group, members: &[usize], peers: &[usize], mask: &[bool]) -> Option<AirtimeBreakdown> {
         let mut sums: Vec<(usize, Bin)> = members.iter().map(|s| (*s, self.sum(*s, mask))).collect();
         let mut estimated = false;

@@ -101,6 +101,18 @@ impl RunFacts<'_> {
     pub(in crate::explain) fn delay_sentence(&self, station: usize, delay: &VictimDelay) -> Option<String> {
         match &delay.source {
             DelaySource::Probes => self.split_sentence(station),
+            DelaySource::Windows => {
+                let place = match delay.part? {
+                    Part::Wifi => "to the Wi-Fi",
+                    Part::Line => "to the internet line",
+                    Part::Server => "beyond the internet line",
+                };
+                Some(format!(
+                    "In the parts of the run with missed goals, the load added {} {place} of {} (median).",
+                    span(delay.added_ms),
+                    self.name(station)
+                ))
+            }
             DelaySource::Packets {
                 workload,
                 are_frames,

@@ -1,13 +1,19 @@
 //! Parts of the path between a station and the server, from its probes to hosts on this path.
 
-use super::{BLOATED_MS, DelaySource, Direction, FULL, FULL_SHARE, Part, RunFacts, VictimDelay};
+use super::{Arrival, BLOATED_MS, DelaySource, Direction, FULL, FULL_SHARE, Part, RunFacts, VictimDelay};
 use crate::format::span;
 use netburn_record::summary::SplitSummary;
+use netburn_workload::ProbeTarget;
 
 /// Minimum delay that the load adds to the median of a part, in ms, for a cause. The median is used because the two probes
 /// of a difference are not sent at one instant: while a queue grows in bursts, high percentiles of the difference are large
 /// without a delay of that part.
 pub(in crate::explain) const ADDED_MS: f64 = BLOATED_MS;
+
+/// Share of the bins up to which missed goals are in windows of a run.
+const WINDOWS: f64 = 0.9;
+/// Minimum number of probes in these windows.
+const MIN_IN_WINDOWS: usize = 10;
 
 impl RunFacts<'_> {
     /// A station's split delay.
@@ -28,7 +34,67 @@ impl RunFacts<'_> {
                 part.direction = self.loaded_direction(station);
             }
         }
+        if parts.is_empty() {
+            parts = self.delayed_in_windows(station, split);
+            parts.retain(|part| part.added_ms >= ADDED_MS);
+        }
         parts
+    }
+
+    /// Delay that the load adds to each part in the bins in which the station missed a goal: a queue that comes and goes does
+    /// not change the median of the run. Empty if the station missed a goal in nearly all bins, or in none.
+    fn delayed_in_windows(&self, station: usize, split: &SplitSummary) -> Vec<VictimDelay> {
+        let mask = self.bad_bins(&[station]);
+        let bad = mask.iter().filter(|bad| **bad).count();
+        // Times in which nothing arrives have causes of their own.
+        let has_gaps = || self.interruptions(station).is_some() || !self.outages(station).is_empty();
+        if bad as f64 > WINDOWS * mask.len() as f64 || has_gaps() {
+            return Vec::new();
+        }
+        let median = |target: ProbeTarget| {
+            let workloads = &self.plan.stations[station].workloads;
+            let goes_there = |arrival: &&Arrival| {
+                let config = workloads
+                    .get(usize::from(arrival.stream.0))
+                    .map(|workload| &workload.config);
+                config.is_some_and(|config| config.target() == Some(target))
+            };
+            let width = self.evidence.buckets.width().as_nanos().max(1) as i64;
+            let is_bad = |arrival: &&Arrival| mask.get((arrival.due / width) as usize).copied().unwrap_or(false);
+            let arrivals = self.evidence.stations[station].arrivals.iter();
+            let delays = arrivals.filter(goes_there).filter(is_bad);
+            let mut delays: Vec<i64> = delays.filter_map(|arrival| Some(arrival.end? - arrival.due)).collect();
+            delays.sort_unstable();
+            let enough = delays.len() >= MIN_IN_WINDOWS;
+            enough.then(|| delays[delays.len() / 2] as f64 / 1e6)
+        };
+        let Some(near) = median(ProbeTarget::Near) else {
+            return Vec::new();
+        };
+        let (line, server) = (median(ProbeTarget::Line), median(ProbeTarget::Server));
+        let beyond = if split.line.is_some() {
+            (split.line, line.map(|line| line - near))
+        } else {
+            (split.line_and_server, server.map(|server| server - near))
+        };
+        let parts = [
+            (Part::Wifi, Some(split.wifi), Some(near)),
+            (Part::Line, beyond.0, beyond.1),
+            (
+                Part::Server,
+                split.server,
+                server.zip(line).map(|(server, line)| server - line),
+            ),
+        ];
+        let delayed = parts.into_iter().filter_map(|(part, delay, median)| {
+            Some(VictimDelay {
+                part: Some(part),
+                direction: (part == Part::Line).then(|| self.loaded_direction(station)).flatten(),
+                added_ms: median? - delay?.idle_ms?,
+                source: DelaySource::Windows,
+            })
+        });
+        delayed.collect()
     }
 
     /// Direction of the WAN link that is full, or that transfers load.

@@ -31,6 +31,8 @@ pub(in crate::explain) struct VictimDelay {
 pub(in crate::explain) enum DelaySource {
     /// Probes to hosts on the path.
     Probes,
+    /// The same, in the parts of the run in which a goal was missed.
+    Windows,
     /// One-way delays of the packets of a workload (`voice`, `datagrams`, `game`, `cloud-gaming`), or frame delays of a
     /// `video-call`.
     Packets {
