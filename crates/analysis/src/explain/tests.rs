@@ -423,7 +423,7 @@ fn late_operations_around_a_roam_have_cause_roaming() {
     // A scan of 8 s without a roam.
     let scan = [event(EventKind::Scan, 8_000_000_000)];
     let causes = causes_of(&frames().chain(scan).collect::<Vec<_>>(), &[]);
-    assert_eq!(kinds(&causes), [Kind::Roaming]);
+    assert_eq!(kinds(&causes), [Kind::Scans]);
     assert_eq!(causes[0].title, "Scans interrupt laptop");
     assert!(
         causes[0]

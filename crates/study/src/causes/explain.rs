@@ -123,6 +123,12 @@ fn effect(plan: &Plan, found: &Found) -> String {
             )
         }
         _ if best.after.goal.is_empty() => format!("{what} is no longer slow"),
+        _ if best.before.goal.is_empty() => {
+            format!(
+                "{what} takes {} at p95, instead of no end for too many",
+                best.after.goal
+            )
+        }
         _ => format!(
             "{what} takes {} instead of {} at p95",
             best.after.goal, best.before.goal

@@ -185,7 +185,8 @@ fn fewer_connections(scene: &Scene<'_>, station: usize, workload: &StationWorklo
     };
     Some(factor.words(
         move |names| {
-            format!("{name}'s {transfer} has {connections} connections, so it gets {connections} shares, and too little is left for {names}")
+            let others = if names == name { format!("the other traffic of {name}") } else { names.to_owned() };
+            format!("{name}'s {transfer} has {connections} connections, so it gets {connections} shares, and too little is left for {others}")
         },
         without,
         advice,

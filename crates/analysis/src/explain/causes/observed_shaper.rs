@@ -1,26 +1,29 @@
 //! A shaper of an observed access point that limits the stations.
 
 use super::{Cause, Kind, list, severity, worst_symptom};
-use crate::explain::facts::{FULL, FULL_SHARE, RunFacts};
+use crate::explain::facts::{Direction, FULL, FULL_SHARE, RunFacts};
 use crate::format::{mbps, percent};
+use std::collections::BTreeSet;
 
 /// Share of what the shaper sends that the affected stations move at least. Others have their own place in its queue.
 const MOVED: f64 = 0.5;
+/// What a queue sends at most for the content of stations, with headers, other protocols and acknowledgements.
+const WITH_HEADERS: f64 = 1.25;
 
 /// Condition under which the rule names its cause.
 pub(super) fn criterion() -> String {
     format!(
         "simulate, lab: a simulation without the cause shows it. fleet with an observed access point: a queue with a shaper sent \
          {} of its rate or more for {} of the time in use, and dropped or marked packets. The affected stations moved {} of that \
-         or more.",
+         or more. Or a queue of the line delays stations, and a shaper that sent their traffic was never full.",
         percent(FULL),
         percent(FULL_SHARE),
         percent(MOVED)
     )
 }
 
-pub(super) fn find(facts: &RunFacts<'_>, _: &[Cause]) -> Vec<Cause> {
-    let mut causes = Vec::new();
+pub(super) fn find(facts: &RunFacts<'_>, found: &[Cause]) -> Vec<Cause> {
+    let mut causes = above_the_line(facts, found);
     for (name, access_point) in &facts.evidence.access_points {
         let stations = facts.degraded_at(access_point);
         let mask = facts.bad_bins(&stations);
@@ -59,6 +62,74 @@ pub(super) fn find(facts: &RunFacts<'_>, _: &[Cause]) -> Vec<Cause> {
                 stations: names.clone(),
                 by: vec![name.clone()],
             });
+        }
+    }
+    causes
+}
+
+/// Shapers through which the traffic of a delayed line passes, but which are never full: their rate is above that of the line,
+/// so packets wait in the modem.
+fn above_the_line(facts: &RunFacts<'_>, found: &[Cause]) -> Vec<Cause> {
+    let delayed = |direction: Direction| {
+        let kinds = match direction {
+            Direction::Down => [Kind::DownloadBloat, Kind::LineDown],
+            Direction::Up => [Kind::UploadBloat, Kind::LineUp],
+        };
+        found.iter().filter(move |cause| kinds.contains(&cause.kind))
+    };
+    let mut causes = Vec::new();
+    for direction in [Direction::Down, Direction::Up] {
+        let names: BTreeSet<&String> = delayed(direction).flat_map(|cause| &cause.stations).collect();
+        let all = 0..facts.plan.stations.len();
+        let stations: Vec<usize> = all
+            .clone()
+            .filter(|station| names.contains(&facts.name(*station)))
+            .collect();
+        if stations.is_empty() {
+            continue;
+        }
+        let mask = facts.bad_bins(&stations);
+        let of = |station: usize| {
+            let bytes = facts.sum(station, &mask).bytes;
+            if direction == Direction::Down {
+                bytes.down
+            } else {
+                bytes.up
+            }
+        };
+        let content = all.map(of).fold(0, u64::saturating_add) as f64 * 8e9 / facts.length(&mask).max(1.0);
+        for (name, access_point) in &facts.evidence.access_points {
+            for (queue, seen) in &access_point.queues {
+                let Some(rate) = seen.rate.filter(|rate| *rate > 0) else {
+                    continue;
+                };
+                let (full, used) = seen.full(&mask, FULL);
+                let sent = seen.sum(&mask).bps();
+                let is_theirs = sent >= content && sent <= content * WITH_HEADERS && content > 0.0;
+                if used == 0 || full.contains(&true) || !is_theirs {
+                    continue;
+                }
+                causes.push(Cause {
+                    kind: Kind::Shaper,
+                    severity: severity(facts, stations.iter().copied()),
+                    title: format!(
+                        "The shaper of {name} ({queue}, {} Mbit/s) is set above the rate of the line",
+                        mbps(rate as f64 / 1e6)
+                    ),
+                    evidence: format!(
+                        "It sent {} Mbit/s and was never full while packets waited on the line.{}",
+                        mbps(sent / 1e6),
+                        worst_symptom(facts, &stations)
+                    ),
+                    advice: format!(
+                        "Set it to 90 % of what the line carries, which was about {} Mbit/s here. Packets then wait in the router, where \
+                         each flow has a queue of its own.",
+                        mbps(sent / 1e6)
+                    ),
+                    stations: facts.names(stations.iter().copied()),
+                    by: vec![name.clone()],
+                });
+            }
         }
     }
     causes

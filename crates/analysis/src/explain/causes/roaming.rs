@@ -43,7 +43,7 @@ const MIN_SHARE: f64 = 0.3;
 fn criterion() -> String {
     format!(
         "A station had gaps of {} or more while it roamed, or scanned other channels. {} or more of its late operations were \
-         during scans or around these gaps, up to {} after them.",
+         during scans or around these gaps, up to {} after them. Without such gaps the cause is `scans`.",
         span(SHORT as f64 / 1e6),
         percent(MIN_SHARE),
         span(AFTER as f64 / 1e6)

@@ -1,6 +1,7 @@
 //! Causes that only the values of an observed access point show.
 
 use super::*;
+use netburn_record::row::{BASELINE_LINE, BASELINE_NEAR};
 use netburn_record::{Bssid, Observable, ObservedRow};
 
 /// Devices of the access point: the laptop (station 0), the tablet (1), and one that takes no part.
@@ -168,6 +169,60 @@ fn a_full_shaper_is_found_by_its_queue() {
     assert_eq!(causes_of(&with(shaper(2, 3).chain(own())), &[]), []);
     assert_eq!(causes_of(&with(shaper(5, 0).chain(own())), &[]), []);
     assert_eq!(causes_of(&with(shaper(5, 3)), &[]), []);
+}
+
+/// The laptop downloads 18 Mbit/s, which fill the line. Its shaper is set to 50 Mbit/s, so it never fills.
+#[test]
+fn a_shaper_above_the_rate_of_the_line_is_named_with_the_queue() {
+    let plan = r#"
+duration = "20 s"
+[station.laptop]
+workload = ["download", "near", "line"]
+[workload.near]
+kind = "probe"
+target = "near"
+[workload.line]
+kind = "probe"
+target = "line"
+goal = "50 ms"
+"#;
+    let shaper = |rate_mbps: i64, sent_mbps: i64| {
+        let queue = Some("ifb0 cake");
+        observed(queue, None, Observable::ShaperRate, rate_mbps * 1_000_000).chain(observed(
+            queue,
+            None,
+            Observable::QueueSent,
+            sent_mbps * 125_000,
+        ))
+    };
+    let rows = |shaper: &mut dyn Iterator<Item = Row>| -> Vec<Row> {
+        let probes = (-30..190).flat_map(|n| {
+            let took = if n < 0 { 12 } else { 150 };
+            [operation(0, 1, n * 100, 2), operation(0, 2, n * 100, took)]
+        });
+        let idle = (-30..0).flat_map(|n| {
+            [(BASELINE_NEAR, 2), (BASELINE_LINE, 12)].map(|(workload, took)| operation(0, workload, n * 100, took))
+        });
+        let rows = probes
+            .chain(idle)
+            .chain(moved(0, 18))
+            .chain(link(0, 866, 50_000, 50_000));
+        rows.chain(shaper).collect()
+    };
+    let named = |rows: &[Row]| explained(plan, rows, &[]).causes;
+    let causes = named(&rows(&mut shaper(50, 19)));
+    assert_eq!(kinds(&causes), [Kind::LineDown, Kind::Shaper], "{causes:#?}");
+    assert!(
+        causes[1].title.contains("above the rate of the line"),
+        "{}",
+        causes[1].title
+    );
+    // A shaper that is full, one of other traffic, and none.
+    let is_above = |cause: &Cause| cause.title.contains("above the rate");
+    for mut shaper in [shaper(20, 19), shaper(50, 2), shaper(50, 40)] {
+        assert!(!named(&rows(&mut shaper)).iter().any(is_above));
+    }
+    assert_eq!(kinds(&named(&rows(&mut std::iter::empty()))), [Kind::LineDown]);
 }
 
 #[test]
