@@ -429,7 +429,7 @@ impl Limits {
             good,
             longest: match config.kind().transport {
                 Transport::Http => config.timeout.max(good),
-                // Nobody waits for a lost packet.
+                // A lost packet has no end, so it takes no time.
                 Transport::Echo | Transport::OneWay => Duration::ZERO,
             },
         })

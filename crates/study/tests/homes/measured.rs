@@ -75,7 +75,7 @@ fn answer(home: &Home, seed: u64) -> Vec<Cause> {
     likely_causes(&evidence, &summary, &[]).causes
 }
 
-/// What a measurement cannot tell from the expected cause: it knows neither the rates of lines, nor who uses the channel
+/// Returns true if a measurement cannot distinguish the cause from the expected one: it knows neither the rates of lines, nor who uses the channel
 /// without a survey, nor what is between the access point and the router.
 fn is_as_good(expected: Kind, named: Kind) -> bool {
     let alike: &[Kind] = match expected {

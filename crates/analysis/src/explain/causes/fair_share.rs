@@ -35,7 +35,7 @@ struct Takers {
 }
 
 impl Takers {
-    fn of(facts: &RunFacts<'_>, victim: usize, direction: Direction) -> Takers {
+    fn for_victim(facts: &RunFacts<'_>, victim: usize, direction: Direction) -> Takers {
         let stations = facts.behind_the_line_of(victim).into_iter();
         let transfers = stations.flat_map(|station| {
             let planned = facts.plan.stations[station].workloads.iter();
@@ -56,7 +56,7 @@ impl Takers {
         self.each.iter().map(|(.., mbps)| mbps).sum()
     }
 
-    /// What one connection gets, in Mbit/s.
+    /// Rate of one connection, in Mbit/s.
     fn share(&self) -> Option<f64> {
         let connections: u32 = self.each.iter().map(|(_, _, connections, _)| connections).sum();
         (connections > 0).then(|| self.mbps() / f64::from(connections))
@@ -91,7 +91,7 @@ fn find(facts: &RunFacts<'_>, found: &[Cause]) -> Vec<Cause> {
 }
 
 fn of_need(facts: &RunFacts<'_>, victim: usize, need: &Need) -> Option<Cause> {
-    let takers = Takers::of(facts, victim, need.direction);
+    let takers = Takers::for_victim(facts, victim, need.direction);
     let share = takers.share()?;
     if need.mbps <= share || need.mbps > takers.mbps() {
         return None;

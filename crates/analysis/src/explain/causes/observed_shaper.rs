@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 /// Share of what the shaper sends that the affected stations move at least. Others have their own place in its queue.
 const MOVED: f64 = 0.5;
-/// What a queue sends at most for the content of stations, with headers, other protocols and acknowledgements.
+/// Most bytes that a queue sends for a byte of content of the stations: headers, other protocols and acknowledgements.
 const WITH_HEADERS: f64 = 1.25;
 
 /// Condition under which the rule names its cause.

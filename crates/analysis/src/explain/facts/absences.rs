@@ -57,7 +57,7 @@ const ARC: f64 = 0.25;
 const CHANCE: f64 = -6.9;
 /// Periods are tried in steps by which the phase of the last absence moves this part of a period.
 const STEP: f64 = 0.1;
-/// Shortest period as a multiple of the interval of the probes. A shorter one cannot be told from the interval itself.
+/// Shortest period as a multiple of the interval of the probes. A shorter one looks like the interval itself.
 const MIN_INTERVALS: i64 = 4;
 
 /// Absences with a period that explain most late operations of a station.
@@ -73,7 +73,7 @@ pub(in crate::explain) struct Interruptions {
     pub(in crate::explain) is_certain: bool,
 }
 
-/// Who is absent at the same times.
+/// Other stations with the same absences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::explain) enum Sharing {
     /// Another station of the radio has the same absences.
@@ -177,7 +177,7 @@ impl RunFacts<'_> {
         }
     }
 
-    /// How much the delays of a degraded station follow the beacons of its access point, from 0 to 1; `None` if few do.
+    /// Degree to which the delays of a degraded station follow the beacons of its access point, from 0 to 1; `None` if few do.
     pub(in crate::explain) fn waits_for_beacons(&self, station: usize) -> Option<f64> {
         self.degraded_station(station)?;
         let (strength, share) = beacon_locked(&self.evidence.stations[station].arrivals)?;
@@ -380,7 +380,7 @@ fn long(absences: &[Absence]) -> Option<Rhythm> {
     })
 }
 
-/// Natural logarithm of the probability that chance puts so many ends into the best arc, with the arc's begin and width as
+/// Natural logarithm of the probability that chance puts the ends into the best arc, with the arc's begin and width as
 /// parts of the period.
 fn score(ends: &[f64], period: f64) -> (f64, f64, f64) {
     let mut phases: Vec<f64> = ends.iter().map(|end| (end / period).rem_euclid(1.0)).collect();
@@ -475,7 +475,7 @@ const WAITED: i64 = 5_000_000;
 /// Number of such arrivals for a result.
 const MIN_WAITED: usize = 20;
 
-/// How much the ends of delayed arrivals follow the beacons of an access point, from 0 (not at all) to 1, and their
+/// Degree to which the ends of delayed arrivals follow the beacons of an access point, from 0 (not at all) to 1, and their
 /// share of all arrivals. A device that dozes learns from beacons what waits for it (802.11-2020 11.2.3). `None` with too
 /// few of them, or if they are due with the beacons.
 pub(in crate::explain) fn beacon_locked(arrivals: &[Arrival]) -> Option<(f64, f64)> {
