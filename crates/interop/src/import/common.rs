@@ -1,6 +1,8 @@
 //! Parts that the imports of several programs share.
 
+use netburn_record::header::{Environment, Header, Host, Source};
 use netburn_record::row::{IntervalRow, OperationRow, Row};
+use netburn_record::utc::UnixTime;
 use netburn_scenario::{Plan, is_reserved_station_name};
 use netburn_units::Instant;
 use netburn_workload::config::BIN;
@@ -39,6 +41,31 @@ pub(super) fn check_plan(plan: &Plan) -> Result<(), String> {
         Ok(again) if again == *plan => Ok(()),
         Ok(_) => Err(invalid.to_owned()),
         Err(error) => Err(format!("{invalid}: {error}")),
+    }
+}
+
+/// Header of an imported run. Foreign texts become one line each.
+pub(super) fn header(plan: Plan, host: Host, started: Option<UnixTime>, source: Source) -> Header {
+    Header {
+        environment: Environment::Imported,
+        seed: plan.seed,
+        host: Host {
+            name: one_line(&host.name),
+            os: one_line(&host.os),
+            kernel: one_line(&host.kernel),
+            ..host
+        },
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        started,
+        source: Some(Source {
+            program: one_line(&source.program),
+            version: one_line(&source.version),
+            test: one_line(&source.test),
+            file: one_line(&source.file),
+            title: one_line(&source.title),
+            left_out: source.left_out.iter().map(|what| one_line(what)).collect(),
+        }),
+        plan,
     }
 }
 

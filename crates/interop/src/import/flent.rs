@@ -15,48 +15,40 @@
 
 mod build;
 mod document;
-mod foreign;
 mod names;
-mod unpack;
 
-use super::Imported;
+use super::tool::Tool;
+use super::unpack::{UnpackError, sane, unpacked};
+use super::{ImportError, Imported};
 use document::Data;
 
 pub use build::Count;
-pub use foreign::Program;
-pub(crate) use unpack::unpacked;
 
 /// The newest version of the format that is read.
 pub const VERSION: u64 = 4;
 
+pub(super) const TOOL: Tool = Tool {
+    files: "a data file of flent (`.flent`, `.flent.gz`)",
+    recognises: |content| {
+        ["metadata", "x_values", "raw_values"]
+            .iter()
+            .any(|key| content.has_keys(&[*key]))
+    },
+    read: |content, file| read(content.bytes(), file).map_err(ImportError::from),
+};
+
 /// Reason for which a file cannot be imported.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FlentError {
-    /// Unsupported compression with bzip2.
-    #[error("unsupported compression bzip2; decompress the file first (bunzip2)")]
-    Bzip2,
-    /// Damaged or truncated gzip data.
-    #[error("invalid gzip data after {after} decompressed bytes: {why}; the file may be truncated")]
-    Packed {
-        /// Number of decompressed bytes.
-        after: u64,
-        /// Error of the decoder.
-        why: String,
-    },
-    /// The file exceeds the size limit.
-    #[error("the file exceeds {0} MB")]
-    TooLarge(u64),
+    /// The file can't be decompressed.
+    #[error(transparent)]
+    Unpack(#[from] UnpackError),
     /// Valid JSON until the end of the file, but incomplete.
     #[error("incomplete JSON: {0}; the file is truncated")]
     Truncated(String),
     /// Invalid JSON.
     #[error("invalid JSON: {0}")]
     Json(String),
-    /// A file of another program.
-    #[error(
-        "unsupported format: found {0}, expected a data file of flent (`.flent` or `.flent.gz`) or the output of `iperf3 --json`"
-    )]
-    OtherProgram(Program),
     /// JSON of another format.
     #[error("not a flent data file: {0}")]
     Foreign(String),
@@ -91,13 +83,7 @@ pub enum FlentError {
 /// # Errors
 /// When the file is invalid or has no supported series.
 pub fn read(bytes: &[u8], file: &str) -> Result<Imported, FlentError> {
-    let text = unpack::unpacked(bytes)?;
-    if let Some(program) = foreign::by_content(&text) {
-        return Err(FlentError::OtherProgram(program));
-    }
-    let data = Data::parse(&text).map_err(|error| match (&error, foreign::by_keys(&text)) {
-        (FlentError::Foreign(_), Some(program)) => FlentError::OtherProgram(program),
-        _ => error,
-    })?;
+    let text = unpacked(bytes)?;
+    let data = Data::parse(&sane(&text))?;
     build::build(&data, file)
 }

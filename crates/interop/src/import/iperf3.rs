@@ -7,8 +7,10 @@
 //! Intervals that iperf3 omits (`--omit`) are not in the run. Of UDP, bytes are imported; losses and jitter are described in
 //! the header.
 
-use super::Imported;
 use super::common::{Transfer, check_plan, one_line, station_name};
+use super::tool::Tool;
+use super::unpack::sane;
+use super::{ImportError, Imported};
 use netburn_record::header::{Environment, Header, Host, Source};
 use netburn_record::row::{ConnectionRow, Row, Side};
 use netburn_record::utc::UnixTime;
@@ -26,6 +28,12 @@ const MAX_INTERVAL: f64 = 3600.0;
 const MAX_RATE: f64 = 1.25e11;
 /// Most streams in a direction (`MAX_STREAMS` of iperf3).
 const MAX_STREAMS: usize = 128;
+
+pub(super) const TOOL: Tool = Tool {
+    files: "a result of iperf3 (`--json`)",
+    recognises: |content| content.has_keys(&["start", "intervals"]),
+    read: |content, file| read(&sane(content.bytes()), file).map_err(ImportError::from),
+};
 
 /// Reason for which a file of iperf3 cannot be imported.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -257,6 +265,7 @@ fn header(document: &Document, file: &str, directions: &[bool], length: f64, omi
     let plan = Plan {
         title: Some(title.clone().unwrap_or_else(|| format!("iperf3, {test}"))),
         duration: Duration::from_millis(((length * 1e3).round() as u64).max(1)),
+        baseline: Duration::ZERO,
         stations: vec![station],
         ..Plan::new(&plan_name)
     };

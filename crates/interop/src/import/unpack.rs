@@ -1,6 +1,5 @@
 //! Decompression, and replacement of Python's number literals that JSON does not have.
 
-use super::FlentError;
 use flate2::read::MultiGzDecoder;
 use std::borrow::Cow;
 use std::io::Read;
@@ -13,23 +12,45 @@ const MAX_RATIO: u64 = 100;
 /// Size in bytes that is permitted at any ratio: 16 MiB.
 const ANY_RATIO: u64 = 16 << 20;
 
-/// The text of a file, compressed or not.
-pub(crate) fn unpacked(bytes: &[u8]) -> Result<Cow<'_, [u8]>, FlentError> {
+/// Reason for which a file cannot be decompressed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum UnpackError {
+    /// Unsupported compression with bzip2.
+    #[error("unsupported compression bzip2; decompress the file first (bunzip2)")]
+    Bzip2,
+    /// Damaged or truncated gzip data.
+    #[error("invalid gzip data after {after} decompressed bytes: {why}; the file may be truncated")]
+    Packed {
+        /// Number of decompressed bytes.
+        after: u64,
+        /// Error of the decoder.
+        why: String,
+    },
+    /// The file exceeds the size limit.
+    #[error("the file exceeds {0} MB")]
+    TooLarge(u64),
+}
+
+/// The content of a file, compressed with gzip or not.
+pub(super) fn unpacked(bytes: &[u8]) -> Result<Cow<'_, [u8]>, UnpackError> {
     if bytes.starts_with(b"BZh") {
-        return Err(FlentError::Bzip2);
+        return Err(UnpackError::Bzip2);
     }
     if !bytes.starts_with(&[0x1f, 0x8b]) {
-        return Ok(sane(Cow::Borrowed(bytes)));
+        if bytes.len() as u64 > MAX_BYTES {
+            return Err(UnpackError::TooLarge(MAX_BYTES >> 20));
+        }
+        return Ok(Cow::Borrowed(bytes));
     }
     let limit = (bytes.len() as u64 * MAX_RATIO).clamp(ANY_RATIO, MAX_BYTES);
     let mut text = Vec::new();
     let read = MultiGzDecoder::new(bytes).take(limit + 1).read_to_end(&mut text);
     if text.len() as u64 > limit {
-        return Err(FlentError::TooLarge(limit >> 20));
+        return Err(UnpackError::TooLarge(limit >> 20));
     }
     match read {
-        Ok(_) => Ok(sane(Cow::Owned(text))),
-        Err(error) => Err(FlentError::Packed {
+        Ok(_) => Ok(Cow::Owned(text)),
+        Err(error) => Err(UnpackError::Packed {
             after: text.len() as u64,
             why: error.to_string(),
         }),
@@ -37,7 +58,7 @@ pub(crate) fn unpacked(bytes: &[u8]) -> Result<Cow<'_, [u8]>, FlentError> {
 }
 
 /// Python writes NaN and Infinity, which JSON lacks: they become null. Within texts they stay.
-fn sane(text: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
+pub(super) fn sane(text: &[u8]) -> Cow<'_, [u8]> {
     const WORDS: [&[u8]; 3] = [b"NaN", b"-Infinity", b"Infinity"];
     let (mut sane, mut copied, mut at) = (Vec::new(), 0, 0);
     let mut within = false;
@@ -59,7 +80,7 @@ fn sane(text: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
         at += 1;
     }
     if copied == 0 {
-        return text;
+        return Cow::Borrowed(text);
     }
     sane.extend_from_slice(&text[copied..]);
     Cow::Owned(sane)
@@ -72,13 +93,13 @@ mod tests {
     #[test]
     fn python_literals_become_null_outside_strings() {
         let text = br#"{"a": [NaN, -Infinity, 1, Infinity], "NaN \" Infinity": "Infinity"}"#;
-        let sane = unpacked(text).unwrap();
+        let sane = sane(text);
         assert_eq!(
             &sane[..],
             br#"{"a": [null, null, 1, null], "NaN \" Infinity": "Infinity"}"#
         );
-        assert!(matches!(unpacked(b"[-1, 2]"), Ok(Cow::Borrowed(_))));
-        assert_eq!(unpacked(b"BZh91AY"), Err(FlentError::Bzip2));
+        assert!(matches!(super::sane(b"[-1, 2]"), Cow::Borrowed(_)));
+        assert_eq!(unpacked(b"BZh91AY"), Err(UnpackError::Bzip2));
     }
 
     /// 17 MiB of one letter have 17 kB in gzip's format, of which 100 times are less than 16 MiB.
@@ -91,6 +112,6 @@ mod tests {
             packer.finish().unwrap()
         };
         assert_eq!(unpacked(&packed(16 << 20)).unwrap().len(), 16 << 20);
-        assert_eq!(unpacked(&packed((16 << 20) + 1)), Err(FlentError::TooLarge(16)));
+        assert_eq!(unpacked(&packed((16 << 20) + 1)), Err(UnpackError::TooLarge(16)));
     }
 }

@@ -1,19 +1,11 @@
 //! Files of other programs that users try to import. They are recognised, so that the error names them.
 
-use serde::Deserialize;
-use serde::de::IgnoredAny;
-use std::collections::BTreeMap;
+use super::tool::Content;
 use std::fmt;
 
 /// Format of a file that netburn does not import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Program {
-    /// Result of crusader (`.crr`).
-    Crusader,
-    /// Output of `iperf3 --json`.
-    Iperf3,
-    /// Output of `irtt client -o`.
-    Irtt,
     /// Output of `networkQuality -c`.
     NetworkQuality,
     /// Output of Ookla's `speedtest --format=json`.
@@ -22,8 +14,12 @@ pub enum Program {
     Capture,
     /// A table with commas or semicolons.
     Csv,
-    /// Text that is not JSON.
+    /// JSON of an unknown program, or damaged JSON.
+    Json,
+    /// Text of an unknown program.
     Text,
+    /// No content.
+    Empty,
     /// Binary data.
     Binary,
 }
@@ -31,23 +27,21 @@ pub enum Program {
 impl fmt::Display for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Program::Crusader => "a result of crusader (`.crr`)",
-            Program::Iperf3 => "a result of iperf3 (`--json`)",
-            Program::Irtt => "a result of irtt",
             Program::NetworkQuality => "a result of networkQuality",
             Program::Speedtest => "a result of Ookla's speedtest",
             Program::Capture => "a packet capture",
             Program::Csv => "a CSV table",
-            Program::Text => "text that is not JSON",
+            Program::Json => "JSON of another program",
+            Program::Text => "text of another program",
+            Program::Empty => "an empty file",
             Program::Binary => "binary data",
         })
     }
 }
 
-/// First bytes of formats. crusader: `MAGIC` of its file format, little-endian. Captures: pcap with microseconds or
+/// First bytes of formats. Captures: pcap with microseconds or
 /// nanoseconds in both byte orders, and pcapng's section header block.
-const SIGNATURES: [(&[u8], Program); 6] = [
-    (&0x5372_ab82_ae7c_59cb_u64.to_le_bytes(), Program::Crusader),
+const SIGNATURES: [(&[u8], Program); 5] = [
     (&[0xd4, 0xc3, 0xb2, 0xa1], Program::Capture),
     (&[0xa1, 0xb2, 0xc3, 0xd4], Program::Capture),
     (&[0x4d, 0x3c, 0xb2, 0xa1], Program::Capture),
@@ -56,42 +50,40 @@ const SIGNATURES: [(&[u8], Program); 6] = [
 ];
 
 /// Keys of the outermost object that only this program's output has together.
-const KEYS: [(&[&str], Program); 4] = [
-    (&["start", "intervals", "end"], Program::Iperf3),
-    (&["round_trips", "stats"], Program::Irtt),
+const KEYS: [(&[&str], Program); 2] = [
     (&["base_rtt", "dl_throughput"], Program::NetworkQuality),
     (&["ping", "download", "upload", "isp"], Program::Speedtest),
 ];
 
-/// Any JSON object, of which only the keys are read.
-#[derive(Deserialize)]
-struct Keys(BTreeMap<String, IgnoredAny>);
-
-/// Returns the program of a JSON object that is not flent's, if its keys are known.
-pub(super) fn by_keys(text: &[u8]) -> Option<Program> {
-    let Keys(keys) = serde_json::from_slice(text).ok()?;
-    let has = |wanted: &[&str]| wanted.iter().all(|key| keys.contains_key(*key));
-    KEYS.iter().find(|(wanted, _)| has(wanted)).map(|(_, program)| *program)
+/// Returns the format of a file that no supported program wrote.
+pub(super) fn program(content: &Content<'_>) -> Program {
+    let by_keys = KEYS.iter().find(|(wanted, _)| content.has_keys(wanted));
+    match by_keys {
+        Some((_, program)) => *program,
+        None => by_content(content.bytes()),
+    }
 }
 
 /// Returns the format of a file that is not JSON.
-pub(super) fn by_content(bytes: &[u8]) -> Option<Program> {
+fn by_content(bytes: &[u8]) -> Program {
     if let Some((_, program)) = SIGNATURES.iter().find(|(start, _)| bytes.starts_with(start)) {
-        return Some(*program);
+        return *program;
     }
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
-    if matches!(bytes.first()?, b'{' | b'[') {
-        return None;
+    match bytes.first() {
+        None => return Program::Empty,
+        Some(b'{' | b'[') => return Program::Json,
+        Some(_) => {}
     }
     let head = &bytes[..bytes.len().min(4096)];
     let is_binary = |byte: &u8| byte.is_ascii_control() && !byte.is_ascii_whitespace() && *byte != 0x1b;
-    Some(if head.iter().any(is_binary) {
+    if head.iter().any(is_binary) {
         Program::Binary
     } else if is_table(head) {
         Program::Csv
     } else {
         Program::Text
-    })
+    }
 }
 
 /// Returns true if the first two lines have the same number of separators.
