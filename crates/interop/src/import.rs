@@ -4,6 +4,7 @@
 //! [`iperf3`] have errors of their own; the others have [`FileError`].
 
 mod common;
+mod crusader;
 mod file_error;
 pub mod flent;
 mod foreign;
@@ -26,7 +27,7 @@ use netburn_record::{Error, Header, Recorder, Row, Run, RunStatus, Sink};
 use std::path::Path;
 
 /// All programs, in the order in which they are tried.
-static TOOLS: &[Tool] = &[iperf3::TOOL, irtt::TOOL, ping::TOOL, flent::TOOL];
+static TOOLS: &[Tool] = &[crusader::TOOL, iperf3::TOOL, irtt::TOOL, ping::TOOL, flent::TOOL];
 
 /// A file of another program, converted to a header and rows.
 #[derive(Debug, Clone, PartialEq)]
