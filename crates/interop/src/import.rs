@@ -8,8 +8,11 @@ mod crusader;
 mod file_error;
 pub mod flent;
 mod foreign;
+mod goresponsiveness;
+mod http_probes;
 pub mod iperf3;
 mod irtt;
+mod network_quality;
 mod ping;
 mod round_trips;
 mod tool;
@@ -27,7 +30,15 @@ use netburn_record::{Error, Header, Recorder, Row, Run, RunStatus, Sink};
 use std::path::Path;
 
 /// All programs, in the order in which they are tried.
-static TOOLS: &[Tool] = &[crusader::TOOL, iperf3::TOOL, irtt::TOOL, ping::TOOL, flent::TOOL];
+static TOOLS: &[Tool] = &[
+    crusader::TOOL,
+    iperf3::TOOL,
+    irtt::TOOL,
+    network_quality::TOOL,
+    goresponsiveness::TOOL,
+    ping::TOOL,
+    flent::TOOL,
+];
 
 /// A file of another program, converted to a header and rows.
 #[derive(Debug, Clone, PartialEq)]

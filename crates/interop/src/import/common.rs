@@ -69,6 +69,38 @@ pub(super) fn header(plan: Plan, host: Host, started: Option<UnixTime>, source: 
     }
 }
 
+/// Days since 1970-01-01 in the Gregorian calendar, by years that begin in March.
+pub(super) fn days(year: i64, month: i64, day: i64) -> i64 {
+    let year = if month <= 2 { year - 1 } else { year };
+    let in_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    year * 365 + year / 4 - year / 100 + year / 400 + in_year - 719_468
+}
+
+/// A time in ns since 1970, as if its text were in UTC. The numbers of the text are year, month, day, hour, minute and second
+/// in the order of `order`, then the fraction. `None` if the text has other numbers.
+pub(super) fn local_nanos(text: &str, order: [usize; 3]) -> Option<i64> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
+    let digits = |text: &str| -> Option<i64> {
+        let is_number = (1..=9).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
+        is_number.then(|| text.parse().ok()).flatten()
+    };
+    let parts: Option<Vec<i64>> = whole.split(['-', ' ', ':', 'T']).map(digits).collect();
+    let parts: [i64; 6] = parts?.try_into().ok()?;
+    let [year, month, day] = order.map(|place| parts[place]);
+    let is_time = (1970..=2261).contains(&year)
+        && (1..=12).contains(&month)
+        && (1..=31).contains(&day)
+        && (0..=23).contains(&parts[3])
+        && (0..=59).contains(&parts[4])
+        && (0..=60).contains(&parts[5]);
+    if !is_time {
+        return None;
+    }
+    let seconds = days(year, month, day) * 86_400 + parts[3] * 3600 + parts[4] * 60 + parts[5];
+    let fraction = digits(fraction)? * 10_i64.pow(9 - fraction.len() as u32);
+    Some(seconds * 1_000_000_000 + fraction)
+}
+
 /// Bytes of a transfer in tenths of a second.
 #[derive(Debug, Default)]
 pub(super) struct Transfer {

@@ -6,8 +6,6 @@ use std::fmt;
 /// Format of a file that netburn does not import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Program {
-    /// Output of `networkQuality -c`.
-    NetworkQuality,
     /// Output of Ookla's `speedtest --format=json`.
     Speedtest,
     /// A packet capture.
@@ -27,7 +25,6 @@ pub enum Program {
 impl fmt::Display for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Program::NetworkQuality => "a result of networkQuality",
             Program::Speedtest => "a result of Ookla's speedtest",
             Program::Capture => "a packet capture",
             Program::Csv => "a CSV table",
@@ -50,10 +47,7 @@ const SIGNATURES: [(&[u8], Program); 5] = [
 ];
 
 /// Keys of the outermost object that only this program's output has together.
-const KEYS: [(&[&str], Program); 2] = [
-    (&["base_rtt", "dl_throughput"], Program::NetworkQuality),
-    (&["ping", "download", "upload", "isp"], Program::Speedtest),
-];
+const KEYS: [(&[&str], Program); 1] = [(&["ping", "download", "upload", "isp"], Program::Speedtest)];
 
 /// Returns the format of a file that no supported program wrote.
 pub(super) fn program(content: &Content<'_>) -> Program {

@@ -1,6 +1,7 @@
 //! The JSON document as checked values; unknown keys are ignored.
 
 use super::{FlentError, VERSION};
+use crate::import::common::days;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -205,13 +206,6 @@ fn instant(text: &str) -> Option<Start> {
     let seconds = days(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second;
     let nanos = seconds * 1_000_000_000 + nanos;
     Some(if utc { Start::Utc(nanos) } else { Start::Local(nanos) })
-}
-
-/// Days since 1970-01-01 in the Gregorian calendar, by years that begin in March.
-fn days(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let in_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    year * 365 + year / 4 - year / 100 + year / 400 + in_year - 719_468
 }
 
 #[cfg(test)]
