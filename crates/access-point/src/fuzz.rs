@@ -3,7 +3,8 @@
 use crate::snapshot::{Snapshot, describe, radios};
 use crate::telemetry::{AccessPointTelemetry, Addresses};
 use crate::transcript::{Answer, Transcript};
-use netburn_record::{AccessPointEvent, Detail, Observable, Row};
+use netburn_record::summary::Summariser;
+use netburn_record::{AccessPointEvent, Detail, Observable, Row, RunStatus, Sink};
 use netburn_units::{Duration, Instant};
 
 /// The word of the session.
@@ -30,6 +31,26 @@ pub fn check(bytes: &[u8]) {
             law(&row);
         }
     }
+}
+
+/// Reads bytes as a file with dumps. A readable file becomes a run that can be judged.
+///
+/// # Panics
+/// When something panics, or the rows break a law.
+pub fn check_dumps(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let Ok((header, rows)) = crate::dumps::read(&text, "fuzz") else {
+        return;
+    };
+    let plan = netburn_scenario::Plan::from_json(&header.plan.to_json()).expect("what is kept can be read again");
+    assert_eq!(plan, header.plan);
+    let mut summary = Summariser::new(header);
+    for row in &rows {
+        law(row);
+        summary.put(row).expect("it takes everything");
+    }
+    let summary = summary.finish("fuzz", &RunStatus::Complete);
+    assert_eq!(summary.access_points.len(), 1);
 }
 
 fn law(row: &Row) {

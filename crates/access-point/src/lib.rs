@@ -10,9 +10,11 @@
 //! - [`snapshot`] – one answer as values. Pure.
 //! - [`state`] – its parts.
 //! - [`transcript`] – bytes of the connection as answers of limited size. Pure.
+//! - [`dumps`] – files with the output of `iw` and `tc` as runs. Pure.
 //! - [`target`] – the address of an access point.
 //! - `parse` – the output of each program and file.
 
+pub mod dumps;
 mod names;
 mod parse;
 pub mod session;

@@ -20,7 +20,7 @@ mod unpack;
 
 pub use file_error::FileError;
 pub use foreign::Program;
-pub use unpack::UnpackError;
+pub use unpack::{UnpackError, unpacked};
 
 use flent::FlentError;
 use iperf3::Iperf3Error;
@@ -84,7 +84,7 @@ impl ImportError {
 fn importable() -> String {
     let files: Vec<&str> = TOOLS.iter().map(|tool| tool.files).collect();
     match files.split_last() {
-        Some((last, first)) => format!("{} or {last}", first.join(", ")),
+        Some((last, first)) => format!("{} and {last}", first.join(", ")),
         None => String::new(),
     }
 }
@@ -94,7 +94,7 @@ fn importable() -> String {
 /// # Errors
 /// When no supported program wrote it, it is invalid, or it has no value that a run can have.
 pub fn read(bytes: &[u8], file: &str) -> Result<Imported, ImportError> {
-    let unpacked = unpack::unpacked(bytes)?;
+    let unpacked = unpacked(bytes)?;
     let content = Content::new(&unpacked);
     match TOOLS.iter().find(|tool| (tool.recognises)(&content)) {
         Some(tool) => (tool.read)(&content, file),

@@ -3,7 +3,8 @@
 use crate::args::ImportArgs;
 use crate::exit::{CliError, ExitStatus};
 use crate::terminal::{eprint_message, print_stdout};
-use netburn_interop::import::{self, Imported, record};
+use netburn_access_point::dumps;
+use netburn_interop::import::{self, ImportError, Imported, record};
 use netburn_record::{Source, UnixTime};
 use netburn_report::sanitise::sanitise;
 use std::path::{Path, PathBuf};
@@ -39,7 +40,20 @@ pub(crate) fn import(args: &ImportArgs) -> Result<ExitStatus, CliError> {
 fn read(file: &Path) -> Result<Imported, String> {
     let bytes = std::fs::read(file).map_err(|error| error.to_string())?;
     let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy();
-    import::read(&bytes, &name).map_err(|why| why.to_string())
+    match import::read(&bytes, &name) {
+        Ok(imported) => Ok(imported),
+        // The layer of interop is below that of access points.
+        Err(ImportError::Unsupported(program)) => {
+            let content = import::unpacked(&bytes).map_err(|why| why.to_string())?;
+            let text = String::from_utf8_lossy(&content);
+            if !dumps::recognises(&text) {
+                return Err(format!("{}, and {}", ImportError::Unsupported(program), dumps::FILES));
+            }
+            let (header, rows) = dumps::read(&text, &name).map_err(|why| why.to_string())?;
+            Ok(Imported { header, rows })
+        }
+        Err(why) => Err(why.to_string()),
+    }
 }
 
 /// Describes imported and ignored data.

@@ -32,7 +32,10 @@ pub enum UnpackError {
 }
 
 /// The content of a file, compressed with gzip or not.
-pub(super) fn unpacked(bytes: &[u8]) -> Result<Cow<'_, [u8]>, UnpackError> {
+///
+/// # Errors
+/// When the compressed data is damaged, compressed in another way, or too large.
+pub fn unpacked(bytes: &[u8]) -> Result<Cow<'_, [u8]>, UnpackError> {
     if bytes.starts_with(b"BZh") {
         return Err(UnpackError::Bzip2);
     }

@@ -45,8 +45,8 @@ pub(crate) enum FlentTest {
 /// Import data files of other tools as runs
 ///
 /// netburn reads data files of flent (.flent.gz or uncompressed), results of iperf3 (--json), irtt (-o), crusader (.crr) and networkQuality
-/// (-c), tables of goresponsiveness, and the output of ping. Each file becomes a run with the environment `imported`. report, compare and
-/// export read it like any other run.
+/// (-c), tables of goresponsiveness, the output of ping, and dumps of iw and `tc -s -j qdisc`. Each file becomes a run with the environment
+/// `imported`. report, compare and export read it like any other run.
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
     /// Data files
