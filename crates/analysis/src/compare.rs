@@ -4,7 +4,9 @@
 //! - [`Comparison`] – two sides, metric by metric. [`judge_together`] judges several as one set.
 //! - [`Ranking`] – more than two sides. [`Matrix`]: many scenarios, each under several variants.
 
+mod comparable;
 mod matrix;
+mod methods;
 mod metric;
 mod pairing;
 mod pairwise;
@@ -12,7 +14,9 @@ mod ranking;
 mod scenario_diff;
 mod side;
 
+pub use comparable::{Incomparable, NotCompared};
 pub use matrix::{Cell, Matrix, Row};
+pub use methods::Methods;
 pub use metric::{Key, metrics};
 pub use pairing::Pairing;
 pub use pairwise::{Comparison, MetricComparison, Options, Undecided, VerdictChange, judge_together};

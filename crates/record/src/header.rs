@@ -42,6 +42,47 @@ pub struct Source {
     /// Contents of the file that the run does not include, one message each.
     #[serde(default)]
     pub left_out: Vec<String>,
+    /// Workloads that the program measured in another way than netburn does.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub methods: Vec<WorkloadMethod>,
+}
+
+/// Method of a workload of an imported run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkloadMethod {
+    /// The station's number in the plan.
+    pub station: u16,
+    /// The workload's number within the station.
+    pub workload: u16,
+    /// The method.
+    pub method: Method,
+}
+
+/// Protocol by which a workload was measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Method {
+    /// Bytes over TCP connections.
+    Tcp,
+    /// Datagrams of UDP.
+    Udp,
+    /// Echo requests of ICMP (RFC 792, RFC 4443).
+    Icmp,
+    /// Requests of HTTP.
+    Http,
+}
+
+impl Method {
+    /// Name of the protocol.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Method::Tcp => "TCP",
+            Method::Udp => "UDP",
+            Method::Icmp => "ICMP",
+            Method::Http => "HTTP",
+        }
+    }
 }
 
 /// Information about a machine, for readers of the record. Unknown values are empty or 0.

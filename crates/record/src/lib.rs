@@ -79,7 +79,7 @@ pub use dscp_arrivals::{DscpArrivals, DscpChange, DscpTreatment};
 pub use error::Error;
 pub use files::{is_record_file, record_files};
 pub use goal_kind::GoalKind;
-pub use header::{Environment, Header, Host, RunStatus, Source};
+pub use header::{Environment, Header, Host, Method, RunStatus, Source, WorkloadMethod};
 pub use health::{Clock, Health, Lateness, Moved, Role, SelfCheck};
 pub use lab_health::{LabHealth, Stopped};
 pub use loss::{Loss, LossCause};

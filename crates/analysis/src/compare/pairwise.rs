@@ -1,5 +1,6 @@
 //! Comparison of two sides, metric by metric.
 
+use super::comparable::{NotCompared, add, reason};
 use super::metric::{Key, metrics};
 use super::pairing::Pairing;
 use super::scenario_diff::{ChangedKey, changed_keys};
@@ -49,6 +50,8 @@ pub struct Comparison {
     pub changed_keys: Option<Vec<ChangedKey>>,
     /// Stations and workloads (`laptop`, `laptop.voip`) that only `these` has, and those that only `against` has.
     pub only: [Vec<String>; 2],
+    /// Values that both sides have, and that are not compared because other programs measured it in different ways.
+    pub not_compared: Vec<NotCompared>,
     /// Pairs of runs.
     pub pairing: Pairing,
     /// Number of varying metrics that were judged together.
@@ -104,8 +107,13 @@ impl Comparison {
     pub fn unjudged(these: Side, against: Side, options: Options) -> Self {
         let (baseline, mine) = (Table::from_side(&against), Table::from_side(&these));
         let pairing = Pairing::new(&against, &these);
+        let mut not_compared = Vec::new();
         let shared = mine.order.iter().filter_map(|key| {
             let runs = [baseline.runs(key)?, mine.runs(key)?];
+            if let Some(reason) = reason(key, &these, &against) {
+                add(&mut not_compared, key, reason);
+                return None;
+            }
             let question = question(key, runs, &pairing, options)?;
             Some(MetricComparison {
                 key: key.clone(),
@@ -143,6 +151,7 @@ impl Comparison {
             only: [without(&in_these, &in_against), without(&in_against, &in_these)],
             judged_with: metrics.len(),
             metrics,
+            not_compared,
             pairing,
             changed_keys,
             these,

@@ -1,5 +1,6 @@
 //! Ranking of more than two sides.
 
+use super::comparable::{NotCompared, add, reason};
 use super::metric::Key;
 use super::pairing::Pairing;
 use super::pairwise::{Options, Table, known, question};
@@ -21,6 +22,8 @@ pub struct Ranking {
     pub standings: Vec<Standing>,
     /// Every metric that all sides have.
     pub metrics: Vec<Ranked>,
+    /// Values that all sides have, and that are not compared because other programs measured it in different ways.
+    pub not_compared: Vec<NotCompared>,
     /// Number of varying pairs that were judged together.
     pub judged_with: usize,
     /// Options of the ranking.
@@ -71,12 +74,17 @@ impl Ranking {
     pub fn new(sides: Vec<Side>, options: Options) -> Self {
         let tables: Vec<Table> = sides.iter().map(Table::from_side).collect();
         let mut metrics = Vec::new();
-        let (mut shared, mut values) = (Vec::new(), Vec::new());
+        let (mut shared, mut values, mut not_compared) = (Vec::new(), Vec::new(), Vec::new());
         for key in tables.first().map_or(&[][..], |table| &table.order) {
             let runs_of_all = tables.iter().map(|table| table.runs(key));
             let Some(runs) = runs_of_all.collect::<Option<Vec<_>>>() else {
                 continue;
             };
+            // Comparable sides form classes, so that comparing each with the first one is enough.
+            if let Some(reason) = sides.iter().find_map(|side| reason(key, side, &sides[0])) {
+                add(&mut not_compared, key, reason);
+                continue;
+            }
             let of_each: Vec<Vec<f64>> = runs.iter().map(|runs| known(runs)).collect();
             metrics.push(ranked(key, &of_each, options));
             values.push(of_each);
@@ -87,6 +95,7 @@ impl Ranking {
         Ranking {
             standings,
             metrics,
+            not_compared,
             judged_with,
             options,
             sides,

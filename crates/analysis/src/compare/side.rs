@@ -1,5 +1,6 @@
 //! One side of a comparison: the summaries of its runs.
 
+use super::methods::Methods;
 use netburn_record::{Environment, Run, Summary};
 use serde_json::Value;
 use std::path::Path;
@@ -17,6 +18,8 @@ pub struct Side {
     pub plan: Option<Value>,
     /// True if its sources have several scenarios or environments.
     pub mixed: bool,
+    /// Methods by which other programs measured its workloads.
+    pub methods: Methods,
 }
 
 impl Side {
@@ -29,6 +32,7 @@ impl Side {
             runs: Vec::new(),
             plan: None,
             mixed: false,
+            methods: Methods::default(),
         }
     }
 
@@ -43,6 +47,7 @@ impl Side {
     /// Adds a run folder. Each of its repeats is a run.
     pub fn add(&mut self, run: &Run) {
         let plan = seedless(run.header().plan.to_json());
+        self.methods.add(run);
         self.add_summary(run.path(), run.summary(), Some(plan));
     }
 

@@ -64,6 +64,7 @@ pub(super) fn header(plan: Plan, host: Host, started: Option<UnixTime>, source: 
             file: one_line(&source.file),
             title: one_line(&source.title),
             left_out: source.left_out.iter().map(|what| one_line(what)).collect(),
+            methods: source.methods,
         }),
         plan,
     }

@@ -83,8 +83,8 @@ fn read(content: &Content<'_>, file: &str) -> Result<Imported, FileError> {
         version: document.generated_by.trim_start_matches("Crusader ").to_owned(),
         test: directions,
         file: file.to_owned(),
-        title: String::new(),
         left_out: left_out(&document, lost),
+        ..Source::default()
     };
     Ok(Imported {
         header: header(plan, Host::default(), None, source),

@@ -11,7 +11,7 @@ use super::common::{Transfer, check_plan, one_line, station_name};
 use super::tool::Tool;
 use super::unpack::sane;
 use super::{ImportError, Imported};
-use netburn_record::header::{Environment, Header, Host, Source};
+use netburn_record::header::{Environment, Header, Host, Method, Source, WorkloadMethod};
 use netburn_record::row::{ConnectionRow, Row, Side};
 use netburn_record::utc::UnixTime;
 use netburn_scenario::{Plan, Station, StationWorkload};
@@ -291,6 +291,7 @@ fn header(document: &Document, file: &str, directions: &[bool], length: f64, omi
             file: one_line(file),
             title: title.unwrap_or_default(),
             left_out,
+            methods: if is_udp { udp(directions.len()) } else { Vec::new() },
         }),
         plan,
     }
@@ -302,6 +303,16 @@ fn workload(down: bool) -> StationWorkload {
     } else {
         StationWorkload::new("upload", Config::upload())
     }
+}
+
+/// The workloads of a test with UDP.
+fn udp(workloads: usize) -> Vec<WorkloadMethod> {
+    let method = |workload| WorkloadMethod {
+        station: 0,
+        workload,
+        method: Method::Udp,
+    };
+    (0..workloads as u16).map(method).collect()
 }
 
 /// A text on what the run does not have of a test with UDP.

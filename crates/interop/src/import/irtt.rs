@@ -171,8 +171,8 @@ fn read(content: &Content<'_>, file: &str) -> Result<Imported, FileError> {
             version: document.version.irtt,
             test: format!("UDP round trips{size} every {} ms{dscp}", interval as f64 / 1e6),
             file: file.to_owned(),
-            title: String::new(),
             left_out: left_out(lost, document.stats.duplicates),
+            ..Source::default()
         },
     }
     .imported()

@@ -10,7 +10,7 @@ use super::file_error::FileError;
 use super::round_trips::{Answer, MAX_ROUND_TRIP, MAX_ROUND_TRIPS, MAX_RUN, RoundTrip, Session};
 use super::tool::{Content, Tool};
 use super::{ImportError, Imported};
-use netburn_record::header::{Host, Source};
+use netburn_record::header::{Host, Method, Source, WorkloadMethod};
 use netburn_record::utc::UnixTime;
 use std::collections::BTreeMap;
 
@@ -131,6 +131,11 @@ fn read(content: &Content<'_>, file: &str) -> Result<Imported, FileError> {
             test: format!("ICMP round trips{to}"),
             file: file.to_owned(),
             left_out: output.left_out(&clock),
+            methods: vec![WorkloadMethod {
+                station: 0,
+                workload: 0,
+                method: Method::Icmp,
+            }],
             ..Source::default()
         },
     }

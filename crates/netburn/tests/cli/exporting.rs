@@ -119,6 +119,51 @@ fn a_file_that_cannot_be_imported_is_an_error() {
     assert!(both.stderr.contains("--out is for one file"), "{}", both.stderr);
 }
 
+/// Outputs of other programs: what an access point dumped is a run, and an unknown file names what netburn imports.
+#[test]
+fn dumps_become_runs_and_other_files_are_named() {
+    let bench = Bench::new();
+    bench.write(
+        "dump",
+        "Station 02:00:00:00:01:00 (on wlan0)\n\tsignal:  \t-30 dBm\n\ttx bytes:\t1000\n",
+    );
+    finish(bench.netburn(["import", "dump", "--out", "run"])).expect(0);
+    let report = finish(bench.netburn(["report", "run"])).expect(0).out();
+    assert!(
+        report.contains("02:00:00:00:01:00") && report.contains("-30"),
+        "{report}"
+    );
+    bench.write("letter", "Dear reader,\n");
+    bench.write("dump-cut", "[{\"kind\": \"cake\", \"dev\"");
+    let stopped = finish(bench.netburn(["import", "letter", "dump-cut"])).expect(2);
+    for wanted in [
+        "letter: this is text of another program; netburn imports a result of crusader",
+        "`tc -s -j qdisc`",
+        "dump-cut: dump of an access point: line 1: invalid output of `tc -j`",
+    ] {
+        assert!(stopped.stderr.contains(wanted), "{}", stopped.stderr);
+    }
+}
+
+/// Throughput of UDP and of TCP are not compared.
+#[test]
+fn results_of_different_protocols_are_not_compared() {
+    let bench = Bench::new();
+    for protocol in ["TCP", "UDP"] {
+        let sum = r#"{"start": 0, "end": 10, "bytes": 25000000, "sender": true}"#;
+        let start = format!(r#"{{"system_info": "Linux laptop", "test_start": {{"protocol": "{protocol}"}}}}"#);
+        let file = format!(r#"{{"start": {start}, "intervals": [{{"sum": {sum}}}], "end": {{}}}}"#);
+        bench.write(protocol, file);
+        finish(bench.netburn(["import", protocol, "--out", &format!("run-{protocol}")])).expect(0);
+    }
+    let compared = finish(bench.netburn(["compare", "run-TCP", "--against", "run-UDP"]))
+        .expect(3)
+        .out();
+    assert!(compared.contains("laptop (TCP against UDP)"), "{compared}");
+    assert!(compared.contains("no comparable metric"), "{compared}");
+    finish(bench.netburn(["compare", "run-TCP", "--against", "run-TCP"])).expect(0);
+}
+
 #[test]
 fn packets_are_exported_for_one_simulated_run_only() {
     let bench = Bench::new();

@@ -1,6 +1,6 @@
 //! Comparisons for scripts.
 
-use netburn_analysis::compare::{Comparison, Matrix, MetricComparison, Ranking, Side, Undecided};
+use netburn_analysis::compare::{Comparison, Matrix, MetricComparison, NotCompared, Ranking, Side, Undecided};
 use netburn_stats::metric_change::Judgement;
 use serde_json::{Map, Value, json};
 
@@ -29,11 +29,16 @@ pub fn comparison(comparison: &Comparison) -> Value {
         "against": side(&comparison.against, baseline_verdict),
         "differing": changed_keys,
         "only": { "these": comparison.only[0], "against": comparison.only[1] },
+        "not_compared": comparison.not_compared.iter().map(not_compared).collect::<Vec<_>>(),
         "paired": !comparison.pairing.pairs.is_empty(),
         "identical_runs": comparison.pairing.identical,
         "judged_with": comparison.judged_with,
         "metrics": comparison.metrics.iter().map(|metric| metric_comparison(comparison, metric)).collect::<Vec<_>>(),
     })
+}
+
+fn not_compared(not: &NotCompared) -> Value {
+    json!({ "station": not.station, "workload": not.workload, "why": not.reason.to_string() })
 }
 
 /// One metric of a comparison as a document.

@@ -12,7 +12,7 @@ use super::tables;
 use crate::environment::sentence;
 use crate::sanitise::{sanitise, truncate, wrap};
 use crate::style::{Tone, paint};
-use netburn_analysis::compare::{ChangedKey, Comparison, Pairing, Side};
+use netburn_analysis::compare::{ChangedKey, Comparison, NotCompared, Pairing, Side};
 use netburn_record::summary::verdict_name;
 use netburn_stats::contrast::{LEVEL, Test};
 use netburn_stats::metric_change::MIN_RUNS;
@@ -183,6 +183,7 @@ pub(super) fn premises(comparison: &Comparison) -> Vec<String> {
             lines.push(format!("Only in {}: {}", sanitise(&side.name), names.join(", ")));
         }
     }
+    lines.extend(not_compared(&comparison.not_compared));
     let [these, against] = comparison.inconclusive();
     for (count, side) in [(these, &comparison.these), (against, &comparison.against)] {
         if count > 0 {
@@ -197,10 +198,32 @@ pub(super) fn premises(comparison: &Comparison) -> Vec<String> {
     lines
 }
 
+/// A line about values that are not compared, if there are any.
+pub(super) fn not_compared(all: &[NotCompared]) -> Option<String> {
+    let each = all.iter().take(DIFFERING).map(|not| {
+        let name = match (&not.station, &not.workload) {
+            (Some(station), Some(workload)) => format!("{station}.{workload}"),
+            (Some(station), None) => station.clone(),
+            (None, _) => "(all)".to_owned(),
+        };
+        format!("{} ({})", sanitise(&name), not.reason)
+    });
+    let mut each: Vec<String> = each.collect();
+    if all.len() > DIFFERING {
+        each.push(format!("and {} more", all.len() - DIFFERING));
+    }
+    (!each.is_empty()).then(|| format!("Not compared: {}", each.join(", ")))
+}
+
 /// Missing data, and the number of runs that would help.
 pub(super) fn remarks(comparison: &Comparison) -> Vec<String> {
     if comparison.metrics.is_empty() {
-        return vec!["The two sides have no station or metric in common; nothing to compare.".to_owned()];
+        let what = if comparison.not_compared.is_empty() {
+            "no station or metric in common"
+        } else {
+            "no comparable metric"
+        };
+        return vec![format!("The two sides have {what}; nothing to compare.")];
     }
     let mut lines = Vec::new();
     if !comparison.shares_a_station() {

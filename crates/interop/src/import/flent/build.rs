@@ -5,7 +5,7 @@ use super::document::{Data, Point};
 use super::names::{SeriesKind, host, is_computed, series_kind};
 use crate::import::Imported;
 use crate::import::common::{Transfer, check_plan, one_line, operation, station_name};
-use netburn_record::header::{Environment, Header, Host, Source};
+use netburn_record::header::{Environment, Header, Host, Method, Source, WorkloadMethod};
 use netburn_record::row::{BASELINE, OperationRow, Row};
 use netburn_record::utc::UnixTime;
 use netburn_scenario::{Plan, Station, StationWorkload};
@@ -62,7 +62,7 @@ pub(super) fn build(data: &Data, file: &str) -> Result<Imported, FlentError> {
             rows.interpolated
         ));
     }
-    let header = header(data, file, plan, left_out);
+    let header = header(data, file, plan, left_out, methods(&series));
     check_plan(&header.plan).map_err(FlentError::Senseless)?;
     Ok(Imported {
         header,
@@ -153,7 +153,20 @@ fn no_series(data: &Data, every: &BTreeSet<&str>) -> FlentError {
     }
 }
 
-fn header(data: &Data, file: &str, plan: Plan, left_out: Vec<String>) -> Header {
+/// The pings over ICMP. Those over UDP are like netburn's.
+fn methods(series: &[Series<'_>]) -> Vec<WorkloadMethod> {
+    let icmp = series
+        .iter()
+        .filter(|one| one.kind == SeriesKind::Ping && one.name.contains("ICMP"));
+    icmp.map(|one| WorkloadMethod {
+        station: one.station,
+        workload: one.workload,
+        method: Method::Icmp,
+    })
+    .collect()
+}
+
+fn header(data: &Data, file: &str, plan: Plan, left_out: Vec<String>, methods: Vec<WorkloadMethod>) -> Header {
     let source = Source {
         program: "flent".to_owned(),
         version: one_line(&data.version),
@@ -161,6 +174,7 @@ fn header(data: &Data, file: &str, plan: Plan, left_out: Vec<String>) -> Header 
         file: one_line(file),
         title: one_line(&data.title),
         left_out,
+        methods,
     };
     Header {
         environment: Environment::Imported,

@@ -10,9 +10,12 @@ use netburn_stats::metric_change::MIN_RUNS;
 /// Warnings about the ranking, one message each.
 pub(in crate::compare) fn warnings(ranking: &Ranking) -> Vec<String> {
     let mut lines = Vec::new();
-    if !ranking.shares_a_station() {
+    if ranking.metrics.is_empty() && !ranking.not_compared.is_empty() {
+        lines.push("The variants have no comparable metric.".to_owned());
+    } else if !ranking.shares_a_station() {
         lines.push("The variants have no station in common; the ranking covers only the totals.".to_owned());
     }
+    lines.extend(super::not_compared(&ranking.not_compared));
     let mut environments: Vec<&str> = ranking
         .sides
         .iter()

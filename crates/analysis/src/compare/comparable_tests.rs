@@ -1,0 +1,117 @@
+use super::*;
+use crate::compare::{Comparison, Options, Ranking};
+use netburn_record::Summary;
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// A workload of a kind with a throughput.
+fn workload(name: &str, kind: &str, mbps: f64) -> Value {
+    json!({ "name": name, "kind": kind, "verdict": "none", "provisional": false, "operations": 100, "goal_misses": 0,
+            "failures": 0, "unfinished": 0, "throughput_mbps": mbps, "goals": [],
+            "latency_ms": { "count": 100, "min": 1.0, "p50": 2.0, "p75": 2.0, "p90": 2.0, "p95": 3.0, "p99": null,
+                            "max": 9.0, "unbounded": 0 } })
+}
+
+fn side(name: &str, environment: &str, workloads: &[Value]) -> Side {
+    let mbps: f64 = workloads
+        .iter()
+        .filter_map(|workload| workload["throughput_mbps"].as_f64())
+        .sum();
+    let summary: Summary = serde_json::from_value(json!({
+        "schema": "netburn.summary/1", "run": "r", "scenario": "s", "environment": environment, "seed": 1,
+        "duration_s": 10.0, "verdict": "none", "provisional": false,
+        "self_check": { "ok": true, "timer_lateness_us": { "p50": 10.0, "p99": 40.0, "max": 200.0 }, "reasons": [] },
+        "totals": { "throughput_mbps": mbps, "airtime_jain": null },
+        "stations": [{ "name": "laptop", "verdict": "none", "throughput_mbps": mbps, "airtime_share": null,
+                       "idle_latency_ms": 2.0, "workloads": workloads }],
+        "repeats": [], "intervals": {} }))
+    .unwrap();
+    let mut side = Side::new(name);
+    side.add_summary(Path::new(name), &summary, None);
+    side
+}
+
+/// Paths of what is compared, and names with reasons of what is not.
+fn compared(these: &Side, against: &Side) -> (Vec<String>, Vec<(String, Incomparable)>) {
+    let comparison = Comparison::new(these.clone(), against.clone(), Options::default());
+    let paths = comparison.metrics.iter().map(|metric| metric.key.path()).collect();
+    let name = |not: &NotCompared| {
+        let parts: Vec<&str> = [&not.station, &not.workload]
+            .into_iter()
+            .flatten()
+            .map(String::as_str)
+            .collect();
+        (parts.join("."), not.reason)
+    };
+    (paths, comparison.not_compared.iter().map(name).collect())
+}
+
+#[test]
+fn throughput_of_tcp_is_not_compared_with_that_of_udp() {
+    let tcp = side("tcp", "imported", &[workload("upload", "upload", 20.0)]);
+    let mut udp = tcp.clone();
+    udp.methods.insert("laptop", "upload", Method::Udp);
+    let (paths, not) = compared(&tcp, &udp);
+    let throughput = |path: &&String| path.contains("throughput");
+    assert_eq!(paths.iter().find(throughput), None, "{paths:?}");
+    let reason = Incomparable::Methods([Method::Tcp, Method::Udp]);
+    assert!(not.contains(&("laptop".to_owned(), reason)), "{not:?}");
+    assert!(not.contains(&(String::new(), reason)), "{not:?}");
+    // The same program and protocol.
+    assert_eq!(compared(&udp, &udp).1, []);
+    let (paths, not) = compared(&tcp, &tcp);
+    assert!(paths.iter().any(|path| path.contains("throughput")) && not.is_empty());
+    // A side that measured none.
+    let idle = side("irtt", "imported", &[workload("probe", "probe", 0.0)]);
+    let (paths, not) = compared(&tcp, &idle);
+    assert!(!paths.iter().any(|path| path.contains("throughput")), "{paths:?}");
+    assert!(not.contains(&(String::new(), Incomparable::NoThroughput)), "{not:?}");
+}
+
+#[test]
+fn round_trips_are_compared_by_protocol_and_load() {
+    let udp = side("irtt", "imported", &[workload("probe", "probe", 0.0)]);
+    let mut icmp = udp.clone();
+    icmp.methods.insert("laptop", "probe", Method::Icmp);
+    let (paths, not) = compared(&icmp, &udp);
+    assert!(!paths.iter().any(|path| path.contains("latency_ms.p50")), "{paths:?}");
+    let reason = Incomparable::Methods([Method::Icmp, Method::Udp]);
+    assert!(not.contains(&("laptop.probe".to_owned(), reason)), "{not:?}");
+    assert!(
+        not.contains(&("laptop".to_owned(), Incomparable::NoThroughput)),
+        "{not:?}"
+    );
+    // With a load, and without.
+    let loaded = side(
+        "crusader",
+        "imported",
+        &[workload("probe", "probe", 0.0), workload("download", "download", 30.0)],
+    );
+    let (_, not) = compared(&loaded, &udp);
+    assert!(
+        not.contains(&("laptop.probe".to_owned(), Incomparable::Load)),
+        "{not:?}"
+    );
+    assert_eq!(compared(&loaded, &loaded).1, []);
+}
+
+#[test]
+fn runs_of_netburn_are_always_compared() {
+    let idle = side("a", "fleet", &[workload("probe", "probe", 0.0)]);
+    let loaded = side(
+        "b",
+        "fleet",
+        &[workload("probe", "probe", 0.0), workload("download", "download", 30.0)],
+    );
+    assert_eq!(compared(&idle, &loaded).1, []);
+}
+
+#[test]
+fn a_ranking_leaves_out_the_same_metrics() {
+    let tcp = side("tcp", "imported", &[workload("upload", "upload", 20.0)]);
+    let mut udp = tcp.clone();
+    udp.methods.insert("laptop", "upload", Method::Udp);
+    let ranking = Ranking::new(vec![tcp.clone(), tcp, udp], Options::default());
+    assert!(!ranking.keys().any(|key| key.path().contains("throughput")));
+    assert!(!ranking.not_compared.is_empty());
+}
