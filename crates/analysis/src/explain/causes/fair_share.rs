@@ -43,7 +43,7 @@ impl Takers {
             endless.filter_map(move |workload| {
                 let summary = facts.station(station)?.workloads.iter();
                 let moved = summary.into_iter().find(|summary| summary.name == workload.name)?;
-                let connections = workload.config.bulk().map_or(1, |bulk| u32::from(bulk.streams));
+                let connections = workload.config.bulk().map_or(1, |bulk| bulk.streams);
                 Some((station, workload.name.clone(), connections, moved.throughput_mbps))
             })
         });
