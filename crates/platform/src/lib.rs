@@ -31,6 +31,7 @@ pub mod icmp;
 pub mod interface;
 pub mod interrupts;
 pub mod links;
+pub mod local_time;
 pub mod memory;
 #[cfg(target_os = "linux")]
 pub mod netlink;

@@ -12,6 +12,8 @@ pub struct Target {
     pub address: SocketAddr,
     /// UDP port of the probe echo; `None` for the address's port number.
     pub datagram_port: Option<u16>,
+    /// True if probes of the server are ICMP echo requests, for a host without a netburn server. It needs an IPv4 address.
+    pub pings: bool,
     /// Name in the `Host` field, in `:authority` and in the certificate. Without a port.
     pub host: String,
     /// HTTP version. HTTP/2 without TLS uses prior knowledge (RFC 9113 §3.3).
@@ -83,6 +85,7 @@ impl Target {
         Target {
             address,
             datagram_port: None,
+            pings: false,
             host: match address {
                 SocketAddr::V4(v4) => v4.ip().to_string(),
                 SocketAddr::V6(v6) => format!("[{}]", v6.ip()),

@@ -129,7 +129,9 @@ impl Shared {
             };
             let opened = match (plan, target) {
                 (Some(plan), _) => call::open(self, index, plan).map(PacketSocket::Call),
-                (None, Some(ProbeTarget::Server)) => probe::open(self, index).map(PacketSocket::Probe),
+                (None, Some(ProbeTarget::Server)) if !load.target.pings => {
+                    probe::open(self, index).map(PacketSocket::Probe)
+                }
                 (None, Some(hop)) => hop_probe::open(self, index, hop).map(PacketSocket::Hop),
                 (None, None) => None,
             };

@@ -1,5 +1,6 @@
 //! Probes to hosts on the way to the server, by ICMP echo requests.
 //!
+//! - `server`: the server itself, if it [answers pings](Target::pings) only.
 //! - `near`: the default gateway. If the default route has no gateway, as on a link with one other end, the host that
 //!   discards a packet to the server with a TTL of 1.
 //! - `line`: the host that discards a packet to the server with a TTL of 2. It answers with "time exceeded" (RFC 792).
@@ -183,7 +184,7 @@ fn way(
             )),
             None => Err(format!("this system has no route to the server {server}")),
         },
-        ProbeTarget::Server => Err("the server answers datagrams, not ICMP".to_owned()),
+        ProbeTarget::Server => Ok(Way { to: server, hop: None }),
     }
 }
 
