@@ -1,4 +1,4 @@
-//! An agent as a service: a member of a fleet that starts with its machine.
+//! A command as a service that starts with its machine: a member of a fleet, or a watch.
 //!
 //! - `unit`: the files of the init systems. Pure.
 
@@ -10,6 +10,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+pub use unit::Program;
 use unit::{Kind, Service};
 
 /// Environment variable with the root folder of all files, for system images and tests. Nothing is started then.
@@ -33,8 +34,10 @@ pub struct Installation {
     /// Root folder of the files.
     root: Option<PathBuf>,
     account: Account,
+    program: Program,
     kind: Kind,
     binary: PathBuf,
+    /// File with the address of an agent.
     environment: PathBuf,
     unit: PathBuf,
 }
@@ -73,8 +76,8 @@ pub enum InstallError {
     NoHome,
     /// No supported init system runs.
     #[error(
-        "neither systemd nor procd runs here: have your own system start `netburn fleet join`, with its address in the \
-         environment variable NETBURN_FLEET_URL"
+        "neither systemd nor procd runs here: have your own system start the command; `netburn fleet join` reads its \
+         address from the environment variable NETBURN_FLEET_URL"
     )]
     NoInitSystem,
     /// The service is not installed.
@@ -102,7 +105,7 @@ pub enum InstallError {
         /// Reason.
         why: String,
         /// Steps that the user can take; may be empty.
-        remedy: &'static str,
+        remedy: String,
     },
 }
 
@@ -137,7 +140,7 @@ impl Installation {
     ///
     /// # Errors
     /// If no supported init system runs, or the user has no home folder.
-    pub fn for_this_system(account: Account) -> Result<Installation, InstallError> {
+    pub fn for_this_system(account: Account, program: Program) -> Result<Installation, InstallError> {
         let root = std::env::var_os(ROOT).map(PathBuf::from);
         let at = |path: &str| match &root {
             Some(root) => root.join(path.trim_start_matches('/')),
@@ -153,10 +156,11 @@ impl Installation {
             Installation {
                 root,
                 account,
+                program,
                 kind: Kind::Systemd,
                 binary: "/usr/local/bin/netburn".into(),
                 environment: "/etc/netburn/join.env".into(),
-                unit: "/etc/systemd/system/netburn-agent.service".into(),
+                unit: format!("/etc/systemd/system/{}.service", program.unit()).into(),
             }
         } else if systemd {
             let home = std::env::var_os("HOME").map(PathBuf::from);
@@ -164,40 +168,43 @@ impl Installation {
             Installation {
                 root,
                 account,
+                program,
                 kind: Kind::SystemdUser,
                 binary: home.join(".local/bin/netburn"),
                 environment: home.join(".config/netburn/join.env"),
-                unit: home.join(".config/systemd/user/netburn-agent.service"),
+                unit: home.join(format!(".config/systemd/user/{}.service", program.unit())),
             }
         } else if procd && is_root {
             Installation {
                 root,
                 account,
+                program,
                 kind: Kind::Procd,
                 binary: "/usr/bin/netburn".into(),
                 environment: "/etc/netburn/join.env".into(),
-                unit: "/etc/init.d/netburn".into(),
+                unit: format!("/etc/init.d/{}", program.script()).into(),
             }
         } else {
             return Err(InstallError::NoInitSystem);
         })
     }
 
-    /// Copies the program `this`, writes the files of the service, and starts it. `words` are the options of
-    /// `netburn fleet join`. Reports each step to `on_event`.
+    /// Copies the program `this`, writes the files of the service, and starts it. `url` is the address of an agent. `words`
+    /// are the arguments of the command. Reports each step to `on_event`.
     ///
     /// # Errors
     /// If a file can't be written, or the service can't be started.
     pub fn install(
         &self,
         this: &Path,
-        url: &str,
+        url: Option<&str>,
         words: Vec<String>,
         mut on_event: impl FnMut(InstallEvent<'_>),
     ) -> Result<(), InstallError> {
         let service = Service {
+            program: self.program,
             binary: self.binary.clone(),
-            environment: self.environment.clone(),
+            environment: url.map(|_| self.environment.clone()),
             words,
         };
         let unwritten = |path: &Path, source: io::Error| InstallError::Write {
@@ -208,10 +215,12 @@ impl Installation {
             copy(this, &self.real(&self.binary)).map_err(|error| unwritten(&self.binary, error))?;
             on_event(InstallEvent::Copied(&self.binary));
         }
-        let environment = format!("{ENVIRONMENT}={}\n", unit::env_quoted(url));
-        write(&self.real(&self.environment), &environment, 0o600)
-            .map_err(|error| unwritten(&self.environment, error))?;
-        on_event(InstallEvent::WroteAddress(&self.environment));
+        if let Some(url) = url {
+            let environment = format!("{ENVIRONMENT}={}\n", unit::env_quoted(url));
+            write(&self.real(&self.environment), &environment, 0o600)
+                .map_err(|error| unwritten(&self.environment, error))?;
+            on_event(InstallEvent::WroteAddress(&self.environment));
+        }
         let mode = if self.kind == Kind::Procd { 0o755 } else { 0o644 };
         write(&self.real(&self.unit), &service.text(self.kind), mode).map_err(|error| unwritten(&self.unit, error))?;
         on_event(InstallEvent::WroteUnit(&self.unit));
@@ -219,19 +228,19 @@ impl Installation {
             on_event(InstallEvent::NotStarted);
             return Ok(());
         }
-        for words in self.kind.to_start() {
-            self.run(words).map_err(|why| InstallError::Start {
+        for words in self.kind.to_start(self.program) {
+            self.run(&words).map_err(|why| InstallError::Start {
                 why,
-                remedy: self.kind.unstarted(),
+                remedy: self.kind.unstarted(self.program),
             })?;
         }
-        let state = self.kind.to_look();
-        let lingers =
-            self.kind != Kind::SystemdUser || self.run(&["loginctl", "--no-ask-password", "enable-linger"]).is_ok();
+        let state = self.kind.to_look(self.program);
+        let linger = ["loginctl", "--no-ask-password", "enable-linger"].map(str::to_owned);
+        let lingers = self.kind != Kind::SystemdUser || self.run(&linger).is_ok();
         on_event(if lingers {
-            InstallEvent::StartsAtBoot(state)
+            InstallEvent::StartsAtBoot(&state)
         } else {
-            InstallEvent::StartsAtLogin(state)
+            InstallEvent::StartsAtLogin(&state)
         });
         Ok(())
     }
@@ -245,13 +254,14 @@ impl Installation {
             return Err(InstallError::NotInstalled(self.unit.clone()));
         }
         if self.root.is_none() {
-            for words in self.kind.to_stop() {
-                if let Err(why) = self.run(words) {
+            for words in self.kind.to_stop(self.program) {
+                if let Err(why) = self.run(&words) {
                     on_event(InstallEvent::NotStopped(&why));
                 }
             }
         }
-        for path in [&self.unit, &self.environment] {
+        let address = (self.program == Program::Agent).then_some(&self.environment);
+        for path in [Some(&self.unit), address].into_iter().flatten() {
             match fs::remove_file(self.real(path)) {
                 Ok(()) => on_event(InstallEvent::Removed(path)),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -264,7 +274,7 @@ impl Installation {
             }
         }
         if self.root.is_none() && self.kind != Kind::Procd {
-            let _ = self.run(self.kind.to_reload());
+            let _ = self.run(&self.kind.to_reload());
         }
         on_event(InstallEvent::KeptBinary(&self.binary));
         Ok(())
@@ -279,8 +289,8 @@ impl Installation {
     }
 
     /// Runs a command that has to succeed, and that must not ask for a password.
-    fn run(&self, words: &[&str]) -> Result<(), String> {
-        let mut command = Command::new(words[0]);
+    fn run(&self, words: &[String]) -> Result<(), String> {
+        let mut command = Command::new(&words[0]);
         command.args(&words[1..]).stdin(Stdio::null()).stdout(Stdio::null());
         if let Some(folder) = self.runtime_folder() {
             command.env(RUNTIME, folder);

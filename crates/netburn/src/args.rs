@@ -21,6 +21,7 @@ mod serve;
 mod sweep;
 mod ui;
 mod verify;
+mod watch;
 
 pub(crate) use compare::{CompareArgs, CompareFormat};
 pub(crate) use decode::DecodeArgs;
@@ -46,6 +47,7 @@ pub(crate) use serve::{LimitArgs, Listen, ServeArgs};
 pub(crate) use sweep::{SweepArgs, SweepFormat};
 pub(crate) use ui::UiArgs;
 pub(crate) use verify::VerifyArgs;
+pub(crate) use watch::{AlertArgs, WatchArgs, WatchServer};
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -125,6 +127,7 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     Fit(FitArgs),
     Measure(MeasureArgs),
+    Watch(Box<WatchArgs>),
     Verify(VerifyArgs),
     Runs(RunsArgs),
     Ui(UiArgs),

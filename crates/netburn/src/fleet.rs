@@ -2,7 +2,7 @@
 
 mod check;
 mod deploy;
-mod install;
+pub(crate) mod install;
 mod join;
 mod list;
 mod own;

@@ -48,6 +48,7 @@ mod sweep;
 mod terminal;
 mod ui;
 mod verify;
+mod watch;
 
 use args::{AgentCli, AgentCommand, AgentFleet, Cli, Command};
 use clap::Parser;
@@ -133,6 +134,7 @@ fn perform(command: Command) -> Result<ExitStatus, CliError> {
         Command::Explain(args) => explain::explain(&args),
         Command::Fit(args) => fit::fit(&args),
         Command::Measure(args) => measure::measure(&args),
+        Command::Watch(args) => watch::watch(&args),
         Command::Verify(args) => verify::verify(&args),
         Command::Runs(args) => record::runs(&args),
         Command::Ui(args) => ui::ui(&args),

@@ -16,6 +16,7 @@
 //! - [`environment`] – the sentence about the environment with which every output begins.
 //! - [`run_charts`] – the charts of a run. [`chart`]: one chart as plain data, drawn as SVG, PNG and tables.
 //! - [`floor_plan`] – the building of a scenario with its coverage, and the events of a run in it.
+//! - [`week`] – the map of a week.
 //! - [`table`] – columns that fit a width. [`style`]: colours. [`sanitise`]: text without control characters.
 
 mod access_points;
@@ -37,6 +38,7 @@ pub mod style;
 pub mod table;
 mod tables;
 pub mod text;
+pub mod week;
 
 pub use live::Live;
 pub use markdown::markdown;

@@ -13,82 +13,135 @@ pub(super) enum Kind {
     Procd,
 }
 
-/// A member of a fleet as a service.
+/// Command of netburn that can be a service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Program {
+    /// `netburn fleet join`: a member of a fleet.
+    Agent,
+    /// `netburn watch`.
+    Watch,
+}
+
+impl Program {
+    /// Name of the unit of systemd.
+    pub(super) const fn unit(self) -> &'static str {
+        match self {
+            Program::Agent => "netburn-agent",
+            Program::Watch => "netburn-watch",
+        }
+    }
+
+    /// Name of the script of procd.
+    pub(super) const fn script(self) -> &'static str {
+        match self {
+            Program::Agent => "netburn",
+            Program::Watch => "netburn-watch",
+        }
+    }
+
+    const fn description(self) -> &'static str {
+        match self {
+            Program::Agent => "netburn, a member of a fleet",
+            Program::Watch => "netburn, monitoring of the network",
+        }
+    }
+
+    const fn command(self) -> &'static [&'static str] {
+        match self {
+            Program::Agent => &["fleet", "join"],
+            Program::Watch => &["watch"],
+        }
+    }
+
+    /// Restrictions of the service of the whole machine. The folder and the commands of a watch can be anywhere, so that
+    /// only the system itself is read-only for it.
+    const fn restrictions(self) -> &'static str {
+        match self {
+            // Its state (results that are not delivered yet) lies in /var/lib/netburn.
+            Program::Agent => {
+                "User=root\nStateDirectory=netburn\nEnvironment=XDG_STATE_HOME=/var/lib/netburn\nNoNewPrivileges=yes\n\
+                 ProtectSystem=strict\nProtectHome=yes\nPrivateTmp=yes\n"
+            }
+            Program::Watch => "User=root\nNoNewPrivileges=yes\nProtectSystem=full\n",
+        }
+    }
+}
+
+/// A command as a service.
 #[derive(Debug, Clone)]
 pub(super) struct Service {
+    pub(super) program: Program,
     pub(super) binary: PathBuf,
     /// The file with the address and its token: not among the arguments, which all users can read.
-    pub(super) environment: PathBuf,
-    /// Arguments after `netburn fleet join`.
+    pub(super) environment: Option<PathBuf>,
+    /// Arguments after the command.
     pub(super) words: Vec<String>,
 }
 
 impl Kind {
     /// Commands that start the service after it is written.
-    pub(super) const fn to_start(self) -> &'static [&'static [&'static str]] {
+    pub(super) fn to_start(self, program: Program) -> Vec<Vec<String>> {
         match self {
-            Kind::Systemd => &[
-                &["systemctl", "daemon-reload"],
-                &["systemctl", "enable", "netburn-agent.service"],
-                &["systemctl", "restart", "netburn-agent.service"],
+            Kind::Systemd | Kind::SystemdUser => vec![
+                self.systemctl(&["daemon-reload"]),
+                self.systemctl(&["enable", &format!("{}.service", program.unit())]),
+                self.systemctl(&["restart", &format!("{}.service", program.unit())]),
             ],
-            Kind::SystemdUser => &[
-                &["systemctl", "--user", "daemon-reload"],
-                &["systemctl", "--user", "enable", "netburn-agent.service"],
-                &["systemctl", "--user", "restart", "netburn-agent.service"],
-            ],
-            Kind::Procd => &[&["/etc/init.d/netburn", "enable"], &["/etc/init.d/netburn", "restart"]],
+            Kind::Procd => ["enable", "restart"].map(|verb| of_script(program, verb)).to_vec(),
         }
     }
 
     /// Remedy if the start fails, appended to the error.
-    pub(super) const fn unstarted(self) -> &'static str {
+    pub(super) fn unstarted(self, program: Program) -> String {
         match self {
-            Kind::SystemdUser => {
+            Kind::SystemdUser => format!(
                 "; all is written. A user's systemd runs while the user is logged in, and always after `sudo loginctl \
-                 enable-linger USER`: then `systemctl --user enable --now netburn-agent`"
-            }
-            Kind::Systemd | Kind::Procd => "",
+                 enable-linger USER`: then `systemctl --user enable --now {}`",
+                program.unit()
+            ),
+            Kind::Systemd | Kind::Procd => String::new(),
         }
     }
 
     /// Commands that stop the service before it is removed.
-    pub(super) const fn to_stop(self) -> &'static [&'static [&'static str]] {
+    pub(super) fn to_stop(self, program: Program) -> Vec<Vec<String>> {
         match self {
-            Kind::Systemd => &[&["systemctl", "disable", "--now", "netburn-agent.service"]],
-            Kind::SystemdUser => &[&["systemctl", "--user", "disable", "--now", "netburn-agent.service"]],
-            Kind::Procd => &[&["/etc/init.d/netburn", "stop"], &["/etc/init.d/netburn", "disable"]],
+            Kind::Systemd | Kind::SystemdUser => {
+                vec![self.systemctl(&["disable", "--now", &format!("{}.service", program.unit())])]
+            }
+            Kind::Procd => ["stop", "disable"].map(|verb| of_script(program, verb)).to_vec(),
         }
     }
 
-    /// Commands that make the init system reload after the files are removed.
-    pub(super) const fn to_reload(self) -> &'static [&'static str] {
-        match self {
-            Kind::Systemd | Kind::Procd => &["systemctl", "daemon-reload"],
-            Kind::SystemdUser => &["systemctl", "--user", "daemon-reload"],
-        }
+    /// Command that makes the init system reload after the files are removed.
+    pub(super) fn to_reload(self) -> Vec<String> {
+        self.systemctl(&["daemon-reload"])
     }
 
     /// Command that prints the state of the service.
-    pub(super) const fn to_look(self) -> &'static str {
+    pub(super) fn to_look(self, program: Program) -> String {
         match self {
-            Kind::Systemd => "systemctl status netburn-agent",
-            Kind::SystemdUser => "systemctl --user status netburn-agent",
-            Kind::Procd => "/etc/init.d/netburn status",
+            Kind::Systemd | Kind::SystemdUser => self.systemctl(&["status", program.unit()]).join(" "),
+            Kind::Procd => of_script(program, "status").join(" "),
         }
     }
+
+    fn systemctl(self, words: &[&str]) -> Vec<String> {
+        let of_user: &[&str] = if self == Kind::SystemdUser { &["--user"] } else { &[] };
+        let all = ["systemctl"].iter().chain(of_user).chain(words);
+        all.map(|word| (*word).to_owned()).collect()
+    }
+}
+
+fn of_script(program: Program, verb: &str) -> Vec<String> {
+    vec![format!("/etc/init.d/{}", program.script()), verb.to_owned()]
 }
 
 impl Service {
     /// Content of the file.
     pub(super) fn text(&self, kind: Kind) -> String {
         match kind {
-            Kind::Systemd => self.unit(
-                // Its state (results that are not delivered yet) lies in /var/lib/netburn.
-                "User=root\nStateDirectory=netburn\nEnvironment=XDG_STATE_HOME=/var/lib/netburn\nNoNewPrivileges=yes\n\
-                 ProtectSystem=strict\nProtectHome=yes\nPrivateTmp=yes\n",
-                "multi-user.target",
-            ),
+            Kind::Systemd => self.unit(self.program.restrictions(), "multi-user.target"),
             Kind::SystemdUser => self.unit("", "default.target"),
             Kind::Procd => self.script(),
         }
@@ -96,42 +149,54 @@ impl Service {
 
     fn unit(&self, more: &str, wanted: &str) -> String {
         let binary = self.binary.display().to_string();
-        let words = [&binary, "fleet", "join"]
+        let words = [binary.as_str()]
             .into_iter()
+            .chain(self.program.command().iter().copied())
             .chain(self.words.iter().map(String::as_str));
         let command = words.map(unit_quoted).collect::<Vec<_>>().join(" ");
         let network = match wanted {
             "multi-user.target" => "After=network-online.target\nWants=network-online.target\n",
             _ => "",
         };
-        format!(
-            "[Unit]\nDescription=netburn, a member of a fleet\n{network}\n\
-             [Service]\nEnvironmentFile={}\nExecStart={command}\nRestart=always\nRestartSec=5\n{more}\n\
-             [Install]\nWantedBy={wanted}\n",
+        let environment = match &self.environment {
             // A path here is not quoted, but percent signs are still specifiers.
-            self.environment.display().to_string().replace('%', "%%")
+            Some(path) => format!("EnvironmentFile={}\n", path.display().to_string().replace('%', "%%")),
+            None => String::new(),
+        };
+        format!(
+            "[Unit]\nDescription={}\n{network}\n\
+             [Service]\n{environment}ExecStart={command}\nRestart=always\nRestartSec=5\n{more}\n\
+             [Install]\nWantedBy={wanted}\n",
+            self.program.description()
         )
     }
 
     fn script(&self) -> String {
-        let words: Vec<String> = self.words.iter().map(|word| crate::ssh::quoted(word)).collect();
-        let binary = crate::ssh::quoted(&self.binary.display().to_string());
-        let environment = crate::ssh::quoted(&self.environment.display().to_string());
+        let words = self.words.iter().map(|word| crate::ssh::quoted(word));
+        let command: Vec<String> = [crate::ssh::quoted(&self.binary.display().to_string())]
+            .into_iter()
+            .chain(self.program.command().iter().map(|word| (*word).to_owned()))
+            .chain(words)
+            .collect();
+        let (read, set) = match &self.environment {
+            Some(path) => (
+                format!("\t. {}\n", crate::ssh::quoted(&path.display().to_string())),
+                format!("\tprocd_set_param env {0}=\"${0}\"\n", crate::ENVIRONMENT),
+            ),
+            None => Default::default(),
+        };
         format!(
-            "#!/bin/sh /etc/rc.common\n# netburn, a member of a fleet\n\nUSE_PROCD=1\nSTART=95\nSTOP=10\n\n\
+            "#!/bin/sh /etc/rc.common\n# {}\n\nUSE_PROCD=1\nSTART=95\nSTOP=10\n\n\
              start_service() {{\n\
-             \t. {environment}\n\
+             {read}\
              \tprocd_open_instance\n\
              \tprocd_set_param command {}\n\
-             \tprocd_set_param env {}=\"${}\"\n\
+             {set}\
              \tprocd_set_param respawn 3600 5 0\n\
              \tprocd_set_param stderr 1\n\
              \tprocd_close_instance\n}}\n",
-            [vec![binary, "fleet".to_owned(), "join".to_owned()], words]
-                .concat()
-                .join(" "),
-            crate::ENVIRONMENT,
-            crate::ENVIRONMENT,
+            self.program.description(),
+            command.join(" ")
         )
     }
 }
@@ -166,8 +231,9 @@ mod tests {
 
     fn service(words: &[&str]) -> Service {
         Service {
+            program: Program::Agent,
             binary: "/usr/local/bin/netburn".into(),
-            environment: "/etc/netburn/join.env".into(),
+            environment: Some("/etc/netburn/join.env".into()),
             words: words.iter().map(|word| (*word).to_owned()).collect(),
         }
     }
@@ -185,6 +251,28 @@ mod tests {
             service(&[])
                 .text(Kind::SystemdUser)
                 .contains("\nWantedBy=default.target\n")
+        );
+    }
+
+    #[test]
+    fn a_watch_has_no_secret_and_may_write_its_folder() {
+        let watch = Service {
+            program: Program::Watch,
+            environment: None,
+            ..service(&["/srv/my watch", "--alert", "server p95 > 100 ms for 5 min"])
+        };
+        let text = watch.text(Kind::Systemd);
+        assert!(
+            text.contains(
+                "\nExecStart=/usr/local/bin/netburn watch \"/srv/my watch\" --alert \"server p95 > 100 ms for 5 min\"\n"
+            ),
+            "{text}"
+        );
+        assert!(!text.contains("EnvironmentFile") && !text.contains("strict"), "{text}");
+        assert!(!watch.text(Kind::Procd).contains("env"));
+        assert_eq!(
+            Kind::SystemdUser.to_look(Program::Watch),
+            "systemctl --user status netburn-watch"
         );
     }
 

@@ -6,6 +6,8 @@
 //! and a push gateway require. Unknown values are omitted. `docs/grafana/netburn.json` is a
 //! dashboard for them.
 
+pub mod live;
+
 use super::Error;
 use netburn_record::Run;
 use netburn_record::metrics::{Gauge, Measured, Unit, of_run, of_station, of_workload};

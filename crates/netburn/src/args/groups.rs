@@ -7,7 +7,9 @@ use std::fmt::Write as _;
 const GROUPS: [(&str, &[&str]); 5] = [
     (
         "Measure",
-        &["demo", "measure", "run", "fleet", "lab", "fetch", "rpm", "serve"],
+        &[
+            "demo", "measure", "run", "fleet", "lab", "fetch", "rpm", "watch", "serve",
+        ],
     ),
     ("Understand", &["report", "explain", "compare", "verify", "runs", "ui"]),
     ("Model", &["scenarios", "plan", "fit", "sweep", "decode"]),

@@ -4,7 +4,7 @@ use crate::args::{JoinArgs, Label};
 use crate::exit::{CliError, ExitStatus};
 use crate::terminal::eprint_message;
 use netburn_deploy::ENVIRONMENT;
-use netburn_deploy::install::{Account, InstallError, Installation};
+use netburn_deploy::install::{Account, InstallError, Installation, Program};
 use netburn_protocol::join_url::JoinUrl;
 use std::io;
 
@@ -15,11 +15,11 @@ pub(crate) fn install(args: &JoinArgs) -> Result<ExitStatus, CliError> {
             "--install needs the address to join: `netburn fleet serve` prints it (or set {ENVIRONMENT})"
         )));
     };
-    let installation = Installation::for_this_system(account()).map_err(cli_error)?;
+    let installation = Installation::for_this_system(account(), Program::Agent).map_err(cli_error)?;
     let this =
         std::env::current_exe().map_err(|error| CliError::Failed(format!("this program can't be found: {error}")))?;
     installation
-        .install(&this, &url, join_words(args), |event| {
+        .install(&this, Some(&url), join_words(args), |event| {
             eprint_message(&event.to_string())
         })
         .map_err(cli_error)?;
@@ -28,7 +28,7 @@ pub(crate) fn install(args: &JoinArgs) -> Result<ExitStatus, CliError> {
 
 /// `netburn fleet join --uninstall`.
 pub(crate) fn uninstall() -> Result<ExitStatus, CliError> {
-    let installation = Installation::for_this_system(account()).map_err(cli_error)?;
+    let installation = Installation::for_this_system(account(), Program::Agent).map_err(cli_error)?;
     installation
         .uninstall(|event| eprint_message(&event.to_string()))
         .map_err(cli_error)?;
@@ -36,14 +36,14 @@ pub(crate) fn uninstall() -> Result<ExitStatus, CliError> {
 }
 
 /// The user of this process.
-fn account() -> Account {
+pub(crate) fn account() -> Account {
     Account {
         is_root: netburn_platform::process::is_root(),
         id: netburn_platform::process::user(),
     }
 }
 
-fn cli_error(error: InstallError) -> CliError {
+pub(crate) fn cli_error(error: InstallError) -> CliError {
     let text = error.to_string();
     match error {
         InstallError::Write { source, .. } if source.kind() != io::ErrorKind::PermissionDenied => {
