@@ -221,9 +221,7 @@ impl RunStatus {
             1 => "; the last byte of its spool is incomplete".to_owned(),
             more => format!("; the last {more} bytes of its spool are incomplete"),
         };
-        RunStatus::Failed(format!(
-            "`netburn run` was killed before it could finish the record{torn}"
-        ))
+        RunStatus::Failed(format!("netburn was killed before it could finish the record{torn}"))
     }
 }
 

@@ -495,7 +495,7 @@ fn rows_after_a_killed_run_do_not_count() {
     assert!(
         before.summary().reasons[0]
             .to_string()
-            .starts_with("`netburn run` was killed")
+            .starts_with("netburn was killed")
     );
     // Calls that end by 20 s, the one that is due at 19.98 s but ends at 20.01 s, and those that found no server.
     let failed = |number: u64| {

@@ -97,7 +97,7 @@ fn every_synced_row_survives_a_kill() {
     let summary = run.summary();
     assert_eq!(summary.verdict, Verdict::Inconclusive);
     assert!(
-        summary.reasons[0].to_string().starts_with("`netburn run` was killed"),
+        summary.reasons[0].to_string().starts_with("netburn was killed"),
         "{:?}",
         summary.reasons
     );

@@ -153,7 +153,7 @@ fn the_folder_of_a_killed_controller_is_read_and_recovered() {
     assert_eq!(summary.verdict, Verdict::Inconclusive);
     assert_eq!(
         sentences(&summary.reasons),
-        ["`netburn run` was killed before it could finish the record (after 1 min of 1 min)"]
+        ["netburn was killed before it could finish the record (after 1 min of 1 min)"]
     );
     assert_eq!(summary.stations[0].verdict, Verdict::Inconclusive);
     // The values are there all the same.

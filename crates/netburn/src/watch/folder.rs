@@ -2,6 +2,7 @@
 
 use crate::exit::CliError;
 use crate::page;
+use netburn_analysis::View;
 use netburn_record::run_list::{RunEntry, State, inspect};
 use netburn_record::{UnixTime, files::record_files, recover};
 use netburn_units::ByteSize;
@@ -66,7 +67,12 @@ impl Folder {
             .filter(|hour| hour.entry.state == State::Unfinished);
         unfinished
             .filter_map(|hour| match recover(&hour.path) {
-                Ok(true) => Some(format!("{} was interrupted; its record is now complete", hour.name)),
+                Ok(true) => {
+                    if let Ok(view) = View::open(&hour.path) {
+                        page::keep(&hour.path, &view);
+                    }
+                    Some(format!("{} was interrupted; its record is now complete", hour.name))
+                }
                 Ok(false) => None,
                 Err(error) => Some(format!("{} can't be completed yet: {error}", hour.name)),
             })

@@ -165,10 +165,20 @@ impl<'a> Watch<'a> {
         check_permission(&permission, &server.host, self.args.load.yes)
     }
 
-    fn recover(&self) {
-        for line in self.folder.recover() {
-            eprint_message(&sanitise(&line));
+    /// Completes the records of a watch that was killed.
+    fn recover(&mut self) {
+        let lines = self.folder.recover();
+        for line in &lines {
+            eprint_message(&sanitise(line));
         }
+        if !lines.is_empty() {
+            self.write_week();
+        }
+    }
+
+    /// Time until the next attempt to resolve or to record.
+    fn retry_at(&self) -> Instant {
+        self.clock.now() + RETRY.min(self.args.period)
     }
 
     /// Begins the next record.
@@ -214,16 +224,17 @@ impl<'a> Watch<'a> {
                 self.writers += 1;
                 if recording.is_recorded && self.broken.take().is_some() {
                     eprint_message("recording again");
+                    self.recover();
                 }
                 self.shown.is_recording = recording.is_recorded;
                 if !recording.is_recorded {
-                    self.retry = Some(self.clock.now() + RETRY);
+                    self.retry = Some(self.retry_at());
                 }
                 self.segment = Some((segment, recording));
             }
             Err(why) => {
                 eprint_message(&sanitise(&why));
-                self.retry = Some(self.clock.now() + RETRY);
+                self.retry = Some(self.retry_at());
             }
         }
     }
@@ -278,7 +289,7 @@ impl<'a> Watch<'a> {
                 };
                 self.say_once(&format!("{why}; {rest}"));
                 if self.server.is_none() {
-                    self.retry = Some(self.clock.now() + RETRY);
+                    self.retry = Some(self.retry_at());
                 }
             }
         }
@@ -316,7 +327,7 @@ impl<'a> Watch<'a> {
             Message::Warning(text) => self.say_once(&text),
             Message::Broken(why) => {
                 self.not_recording(&why);
-                self.retry = Some(self.clock.now() + RETRY);
+                self.retry = Some(self.retry_at());
             }
             Message::Finished(hour) => self.handle_hour(*hour),
             Message::Unfinished(why) => eprint_message(&sanitise(&format!("the record is not complete yet: {why}"))),
@@ -406,11 +417,8 @@ impl<'a> Watch<'a> {
 
     /// Begins a new record only if it has what the present one lacks.
     async fn try_again(&mut self) {
-        self.retry = Some(self.clock.now() + RETRY);
+        self.retry = Some(self.retry_at());
         let may_record = self.broken.is_some() && self.folder.check_space().is_ok();
-        if may_record {
-            self.recover();
-        }
         let was_unknown = self.server.is_none() && self.args.server.is_some();
         if was_unknown {
             self.resolve().await;

@@ -23,7 +23,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 /// Name of this computer's station.
 const STATION: &str = "computer";
 /// Time between two writes to the disk: a loss of power loses at most the probes of this time.
-const SYNC: std::time::Duration = std::time::Duration::from_secs(5);
+const SYNC: Duration = Duration::from_secs(5);
 /// Time after the last probe in which its answer is awaited: the time-out of a probe.
 const DRAIN: Duration = Duration::from_secs(3);
 /// Time of the probes of the idle latency before a load, at the start of the hour.
@@ -149,41 +149,10 @@ fn plan(order: &Order) -> Result<Plan, String> {
 pub(super) fn start(order: Order) -> Result<Recording, String> {
     let plan = plan(&order)?;
     let seed = Seed(order.segment.hour.0.unsigned_abs() / 1_000_000_000);
-    let header = Header {
-        plan: plan.clone(),
-        environment: Environment::Fleet,
-        seed,
-        host: Host::here(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        started: Some(order.segment.begun.wall),
-        source: None,
-    };
-    let recorder = match &order.folder {
-        Some(folder) => {
-            let path = folder.join(order.segment.name());
-            Some(Recorder::create(&path, header).map_err(|error| error.to_string())?)
-        }
-        None => None,
-    };
+    let recorder = recorder(&order, &plan, seed)?;
     let clock = RunClock::starting_at(order.zero);
     let target = Arc::new(order.target.clone());
-    let loads = plan.stations[0].workloads.iter().zip(0u16..).map(|(planned, number)| {
-        let end = Instant::ZERO + plan.duration;
-        Load {
-            station: 0,
-            workload: number,
-            machine: Workload::new(
-                planned.config.clone(),
-                Instant::ZERO,
-                end,
-                end + plan.drain,
-                seed,
-                u64::from(number),
-            ),
-            target: Arc::clone(&target),
-        }
-    });
-    let loads: Vec<Load> = loads.collect();
+    let loads = loads(&plan, &target, seed);
     let (tell, rows) = unbounded_channel();
     let (stopper, stop) = CancelHandle::new();
     let (status, asked) = unbounded_channel();
@@ -213,6 +182,7 @@ pub(super) fn start(order: Order) -> Result<Recording, String> {
         load: order.load,
         recorder,
         messages: order.messages,
+        sync: std::time::Duration::from_nanos(SYNC.min(order.segment.length / 10).as_nanos()),
         synced: std::time::Instant::now(),
     };
     let (done, report) = unbounded_channel();
@@ -229,6 +199,39 @@ pub(super) fn start(order: Order) -> Result<Recording, String> {
         status,
         is_recorded,
     })
+}
+
+/// Creates the record, if there is a folder for it.
+fn recorder(order: &Order, plan: &Plan, seed: Seed) -> Result<Option<Recorder>, String> {
+    let Some(folder) = &order.folder else { return Ok(None) };
+    let header = Header {
+        plan: plan.clone(),
+        environment: Environment::Fleet,
+        seed,
+        host: Host::here(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        started: Some(order.segment.begun.wall),
+        source: None,
+    };
+    let created = Recorder::create(&folder.join(order.segment.name()), header);
+    created.map(Some).map_err(|error| error.to_string())
+}
+
+/// The workloads of this computer.
+fn loads(plan: &Plan, target: &Arc<Target>, seed: Seed) -> Vec<Load> {
+    let end = Instant::ZERO + plan.duration;
+    let settle = end + plan.drain;
+    let numbered = plan.stations[0].workloads.iter().zip(0u16..);
+    let load = |(planned, number): (&netburn_scenario::StationWorkload, u16)| {
+        let config = planned.config.clone();
+        Load {
+            station: 0,
+            workload: number,
+            machine: Workload::new(config, Instant::ZERO, end, settle, seed, u64::from(number)),
+            target: Arc::clone(target),
+        }
+    };
+    numbered.map(load).collect()
 }
 
 fn idle(plan: &Plan, target: &Arc<Target>) -> Vec<Idle> {
@@ -255,6 +258,8 @@ struct Writer {
     load: Option<LoadTimes>,
     recorder: Option<Recorder>,
     messages: UnboundedSender<Message>,
+    /// Time between two writes to the disk.
+    sync: std::time::Duration,
     synced: std::time::Instant,
 }
 
@@ -304,7 +309,7 @@ impl Writer {
             }
             self.put(row);
         }
-        if self.synced.elapsed() >= SYNC {
+        if self.synced.elapsed() >= self.sync {
             self.synced = std::time::Instant::now();
             self.try_write(Recorder::sync);
         }

@@ -59,7 +59,7 @@ fn results_measured_after_the_run_was_killed_do_not_count() {
             early["reasons"][0]["text"]
                 .as_str()
                 .unwrap()
-                .starts_with("`netburn run` was killed"),
+                .starts_with("netburn was killed"),
             "{early:#}"
         );
     }

@@ -16,3 +16,4 @@ mod served;
 #[path = "../support/mod.rs"]
 mod support;
 mod trial;
+mod watch;

@@ -150,12 +150,16 @@ async fn execute(command: String, notice: Arc<Notice>) -> Result<(), String> {
 
 /// Sends the document. Connections stay on one thread, so that each attempt has a thread of its own.
 async fn send(url: Arc<Url>, notice: Arc<Notice>) -> Result<(), String> {
+    send_within(url, notice, LIMIT).await
+}
+
+async fn send_within(url: Arc<Url>, notice: Arc<Notice>, limit: Duration) -> Result<(), String> {
     let sent = tokio::task::spawn_blocking(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| error.to_string())?;
-        let ended = LocalSet::new().block_on(&runtime, tokio::time::timeout(LIMIT, request(&url, &notice)));
+        let ended = LocalSet::new().block_on(&runtime, tokio::time::timeout(limit, request(&url, &notice)));
         runtime.shutdown_background();
-        ended.unwrap_or_else(|_| Err(format!("no answer within {} s", LIMIT.as_secs())))
+        ended.unwrap_or_else(|_| Err(format!("no answer within {limit:?}")))
     });
     sent.await.map_err(|error| error.to_string())?
 }
@@ -176,5 +180,117 @@ async fn request(url: &Url, notice: &Notice) -> Result<(), String> {
     match status.map_err(|error| error.to_string())? {
         200..=299 => Ok(()),
         status => Err(format!("found the status {status}, expected 200 to 299")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Write};
+    use std::net::TcpListener;
+
+    fn notice() -> Arc<Notice> {
+        Arc::new(Notice {
+            state: "start",
+            rule: "server p95 > 100 ms for 5 min".to_owned(),
+            value: Some("$(false) \"; exit 9".to_owned()),
+            part: Some("server"),
+            at: "2026-12-01T14:00:00Z".to_owned(),
+            hour: None,
+        })
+    }
+
+    fn runtime() -> tokio::runtime::Runtime {
+        tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .unwrap()
+    }
+
+    /// Sends a notice to a server that sends `answer` and then does nothing. Returns the result and the request.
+    fn sent(answer: &[u8], closes: bool) -> (Result<(), String>, String) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url: Url = format!("http://{}/hook?a=b", listener.local_addr().unwrap())
+            .parse()
+            .unwrap();
+        let answer = answer.to_vec();
+        let server = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut request = Vec::new();
+            let mut piece = [0; 4096];
+            while !request.ends_with(b"}") {
+                match stream.read(&mut piece) {
+                    Ok(0) | Err(_) => break,
+                    Ok(count) => request.extend_from_slice(&piece[..count]),
+                }
+            }
+            // The client may be gone before it has read a long answer.
+            let _ = stream.write_all(&answer);
+            if !closes {
+                // Until the client closes.
+                let _ = stream.read(&mut piece);
+            }
+            String::from_utf8(request).unwrap()
+        });
+        let limit = Duration::from_millis(500);
+        let result = runtime().block_on(send_within(Arc::new(url), notice(), limit));
+        (result, server.join().unwrap())
+    }
+
+    #[test]
+    fn a_document_is_sent_to_the_url() {
+        let (result, request) = sent(b"HTTP/1.1 204 No Content\r\n\r\n", true);
+        assert_eq!(result, Ok(()));
+        let (head, content) = request.split_once("\r\n\r\n").unwrap();
+        assert!(
+            head.starts_with("POST /hook?a=b HTTP/1.1\r\nHost: 127.0.0.1:"),
+            "{head}"
+        );
+        assert!(
+            head.contains(&format!("\r\nContent-Length: {}\r\n", content.len())),
+            "{head}"
+        );
+        let document: serde_json::Value = serde_json::from_str(content).unwrap();
+        assert_eq!(document["state"], "start");
+        assert_eq!(document["value"], "$(false) \"; exit 9");
+    }
+
+    #[test]
+    fn a_hostile_server_is_an_error() {
+        let long = vec![b'x'; 1 << 20];
+        let cases: [(&[u8], bool, &str); 6] = [
+            (b"", false, "no answer within"),
+            (b"", true, "closed before a status line"),
+            (
+                b"HTTP/1.1 500 Internal Server Error\r\n\r\n",
+                true,
+                "found the status 500",
+            ),
+            (
+                b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\n\r\n",
+                true,
+                "found the status 302",
+            ),
+            (b"\x00\xff garbage\n", false, "no status line"),
+            (&long, false, "no status line"),
+        ];
+        for (answer, closes, expected) in cases {
+            let (result, _) = sent(answer, closes);
+            let why = result.unwrap_err();
+            assert!(why.contains(expected), "{why}");
+        }
+    }
+
+    /// The shell expands the variable once, and runs nothing in it.
+    #[test]
+    fn a_value_is_not_a_command() {
+        let run = |command: &str| runtime().block_on(execute(command.to_owned(), notice()));
+        assert_eq!(run("test \"$NETBURN_ALERT_VALUE\" = '$(false) \"; exit 9'"), Ok(()));
+        assert_eq!(
+            run("test \"$NETBURN_ALERT_STATE\" = start && test -z \"$NETBURN_ALERT_HOUR\""),
+            Ok(())
+        );
+        assert!(run("exit 3").unwrap_err().contains('3'));
     }
 }
