@@ -145,10 +145,8 @@ fn a_watch_that_is_killed_continues_in_a_further_record() {
     let before = complete(&dir);
     // The record that is killed has probes on the disk. The one before it may still be in completion.
     let live = |home: &Home| {
-        let runs = list(&home.path("w")).unwrap().into_iter();
-        runs.filter(|run| run.state == State::Live)
-            .next_back()
-            .map(|run| run.name)
+        let mut runs = list(&home.path("w")).unwrap().into_iter();
+        runs.rfind(|run| run.state == State::Live).map(|run| run.name)
     };
     let mut killed = String::new();
     first.wait_for("probes on the disk", |_| {
