@@ -25,6 +25,8 @@ const WIDTH: u64 = 64;
 pub(crate) const WIRED: &str = "wired = \"2.5 Gbit/s\"";
 /// Time over which a load is simulated, in seconds, after two seconds.
 const LOAD_SECONDS: u64 = 20;
+/// Bits of a ms of a trace that count at most: 1 Gbit/s.
+const MAX_BITS: u64 = 1_000_000;
 /// Least rate of a shaper in bit/s.
 const MIN_RATE: u64 = 100_000;
 
@@ -71,7 +73,7 @@ fn trace(capacity: &[u64], window: Duration, packet: u32) -> Option<Vec<u64>> {
     let ms = window.as_millis();
     let rates = capacity
         .iter()
-        .map(|bits| scaled(*bits, PACKET, u64::from(packet)) / ms.max(1));
+        .map(|bits| (scaled(*bits, PACKET, u64::from(packet)) / ms.max(1)).min(MAX_BITS));
     let trace = opportunities(rates.flat_map(|bits| (0..ms).map(move |_| bits)));
     (trace.len() > 1).then_some(trace)
 }

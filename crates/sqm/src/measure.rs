@@ -15,6 +15,8 @@ const SEGMENT: u64 = 1448;
 /// Thresholds of the overhead in bytes, between those of known ATM lines: a packet that is this much shorter than whole cells
 /// needs one cell more above the threshold.
 const ATM_THRESHOLDS: [u32; 7] = [8, 12, 15, 20, 28, 36, 44];
+/// Bytes of a window that count at most: those of 8 Tbit/s. A foreign record can have more.
+const MAX_WINDOW: u64 = 100_000_000_000;
 /// Most tries to find a rate of datagrams that fills the line.
 const TRIES: usize = 3;
 /// Spread of the goodput above which a line counts as one that varies: from the 10th to the 90th percentile of 1 s, as a
@@ -116,7 +118,7 @@ pub fn goodput(transfer: &Transfer) -> Option<(BitRate, f64)> {
     let mut sums: Vec<u64> = transfer
         .windows
         .chunks_exact(10)
-        .map(|own| own.iter().sum::<u64>() * 8)
+        .map(|own| own.iter().map(|bytes| *bytes.min(&MAX_WINDOW)).sum::<u64>() * 8)
         .collect();
     sums.sort_unstable();
     let at = |percent: usize| sums.get(sums.len().checked_sub(1)? * percent / 100).copied();

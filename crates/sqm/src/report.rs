@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 /// Default name of the interface towards the line in OpenWrt's settings.
 pub const INTERFACE: &str = "wan";
 /// Share of the contract below which a shaper wastes rate, in percent.
-const WASTE: u64 = 85;
+const WASTE: u128 = 85;
 
 /// Facts besides the samples.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -66,7 +66,7 @@ impl Report {
     /// The answer.
     #[must_use]
     pub fn answer(&self) -> Answer {
-        let is_open = |own: &Verdict| own.shaper.is_none() || own.queue == Some(Queue::Unseen);
+        let is_open = |own: &Verdict| own.shaper.is_none();
         if self.is_interrupted || self.verdicts.iter().any(is_open) {
             Answer::CannotTell
         } else if self.verdicts.iter().all(Verdict::is_shaped) {
@@ -137,9 +137,15 @@ impl Report {
             lines.push(format!("TCP reaches {} (median).", mbit(goodput.as_bps())));
         }
         lines.extend(own.queue.map(|queue| place(own, queue)));
-        if let Some(rate) = own.line_rate.filter(|_| own.queue != Some(Queue::Near)) {
+        if let Some(rate) = own
+            .line_rate
+            .filter(|_| !matches!(own.queue, Some(Queue::Near | Queue::Unseen)))
+        {
             lines.push(moves(own, rate));
-            lines.push(adds(own));
+            // SQM counts the bytes that it was set to, which need not be those of the line.
+            if !own.is_shaped() {
+                lines.push(adds(own));
+            }
         }
         lines.extend(own.reasons.iter().map(|reason| reason.text()));
         if own.is_shaped() {
@@ -214,6 +220,9 @@ impl Reason {
             ),
             Reason::Busy => "No settings, because this computer was busy and the line was not full. Measure with a faster computer."
                 .to_owned(),
+            Reason::NotFull => "No settings, because nothing was full: TCP did not delay other packets. If the rate is that of your line, \
+                                you need no SQM. Otherwise the server or this computer was the limit."
+                .to_owned(),
             Reason::IdleChanged(from, to) => format!(
                 "No settings, because the round trip without load changed from {} to {} ms. Another device probably used the line. \
                  Measure again when the line is quiet.",
@@ -245,6 +254,7 @@ impl Reason {
             Reason::NoTransfer => "no-transfer",
             Reason::Near(_) => "near",
             Reason::Busy => "busy",
+            Reason::NotFull => "not-full",
             Reason::IdleChanged(..) => "idle-changed",
             Reason::Unexplained(_) => "unexplained",
             Reason::TooVaried => "too-varied",
@@ -271,9 +281,7 @@ fn place(own: &Verdict, queue: Queue) -> String {
         Queue::Near => format!(
             "Packets wait {median} (median; p95 {p95}), most of it before the router: in the Wi-Fi or the cable."
         ),
-        Queue::Unseen => format!(
-            "Packets wait {median} (median; p95 {p95}). Nothing shows what limits the rate: SQM, the server, or this computer."
-        ),
+        Queue::Unseen => format!("Packets wait {median} (median; p95 {p95})."),
     }
 }
 
@@ -319,16 +327,17 @@ fn cells(layer: Layer) -> &'static str {
 
 fn shaped(own: &Verdict, contract: Option<BitRate>) -> String {
     let rate = own.line_rate.unwrap_or(BitRate::from_bps(0));
+    let share = |contract: BitRate| u128::from(rate.as_bps()) * 100 / u128::from(contract.as_bps().max(1));
     let why = "Whether the line carries more is visible only without SQM: switch it off and measure again.";
     match contract {
-        Some(contract) if rate.as_bps() * 100 < contract.as_bps() * WASTE => format!(
+        Some(contract) if share(contract) < WASTE => format!(
             "This is {} % of the contract's {}, so more than 15 % may be wasted. {why}",
-            rate.as_bps() * 100 / contract.as_bps().max(1),
+            share(contract),
             mbit(contract.as_bps())
         ),
         Some(contract) => format!(
             "This is {} % of the contract's {}: keep it.",
-            rate.as_bps() * 100 / contract.as_bps().max(1),
+            share(contract),
             mbit(contract.as_bps())
         ),
         None => format!("Keep it. {why}"),

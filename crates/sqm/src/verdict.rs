@@ -57,6 +57,8 @@ pub enum Reason {
     Near(Duration),
     /// This computer was busy, and the line was not full.
     Busy,
+    /// The delay did not grow, and no packets were lost.
+    NotFull,
     /// The round trip without load changed during the measurement: from, to.
     IdleChanged(Duration, Duration),
     /// No line has these service times: smallest residual.
@@ -191,7 +193,7 @@ impl Verdict {
         let packet = Duration::from_nanos(SEGMENT_BITS * 1_000_000_000 / goodput.as_bps().max(1));
         let short = SHORT + packet * PACKETS_BEFORE;
         let server = self.added.server.unwrap_or_default();
-        if self.added.near.is_some_and(|near| near > SHORT && near * 2 > server) {
+        if self.added.near.is_some_and(|near| near > SHORT && near > server / 2) {
             return Queue::Near;
         }
         if server > short {
@@ -220,6 +222,9 @@ impl Verdict {
                 self.is_identified = is_identified;
                 self.overheads = is_identified.then_some(overheads);
             }
+            // A late sender leaves a policer idle, so that the times of small packets are less exact. The rate follows from
+            // the largest ones.
+            Err(NoFit::Unexplained(_)) if self.queue == Some(Queue::Policer) => {}
             Err(NoFit::Unexplained(residual)) => self.reasons.push(Reason::Unexplained(residual)),
             Err(NoFit::NoService) => {}
         }
@@ -230,8 +235,9 @@ impl Verdict {
         if self.queue == Some(Queue::Near) {
             self.reasons.push(Reason::Near(self.added.near.unwrap_or_default()));
         }
-        if self.queue == Some(Queue::Unseen) && health.cpu > BUSY {
-            self.reasons.push(Reason::Busy);
+        if self.queue == Some(Queue::Unseen) {
+            let is_busy = health.cpu > BUSY;
+            self.reasons.push(if is_busy { Reason::Busy } else { Reason::NotFull });
         }
         let medians: Vec<Duration> = samples
             .idle
@@ -247,8 +253,12 @@ impl Verdict {
             && !self.varies
         {
             // Both in packets of the same length, so that the framing has no effect.
-            let tcp = self.layer.bytes(1500) as u64 * goodput.as_bps() / 1448;
-            let datagrams = self.layer.bytes(stream.size) as u64 * stream.ip_rate() / u64::from(stream.size);
+            let with = |rate: u64, content: u32, packet: u32| {
+                let bits = u128::from(rate) * u128::from(self.layer.bytes(packet)) / u128::from(content.max(1));
+                u64::try_from(bits).unwrap_or(u64::MAX)
+            };
+            let tcp = with(goodput.as_bps(), 1448, 1500);
+            let datagrams = with(stream.ip_rate(), stream.size, stream.size);
             let ratio = tcp as f64 / datagrams.max(1) as f64;
             if (ratio - 1.0).abs() > RATES_DIFFER {
                 self.reasons.push(Reason::RatesDiffer(tcp, datagrams));
@@ -319,7 +329,7 @@ impl Verdict {
         let segment = u64::from(self.layer.bytes(1500));
         let by_tcp = || {
             let windows = transfer.iter().flat_map(|own| &own.windows);
-            windows.map(|bytes| bytes * 8 * segment / 1448).collect()
+            windows.map(|bytes| bytes.saturating_mul(8 * segment) / 1448).collect()
         };
         let capacity: Vec<u64> = stream.map_or_else(by_tcp, |own| capacity_of(own, self.layer));
         let idle = samples.idle.first().and_then(|own| percentile(&own.server, 50));
