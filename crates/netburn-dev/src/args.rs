@@ -19,6 +19,7 @@ pub(crate) enum Command {
     Crosscheck(Box<CrosscheckArgs>),
     Speed(SpeedArgs),
     Twin(TwinArgs),
+    Sqm(SqmArgs),
     #[command(hide = true)]
     Flow(FlowArgs),
     /// Create the namespaces of a lab and the processes in them
@@ -174,6 +175,24 @@ pub(crate) struct TwinArgs {
     /// Number of processors [default: all]
     #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,
+}
+
+/// Check `netburn sqm` with lines whose truth is known
+///
+/// Prints the rate that is recommended for each line and direction, as a share of the best one. The best one is the rate of the
+/// slowest hop. On a line that varies, it is the highest rate of CAKE in a sweep of the simulator with which the 95th percentile of
+/// the added delay is at most 30 ms.
+#[derive(Debug, Args)]
+pub(crate) struct SqmArgs {
+    /// Names of the lines, as in the output [default: all]
+    #[arg(value_name = "LINE")]
+    pub(crate) lines: Vec<String>,
+    /// Measure in the lab: with this machine's TCP, and in real time, one to two minutes for each line
+    #[arg(long)]
+    pub(crate) lab: bool,
+    /// Also print the report of each line to standard error
+    #[arg(long)]
+    pub(crate) text: bool,
 }
 
 /// Program with which the models are compared.

@@ -2,6 +2,7 @@
 
 pub(crate) mod lab;
 mod ns3;
+pub(crate) mod sqm;
 pub(crate) mod twin;
 pub(crate) mod validate;
 

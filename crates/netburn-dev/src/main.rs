@@ -21,6 +21,7 @@ fn main() -> ExitCode {
         Command::Crosscheck(args) => command::crosscheck(&args),
         Command::Speed(args) => command::speed(&args),
         Command::Twin(args) => command::twin::twin(&args),
+        Command::Sqm(args) => command::sqm::sqm(&args),
         Command::Flow(args) => command::lab::flow(&args.end),
         Command::LabInit => std::process::exit(netburn_lab::init::main()),
         Command::Agent => take_part(netburn_run_control::agent_main),

@@ -18,6 +18,7 @@ mod rpm;
 mod run;
 mod scenarios;
 mod serve;
+mod sqm;
 mod sweep;
 mod ui;
 mod verify;
@@ -44,6 +45,7 @@ pub(crate) use rpm::{RpmArgs, RpmDirection};
 pub(crate) use run::{BandArg, Changes, Check, EnvironmentArg, PlanArgs, RunArgs};
 pub(crate) use scenarios::{ScenariosArgs, ScenariosCommand};
 pub(crate) use serve::{LimitArgs, Listen, ServeArgs};
+pub(crate) use sqm::SqmArgs;
 pub(crate) use sweep::{SweepArgs, SweepFormat};
 pub(crate) use ui::UiArgs;
 pub(crate) use verify::VerifyArgs;
@@ -122,6 +124,7 @@ pub(crate) enum Command {
     Serve(Box<ServeArgs>),
     Fetch(Box<FetchArgs>),
     Rpm(Box<RpmArgs>),
+    Sqm(Box<SqmArgs>),
     Report(ReportArgs),
     Compare(Box<CompareArgs>),
     Explain(ExplainArgs),

@@ -44,6 +44,7 @@ mod runtime;
 mod scenarios;
 mod serve;
 mod signals;
+mod sqm;
 mod sweep;
 mod terminal;
 mod ui;
@@ -129,6 +130,7 @@ fn perform(command: Command) -> Result<ExitStatus, CliError> {
         Command::Serve(args) => serve::serve(&args),
         Command::Fetch(args) => fetch::fetch(&args),
         Command::Rpm(args) => rpm::rpm(&args),
+        Command::Sqm(args) => sqm::sqm(&args),
         Command::Report(args) => record::report(&args),
         Command::Compare(args) => compare::compare(&args),
         Command::Explain(args) => explain::explain(&args),

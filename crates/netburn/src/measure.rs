@@ -1,6 +1,6 @@
 //! `netburn measure`: a measurement of the devices that joined, and a model of the network.
 
-mod consent;
+pub(crate) mod consent;
 mod devices;
 mod findings;
 mod served;

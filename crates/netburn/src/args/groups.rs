@@ -8,7 +8,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
     (
         "Measure",
         &[
-            "demo", "measure", "run", "fleet", "lab", "fetch", "rpm", "watch", "serve",
+            "demo", "measure", "run", "fleet", "lab", "fetch", "rpm", "sqm", "watch", "serve",
         ],
     ),
     ("Understand", &["report", "explain", "compare", "verify", "runs", "ui"]),

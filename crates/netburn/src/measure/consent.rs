@@ -7,7 +7,7 @@ use netburn_units::{BitRate, ByteSize};
 use std::io::{self, IsTerminal};
 
 /// Volume above which netburn asks for confirmation: some contracts for mobile data have little more in a month.
-pub(super) const CONFIRM_THRESHOLD: ByteSize = ByteSize::from_bytes(2_000_000_000);
+pub(crate) const CONFIRM_THRESHOLD: ByteSize = ByteSize::from_bytes(2_000_000_000);
 /// Assumed rate of the line and of the server: the fastest that most homes have.
 const FASTEST: BitRate = BitRate::from_mbps(1_000);
 
@@ -44,12 +44,12 @@ pub(super) fn check_unattended(count: usize, yes: bool) -> Result<(), CliError> 
 }
 
 /// The error if there is no terminal to ask at.
-pub(super) fn unattended(volume: &str) -> CliError {
+pub(crate) fn unattended(volume: &str) -> CliError {
     CliError::Usage(format!("{volume} To measure without a question, add --yes."))
 }
 
 /// Returns whether an answer is a confirmation.
-pub(super) fn is_yes(answer: &str) -> bool {
+pub(crate) fn is_yes(answer: &str) -> bool {
     matches!(answer.trim(), "y" | "Y" | "yes")
 }
 

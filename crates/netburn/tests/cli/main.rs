@@ -19,6 +19,7 @@ mod scenarios;
 mod serving;
 mod simulating;
 mod special_files;
+mod sqm;
 #[path = "../support/mod.rs"]
 mod support;
 mod sweeping;
