@@ -64,9 +64,6 @@ fn swept(line: &Line, direction: Direction, most: u64) -> u64 {
 fn the_recommended_rate_is_within_five_percent_of_the_best() {
     for line in lines::all() {
         let report = Report::new(&measured(&line), Context::default());
-        if std::env::var("SHOW").is_ok() {
-            eprintln!("{}", report.text());
-        }
         for own in &report.verdicts {
             check(&line, own);
         }
@@ -82,24 +79,11 @@ fn check(line: &Line, own: &Verdict) {
     let best = line.best(own.direction);
     let best = best.unwrap_or_else(|| line.ip_rate(swept(line, own.direction, 40_000_000)));
     let ratio = shaped as f64 / best as f64;
-    eprintln!(
-        "{:20} {:?}\t{:?} identified {} other {} {:?} line {:?} shaper {:?} tcp {:?} ratio {ratio:.4}",
-        line.name,
-        own.direction,
-        own.layer,
-        own.is_identified,
-        own.is_from_other,
-        own.overheads,
-        own.line_rate,
-        own.shaper,
-        own.goodput
-    );
     let range = if own.varies { 0.8..=1.2 } else { 0.949..=1.0 };
     assert!(range.contains(&ratio), "{ratio}: {context}");
     let gross = own.shaper_with(line.layer).unwrap().as_bps();
     if gross < 200_000_000 {
         let added = added(line, own.direction, gross);
-        eprintln!("    added {added}");
         // The capacity of a line that varies was another one during the measurement.
         let limit = if own.varies { LIMIT + LIMIT / 3 } else { LIMIT };
         assert!(added <= limit, "{added}: {context}");
