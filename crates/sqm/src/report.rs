@@ -54,7 +54,14 @@ impl Report {
     /// Infers the result.
     #[must_use]
     pub fn new(measured: &Measured, context: Context) -> Self {
-        let verdicts = verdicts(&measured.samples, context.health);
+        let mut samples = measured.samples.clone();
+        if measured.is_interrupted {
+            // The goodput of a transfer that was cut would be too low.
+            samples
+                .transfers
+                .retain(|own| own.windows.last().is_some_and(|bytes| *bytes > 0));
+        }
+        let verdicts = verdicts(&samples, context.health);
         Report {
             settings: Settings::from_verdicts(&verdicts),
             verdicts,
