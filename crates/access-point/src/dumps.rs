@@ -1,29 +1,39 @@
 //! Files with the output of `iw dev NAME station dump`, `iw dev NAME survey dump` and `tc -s -j qdisc` as runs.
 //!
-//! A file has one or several samples. A line that consists of seconds since 1970, as `date +%s` prints it, begins a
-//! sample. In a file without such lines, a sample begins with the first output that the current one already has.
+//! A file has one or several samples. A line that consists of seconds since 1970, as `date +%s` or `date +%s.%N` prints
+//! it, begins a sample. In a file without such lines, a sample begins with the first output that the current one already
+//! has. The time between two such samples is unknown, so that bytes and airtime, which are shown as rates, are left out.
 
 use crate::names::is_interface;
 use crate::parse::{iw, tc};
 use crate::snapshot::Snapshot;
 use crate::telemetry::{AccessPointTelemetry, Addresses};
 use netburn_record::header::Source;
-use netburn_record::{Bssid, Environment, Header, Row, UnixTime};
+use netburn_record::{Bssid, Environment, Header, Observable, Row, UnixTime};
 use netburn_scenario::{Plan, Station};
 use netburn_units::{Duration, Instant};
+use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, SeqAccess, Visitor};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 /// Files that are read, as the object of a sentence.
 pub const FILES: &str = "dumps of `iw` (`station dump`, `survey dump`) or of `tc -s -j qdisc`";
 
+/// Longest file in bytes, decompressed: a day of a small network is about 200 MB.
+const MAX_BYTES: usize = 256 << 20;
+/// Longest list of queues in bytes. A queue has about 1 kB.
+const MAX_LIST_BYTES: usize = 1 << 20;
 /// Most samples of a file: a day with one sample per second.
 const MAX_SAMPLES: usize = 86_400;
 /// Most stations and queues of a sample.
 const MAX_PARTS: usize = 512;
 /// Most rows of a run.
 const MAX_ROWS: usize = 5_000_000;
-/// Longest time between the first and the last sample in seconds.
-const MAX_SECONDS: i64 = 30 * 86_400;
+/// Longest run in ns: a plan lasts 30 days at most.
+const MAX_RUN: i64 = 30 * 86_400 * NANOS;
+/// Length of the run after the last sample in ns.
+const AFTER: i64 = NANOS;
+const NANOS: i64 = 1_000_000_000;
 /// Seconds since 1970 that are a time: from 2001 to 2286.
 const TIMES: std::ops::Range<i64> = 1_000_000_000..10_000_000_000;
 
@@ -76,7 +86,7 @@ fn station(line: &str) -> Option<(&str, &str)> {
 /// A sample as its text.
 #[derive(Default)]
 struct Sample {
-    /// Seconds since 1970.
+    /// Nanoseconds since 1970.
     time: Option<i64>,
     /// Texts of stations and of channels, by interface.
     stations: BTreeMap<String, String>,
@@ -93,6 +103,12 @@ struct Sample {
 /// # Errors
 /// When an output is invalid, or the file has no value.
 pub fn read(text: &str, file: &str) -> Result<(Header, Vec<Row>), DumpError> {
+    if text.len() > MAX_BYTES {
+        return Err(DumpError::TooMany {
+            what: "bytes",
+            most: MAX_BYTES,
+        });
+    }
     let samples = samples(text)?;
     let mut telemetry = AccessPointTelemetry::new("access-point", Addresses::default());
     let facts = BTreeMap::from([("system".to_owned(), "from dumps of its programs".to_owned())]);
@@ -109,10 +125,11 @@ pub fn read(text: &str, file: &str) -> Result<(Header, Vec<Row>), DumpError> {
         has_value |= uses != [false; 2];
         last = match sample.time.zip(first) {
             Some((time, first)) if is_timed => time - first,
-            _ => number,
+            _ => number * NANOS,
         };
-        telemetry.handle_sample(Instant::from_secs(last), snapshot, Duration::ZERO);
-        rows.extend(std::iter::from_fn(|| telemetry.poll_row()));
+        telemetry.handle_sample(Instant::from_nanos(last), snapshot, Duration::ZERO);
+        let new = std::iter::from_fn(|| telemetry.poll_row());
+        rows.extend(new.filter(|row| is_timed || !is_rate(row)));
         if rows.len() > MAX_ROWS {
             return Err(DumpError::TooMany {
                 what: "values",
@@ -128,25 +145,34 @@ pub fn read(text: &str, file: &str) -> Result<(Header, Vec<Row>), DumpError> {
         [true, false] => "iw",
         _ => "tc",
     };
-    let started = first
-        .filter(|_| is_timed)
-        .map(|seconds| UnixTime(seconds * 1_000_000_000));
+    let started = first.filter(|_| is_timed).map(UnixTime);
     Ok((header(program, file, samples.len(), last, started), rows))
 }
 
-fn header(program: &str, file: &str, samples: usize, seconds: i64, started: Option<UnixTime>) -> Header {
+/// Returns true for an increase that is divided by the time that it covers.
+fn is_rate(row: &Row) -> bool {
+    use Observable as Q;
+    let rates = [Q::BytesDown, Q::BytesUp, Q::AirtimeDown, Q::AirtimeUp, Q::QueueSent];
+    matches!(row, Row::Observed(row) if rates.contains(&row.quantity))
+}
+
+/// `last` is the time of the last sample in ns.
+fn header(program: &str, file: &str, samples: usize, last: i64, started: Option<UnixTime>) -> Header {
     let mut left_out = Vec::new();
     if samples == 1 {
         left_out.push("counters, whose increase needs two samples".to_owned());
     } else if started.is_none() {
-        left_out.push("the times of the samples, which the file does not have; the run has one per second".to_owned());
+        left_out.push(
+            "the times of the samples, which the file does not have; the run has one per second, without bytes and airtime"
+                .to_owned(),
+        );
     }
     let word = if samples == 1 { "sample" } else { "samples" };
     let test = format!("{samples} {word} of an access point");
     let plan = Plan {
         title: Some(format!("{program}, {test}")),
         // The last sample is within the run.
-        duration: Duration::from_secs(seconds.unsigned_abs() + 1),
+        duration: Duration::from_millis(last.saturating_add(AFTER).unsigned_abs().div_ceil(1_000_000)),
         baseline: Duration::ZERO,
         stations: vec![Station::new("access-point")],
         ..Plan::new("access-point")
@@ -234,11 +260,42 @@ fn samples(text: &str) -> Result<Vec<Sample>, DumpError> {
     Ok(reader.samples)
 }
 
+/// A JSON list of at most [`MAX_PARTS`] elements, which are not kept.
+struct List;
+
+impl<'de> Deserialize<'de> for List {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Elements;
+        impl<'de> Visitor<'de> for Elements {
+            type Value = List;
+
+            fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+                to.write_str("a list")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<List, A::Error> {
+                let mut count = 0;
+                while list.next_element::<IgnoredAny>()?.is_some() {
+                    count += 1;
+                    if count > MAX_PARTS {
+                        return Err(A::Error::custom(format_args!("more than {MAX_PARTS} queues")));
+                    }
+                }
+                Ok(List)
+            }
+        }
+        from.deserialize_seq(Elements)
+    }
+}
+
 /// Length of the JSON list at the beginning of a text. The error is a clause.
 fn json(text: &str) -> Result<usize, String> {
-    let mut values = serde_json::Deserializer::from_str(text).into_iter::<Vec<serde_json::Value>>();
-    match values.next() {
-        Some(Ok(_)) => Ok(values.byte_offset()),
+    let mut lists = serde_json::Deserializer::from_str(text).into_iter::<List>();
+    match lists.next() {
+        Some(Ok(List)) if lists.byte_offset() > MAX_LIST_BYTES => {
+            Err(format!("the output of `tc -j` exceeds {} MB", MAX_LIST_BYTES >> 20))
+        }
+        Some(Ok(List)) => Ok(lists.byte_offset()),
         Some(Err(error)) => Err(format!("invalid output of `tc -j`: {error}")),
         None => Err("empty output of `tc -j`".to_owned()),
     }
@@ -319,7 +376,7 @@ impl Reader {
         if self.samples.last().is_some_and(|sample| sample.time.is_none()) {
             return Err("found a time after a sample without one".to_owned());
         }
-        if last.is_some_and(|last| time <= last) || first.is_some_and(|first| time - first > MAX_SECONDS) {
+        if last.is_some_and(|last| time <= last) || first.is_some_and(|first| time - first > MAX_RUN - AFTER) {
             return Err("expected a time after that of the previous sample, within 30 days".to_owned());
         }
         self.samples.push(Sample {
@@ -336,9 +393,14 @@ fn frequency(line: &str) -> Option<u32> {
     value.split_whitespace().next()?.parse().ok()
 }
 
+/// Time in ns since 1970 of a line such as `1796093900` or `1796093900.123456789`.
 fn time(line: &str) -> Option<i64> {
-    let time = line.trim().parse().ok()?;
-    TIMES.contains(&time).then_some(time)
+    let (seconds, fraction) = line.trim().split_once('.').unwrap_or((line.trim(), "0"));
+    let seconds: i64 = seconds.parse().ok().filter(|seconds| TIMES.contains(seconds))?;
+    let is_fraction = (1..=9).contains(&fraction.len()) && fraction.bytes().all(|byte| byte.is_ascii_digit());
+    let fraction: i64 = is_fraction.then(|| format!("{fraction:0<9}").parse().ok())??;
+    // The times reach to 2286, and nanoseconds of 64 bits to 2262.
+    seconds.checked_mul(NANOS)?.checked_add(fraction)
 }
 
 fn checked(interface: &str) -> Result<String, String> {

@@ -4,6 +4,7 @@
 use netburn_access_point::dumps::{DumpError, read, recognises};
 use netburn_access_point::fuzz::check_dumps;
 use netburn_record::{Header, Observable, Row, fuzz};
+use netburn_scenario::Plan;
 use std::path::{Path, PathBuf};
 
 fn folder(name: &str) -> PathBuf {
@@ -25,6 +26,12 @@ fn dumps() -> Vec<String> {
     }
     samples.pop();
     samples
+}
+
+/// The dumps, each after a line with its time.
+fn at(times: &[&str]) -> String {
+    let each = times.iter().zip(dumps());
+    each.map(|(time, dump)| format!("{time}\n{dump}")).collect()
 }
 
 fn values(rows: &[Row], quantity: Observable, part: &str, address: Option<&str>) -> Vec<(i64, i64)> {
@@ -52,8 +59,11 @@ fn samples_begin_where_an_output_repeats_or_at_a_time() {
     // 625000 bytes per second; bytes of the interface, and drops, of the three outputs.
     let rate = vec![(0, 5_000_000), (1, 5_000_000), (2, 5_000_000)];
     assert_eq!(values(&rows, Observable::ShaperRate, shaper, None), rate);
-    let sent = vec![(1, 17_522_420 - 16_760_290), (2, 18_249_728 - 17_522_420)];
-    assert_eq!(values(&rows, Observable::QueueSent, shaper, None), sent);
+    // The time between the samples is unknown, so that there are no rates.
+    for quantity in [Observable::QueueSent, Observable::BytesUp, Observable::AirtimeDown] {
+        let is_one = |row: &Row| matches!(row, Row::Observed(row) if row.quantity == quantity);
+        assert!(!rows.iter().any(is_one), "{quantity:?}");
+    }
     assert_eq!(
         values(&rows, Observable::QueueDrops, shaper, None),
         [(1, 318 - 304), (2, 330 - 318)]
@@ -72,11 +82,7 @@ fn samples_begin_where_an_output_repeats_or_at_a_time() {
     );
 
     // The same with a time before each sample.
-    let timed: String = [0, 10, 25]
-        .iter()
-        .zip(&dumps)
-        .map(|(second, dump)| format!("{}\n{dump}", 1_796_093_900 + second))
-        .collect();
+    let timed = at(&["1796093900", "1796093910", "1796093925"]);
     let (header, rows) = imported(&timed);
     let sent = vec![(10, 17_522_420 - 16_760_290), (25, 18_249_728 - 17_522_420)];
     assert_eq!(values(&rows, Observable::QueueSent, shaper, None), sent);
@@ -85,8 +91,38 @@ fn samples_begin_where_an_output_repeats_or_at_a_time() {
 }
 
 #[test]
+fn times_have_fractions() {
+    let (header, rows) = imported(&at(&["1796093900.5", "1796093901.250000000"]));
+    let spans: Vec<u64> = rows
+        .iter()
+        .filter_map(|row| match row {
+            Row::Observed(row) if row.quantity == Observable::QueueSent => Some(row.span.as_nanos()),
+            _ => None,
+        })
+        .collect();
+    assert!(
+        !spans.is_empty() && spans.iter().all(|span| *span == 750_000_000),
+        "{spans:?}"
+    );
+    assert_eq!(header.started.unwrap().0, 1_796_093_900_500_000_000);
+    assert_eq!(header.plan.duration.as_nanos(), 1_750_000_000);
+}
+
+/// A plan has at most 30 days, of which the last second is that of the last sample.
+#[test]
+fn a_run_has_at_most_thirty_days() {
+    let (header, _) = imported(&at(&["1796000000", "1798591999"]));
+    assert_eq!(header.plan.duration.as_nanos(), 30 * 86_400 * 1_000_000_000);
+    assert_eq!(Plan::from_json(&header.plan.to_json()), Ok(header.plan));
+    assert!(matches!(
+        read(&at(&["1796000000", "1798592000"]), "f"),
+        Err(DumpError::Invalid { .. })
+    ));
+}
+
+#[test]
 fn each_station_has_its_values() {
-    let (_, rows) = imported(&dumps()[..2].concat());
+    let (_, rows) = imported(&at(&["1796093900", "1796093901"]));
     let address = Some("02:00:00:00:01:00");
     // -30 dBm; 13 Mbit/s; 828646 - 799016 bytes to it and 18115947 - 17300647 bytes from it.
     assert_eq!(
@@ -149,6 +185,9 @@ fn invalid_dumps_are_errors_with_their_line() {
         (format!("1796093900\n{station}1796093900\n{station}"), 4),
         (format!("1796093900\n{station}1999999999\n{station}"), 4),
         (format!("{station}{}\n", "[".repeat(10_000)), 3),
+        // Too many elements, and too long a list.
+        (format!("{station}[{{\"kind\":\"x\"}}{}]\n", ",0".repeat(512)), 3),
+        (format!("{station}[{{\"kind\":\"{}\"}}]\n", "x".repeat(1 << 20)), 3),
     ] {
         assert_eq!(line(&text), expected, "{text}");
     }
