@@ -280,14 +280,14 @@ const VARIANTS: [Variant; 77] = [
         )],
         Some(Kind::Outage),
     ),
-    // Without probes to the access point, all stations have the gap.
+    // Without probes to the access point, it could be the Wi-Fi.
     (
         "outage",
         &[
             ("station.phone.workload", "voice"),
             ("station.laptop.workload", "probe"),
         ],
-        Some(Kind::Outage),
+        None,
     ),
     (
         "outage",

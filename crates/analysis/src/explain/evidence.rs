@@ -26,8 +26,9 @@ const NOTICED_ONE_WAY: Duration = Duration::from_millis(150);
 /// Maximum number of recorded waiting and roaming spans for each station; later ones are only
 /// counted.
 const MAX_SPANS: usize = 10_000;
-/// Maximum number of recorded probes and packets for each station.
+/// Maximum number of recorded probes and packets for each station, and for all of them.
 const MAX_ARRIVALS: usize = 20_000;
+const MAX_ALL_ARRIVALS: usize = 2_000_000;
 /// Maximum number of tracked connections. Of further ones only the round-trip times count.
 const MAX_CONNECTIONS: usize = 100_000;
 /// Content of a full segment over Ethernet with timestamps (RFC 9293, RFC 7323).
@@ -60,6 +61,8 @@ pub struct Evidence {
     pub(super) quality_issues: Vec<QualityIssue>,
     /// Observed access points, by name.
     pub(super) access_points: BTreeMap<String, ApEvidence>,
+    /// Recorded probes and packets of all stations.
+    arrivals: usize,
     /// Last counters of each connection, by station, side and port.
     connections: BTreeMap<(u16, Side, u16), Sent>,
 }
@@ -94,6 +97,8 @@ pub(super) struct StationEvidence {
     pub(super) from: Sent,
     /// Its probes and packets that are not answered, until there are [`MAX_ARRIVALS`].
     pub(super) arrivals: Vec<Arrival>,
+    /// Due time of the first one that was not recorded, in ns.
+    missed_from: Option<i64>,
     /// Spans in which one of its operations missed its goal, in ns.
     pub(super) waits: Vec<(i64, i64)>,
     /// Roams: start and duration of the interruption, in ns.
@@ -177,6 +182,7 @@ impl Evidence {
             unattributed_rtts: RoundTrips::default(),
             quality_issues: Vec::new(),
             access_points: BTreeMap::new(),
+            arrivals: 0,
             connections: BTreeMap::new(),
         }
     }
@@ -233,9 +239,16 @@ impl Evidence {
             Transport::OneWay if config.video().is_some() => return,
             Transport::OneWay => operation.sequence % 2 == 1,
         };
-        let arrivals = &mut self.stations[counted.station].arrivals;
-        if arrivals.len() < MAX_ARRIVALS && operation.due >= Instant::ZERO {
-            arrivals.push(Arrival {
+        if operation.due < Instant::ZERO {
+            return;
+        }
+        let seen = &mut self.stations[counted.station];
+        if seen.arrivals.len() >= MAX_ARRIVALS || self.arrivals >= MAX_ALL_ARRIVALS {
+            let first = seen.missed_from.unwrap_or(i64::MAX);
+            seen.missed_from = Some(first.min(operation.due.as_nanos()));
+        } else {
+            self.arrivals += 1;
+            seen.arrivals.push(Arrival {
                 stream: (workload as u16, is_down),
                 due: operation.due.as_nanos(),
                 end: counted
@@ -398,6 +411,11 @@ impl Evidence {
 }
 
 impl StationEvidence {
+    /// Returns true if its probes and packets of that time, in ns, were recorded.
+    pub(super) fn observes(&self, at: i64) -> bool {
+        self.missed_from.is_none_or(|from| at < from)
+    }
+
     /// Evidence without rows.
     fn new(buckets: Buckets) -> Self {
         StationEvidence {
@@ -407,6 +425,7 @@ impl StationEvidence {
             to: Sent::default(),
             from: Sent::default(),
             arrivals: Vec::new(),
+            missed_from: None,
             waits: Vec::new(),
             roams: Vec::new(),
             scans: Vec::new(),

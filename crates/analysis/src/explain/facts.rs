@@ -24,6 +24,7 @@ use netburn_scenario::{Environment, Plan};
 use netburn_units::{BitRate, Duration};
 pub(super) use netburn_workload::Direction;
 use netburn_workload::{Kind, ProbeTarget, Verdict};
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 /// Airtime that a data transmission needs besides itself: AIFS, the mean of the first backoff, SIFS
@@ -65,6 +66,8 @@ pub(super) struct RunFacts<'a> {
     pub(super) degraded: Vec<DegradedStation>,
     /// Stations on one channel. Wired stations are in no group.
     pub(super) groups: Vec<Group>,
+    /// Absences of each station, once they were sought.
+    interruptions: Vec<OnceCell<Option<Interruptions>>>,
 }
 
 /// A station that missed a goal or is slow.
@@ -145,6 +148,7 @@ impl<'a> RunFacts<'a> {
             runs: summary.repeats.len().max(1) as u64,
             degraded: Vec::new(),
             groups: Vec::new(),
+            interruptions: vec![OnceCell::new(); evidence.plan.stations.len()],
         };
         facts.degraded = (0..facts.plan.stations.len())
             .filter_map(|station| facts.find_degradation(station))

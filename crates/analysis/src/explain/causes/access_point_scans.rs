@@ -22,15 +22,21 @@ pub(super) const FAMILY: Family = Family {
 
 /// Condition under which the rule names its cause.
 fn criterion() -> String {
-    "Gaps as for `scans`, which another station on the same radio has at the same times.".to_owned()
+    "Gaps as for `scans` in which several arrivals waited, and which another station on the same radio has at the same times. No \
+     cause above affects the stations."
+        .to_owned()
 }
 
-fn find(facts: &RunFacts<'_>, _: &[Cause]) -> Vec<Cause> {
+fn find(facts: &RunFacts<'_>, found: &[Cause]) -> Vec<Cause> {
     in_each_group(facts, |group| {
         let members = group.members.iter();
         let interrupted = members.filter_map(|station| Some((*station, facts.interruptions(*station)?)));
         let (stations, all): (Vec<usize>, Vec<_>) = interrupted
-            .filter(|(_, interruptions)| interruptions.sharing == Sharing::Shared)
+            .filter(|(station, interruptions)| {
+                let name = facts.name(*station);
+                let has_other = found.iter().any(|cause| cause.stations.contains(&name));
+                interruptions.sharing == Sharing::Shared && interruptions.is_certain && !has_other
+            })
             .unzip();
         let (first, names) = (all.first()?, facts.names(stations.iter().copied()));
         let list = list(&names.iter().map(String::as_str).collect::<Vec<_>>());

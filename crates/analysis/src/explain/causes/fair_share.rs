@@ -4,8 +4,9 @@ use super::factor::{Factor, Part, Rank};
 use super::intervention::{Effort, InterventionBuilder};
 use super::scene::Scene;
 use super::{Cause, Definition, Family, Kind, list, severity, worst_symptom};
-use crate::explain::facts::{Need, RunFacts};
+use crate::explain::facts::{BUSY_CHANNEL, Need, OF_RATE, RunFacts};
 use crate::format::mbps;
+use netburn_scenario::Environment;
 use netburn_scenario::Plan;
 use netburn_scenario::plan::StationWorkload;
 use netburn_workload::{Config, Direction, KindSettings};
@@ -23,8 +24,9 @@ pub(super) const FAMILY: Family = Family {
 
 /// Condition under which the rule names its cause.
 fn criterion() -> String {
-    "Transfers without end used the same line, or the same radio. A workload with a missed goal needs more than one of their \
-     connections got, but less than all of them got together. No cause above affects the station."
+    "Transfers without end used the same line. A workload with a missed goal needs more than one of their connections got, but less \
+     than all of them got together. The line or the channel was full. On a fleet, where this is unknown, the link of the station \
+     carries more than the workload needs, or the transfers run on the same station. No cause above affects the station."
         .to_owned()
 }
 
@@ -90,10 +92,32 @@ fn find(facts: &RunFacts<'_>, found: &[Cause]) -> Vec<Cause> {
         .collect()
 }
 
+/// Returns true if the capacity that the victim shares with the transfers was full. Where its rate is unknown, the link of the
+/// victim must carry more than it needs, so that it is not the limit.
+fn is_full(facts: &RunFacts<'_>, victim: usize, need: &Need, takers: &Takers) -> bool {
+    if matches!(facts.environment, Environment::Simulate | Environment::Lab) {
+        let busy = || {
+            let group = facts.group_of(victim)?;
+            Some(facts.channel_airtime(group, &facts.bad_bins(&[victim]))?.used() >= BUSY_CHANNEL)
+        };
+        return facts.full_line(victim, need.direction).is_some() || busy() == Some(true);
+    }
+    let seen = &facts.evidence.stations[victim].link;
+    let rate = match need.direction {
+        Direction::Down => seen.down.value(),
+        Direction::Up => seen.up.value(),
+    };
+    match rate {
+        Some(rate) => rate / 1e6 * OF_RATE > need.mbps,
+        // Another program on the same device has the same link.
+        None => takers.each.iter().any(|(station, ..)| *station == victim),
+    }
+}
+
 fn of_need(facts: &RunFacts<'_>, victim: usize, need: &Need) -> Option<Cause> {
     let takers = Takers::for_victim(facts, victim, need.direction);
     let share = takers.share()?;
-    if need.mbps <= share || need.mbps > takers.mbps() {
+    if need.mbps <= share || need.mbps > takers.mbps() || !is_full(facts, victim, need, &takers) {
         return None;
     }
     let name = facts.name(victim);

@@ -70,12 +70,13 @@ pub(super) fn find(facts: &RunFacts<'_>, found: &[Cause]) -> Vec<Cause> {
 /// Shapers through which the traffic of a delayed line passes, but which are never full: their rate is above that of the line,
 /// so packets wait in the modem.
 fn above_the_line(facts: &RunFacts<'_>, found: &[Cause]) -> Vec<Cause> {
+    // Only probes distinguish the line from the Wi-Fi.
     let delayed = |direction: Direction| {
-        let kinds = match direction {
-            Direction::Down => [Kind::DownloadBloat, Kind::LineDown],
-            Direction::Up => [Kind::UploadBloat, Kind::LineUp],
+        let kind = match direction {
+            Direction::Down => Kind::LineDown,
+            Direction::Up => Kind::LineUp,
         };
-        found.iter().filter(move |cause| kinds.contains(&cause.kind))
+        found.iter().filter(move |cause| cause.kind == kind)
     };
     let mut causes = Vec::new();
     for direction in [Direction::Down, Direction::Up] {

@@ -21,42 +21,52 @@ pub(super) const FAMILY: Family = Family {
 /// Condition under which the rule names its cause.
 fn criterion() -> String {
     format!(
-        "Nothing arrived through the line for {} or more, while the probes of the station to its access point arrived. Without such \
-         probes: all stations behind the line had this gap. A missed operation is in the gap, and no cause above affects the station.",
+        "Nothing arrived through the line for {} or more, while the probes of the station to its access point arrived. If the station has \
+         probes to the first hop beyond the router, only these count. A missed operation is in the gap, and no cause above affects the \
+         station.",
         span(LONG as f64 / 1e6)
     )
 }
 
 fn find(facts: &RunFacts<'_>, found: &[Cause]) -> Vec<Cause> {
-    let degraded = facts.degraded.iter().map(|degraded| degraded.station);
-    let degraded = degraded.filter(|station| {
-        let name = facts.name(*station);
-        !found.iter().any(|cause| cause.stations.contains(&name))
-    });
     let mut longest = 0;
-    let affected: Vec<usize> = degraded
-        .filter(|station| {
-            let waits = &facts.evidence.stations[*station].waits;
-            let gaps = facts.outages(*station);
-            let mut missed = gaps
-                .iter()
-                .filter(|gap| waits.is_empty() || waits.iter().any(|(from, to)| *from <= gap.end && *to >= gap.begin));
-            let length = missed.by_ref().map(|gap| gap.end - gap.begin).max();
-            longest = longest.max(length.unwrap_or(0));
-            length.is_some()
-        })
-        .collect();
+    let mut is_of_line = true;
+    let mut affected = Vec::new();
+    for station in facts.degraded.iter().map(|degraded| degraded.station) {
+        let name = facts.name(station);
+        let outages = facts.outages(station);
+        let waits = &facts.evidence.stations[station].waits;
+        let missed = outages
+            .gaps
+            .iter()
+            .filter(|gap| waits.is_empty() || waits.iter().any(|(from, to)| *from <= gap.end && *to >= gap.begin));
+        let length = missed.map(|gap| gap.end - gap.begin).max();
+        let is_explained = found.iter().any(|cause| cause.stations.contains(&name));
+        if let Some(length) = length.filter(|_| !is_explained) {
+            longest = longest.max(length);
+            is_of_line &= outages.is_of_line;
+            affected.push(station);
+        }
+    }
     if affected.is_empty() {
         return Vec::new();
     }
     let names = facts.names(affected.iter().copied());
     let list = super::list(&names.iter().map(String::as_str).collect::<Vec<_>>());
+    let (place, doubt) = if is_of_line {
+        ("The internet line", "")
+    } else {
+        (
+            "The internet line, or the server,",
+            " Without a probe to the first hop beyond the router (`target = \"line\"`), netburn can't separate the line and the server.",
+        )
+    };
     vec![Cause {
         kind: Kind::Outage,
         severity: severity(facts, affected.iter().copied()),
-        title: format!("The internet line fails for a time, which interrupts {list}"),
+        title: format!("{place} fails for a time, which interrupts {list}"),
         evidence: format!(
-            "Nothing arrived through the line for up to {}, while the Wi-Fi worked.{}",
+            "Nothing arrived through the line for up to {}, while the Wi-Fi worked.{doubt}{}",
             span(longest as f64 / 1e6),
             worst_symptom(facts, &affected)
         ),

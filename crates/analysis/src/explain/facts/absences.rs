@@ -6,6 +6,7 @@
 
 use super::RunFacts;
 use crate::explain::evidence::Arrival;
+use netburn_scenario::Environment;
 use netburn_workload::ProbeTarget;
 use std::collections::BTreeMap;
 
@@ -57,6 +58,8 @@ const ARC: f64 = 0.25;
 const CHANCE: f64 = -6.9;
 /// Periods are tried in steps by which the phase of the last absence moves this part of a period.
 const STEP: f64 = 0.1;
+/// Number of periods that are tried at most: a bound of the work.
+const MAX_PERIODS: f64 = 20_000.0;
 /// Shortest period as a multiple of the interval of the probes. A shorter one looks like the interval itself.
 const MIN_INTERVALS: i64 = 4;
 
@@ -73,6 +76,14 @@ pub(in crate::explain) struct Interruptions {
     pub(in crate::explain) is_certain: bool,
 }
 
+/// Gaps of a station beyond its Wi-Fi.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::explain) struct Outages {
+    pub(in crate::explain) gaps: Vec<Absence>,
+    /// True if probes to the first hop beyond the router show them, so that it is not the server.
+    pub(in crate::explain) is_of_line: bool,
+}
+
 /// Other stations with the same absences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::explain) enum Sharing {
@@ -86,57 +97,56 @@ pub(in crate::explain) enum Sharing {
 
 impl RunFacts<'_> {
     /// Absences with a period of a degraded station; `None` if most of its late operations are at other times.
-    pub(in crate::explain) fn interruptions(&self, station: usize) -> Option<Interruptions> {
+    pub(in crate::explain) fn interruptions(&self, station: usize) -> Option<&Interruptions> {
+        let cell = self.interruptions.get(station)?;
+        cell.get_or_init(|| self.find_interruptions(station)).as_ref()
+    }
+
+    fn find_interruptions(&self, station: usize) -> Option<Interruptions> {
         self.degraded_station(station)?;
+        if !self.may_use_wifi(station) {
+            return None;
+        }
         let seen = &self.evidence.stations[station];
         let own = absences(&seen.arrivals);
-        let rhythm = rhythm(&own, &seen.arrivals).or_else(|| long(&own))?;
-        let is_absent = |(from, to): &&(i64, i64)| {
-            let next = own.partition_point(|absence| absence.end < *from);
-            let during = own[next..].iter().take_while(|absence| absence.begin <= *to);
-            let absent: i64 = during
-                .map(|absence| absence.end.min(*to) - absence.begin.max(*from))
-                .sum();
-            absent as f64 >= PART * (to - from) as f64
-        };
+        let rhythm = rhythm(&own, &seen.arrivals).or_else(|| long(&own, interval_of(&seen.arrivals)))?;
+        let is_absent = |wait: &&(i64, i64)| is_within(&rhythm.absences, **wait);
         // Goals of loss and of quality have no late operations, so all that was late or lost counts.
         let lateness = late(&seen.arrivals);
         let waits = if seen.waits.is_empty() { &lateness } else { &seen.waits };
-        let (late, of) = (waits.iter().filter(is_absent).count(), waits.len());
+        let observed = waits.iter().filter(|(from, _)| seen.observes(*from));
+        let (late, of) = (observed.clone().filter(is_absent).count(), observed.count());
         let sharing = self.sharing(station, &rhythm.absences);
         // Without a period, other stations or its probes to the access point show that it is not the line.
         let is_known = rhythm.period.is_some() || sharing == Sharing::Own || self.has_near(station);
         (late > 0 && is_known && late as f64 >= EXPLAINED * of as f64).then(|| Interruptions {
             sharing,
-            is_certain: rhythm.length >= 2 * shortest_interval(&seen.arrivals),
+            is_certain: rhythm.length >= 2 * interval_of(&seen.arrivals),
             rhythm,
             late,
             of,
         })
     }
 
-    /// Times of a second or more in which nothing arrived through the line of a station, while its Wi-Fi worked: its probes to
-    /// the access point arrived. Without these, all stations behind the line had the same gap.
-    pub(in crate::explain) fn outages(&self, station: usize) -> Vec<Absence> {
-        let through_line = |station: usize, wanted: bool| -> Vec<Arrival> {
+    /// Times of a second or more in which nothing arrived through the line of a station, while its probes to the access point
+    /// arrived, so that the Wi-Fi worked. If the station has probes to the first hop beyond the router, only these count.
+    pub(in crate::explain) fn outages(&self, station: usize) -> Outages {
+        let to = |wanted: &dyn Fn(Option<ProbeTarget>) -> bool| -> Vec<Arrival> {
             let workloads = &self.plan.stations[station].workloads;
-            let is_near = |arrival: &&Arrival| {
-                let config = &workloads[usize::from(arrival.stream.0)].config;
-                config.target() == Some(ProbeTarget::Near)
-            };
+            let goes_there = |arrival: &&Arrival| wanted(workloads[usize::from(arrival.stream.0)].config.target());
             let arrivals = self.evidence.stations[station].arrivals.iter();
-            arrivals.filter(|arrival| is_near(arrival) != wanted).copied().collect()
+            arrivals.filter(goes_there).copied().collect()
         };
-        let near = through_line(station, false);
-        let others: Vec<Vec<Absence>> = self
-            .behind_the_line_of(station)
-            .into_iter()
-            .filter(|other| *other != station)
-            .map(|other| through_line(other, true))
-            .filter(|arrivals| !arrivals.is_empty())
-            .map(|arrivals| absences(&arrivals))
-            .collect();
-        let mut gaps = absences(&through_line(station, true));
+        let near = to(&|target| target == Some(ProbeTarget::Near));
+        let line = to(&|target| target == Some(ProbeTarget::Line));
+        let is_of_line = !line.is_empty();
+        let far = if is_of_line {
+            line
+        } else {
+            to(&|target| target != Some(ProbeTarget::Near))
+        };
+        let interval = interval_of(&far);
+        let mut gaps = absences(&far);
         gaps.retain(|gap| {
             let during = |arrival: &&Arrival| (gap.begin..gap.end).contains(&arrival.due);
             let due: Vec<&Arrival> = near.iter().filter(during).collect();
@@ -145,15 +155,19 @@ impl RunFacts<'_> {
                 .filter(|arrival| arrival.end.is_some_and(|end| end < gap.end))
                 .count();
             let wifi_works = due.len() >= MIN_ABSENCES && arrived as f64 >= FITTING * due.len() as f64;
-            let overlaps = |absences: &Vec<Absence>| {
-                absences
-                    .iter()
-                    .any(|other| other.begin < gap.end && gap.begin < other.end)
-            };
-            let all_have_it = near.is_empty() && !others.is_empty() && others.iter().all(overlaps);
-            gap.end - gap.begin >= LONG && (wifi_works || all_have_it)
+            gap.end - gap.begin >= LONG.max(MIN_INTERVALS * interval) && wifi_works
         });
-        gaps
+        Outages { gaps, is_of_line }
+    }
+
+    /// Returns false for a station with a wire, and for files of other programs, which do not tell.
+    fn may_use_wifi(&self, station: usize) -> bool {
+        let is_wired = self.plan.stations[station].link.is_some();
+        match self.environment {
+            Environment::Simulate | Environment::Lab => self.group_of(station).is_some(),
+            Environment::Fleet => !is_wired,
+            Environment::Local | Environment::Imported => false,
+        }
     }
 
     fn has_near(&self, station: usize) -> bool {
@@ -163,7 +177,7 @@ impl RunFacts<'_> {
 
     fn sharing(&self, station: usize, own: &[Absence]) -> Sharing {
         let Some(group) = self.group_of(station) else {
-            return Sharing::Own;
+            return Sharing::Unknown;
         };
         let others = group.members.iter().filter(|other| **other != station);
         let shares = others.filter_map(|other| {
@@ -183,6 +197,20 @@ impl RunFacts<'_> {
         let (strength, share) = beacon_locked(&self.evidence.stations[station].arrivals)?;
         (share >= DOZING && strength >= LOCKED).then_some(strength)
     }
+}
+
+/// Returns true if a wait, from its begin to its end in ns, was within absences for [`PART`] of its length or more.
+fn is_within(absences: &[Absence], (from, to): (i64, i64)) -> bool {
+    let next = absences.partition_point(|absence| absence.end < from);
+    let mut during = absences[next..]
+        .iter()
+        .take_while(|absence| absence.begin <= to)
+        .peekable();
+    let touches = during.peek().is_some();
+    let absent: i64 = during
+        .map(|absence| absence.end.min(to) - absence.begin.max(from))
+        .sum();
+    touches && absent as f64 >= PART * (to - from) as f64
 }
 
 /// From when to when arrivals were late, in ns. Lost ones have no length.
@@ -338,8 +366,9 @@ pub(in crate::explain) fn rhythm(absences: &[Absence], arrivals: &[Arrival]) -> 
     }
     let ends: Vec<f64> = absences.iter().map(|absence| absence.end as f64).collect();
     let length = median(absences.iter().map(|absence| absence.end - absence.begin))?;
-    let shortest = (MIN_INTERVALS * shortest_interval(arrivals)).max(2 * length) as f64;
     let span = ends[ends.len() - 1] - ends[0];
+    let shortest = (MIN_INTERVALS * interval_of(arrivals)).max(2 * length) as f64;
+    let shortest = shortest.max(span / STEP / MAX_PERIODS);
     if span < 3.0 * shortest {
         return None;
     }
@@ -366,10 +395,10 @@ pub(in crate::explain) fn rhythm(absences: &[Absence], arrivals: &[Arrival]) -> 
 }
 
 /// Absences that are too rare for a period, but each of a second or more; `None` with fewer than two.
-fn long(absences: &[Absence]) -> Option<Rhythm> {
+fn long(absences: &[Absence], interval: i64) -> Option<Rhythm> {
     let long: Vec<Absence> = absences
         .iter()
-        .filter(|absence| absence.end - absence.begin >= LONG)
+        .filter(|absence| absence.end - absence.begin >= LONG.max(MIN_INTERVALS * interval))
         .copied()
         .collect();
     let length = median(long.iter().map(|absence| absence.end - absence.begin))?;
@@ -435,7 +464,7 @@ fn refined(ends: &[f64], coarse: f64) -> f64 {
 }
 
 /// Shortest interval of the streams, in ns.
-fn shortest_interval(arrivals: &[Arrival]) -> i64 {
+fn interval_of(arrivals: &[Arrival]) -> i64 {
     let mut dues: BTreeMap<(u16, bool), Vec<Arrival>> = BTreeMap::new();
     for arrival in arrivals {
         dues.entry(arrival.stream).or_default().push(*arrival);

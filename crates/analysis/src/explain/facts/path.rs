@@ -46,9 +46,7 @@ impl RunFacts<'_> {
     fn delayed_in_windows(&self, station: usize, split: &SplitSummary) -> Vec<VictimDelay> {
         let mask = self.bad_bins(&[station]);
         let bad = mask.iter().filter(|bad| **bad).count();
-        // Times in which nothing arrives have causes of their own.
-        let has_gaps = || self.interruptions(station).is_some() || !self.outages(station).is_empty();
-        if bad as f64 > WINDOWS * mask.len() as f64 || has_gaps() {
+        if bad as f64 > WINDOWS * mask.len() as f64 {
             return Vec::new();
         }
         let median = |target: ProbeTarget| {
@@ -71,6 +69,10 @@ impl RunFacts<'_> {
         let Some(near) = median(ProbeTarget::Near) else {
             return Vec::new();
         };
+        // Times in which nothing arrives have causes of their own.
+        if self.interruptions(station).is_some() || !self.outages(station).gaps.is_empty() {
+            return Vec::new();
+        }
         let (line, server) = (median(ProbeTarget::Line), median(ProbeTarget::Server));
         let beyond = if split.line.is_some() {
             (split.line, line.map(|line| line - near))

@@ -117,6 +117,25 @@ fn lost_packets_are_absences_too() {
     assert!((period / 1.3e9 - 1.0).abs() < 0.02, "{period}");
 }
 
+/// A lost packet takes no time, so it is within an absence only if it was due during one.
+#[test]
+fn a_lost_packet_is_within_an_absence_only_during_it() {
+    let absences = [Absence {
+        begin: 10 * S,
+        end: 12 * S,
+    }];
+    for (wait, expected) in [
+        ((11 * S, 11 * S), true),
+        ((9 * S, 9 * S), false),
+        ((13 * S, 13 * S), false),
+        ((9 * S, 12 * S), true),
+        ((2 * S, 11 * S), false),
+    ] {
+        assert_eq!(is_within(&absences, wait), expected, "{wait:?}");
+    }
+    assert!(!is_within(&[], (S, S)));
+}
+
 /// A device without absences, and one with the same or with others at the same times.
 #[test]
 fn absences_are_shared_if_the_other_station_has_them_too() {
