@@ -10,6 +10,9 @@ use std::fmt;
 /// An alert ends when the value is at most this share of the limit, in percent, so that a value near the limit does not
 /// start and end it again and again.
 const ENDS_AT_PERCENT: u64 = 80;
+/// Time after which the results of all probes are known: the time-out of a probe, 3 s, and 1 s for its way to here. Later
+/// probes are not evaluated yet, because in an outage their results would be missing.
+const KNOWN_AFTER: Duration = Duration::from_secs(4);
 
 /// State of one rule.
 ///
@@ -89,7 +92,8 @@ impl Alert {
     /// A probe ended. Probes of other parts are ignored.
     pub fn handle_sample(&mut self, sample: Sample) {
         if self.part() == Some(sample.part) {
-            self.since.get_or_insert(sample.at);
+            // A lost probe is known later than the answered ones after it.
+            self.since = Some(self.since.map_or(sample.at, |since| since.min(sample.at)));
             self.recent.push_back(sample);
         }
     }
@@ -109,12 +113,13 @@ impl Alert {
         self.change(is_named, !is_named, None)
     }
 
-    /// Compares the probes of the rule's time before `now`.
+    /// Compares the probes of the rule's time, which ends 4 s before `now`.
     pub fn poll(&mut self, now: Instant) -> Option<Change> {
         let Condition::Above { limit, within, .. } = self.rule.condition else {
             return None;
         };
-        let oldest = now.checked_sub(within)?;
+        let newest = now.checked_sub(KNOWN_AFTER)?;
+        let oldest = newest.checked_sub(within)?;
         while self.recent.front().is_some_and(|sample| sample.at < oldest) {
             self.recent.pop_front();
         }
@@ -122,7 +127,12 @@ impl Alert {
         if self.since.is_none_or(|since| since > oldest) {
             return None;
         }
-        let (value, above, ends) = compare(&self.recent, limit)?;
+        let probes = self
+            .recent
+            .iter()
+            .filter(|sample| (oldest..=newest).contains(&sample.at));
+        let round_trips: Vec<_> = probes.map(|sample| sample.round_trip).collect();
+        let (value, above, ends) = compare(&round_trips, limit)?;
         self.change(above, ends, Some(value))
     }
 
@@ -139,17 +149,17 @@ impl Alert {
 }
 
 /// The value, whether it is above the limit, and whether an alert ends with it. `None` with too few probes.
-fn compare(recent: &VecDeque<Sample>, limit: Limit) -> Option<(Value, bool, bool)> {
-    let count = recent.len() as u64;
+fn compare(round_trips: &[Option<Duration>], limit: Limit) -> Option<(Value, bool, bool)> {
+    let count = round_trips.len() as u64;
     match limit {
         Limit::Delay { level, limit } => {
-            let delay = delay(recent.iter().map(|sample| sample.round_trip), level)?;
+            let delay = delay(round_trips.iter().copied(), level)?;
             let end = Duration::from_nanos(share(limit.as_nanos()));
             let above = delay.is_none_or(|delay| delay > limit);
             Some((Value::Delay(delay), above, delay.is_some_and(|delay| delay <= end)))
         }
         Limit::Loss(limit) => {
-            let lost = recent.iter().filter(|sample| sample.round_trip.is_none()).count() as u64;
+            let lost = round_trips.iter().filter(|delay| delay.is_none()).count() as u64;
             let ppb = (lost.saturating_mul(1_000_000_000)).checked_div(count)?;
             let value = Probability::from_ppb(u32::try_from(ppb).ok()?)?;
             let end = share(u64::from(limit.as_ppb()));

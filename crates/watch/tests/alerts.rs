@@ -20,12 +20,16 @@ fn sample(second: i64, round_trip: Option<u64>) -> Sample {
     }
 }
 
-/// Changes with one probe per second, with their seconds.
+/// Changes with one probe per second, with the seconds of the last probe that they can depend on: the one 4 s before.
 fn changes(alert: &mut Alert, from: i64, probes: impl IntoIterator<Item = Option<u64>>) -> Vec<(i64, Change)> {
     let mut found = Vec::new();
     for (second, round_trip) in (from..).zip(probes) {
         alert.handle_sample(sample(second, round_trip));
-        found.extend(alert.poll(Instant::from_secs(second)).map(|change| (second, change)));
+        found.extend(
+            alert
+                .poll(Instant::from_secs(second + 4))
+                .map(|change| (second, change)),
+        );
     }
     found
 }
@@ -139,6 +143,37 @@ fn lost_probes_are_longer_than_any_limit() {
     let found = changes(&mut alert, 0, std::iter::repeat_n(None, 20));
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].1.value, Some(Value::Delay(None)));
+}
+
+/// An answer is known at once, and a lost probe after 3 s. An outage that lasts has the shortest times that a rule may have:
+/// the alert starts as soon as all of them are lost and known, whatever the percentile.
+#[test]
+fn an_outage_whose_lost_probes_are_known_late_starts_an_alert() {
+    for (text, seconds) in [
+        ("server p50 > 100 ms for 10 s", 10),
+        ("server p95 > 100 ms for 60 s", 60),
+        ("server p99 > 100 ms for 5 min", 300),
+        ("server loss > 99 % for 60 s", 60),
+    ] {
+        let mut alert = Alert::new(rule(text));
+        let mut started = None;
+        let outage = 1000;
+        for second in 0..outage + 2 * seconds {
+            if second < outage {
+                alert.handle_sample(sample(second, Some(20)));
+            }
+            if second - 3 >= outage {
+                alert.handle_sample(sample(second - 3, None));
+            }
+            if let Some(change) = alert.poll(Instant::from_secs(second)) {
+                assert!(change.starts && started.replace(second).is_none(), "{text}: {second} s");
+            }
+        }
+        let started = started.unwrap_or_else(|| panic!("{text}: no start"));
+        assert!(started <= outage + seconds + 4, "{text}: {started} s");
+        // The last probe before the outage is not taken for the newest one while lost ones are in flight.
+        assert!(started > outage + 4, "{text}: {started} s");
+    }
 }
 
 /// After a gap, the whole time must be observed again.
