@@ -7,6 +7,7 @@ use crate::samples::percentile;
 use crate::stage::STATION;
 use netburn_record::Row;
 use netburn_record::row::BASELINE;
+use netburn_scenario::plan::Trace;
 use netburn_scenario::{Document, Environment};
 use netburn_units::{BitRate, Duration, Instant};
 use netburn_workload::Direction;
@@ -27,6 +28,8 @@ pub(crate) const WIRED: &str = "wired = \"2.5 Gbit/s\"";
 const LOAD_SECONDS: u64 = 20;
 /// Bits of a ms of a trace that count at most: 1 Gbit/s.
 const MAX_BITS: u64 = 1_000_000;
+/// Bits of an opportunity of a trace.
+const OPPORTUNITY: u64 = 8 * Trace::OPPORTUNITY as u64;
 /// Least rate of a shaper in bit/s.
 const MIN_RATE: u64 = 100_000;
 
@@ -68,12 +71,17 @@ fn scaled(value: u64, to: u64, from: u64) -> u64 {
     u64::try_from(u128::from(value) * u128::from(to) / u128::from(from.max(1))).unwrap_or(u64::MAX)
 }
 
-/// Opportunities to send 1500 bytes with the framing, in ms.
+/// Opportunities to send 1500 bytes with the framing, in ms: of the first windows that a trace can have.
 fn trace(capacity: &[u64], window: Duration, packet: u32) -> Option<Vec<u64>> {
     let ms = window.as_millis();
+    let mut all = 0;
     let rates = capacity
         .iter()
-        .map(|bits| (scaled(*bits, PACKET, u64::from(packet)) / ms.max(1)).min(MAX_BITS));
+        .map(|bits| (scaled(*bits, PACKET, u64::from(packet)) / ms.max(1)).min(MAX_BITS))
+        .take_while(|bits| {
+            all += bits * ms;
+            all / OPPORTUNITY < Trace::MAX as u64
+        });
     let trace = opportunities(rates.flat_map(|bits| (0..ms).map(move |_| bits)));
     (trace.len() > 1).then_some(trace)
 }
@@ -158,11 +166,26 @@ pub(crate) fn opportunities(bits_of_ms: impl Iterator<Item = u64>) -> Vec<u64> {
     for own in bits_of_ms {
         bits += own;
         ms += 1;
-        while bits >= 12_000 {
-            bits -= 12_000;
+        while bits >= OPPORTUNITY {
+            bits -= OPPORTUNITY;
             times.push(ms);
         }
     }
     times.push(ms + 1);
     times
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A trace has 500,000 opportunities of 12,000 bits at most: 6 s at 1 Gbit/s.
+    #[test]
+    fn the_trace_of_a_fast_line_is_its_beginning() {
+        let window = Duration::from_millis(100);
+        let capacity = vec![100_000_000; 80];
+        let trace = trace(&capacity, window, 1538).unwrap();
+        assert!(trace.len() <= Trace::MAX, "{}", trace.len());
+        assert!((5_900..=6_001).contains(trace.last().unwrap()), "{:?}", trace.last());
+    }
 }

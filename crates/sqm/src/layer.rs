@@ -33,9 +33,9 @@ pub struct Known {
     pub layer: Layer,
 }
 
-/// The layer for a line of which nothing is known but that it has no cells. 44 bytes are those of Ethernet with a VLAN tag or
-/// PPPoE, preamble and gap: more than cable, fibre or VDSL2 add. Too many bytes cost little throughput of small packets; too few
-/// let the queue of the modem fill.
+/// The layer for a line of which nothing is known but that it has no cells. 44 bytes are more than cable (18) or VDSL2 (up to 34,
+/// and code words) add, and more than Ethernet with preamble and gap (38) and a VLAN tag (42). Ethernet with PPPoE adds 46, and 50
+/// with a VLAN tag. Too many bytes cost little throughput of small packets; too few let the queue of the modem fill.
 pub const SAFE: Layer = Layer::plain(44, 84);
 
 /// Bytes of cells that one packet of a measured size can have at most, as overhead.

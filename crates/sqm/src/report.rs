@@ -11,6 +11,8 @@ use std::fmt::Write as _;
 
 /// Default name of the interface towards the line in OpenWrt's settings.
 pub const INTERFACE: &str = "wan";
+/// Rate above which many home routers cannot shape with CAKE: their processors are too slow.
+const FAST: BitRate = BitRate::from_mbps(300);
 /// Share of the contract below which a shaper wastes rate, in percent.
 const WASTE: u128 = 85;
 
@@ -111,16 +113,16 @@ impl Report {
     }
 
     fn headline(&self) -> String {
-        let longest = self
-            .verdicts
-            .iter()
+        let waiting = self.verdicts.iter().filter(|own| own.queue != Some(Queue::Policer));
+        let longest = waiting
+            .filter(|own| !own.is_shaped())
             .filter_map(|own| Some((own.added.server_p95?, own.direction)))
             .max();
         match self.answer() {
             Answer::Right => "Yes: under load, packets hardly wait. Something keeps the queues of your line short already: SQM, \
                               or a modem with AQM. Change nothing."
                 .to_owned(),
-            Answer::SetUp => match longest.filter(|(delay, _)| *delay > Duration::from_millis(20)) {
+            Answer::SetUp => match longest {
                 Some((delay, direction)) => format!(
                     "No: a full {} delays everything else by {} ms (95th percentile). Set up SQM with the rates below.",
                     word(direction),
@@ -130,6 +132,9 @@ impl Report {
                          moment instead."
                     .to_owned(),
             },
+            Answer::CannotTell if self.is_interrupted => "Can't tell yet: the measurement was interrupted. What was found until then is \
+                                                          below, and it may be incomplete."
+                .to_owned(),
             Answer::CannotTell if self.settings.is_some() => "Only partly known: one direction has no reliable result, because of what \
                                                               is said below."
                 .to_owned(),
@@ -178,7 +183,15 @@ impl Report {
         }
         text += "\nThe same with the commands of iproute2:\n\n";
         text += &settings.tc(interface);
-        text += "\nThen measure again: the delay must be small, and the rates those of the settings.\n";
+        text += "\nSwitch off software and hardware flow offloading in the firewall of the router: packets that it forwards bypass SQM.\n";
+        if [settings.down, settings.up].into_iter().flatten().max() > Some(FAST) {
+            let _ = writeln!(
+                text,
+                "Many home routers cannot shape more than {FAST} with CAKE. If the rates are then lower than those of the settings, the \
+                 processor of the router is the limit."
+            );
+        }
+        text += "Then measure again: the delay must be small, and the rates those of the settings.\n";
         text
     }
 
@@ -227,8 +240,8 @@ impl Reason {
             ),
             Reason::Busy => "No settings, because this computer was busy and the line was not full. Measure with a faster computer."
                 .to_owned(),
-            Reason::NotFull => "No settings, because nothing was full: TCP did not delay other packets. If the rate is that of your line, \
-                                you need no SQM. Otherwise the server or this computer was the limit."
+            Reason::NotFull => "No settings, because nothing shows that TCP filled the line. If the rate is that of your line, and packets \
+                                hardly wait, you need no SQM. Otherwise the server or this computer was the limit."
                 .to_owned(),
             Reason::IdleChanged(from, to) => format!(
                 "No settings, because the round trip without load changed from {} to {} ms. Another device probably used the line. \
@@ -319,7 +332,8 @@ fn adds(own: &Verdict) -> String {
             )
         }
         (None, _) => format!(
-            "The bytes that the line adds to each packet are not visible at this rate. {bytes} are safe: more than fibre, cable or VDSL2 add."
+            "The bytes that the line adds to each packet are not visible at this rate. {bytes} are safe for cable and VDSL2. Ethernet \
+             with PPPoE adds 46, and 50 with a VLAN tag."
         ),
     }
 }

@@ -1,9 +1,9 @@
 //! Rows of a run as samples of the phases of a stage.
 
-use crate::stage::{Load, Stage};
+use crate::stage::{Load, Phase, Stage};
 use netburn_record::Row;
 use netburn_units::{Duration, Instant};
-use netburn_workload::{Direction, Operation, Outcome, ProbeTarget};
+use netburn_workload::{Direction, Failure, Operation, Outcome, ProbeTarget};
 
 /// Time at the beginning of a transfer that is not used: TCP finds its rate.
 pub const SETTLING: Duration = Duration::from_secs(2);
@@ -21,9 +21,9 @@ pub struct Stream {
     pub size: u32,
     /// Start of the phase.
     pub start: Instant,
-    /// Length of the phase.
+    /// Length of the phase, or of its part that was played.
     pub length: Duration,
-    /// Number of packets that were due.
+    /// Number of packets that were due, without those in flight at the end of the measurement.
     pub sent: u64,
     /// Arrival and due time of each packet that arrived, in any order.
     pub arrivals: Vec<(Instant, Instant)>,
@@ -74,6 +74,8 @@ pub struct Collector {
     windows: Vec<Vec<u64>>,
     arrivals: Vec<Vec<(Instant, Instant)>>,
     sent: Vec<u64>,
+    /// Last due time of a packet.
+    last_due: Vec<Option<Instant>>,
 }
 
 impl Collector {
@@ -91,6 +93,7 @@ impl Collector {
             windows: windows.collect(),
             arrivals: vec![Vec::new(); count],
             sent: vec![0; count],
+            last_due: vec![None; count],
             stage: stage.clone(),
         }
     }
@@ -126,6 +129,10 @@ impl Collector {
         if !matches!(self.stage.phases[phase].load, Load::Packets { .. }) || operation.outcome == Outcome::NotStarted {
             return;
         }
+        self.last_due[phase] = self.last_due[phase].max(Some(operation.due));
+        if is_in_flight(operation.outcome) {
+            return;
+        }
         self.sent[phase] += 1;
         let arrivals = &mut self.arrivals[phase];
         if let (Outcome::Finished, Some(at)) = (operation.outcome, operation.finished)
@@ -147,6 +154,9 @@ impl Collector {
         });
         let Some(phase) = within else { return };
         let probes = &mut self.probes[phase];
+        if is_in_flight(operation.outcome) {
+            return;
+        }
         let Some(latency) = operation.latency() else {
             probes.unanswered += u64::from(target == ProbeTarget::Server);
             return;
@@ -184,7 +194,7 @@ impl Collector {
                     direction,
                     size: payload + self.headers,
                     start: Instant::ZERO + phase.start,
-                    length: phase.length,
+                    length: played(phase, self.last_due[number]),
                     sent: self.sent[number],
                     arrivals: std::mem::take(&mut self.arrivals[number]),
                 }),
@@ -203,6 +213,26 @@ impl Samples {
     }
 }
 
+/// True if the measurement ended before the fate of a packet was known. Such a packet is not lost.
+fn is_in_flight(outcome: Outcome) -> bool {
+    matches!(
+        outcome,
+        Outcome::Cut | Outcome::Unfinished | Outcome::Failed(Failure::Stopped)
+    )
+}
+
+/// Part of a phase of packets that was played, to the end of the interval of the last packet.
+fn played(phase: &Phase, last_due: Option<Instant>) -> Duration {
+    let begin = Instant::ZERO + phase.start;
+    match (phase.load, last_due.and_then(|due| due.checked_since(begin))) {
+        (Load::Packets { rate, .. }, Some(since)) => {
+            let interval = Duration::from_nanos(1_000_000_000 / rate.max(1));
+            phase.length.min(since + interval)
+        }
+        _ => phase.length,
+    }
+}
+
 /// A percentile of samples: the smallest that this share is not above; `None` without samples.
 #[must_use]
 pub fn percentile(samples: &[Duration], percent: usize) -> Option<Duration> {
@@ -210,4 +240,48 @@ pub fn percentile(samples: &[Duration], percent: usize) -> Option<Duration> {
     sorted.sort_unstable();
     let rank = (sorted.len() * percent.min(100)).div_ceil(100).max(1);
     sorted.get(rank - 1).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netburn_record::row::OperationRow;
+
+    /// Of ten packets per second in a phase of 3 s that ended after 2 s, one was lost, and three were in flight.
+    #[test]
+    fn packets_in_flight_at_the_end_are_not_lost() {
+        let mut stage = Stage::default();
+        let load = Load::Packets {
+            direction: Direction::Up,
+            payload: 1000,
+            rate: 10,
+        };
+        stage.add(load, Duration::from_secs(3), Duration::ZERO);
+        let mut collector = Collector::new(&stage, 28);
+        for number in 0..20 {
+            let due = Instant::ZERO + Duration::from_millis(number * 100);
+            let outcome = match number {
+                5 => Outcome::TimedOut,
+                17 => Outcome::Unfinished,
+                18 => Outcome::Cut,
+                19 => Outcome::Failed(Failure::Stopped),
+                _ => Outcome::Finished,
+            };
+            collector.put(&Row::Operation(OperationRow {
+                station: 0,
+                workload: 0,
+                operation: Operation {
+                    sequence: number,
+                    due,
+                    finished: (outcome == Outcome::Finished).then_some(due + Duration::from_millis(20)),
+                    outcome,
+                    ..Operation::default()
+                },
+            }));
+        }
+        let samples = collector.finish();
+        let stream = &samples.streams[0];
+        assert_eq!((stream.sent, stream.arrivals.len()), (17, 16));
+        assert_eq!(stream.length, Duration::from_secs(2));
+    }
 }

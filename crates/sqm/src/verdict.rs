@@ -1,6 +1,6 @@
 //! Verdict on one direction: where packets wait, the rate at which the queue moves, and what to set.
 
-use crate::capacity::shaped_rate;
+use crate::capacity::{LIMIT, shaped_rate};
 use crate::fit::{Fitted, NoFit, fit, rate_with};
 use crate::layer::{Cells, Layer, SAFE};
 use crate::measure::{VARYING, VARYING_SERVICE, goodput, largest, transfer};
@@ -16,6 +16,10 @@ const SHORT: Duration = Duration::from_millis(10);
 const PACKETS_BEFORE: u64 = 3;
 /// Difference of the rates by TCP and by datagrams above which something else used the line. Short queues cost TCP less.
 const RATES_DIFFER: f64 = 0.25;
+/// Share of the rate by datagrams that TCP reaches at least if it filled a short queue.
+const FULL: f64 = 0.9;
+/// Share of probes without an answer up to which a short queue counts as known.
+const FEW_UNANSWERED: f64 = 0.05;
 /// Share of the line's rate for a shaper before the line.
 const UP_SHARE: u64 = 98;
 /// Share for a shaper behind the line, which the queue of the provider reaches first.
@@ -36,13 +40,14 @@ const SEGMENT_BITS: u64 = 1448 * 8;
 pub enum Queue {
     /// In a long queue between the router and the provider: the modem, the provider's end, or a router without SQM.
     Line,
-    /// In a short queue: a shaper with a good queue (SQM), or a modem with AQM.
+    /// In a short queue, although TCP fills it: a shaper with a good queue (SQM), or a modem with AQM. The sender of TCP must be
+    /// one that fills queues, such as Cubic (RFC 9438). BBR keeps a long queue short by itself.
     Managed,
     /// Nowhere: what exceeds the rate is dropped.
     Policer,
     /// In the Wi-Fi or the cable before the router.
     Near,
-    /// The delay does not grow, and nothing shows why the rate is not higher.
+    /// The delay does not grow steadily, and nothing shows that TCP filled the line.
     Unseen,
 }
 
@@ -57,7 +62,7 @@ pub enum Reason {
     Near(Duration),
     /// This computer was busy, and the line was not full.
     Busy,
-    /// The delay did not grow, and no packets were lost.
+    /// Nothing shows that TCP filled the line.
     NotFull,
     /// The round trip without load changed during the measurement: from, to.
     IdleChanged(Duration, Duration),
@@ -113,6 +118,8 @@ pub struct Verdict {
     pub reasons: Vec<Reason>,
     /// Services of the direction, or one by TCP.
     services: Vec<Service>,
+    /// True if the services are those of datagrams.
+    is_by_datagrams: bool,
 }
 
 /// State of this computer during the measurement.
@@ -157,6 +164,7 @@ impl Verdict {
             shaper: None,
             reasons: Vec::new(),
             services: Vec::new(),
+            is_by_datagrams: false,
         };
         let Some(transfer) = transfer(samples, direction) else {
             own.reasons.push(Reason::NotMeasured);
@@ -167,29 +175,31 @@ impl Verdict {
             return own;
         };
         own.goodput = Some(rate);
-        let idle = samples.idle.first().cloned().unwrap_or_default();
-        own.added = Added::new(&idle, &transfer.probes);
+        own.added = Added::new(&quietest(samples), &transfer.probes);
         let streams = samples.streams.iter().filter(|stream| stream.direction == direction);
         let services: Vec<Service> = streams
             .filter_map(Service::from_stream)
             .filter(|own| own.is_saturated)
             .collect();
-        let stream = largest(samples, direction).filter(|own| own.is_saturated);
-        own.queue = Some(own.place(rate, stream.as_ref()));
+        // Datagrams that are slower than TCP on a line that varies did not fill it: their rate is limited.
+        let fills = |stream: &Service| spread <= VARYING || own.ratio(rate, stream) <= 1.0 + RATES_DIFFER;
+        let stream = largest(samples, direction).filter(|stream| stream.is_saturated && fills(stream));
+        own.queue = Some(own.place(rate, stream.as_ref(), &transfer.probes));
+        own.is_by_datagrams = stream.is_some();
         own.services = if stream.is_some() {
             services
         } else {
             vec![by_tcp(rate, spread)]
         };
         own.varies = stream.map_or(spread > VARYING, |own| own.spread > VARYING_SERVICE);
-        own.fit(stream.is_some());
+        own.fit();
         own.check(samples, stream.as_ref(), health);
         own.set_rates(samples);
         own
     }
 
     /// Where packets wait.
-    fn place(&self, goodput: BitRate, stream: Option<&Service>) -> Queue {
+    fn place(&self, goodput: BitRate, stream: Option<&Service>, probes: &Probes) -> Queue {
         let packet = Duration::from_nanos(SEGMENT_BITS * 1_000_000_000 / goodput.as_bps().max(1));
         let short = SHORT + packet * PACKETS_BEFORE;
         let server = self.added.server.unwrap_or_default();
@@ -201,14 +211,42 @@ impl Verdict {
         }
         match stream {
             Some(own) if own.is_policed => Queue::Policer,
-            Some(_) => Queue::Managed,
-            None => Queue::Unseen,
+            Some(own) if self.is_managed(goodput, own, probes, packet) => Queue::Managed,
+            _ => Queue::Unseen,
         }
     }
 
-    /// Finds the layer from the services. `by_datagrams` is false if there is only the one of TCP.
-    fn fit(&mut self, by_datagrams: bool) {
-        if self.varies || !by_datagrams || self.services.len() < 2 {
+    /// True if TCP filled the queue, and probes passed it quickly nevertheless. Without both, a short delay says nothing.
+    fn is_managed(&self, goodput: BitRate, stream: &Service, probes: &Probes, packet: Duration) -> bool {
+        let all = probes.server.len() as f64 + probes.unanswered as f64;
+        let is_bounded = self
+            .added
+            .server_p95
+            .is_some_and(|p95| p95 <= LIMIT + packet * PACKETS_BEFORE);
+        is_bounded && probes.unanswered as f64 <= all * FEW_UNANSWERED && self.ratio(goodput, stream) >= FULL
+    }
+
+    /// Rates by TCP and by datagrams in bit/s, both in packets of the same length, so that the framing has no effect.
+    fn rates(&self, goodput: BitRate, stream: &Service) -> (u64, u64) {
+        let with = |rate: u64, content: u32, packet: u32| {
+            let bits = u128::from(rate) * u128::from(self.layer.bytes(packet)) / u128::from(content.max(1));
+            u64::try_from(bits).unwrap_or(u64::MAX)
+        };
+        (
+            with(goodput.as_bps(), 1448, 1500),
+            with(stream.ip_rate(), stream.size, stream.size),
+        )
+    }
+
+    /// Rate by TCP as a share of that by datagrams.
+    fn ratio(&self, goodput: BitRate, stream: &Service) -> f64 {
+        let (tcp, datagrams) = self.rates(goodput, stream);
+        tcp as f64 / datagrams.max(1) as f64
+    }
+
+    /// Finds the layer from the services.
+    fn fit(&mut self) {
+        if self.varies || !self.is_by_datagrams || self.services.len() < 2 {
             return;
         }
         match fit(&self.services) {
@@ -245,22 +283,20 @@ impl Verdict {
             .filter_map(|own| percentile(&own.server, 50))
             .collect();
         if let (Some(first), Some(last)) = (medians.first(), medians.last())
-            && last.saturating_sub(*first) > SHORT.max(*first / 3)
+            && first.saturating_sub(*last).max(last.saturating_sub(*first)) > SHORT.max(*first.min(last) / 3)
         {
             self.reasons.push(Reason::IdleChanged(*first, *last));
         }
-        if let (Some(stream), Some(goodput), Some(Queue::Line | Queue::Managed)) = (stream, self.goodput, self.queue)
-            && !self.varies
-        {
-            // Both in packets of the same length, so that the framing has no effect.
-            let with = |rate: u64, content: u32, packet: u32| {
-                let bits = u128::from(rate) * u128::from(self.layer.bytes(packet)) / u128::from(content.max(1));
-                u64::try_from(bits).unwrap_or(u64::MAX)
+        if let (Some(stream), Some(goodput)) = (stream, self.goodput) {
+            let ratio = self.ratio(goodput, stream);
+            let differ = match self.queue {
+                Some(Queue::Line | Queue::Managed) => !self.varies && (ratio - 1.0).abs() > RATES_DIFFER,
+                // TCP reaches less than the rate of a policer, but not more. Then the loss has another cause.
+                Some(Queue::Policer) => ratio - 1.0 > RATES_DIFFER,
+                Some(Queue::Near | Queue::Unseen) | None => false,
             };
-            let tcp = with(goodput.as_bps(), 1448, 1500);
-            let datagrams = with(stream.ip_rate(), stream.size, stream.size);
-            let ratio = tcp as f64 / datagrams.max(1) as f64;
-            if (ratio - 1.0).abs() > RATES_DIFFER {
+            if differ {
+                let (tcp, datagrams) = self.rates(goodput, stream);
                 self.reasons.push(Reason::RatesDiffer(tcp, datagrams));
             }
         }
@@ -324,7 +360,8 @@ impl Verdict {
     fn for_varying(&self, samples: &Samples) -> Option<BitRate> {
         let mut own = samples.streams.iter().filter(|own| own.direction == self.direction);
         let size = own.clone().map(|own| own.size).max();
-        let stream = own.rfind(|own| Some(own.size) == size);
+        let is_full = |own: &Stream| Service::from_stream(own).is_some_and(|own| own.is_saturated);
+        let stream = own.rfind(|own| self.is_by_datagrams && Some(own.size) == size && is_full(own));
         let transfer = transfer(samples, self.direction);
         let segment = u64::from(self.layer.bytes(1500));
         let by_tcp = || {
@@ -332,7 +369,7 @@ impl Verdict {
             windows.map(|bytes| bytes.saturating_mul(8 * segment) / 1448).collect()
         };
         let capacity: Vec<u64> = stream.map_or_else(by_tcp, |own| capacity_of(own, self.layer));
-        let idle = samples.idle.first().and_then(|own| percentile(&own.server, 50));
+        let idle = percentile(&quietest(samples).server, 50);
         let rate = shaped_rate(
             &capacity,
             WINDOW,
@@ -379,6 +416,13 @@ impl Added {
             server_p95: added(&idle.server, &loaded.server, 95),
         }
     }
+}
+
+/// The idle phase with the shortest round trip to the server. In the others, another device perhaps used the line.
+fn quietest(samples: &Samples) -> Probes {
+    let answered = samples.idle.iter().filter(|own| !own.server.is_empty());
+    let least = answered.min_by_key(|own| percentile(&own.server, 50));
+    least.or(samples.idle.first()).cloned().unwrap_or_default()
 }
 
 /// Service of full packets by the goodput of TCP.

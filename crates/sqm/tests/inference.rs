@@ -168,11 +168,17 @@ fn a_slow_link_to_the_router_gives_no_settings() {
 
 #[test]
 fn a_changed_round_trip_without_load_gives_no_settings() {
-    let mut samples = samples();
-    samples.idle[1] = probes(1, 50, 60);
-    let report = report(samples, 0.2);
-    assert_eq!(reasons(&report), ["idle-changed", "idle-changed"]);
-    assert_eq!(report.settings, None);
+    for number in [0, 1] {
+        for mut samples in [samples(), managed()] {
+            let added = samples.transfers[0].probes.server[0] - Duration::from_millis(20);
+            samples.idle[number] = probes(1, 50, 60);
+            let report = report(samples, 0.2);
+            assert_eq!(reasons(&report), ["idle-changed", "idle-changed"]);
+            assert_eq!((report.answer(), report.settings), (Answer::CannotTell, None));
+            // The quiet phase is the base.
+            assert_eq!(report.verdicts[0].added.server, Some(added));
+        }
+    }
 }
 
 /// TCP has 5 of 10 Mbit/s: another device had the rest.
@@ -197,6 +203,126 @@ fn a_line_that_was_never_full_gives_no_settings() {
     }
 }
 
+/// A stream of `rate` datagrams per second for `seconds` that arrive after 10 ms, without a queue. Every `lost`-th one is lost.
+fn limited(direction: Direction, rate: u64, seconds: u64, lost: u64) -> Stream {
+    let sent = rate * seconds;
+    let at = |nanos: u64| Instant::ZERO + Duration::from_nanos(nanos);
+    let interval = 1_000_000_000 / rate;
+    let arrived = (0..sent).filter(|k| k % lost != lost - 1);
+    Stream {
+        direction,
+        size: 1428,
+        start: Instant::ZERO,
+        length: Duration::from_secs(seconds),
+        sent,
+        arrivals: arrived
+            .map(|k| (at(k * interval + 10_000_000), at(k * interval)))
+            .collect(),
+    }
+}
+
+/// Samples with other streams, in which TCP has these rates in bit/s of successive seconds, and probes have the added delay in ms.
+fn with_streams(stream: &dyn Fn(Direction) -> Stream, rates: [u64; 7], added: u64) -> Samples {
+    let mut samples = samples();
+    samples.streams = [Direction::Down, Direction::Up].map(stream).to_vec();
+    for transfer in &mut samples.transfers {
+        transfer.windows = rates.iter().flat_map(|rate| vec![rate / 80; 10]).collect();
+        transfer.probes = probes(1, 10 + added, 20 + added);
+    }
+    samples
+}
+
+/// TCP has 900 Mbit/s, and the datagrams 113 Mbit/s, of which a thirtieth is lost: no policer loses them.
+#[test]
+fn lost_datagrams_that_are_slower_than_tcp_are_no_policer() {
+    let slow = |direction| limited(direction, 9_900, 3, 30);
+    let report = report(with_streams(&slow, [900_000_000; 7], 3), 0.2);
+    assert_eq!(reasons(&report), ["rates-differ", "rates-differ"]);
+    assert_eq!(report.settings, None);
+}
+
+/// TCP has 20 to 40 Mbit/s, and the datagrams 11.3 Mbit/s with or without loss. The rate is that of TCP.
+#[test]
+fn a_line_that_varies_is_not_limited_to_the_rate_of_datagrams() {
+    for lost in [30, u64::MAX] {
+        let slow = |direction| limited(direction, 990, 20, lost);
+        let rates = [200, 400, 300, 250, 350, 200, 400].map(|rate: u64| rate * 100_000);
+        let mut samples = with_streams(&slow, rates, 100);
+        // One direction is enough.
+        samples.transfers.truncate(1);
+        let report = report(samples, 0.2);
+        let down = &report.verdicts[0];
+        assert!(down.varies && down.reasons.is_empty(), "{down:?}");
+        let rate = down.shaper.unwrap().as_bps();
+        assert!((15_000_000..40_000_000).contains(&rate), "{rate}");
+    }
+}
+
+/// Samples of a line of 10 Mbit/s in each direction with a short queue.
+fn managed() -> Samples {
+    let mut samples = samples();
+    for transfer in &mut samples.transfers {
+        transfer.probes = probes(1, 15, 25);
+    }
+    samples
+}
+
+/// A short delay is good only if TCP filled the line, and no probes were late or lost.
+#[test]
+fn a_short_queue_needs_evidence() {
+    assert_eq!(report(managed(), 0.2).answer(), Answer::Right);
+    let disturbances: [fn(&mut Transfer); 4] = [
+        |own| own.windows = vec![10_000_000 / 80 * 80 / 100; 70],
+        |own| own.probes.server[36..].fill(Duration::from_millis(300)),
+        |own| own.probes.unanswered = 10,
+        |own| own.probes.server.clear(),
+    ];
+    for (number, disturb) in disturbances.into_iter().enumerate() {
+        let mut samples = managed();
+        samples.transfers.iter_mut().for_each(disturb);
+        let report = report(samples, 0.2);
+        assert_eq!(reasons(&report), ["not-full", "not-full"], "{number}");
+        assert_eq!(report.answer(), Answer::CannotTell, "{number}");
+    }
+}
+
+/// The advice names the provider only for a policer, and a delay only for a queue.
+#[test]
+fn the_advice_names_what_was_found() {
+    let mut short = samples();
+    let mut policed = with_streams(&|direction| limited(direction, 9_900, 3, 30), [105_000_000; 7], 2);
+    for transfer in &mut short.transfers {
+        transfer.probes = probes(1, 26, 36);
+    }
+    for transfer in &mut policed.transfers {
+        transfer.probes.server[36..].fill(Duration::from_millis(50));
+    }
+    for (samples, queue, advice) in [
+        (short, Queue::Line, "No: a full upload delays everything else by 16 ms"),
+        (policed, Queue::Policer, "No: your provider drops"),
+    ] {
+        let report = report(samples, 0.2);
+        assert_eq!(report.verdicts[0].queue, Some(queue));
+        assert_eq!(report.answer(), Answer::SetUp);
+        assert!(report.text().starts_with(advice), "{}", report.text());
+    }
+}
+
+/// Routers with offloading bypass SQM, and many are too slow for fast lines.
+#[test]
+fn the_settings_name_the_limits_of_routers() {
+    let limit = "Many home routers cannot shape more than 300 Mbit/s";
+    let slow = report(samples(), 0.2).text();
+    assert!(slow.contains("flow offloading") && !slow.contains(limit), "{slow}");
+    let mut samples = samples();
+    samples.streams.clear();
+    for transfer in &mut samples.transfers {
+        transfer.windows = vec![400_000_000 / 80; 70];
+    }
+    let fast = report(samples, 0.2).text();
+    assert!(fast.contains("flow offloading") && fast.contains(limit), "{fast}");
+}
+
 /// An interrupted measurement has the results of what was measured.
 #[test]
 fn an_interrupted_measurement_shows_what_was_found() {
@@ -209,6 +335,7 @@ fn an_interrupted_measurement_shows_what_was_found() {
     };
     let report = Report::new(&measured, Context::default());
     assert_eq!(report.answer(), Answer::CannotTell);
+    assert!(report.text().contains("the measurement was interrupted"));
     assert_eq!(reasons(&report), ["not-measured"]);
     assert_eq!(report.verdicts[0].queue, Some(Queue::Line));
     let nothing = Report::new(&Measured::default(), Context::default());
