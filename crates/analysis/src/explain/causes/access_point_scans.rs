@@ -22,7 +22,7 @@ pub(super) const FAMILY: Family = Family {
 
 /// Condition under which the rule names its cause.
 fn criterion() -> String {
-    "Gaps as for `scans` in which several arrivals waited, and which another station on the same radio has at the same times. No \
+    "Gaps as for `scans` in which several arrivals waited or one was lost, and which another station on the same radio has at the same times. No \
      cause above affects the stations."
         .to_owned()
 }

@@ -23,7 +23,7 @@ pub(super) const FAMILY: Family = Family {
 fn criterion() -> String {
     format!(
         "Nothing arrived at a station in {MIN_ABSENCES} intervals or more, after which its probes or packets arrived together. \
-         These intervals return with a period. Or there were two or more of at least {}, which another station did not have. They contain {} or more of its late operations and stalls. No cause above affects the station, or several arrivals waited in most \
+         These intervals return with a period. Or there were two or more of at least {}, which another station did not have. They contain {} or more of its late operations and stalls. No cause above affects the station, or several arrivals waited or one was lost in most \
          of the intervals. Another station on \
          the same radio did not have them, or had no packets then.",
         span(LONG as f64 / 1e6),

@@ -71,8 +71,8 @@ pub(in crate::explain) struct Interruptions {
     pub(in crate::explain) late: usize,
     pub(in crate::explain) of: usize,
     pub(in crate::explain) sharing: Sharing,
-    /// True if most absences were so long that several arrivals waited, which then came together. A single late arrival can
-    /// also be that of a burst in a queue.
+    /// True if most absences were so long that several arrivals waited, which then came together, or if arrivals were lost in
+    /// them. A single late arrival can also be that of a burst in a queue.
     pub(in crate::explain) is_certain: bool,
 }
 
@@ -121,7 +121,8 @@ impl RunFacts<'_> {
         let is_known = rhythm.period.is_some() || sharing == Sharing::Own || self.has_near(station);
         (late > 0 && is_known && late as f64 >= EXPLAINED * of as f64).then(|| Interruptions {
             sharing,
-            is_certain: rhythm.length >= 2 * interval_of(&seen.arrivals),
+            is_certain: rhythm.length >= 2 * interval_of(&seen.arrivals)
+                || mostly_lost(&rhythm.absences, &seen.arrivals),
             rhythm,
             late,
             of,
@@ -211,6 +212,21 @@ fn is_within(absences: &[Absence], (from, to): (i64, i64)) -> bool {
         .map(|absence| absence.end.min(to) - absence.begin.max(from))
         .sum();
     touches && absent as f64 >= PART * (to - from) as f64
+}
+
+/// Returns true if an arrival was lost in half of the absences or more.
+fn mostly_lost(absences: &[Absence], arrivals: &[Arrival]) -> bool {
+    let mut lost: Vec<i64> = arrivals
+        .iter()
+        .filter(|one| one.end.is_none())
+        .map(|one| one.due)
+        .collect();
+    lost.sort_unstable();
+    let has_lost = |absence: &&Absence| {
+        let next = lost.partition_point(|due| *due < absence.begin);
+        lost.get(next).is_some_and(|due| *due < absence.end)
+    };
+    absences.iter().filter(has_lost).count() * 2 >= absences.len()
 }
 
 /// From when to when arrivals were late, in ns. Lost ones have no length.
