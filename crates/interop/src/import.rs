@@ -3,6 +3,7 @@
 //! A program is a file or folder of this module, and a line in [`TOOLS`]. [`flent`](mod@flent) and
 //! [`iperf3`] have errors of their own; the others have [`FileError`].
 
+mod bounded;
 mod common;
 mod crusader;
 mod file_error;

@@ -4,6 +4,9 @@
 
 use netburn_interop::import::{FileError, ImportError, Imported, read, record};
 use netburn_record::row::Row;
+use netburn_units::{ByteSize, Duration};
+use netburn_workload::config::{Grid, KindSettings};
+use netburn_workload::kinds::Probe;
 use netburn_workload::{Operation, Outcome};
 use std::path::Path;
 
@@ -172,6 +175,54 @@ fn an_output_without_its_end_has_the_packets_up_to_its_last_line() {
         left_out.last().unwrap().contains("the summary counts 20 answers"),
         "{left_out:?}"
     );
+}
+
+/// Packets 1 and 3 to 5 were sent at 0 s, 2 s, 12 s and 13 s: packet 2 is between its neighbours, and packet 6 after the
+/// last one. The typical interval is 3.25 s.
+#[test]
+fn a_lost_packet_is_between_its_neighbours() {
+    let line = |second: u32, number: u32| {
+        format!("[17960939{second:02}.010000] 64 bytes from 192.0.2.1: icmp_seq={number} ttl=64 time=10.0 ms\n")
+    };
+    let text = format!(
+        "PING a (192.0.2.1) 56(84) bytes of data.\n{}{}{}{}\n6 packets transmitted, 4 received, 33% packet loss\n",
+        line(0, 1),
+        line(2, 3),
+        line(12, 4),
+        line(13, 5)
+    );
+    let mut due: Vec<f64> = operations(&imported(&text))
+        .iter()
+        .map(|operation| operation.due.as_nanos() as f64 / 1e9)
+        .collect();
+    due.sort_by(f64::total_cmp);
+    assert_eq!(due, [0.0, 1.0, 2.0, 12.0, 13.0, 16.25]);
+}
+
+/// The size is that of the header, also with the interface of `-I`, or the name of an IPv6 address.
+#[test]
+fn the_size_of_packets_is_in_the_header() {
+    let reply = "64 bytes from x: icmp_seq=1 ttl=64 time=1.00 ms\n";
+    for (header, size) in [
+        ("PING a (192.0.2.1) 1000(1028) bytes of data.", 1000),
+        (
+            "PING a (192.0.2.1) from 192.0.2.9 eth0: 1000(1028) bytes of data.",
+            1000,
+        ),
+        ("PING a(b (2001:db8::1)) 1000 data bytes", 1000),
+        ("PING a(b (2001:db8::1)) from 2001:db8::9 eth0: 1000 data bytes", 1000),
+        ("PING a (192.0.2.1): 1000 data bytes", 1000),
+        ("PING6(1048=40+8+1000 bytes) 2001:db8::9 --> 2001:db8::1", 1000),
+    ] {
+        let imported = imported(&format!("{header}\n{reply}"));
+        let config = &imported.header.plan.stations[0].workloads[0].config;
+        let expected = KindSettings::Probe(Probe {
+            size: ByteSize::from_bytes(size),
+            grid: Grid::regular(Duration::from_secs(1)),
+            ..Probe::default()
+        });
+        assert_eq!(config.settings, expected, "{header}");
+    }
 }
 
 /// Numbers have 16 bits, so that 0 follows 65535.

@@ -152,7 +152,7 @@ fn network_quality_has_its_rates_and_latencies() {
     }
     assert_eq!(
         medians(&run)[2..],
-        [("foreign".to_owned(), 40.0), ("self".to_owned(), 29.0)]
+        [("foreign-request".to_owned(), 40.0), ("self".to_owned(), 29.0)]
     );
     assert_eq!(station.idle_latency_ms, Some(14.0));
     let source = run.header().source.as_ref().unwrap();
@@ -164,6 +164,57 @@ fn network_quality_has_its_rates_and_latencies() {
         "{source:?}"
     );
     assert_eq!(run.header().host.os, "macOS 27.2 (Build 26B5101f)");
+}
+
+/// With `-s`, the upload follows the download. The test has 21.5 s, of which the download has 8 s, or half in whole tenths.
+#[test]
+fn sequential_loads_follow_each_other() {
+    let sequential = |length: Option<f64>| {
+        let mut document = document();
+        let values = vec![document["lud_foreign_h2_req_resp"].take().as_array().unwrap().clone(); 7].concat();
+        for key in [
+            "lud_foreign_dl_h2_req_resp",
+            "lud_foreign_ul_h2_req_resp",
+            "lud_self_dl_h2",
+            "lud_self_ul_h2",
+        ] {
+            document[key] = json!(values);
+        }
+        document["lud_foreign_h2_req_resp"] = json!([]);
+        document["dl_phase_duration"] = json!(length);
+        run(document.to_string().as_bytes(), "nq.json")
+    };
+    for (length, split) in [(Some(8.0), 8.0), (None, 10.8)] {
+        let (_folder, run) = sequential(length);
+        let plan = &run.header().plan;
+        assert_eq!(plan.duration.as_millis_f64(), 21_500.0);
+        for workload in &plan.stations[0].workloads {
+            let (activity, name) = (workload.config.activity, workload.name.as_str());
+            let window = [activity.start, activity.stop.unwrap_or(plan.duration)].map(|at| at.as_millis_f64() / 1e3);
+            let expected = match name {
+                "download" | "foreign-request-down" | "self-down" => [0.0, split],
+                "upload" | "foreign-request-up" | "self-up" => [split, 21.5],
+                _ => [0.0, 21.5],
+            };
+            assert_eq!(window, expected, "{name}");
+        }
+        for (name, rate) in [("download", 361.439456), ("upload", 319.803552)] {
+            let workloads = &run.summary().stations[0].workloads;
+            let workload = workloads.iter().find(|workload| workload.name == name).unwrap();
+            assert!(
+                (workload.throughput_mbps - rate).abs() < 1e-3,
+                "{name}: {}",
+                workload.throughput_mbps
+            );
+        }
+        let medians = medians(&run);
+        for name in ["foreign-request-down", "foreign-request-up", "self-down", "self-up"] {
+            assert!(medians.contains(&(name.to_owned(), 40.0)), "{medians:?}");
+        }
+        let left_out = &run.header().source.as_ref().unwrap().left_out;
+        let has_note = left_out.iter().any(|what| what.starts_with("the end of the download"));
+        assert_eq!(has_note, length.is_none(), "{left_out:?}");
+    }
 }
 
 #[test]
@@ -189,6 +240,8 @@ fn invalid_values_of_network_quality_are_named() {
         changed("dl_throughput", json!("fast")),
         (_, FileError::Format(_))
     ));
+    let long = changed("lud_self_h2_req_resp", json!(vec![1; 100_001]));
+    assert!(long.1.to_string().contains("more than 100000 values"), "{long:?}");
     let failed =
         json!({"end_date": "2024-07-25 20:40:27.073", "error_code": -1009, "error_domain": "NSURLErrorDomain"});
     let (_, failed) = error(failed.to_string().as_bytes(), "nq.json");

@@ -157,7 +157,7 @@ fn requests(
     }
     for (name, requests) in by_name.iter_mut().take(MAX_TYPES) {
         requests.sort_by(|one, other| one.0.total_cmp(&other.0));
-        probes.requests(Some(name), requests);
+        probes.requests(Some(name), requests, None);
     }
     let names: Vec<&str> = by_name.keys().copied().collect();
     Ok(format!("probes {}", names.join(", ")))
@@ -191,7 +191,7 @@ fn load(probes: &mut Probes, rows: &[Line<'_>], rate: usize, file: &str) -> Resu
         before = at;
     }
     if !parts.is_empty() {
-        probes.load(down, &parts);
+        probes.load(down, &parts, None);
     }
     Ok(if down { "throughput down" } else { "throughput up" }.to_owned())
 }

@@ -7,6 +7,7 @@ use netburn_record::header::{Host, Source};
 use netburn_record::row::{BASELINE, OperationRow, Row};
 use netburn_scenario::{Plan, Station, StationWorkload};
 use netburn_units::{Duration, Instant};
+use netburn_workload::config::{Activity, MIN_WINDOW};
 use netburn_workload::{Config, Outcome};
 
 /// Longest response in seconds.
@@ -15,6 +16,25 @@ pub(super) const MAX_RESPONSE: f64 = 600.0;
 pub(super) const MAX_SECONDS: f64 = 86_400.0;
 /// Highest rate in bytes per second: a terabit per second.
 pub(super) const MAX_RATE: f64 = 1.25e11;
+
+/// Time in which a workload runs, in seconds of the run.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Part {
+    pub(super) from: f64,
+    pub(super) to: f64,
+}
+
+impl Part {
+    fn activity(self) -> Activity {
+        let start = Duration::from_millis((self.from * 1e3) as u64);
+        let stop = Duration::from_millis((self.to * 1e3).ceil() as u64);
+        Activity {
+            start,
+            stop: Some(stop.max(start + MIN_WINDOW)),
+            repeat: None,
+        }
+    }
+}
 
 /// Workloads and rows of the station.
 #[derive(Debug, Default)]
@@ -26,8 +46,9 @@ pub(super) struct Probes {
 }
 
 impl Probes {
-    /// Adds requests as a workload: start and length of each, in seconds. Those of `None` are idle latency.
-    pub(super) fn requests(&mut self, name: Option<&str>, requests: &[(f64, f64)]) {
+    /// Adds requests as a workload: start and length of each, in seconds. Those of no `name` are idle latency. The workload
+    /// runs during `part`; `None` for the whole run.
+    pub(super) fn requests(&mut self, name: Option<&str>, requests: &[(f64, f64)], part: Option<Part>) {
         let workload = match name {
             None => {
                 let earliest = requests.iter().map(|(start, _)| *start).fold(0.0, f64::min);
@@ -37,6 +58,7 @@ impl Probes {
             Some(name) => {
                 let config = Config {
                     goals: Vec::new(),
+                    activity: part.map(Part::activity).unwrap_or_default(),
                     ..Config::browsing()
                 };
                 self.workloads.push(StationWorkload::new(name, config));
@@ -56,7 +78,8 @@ impl Probes {
     }
 
     /// Adds a load as a workload. Each element has two times in seconds, and the bytes that moved between them.
-    pub(super) fn load(&mut self, down: bool, parts: &[(f64, f64, f64)]) {
+    /// The workload runs during `part`; `None` for the whole run.
+    pub(super) fn load(&mut self, down: bool, parts: &[(f64, f64, f64)], part: Option<Part>) {
         let mut transfer = Transfer::default();
         for (from, to, bytes) in parts {
             transfer.add(*from, *to, *bytes);
@@ -67,6 +90,10 @@ impl Probes {
             ("upload", Config::upload())
         };
         self.rows.extend(transfer.rows(0, self.workloads.len() as u16, down));
+        let config = Config {
+            activity: part.map(Part::activity).unwrap_or_default(),
+            ..config
+        };
         self.workloads.push(StationWorkload::new(name, config));
     }
 

@@ -4,8 +4,9 @@
 //! server's processing time. If both ends stamped packets with their wall clocks, the operations have the one-way delays, too.
 //! A packet that irtt reports as lost in either direction is lost.
 
+use super::bounded::Bounded;
 use super::file_error::FileError;
-use super::round_trips::{Answer, MAX_ROUND_TRIP, MAX_ROUND_TRIPS, MAX_RUN, RoundTrip, Session};
+use super::round_trips::{Answer, MAX_ROUND_TRIP, MAX_RUN, RoundTrip, Session};
 use super::tool::{Content, Tool};
 use super::{ImportError, Imported};
 use netburn_record::header::{Host, Source};
@@ -23,6 +24,8 @@ pub(super) const TOOL: Tool = Tool {
 
 /// The version of the format that is read.
 const JSON_FORMAT: u64 = 1;
+/// Most packets: irtt writes about 500 B for each, and a file has at most 1 GiB.
+const MAX_PACKETS: usize = 2_000_000;
 /// Most extreme one-way delay in ns: clocks that differ by 100 years.
 const MAX_ONE_WAY: i64 = 100 * 365 * 86_400 * 1_000_000_000;
 
@@ -37,7 +40,7 @@ struct Document {
     stats: Stats,
     /// `null` if no packet was sent.
     #[serde(default)]
-    round_trips: Option<Vec<Packet>>,
+    round_trips: Option<Bounded<Packet, MAX_PACKETS>>,
 }
 
 #[derive(Deserialize)]
@@ -79,7 +82,7 @@ struct Stats {
 struct Packet {
     seqno: u64,
     /// `false`, `true`, `true_up` or `true_down`.
-    lost: String,
+    lost: Box<str>,
     #[serde(default)]
     timestamps: Timestamps,
     #[serde(default)]
@@ -123,13 +126,7 @@ fn read(content: &Content<'_>, file: &str) -> Result<Imported, FileError> {
             expected: "1",
         });
     }
-    let packets = document.round_trips.as_deref().unwrap_or_default();
-    if packets.len() > MAX_ROUND_TRIPS {
-        return Err(FileError::TooMany {
-            what: "round trips",
-            most: MAX_ROUND_TRIPS,
-        });
-    }
+    let packets = document.round_trips.as_ref().map_or(&[][..], |list| &list.0);
     let params = &document.config.params;
     let interval = params.interval.unwrap_or(1_000_000_000);
     let mut times = Times::new(packets.first(), interval);
@@ -138,7 +135,7 @@ fn read(content: &Content<'_>, file: &str) -> Result<Imported, FileError> {
     for (place, packet) in packets.iter().enumerate() {
         let sent = times.sent(place, packet)?;
         round_trips.push(round_trip(place, packet, sent)?);
-        match packet.lost.as_str() {
+        match &*packet.lost {
             "true" => lost[0] += 1,
             "true_up" => lost[1] += 1,
             "true_down" => lost[2] += 1,
@@ -235,7 +232,7 @@ impl Times {
 }
 
 fn round_trip(place: usize, packet: &Packet, sent: i64) -> Result<RoundTrip, FileError> {
-    let lost = match packet.lost.as_str() {
+    let lost = match &*packet.lost {
         "false" => false,
         "true" | "true_up" | "true_down" => true,
         other => {

@@ -3,7 +3,8 @@
 //! Each packet is an operation of the workload `ping`. A packet without an answer is lost. The summary of ping gives the
 //! number of packets, so that losses at the end count. The first answer to a packet counts; duplicates do not.
 //!
-//! Only `-D` of iputils prints times. Without it, packets are as far apart as the summary shows, or a second.
+//! Only `-D` of iputils prints times, and those of lost packets are between those of their neighbours. Without `-D`, packets
+//! are as far apart as the summary shows, or a second.
 
 use super::common::one_line;
 use super::file_error::FileError;
@@ -184,16 +185,15 @@ impl Output {
     }
 
     /// `PING host (address) 56(84) bytes of data.` of iputils, `PING host (address): 56 data bytes` of the others, or
-    /// `PING6(56=40+8+8 bytes) address --> address`. iputils counts from 1, the others from 0.
+    /// `PING6(56=40+8+8 bytes) address --> address`. With `-I`, iputils has `from address interface: ` after the address.
+    /// iputils counts from 1, the others from 0.
     fn header(&mut self, line: &str) {
         let is_first_zero = line.contains("): ") || line.starts_with("PING6(");
+        self.size = size(line);
         self.first = Some(u64::from(!is_first_zero));
         if let Some(rest) = line.strip_prefix("PING ") {
             let end = rest.find([' ', '(']).unwrap_or(rest.len());
             self.host = one_line(&rest[..end]);
-            let after = rest.split_once(')').map_or("", |(_, rest)| rest);
-            let size = after.trim_start_matches([':', ' ']);
-            self.size = leading_number(size);
         } else {
             self.host = one_line(line.rsplit(' ').next().unwrap_or_default());
         }
@@ -314,6 +314,18 @@ impl Output {
     }
 }
 
+/// Content of a packet in bytes: the number before `(84) bytes of data` or ` data bytes`, or the last one of
+/// `PING6(56=40+8+8 bytes)`.
+fn size(line: &str) -> Option<u64> {
+    if let Some(sum) = line.strip_prefix("PING6(") {
+        let (sum, _) = sum.split_once(" bytes)")?;
+        return leading_number(sum.rsplit('+').next()?);
+    }
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let is_size = |next: &[&str]| matches!(next, [_, "data", "bytes"] | [_, "bytes", "of"]);
+    leading_number(words.windows(3).find(|next| is_size(next))?[0])
+}
+
 /// Times at which packets were sent.
 struct Clock {
     /// Time 0 of the run, in ns since 1970; `None` if the output has no times.
@@ -322,6 +334,8 @@ struct Clock {
     first: u64,
     /// Typical time between packets in ns.
     interval: u64,
+    /// Numbers of answered packets, and the times at which they were sent, in ns since 1970.
+    stamps: Vec<(u64, i64)>,
 }
 
 impl Clock {
@@ -352,17 +366,40 @@ impl Clock {
             let before = (number - first).saturating_mul(interval);
             at.saturating_sub_unsigned(before)
         });
-        Clock { zero, first, interval }
+        Clock {
+            zero,
+            first,
+            interval,
+            stamps,
+        }
     }
 
     /// Time of the run at which a packet was sent, in ns; too large for a run if it is not plausible.
     fn sent(&self, number: u64, reply: Option<&Reply>) -> i64 {
-        let stamp = reply.and_then(sent).zip(self.zero);
+        let stamp = reply.and_then(sent).or_else(|| self.between(number)).zip(self.zero);
         if let Some((at, zero)) = stamp {
             return at.saturating_sub(zero).max(0);
         }
         let after = (number - self.first).saturating_mul(self.interval);
         i64::try_from(after).unwrap_or(i64::MAX)
+    }
+
+    /// Time in ns since 1970 of a packet without a time, between those of its neighbours; after the last one, and before the
+    /// first one, packets have the typical interval. `None` if the output has no times.
+    fn between(&self, number: u64) -> Option<i64> {
+        let next = self.stamps.partition_point(|(of, _)| *of < number);
+        let before = next.checked_sub(1).map(|place| self.stamps[place]);
+        match (before, self.stamps.get(next)) {
+            (Some((low, from)), Some((high, to))) => {
+                let gain = i128::from(to.checked_sub(from)?) * i128::from(number - low) / i128::from(high - low);
+                from.checked_add(i64::try_from(gain).ok()?)
+            }
+            (Some((low, from)), None) => {
+                Some(from.saturating_add_unsigned((number - low).saturating_mul(self.interval)))
+            }
+            (None, Some((high, to))) => Some(to.saturating_sub_unsigned((high - number).saturating_mul(self.interval))),
+            (None, None) => None,
+        }
     }
 }
 
