@@ -37,7 +37,7 @@ pub struct Installation {
     program: Program,
     kind: Kind,
     binary: PathBuf,
-    /// File with the address of an agent.
+    /// File with the secrets: the address of an agent, the commands and addresses of a watch.
     environment: PathBuf,
     unit: PathBuf,
 }
@@ -49,6 +49,8 @@ pub enum InstallEvent<'a> {
     Copied(&'a Path),
     /// The file with the address was written.
     WroteAddress(&'a Path),
+    /// The file with the commands and addresses of a watch was written.
+    WroteSecrets(&'a Path),
     /// The file of the init system was written.
     WroteUnit(&'a Path),
     /// Nothing is started below another root.
@@ -118,6 +120,11 @@ impl fmt::Display for InstallEvent<'_> {
                 "wrote {} (the address with its token; no other user can read it)",
                 path.display()
             ),
+            InstallEvent::WroteSecrets(path) => write!(
+                f,
+                "wrote {} (the commands and addresses of alerts; no other user can read it)",
+                path.display()
+            ),
             InstallEvent::WroteUnit(path) => write!(f, "wrote {}", path.display()),
             InstallEvent::NotStarted => f.write_str("started nothing: all of it is below another root"),
             InstallEvent::StartsAtLogin(command) => write!(
@@ -159,7 +166,7 @@ impl Installation {
                 program,
                 kind: Kind::Systemd,
                 binary: "/usr/local/bin/netburn".into(),
-                environment: "/etc/netburn/join.env".into(),
+                environment: format!("/etc/netburn/{}", program.environment()).into(),
                 unit: format!("/etc/systemd/system/{}.service", program.unit()).into(),
             }
         } else if systemd {
@@ -171,7 +178,7 @@ impl Installation {
                 program,
                 kind: Kind::SystemdUser,
                 binary: home.join(".local/bin/netburn"),
-                environment: home.join(".config/netburn/join.env"),
+                environment: home.join(".config/netburn").join(program.environment()),
                 unit: home.join(format!(".config/systemd/user/{}.service", program.unit())),
             }
         } else if procd && is_root {
@@ -181,7 +188,7 @@ impl Installation {
                 program,
                 kind: Kind::Procd,
                 binary: "/usr/bin/netburn".into(),
-                environment: "/etc/netburn/join.env".into(),
+                environment: format!("/etc/netburn/{}", program.environment()).into(),
                 unit: format!("/etc/init.d/{}", program.script()).into(),
             }
         } else {
@@ -189,8 +196,8 @@ impl Installation {
         })
     }
 
-    /// Copies the program `this`, writes the files of the service, and starts it. `url` is the address of an agent. `words`
-    /// are the arguments of the command. Reports each step to `on_event`.
+    /// Installs the service of an agent, whose address is `url`. The rest is that of
+    /// [`install_with_secrets`](Self::install_with_secrets).
     ///
     /// # Errors
     /// If a file can't be written, or the service can't be started.
@@ -199,12 +206,30 @@ impl Installation {
         this: &Path,
         url: Option<&str>,
         words: Vec<String>,
+        on_event: impl FnMut(InstallEvent<'_>),
+    ) -> Result<(), InstallError> {
+        let secrets: Vec<_> = url.map(|url| (ENVIRONMENT, url.to_owned())).into_iter().collect();
+        self.install_with_secrets(this, &secrets, words, on_event)
+    }
+
+    /// Copies the program `this`, writes the files of the service, and starts it. `secrets` are names and values of
+    /// environment variables, in a file that other users can't read. `words` are the arguments of the command. Reports each
+    /// step to `on_event`.
+    ///
+    /// # Errors
+    /// If a file can't be written, or the service can't be started.
+    pub fn install_with_secrets(
+        &self,
+        this: &Path,
+        secrets: &[(&'static str, String)],
+        words: Vec<String>,
         mut on_event: impl FnMut(InstallEvent<'_>),
     ) -> Result<(), InstallError> {
         let service = Service {
             program: self.program,
             binary: self.binary.clone(),
-            environment: url.map(|_| self.environment.clone()),
+            environment: (!secrets.is_empty()).then(|| self.environment.clone()),
+            variables: secrets.iter().map(|(name, _)| *name).collect(),
             words,
         };
         let unwritten = |path: &Path, source: io::Error| InstallError::Write {
@@ -215,11 +240,22 @@ impl Installation {
             copy(this, &self.real(&self.binary)).map_err(|error| unwritten(&self.binary, error))?;
             on_event(InstallEvent::Copied(&self.binary));
         }
-        if let Some(url) = url {
-            let environment = format!("{ENVIRONMENT}={}\n", unit::env_quoted(url));
-            write(&self.real(&self.environment), &environment, 0o600)
+        if secrets.is_empty() {
+            // That of an earlier installation.
+            match fs::remove_file(self.real(&self.environment)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(unwritten(&self.environment, error));
+                }
+                _ => {}
+            }
+        } else {
+            let lines = secrets.iter().map(|(name, value)| unit::env_line(name, value));
+            write(&self.real(&self.environment), &lines.collect::<String>(), 0o600)
                 .map_err(|error| unwritten(&self.environment, error))?;
-            on_event(InstallEvent::WroteAddress(&self.environment));
+            on_event(match self.program {
+                Program::Agent => InstallEvent::WroteAddress(&self.environment),
+                Program::Watch => InstallEvent::WroteSecrets(&self.environment),
+            });
         }
         let mode = if self.kind == Kind::Procd { 0o755 } else { 0o644 };
         write(&self.real(&self.unit), &service.text(self.kind), mode).map_err(|error| unwritten(&self.unit, error))?;
@@ -260,8 +296,7 @@ impl Installation {
                 }
             }
         }
-        let address = (self.program == Program::Agent).then_some(&self.environment);
-        for path in [Some(&self.unit), address].into_iter().flatten() {
+        for path in [&self.unit, &self.environment] {
             match fs::remove_file(self.real(path)) {
                 Ok(()) => on_event(InstallEvent::Removed(path)),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}

@@ -39,6 +39,14 @@ impl Program {
         }
     }
 
+    /// Name of the file with its secrets.
+    pub(super) const fn environment(self) -> &'static str {
+        match self {
+            Program::Agent => "join.env",
+            Program::Watch => "watch.env",
+        }
+    }
+
     const fn description(self) -> &'static str {
         match self {
             Program::Agent => "netburn, a member of a fleet",
@@ -72,8 +80,10 @@ impl Program {
 pub(super) struct Service {
     pub(super) program: Program,
     pub(super) binary: PathBuf,
-    /// The file with the address and its token: not among the arguments, which all users can read.
+    /// The file with the secrets: not among the arguments, which all users can read.
     pub(super) environment: Option<PathBuf>,
+    /// Names of the variables in this file.
+    pub(super) variables: Vec<&'static str>,
     /// Arguments after the command.
     pub(super) words: Vec<String>,
 }
@@ -179,10 +189,13 @@ impl Service {
             .chain(words)
             .collect();
         let (read, set) = match &self.environment {
-            Some(path) => (
-                format!("\t. {}\n", crate::ssh::quoted(&path.display().to_string())),
-                format!("\tprocd_set_param env {0}=\"${0}\"\n", crate::ENVIRONMENT),
-            ),
+            Some(path) => {
+                let variables = self.variables.iter().map(|name| format!(" {name}=\"${name}\""));
+                (
+                    format!("\t. {}\n", crate::ssh::quoted(&path.display().to_string())),
+                    format!("\tprocd_set_param env{}\n", variables.collect::<String>()),
+                )
+            }
             None => Default::default(),
         };
         format!(
@@ -220,9 +233,21 @@ fn unit_quoted(word: &str) -> String {
     quoted
 }
 
-/// A value in a file that both a shell and systemd's EnvironmentFile= read: single quotes, which an address never has.
-pub(super) fn env_quoted(value: &str) -> String {
-    format!("'{}'", value.replace(['\'', '\n'], ""))
+/// A line of a file that both a shell and systemd's EnvironmentFile= read. In double quotes, both take a backslash away
+/// before these four characters (POSIX XCU 2.2.3, systemd.exec(5)). In single quotes they differ for backslashes.
+pub(super) fn env_line(name: &str, value: &str) -> String {
+    if !value.contains(['\'', '\\', '\n']) {
+        return format!("{name}='{value}'\n");
+    }
+    let mut line = format!("{name}=\"");
+    for c in value.chars() {
+        if "\"\\`$".contains(c) {
+            line.push('\\');
+        }
+        line.push(c);
+    }
+    line.push_str("\"\n");
+    line
 }
 
 #[cfg(test)]
@@ -234,6 +259,7 @@ mod tests {
             program: Program::Agent,
             binary: "/usr/local/bin/netburn".into(),
             environment: Some("/etc/netburn/join.env".into()),
+            variables: vec![crate::ENVIRONMENT],
             words: words.iter().map(|word| (*word).to_owned()).collect(),
         }
     }
@@ -259,6 +285,7 @@ mod tests {
         let watch = Service {
             program: Program::Watch,
             environment: None,
+            variables: vec![],
             ..service(&["/srv/my watch", "--alert", "server p95 > 100 ms for 5 min"])
         };
         let text = watch.text(Kind::Systemd);
@@ -273,6 +300,40 @@ mod tests {
         assert_eq!(
             Kind::SystemdUser.to_look(Program::Watch),
             "systemctl --user status netburn-watch"
+        );
+    }
+
+    /// The shell of procd's script reads each value as it is.
+    #[test]
+    fn a_secret_keeps_each_of_its_characters() {
+        let value = "curl -H 'Token: a\"b' \"$URL\" `x` \\ \\n \\\" $$ 50% é # ; & | \n\t!x";
+        let line = env_line("SECRET", value);
+        let read = std::process::Command::new("sh")
+            .args(["-c", &format!("{line}printf %s \"$SECRET\"")])
+            .output()
+            .unwrap();
+        assert_eq!(String::from_utf8(read.stdout).unwrap(), value);
+        assert_eq!(env_line("A", r#"a"b\c$d`e'f"#), "A=\"a\\\"b\\\\c\\$d\\`e'f\"\n");
+    }
+
+    #[test]
+    fn the_secrets_of_a_watch_are_variables_of_procd() {
+        let watch = Service {
+            program: Program::Watch,
+            environment: Some("/etc/netburn/watch.env".into()),
+            variables: vec!["ONE", "TWO"],
+            ..service(&["/srv/watch"])
+        };
+        let text = watch.text(Kind::Procd);
+        assert!(text.contains("\t. '/etc/netburn/watch.env'\n"), "{text}");
+        assert!(
+            text.contains("\tprocd_set_param env ONE=\"$ONE\" TWO=\"$TWO\"\n"),
+            "{text}"
+        );
+        assert!(
+            watch
+                .text(Kind::Systemd)
+                .contains("\nEnvironmentFile=/etc/netburn/watch.env\n")
         );
     }
 
