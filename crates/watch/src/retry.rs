@@ -2,7 +2,7 @@
 
 use netburn_units::Duration;
 
-/// Pauses before the repetitions: 6 minutes in total. A later action would describe a state that is over.
+/// Pauses before the repetitions: 6 minutes in total.
 const PAUSES: [Duration; 3] = [
     Duration::from_secs(10),
     Duration::from_secs(50),

@@ -23,9 +23,9 @@ pub(crate) struct WatchArgs {
     /// Goal for the round trip to the server
     #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = in_unit::<Duration>("ms"))]
     pub(crate) goal: Duration,
-    /// Maximum size of all records; the oldest hours are deleted first
-    #[arg(long, value_name = "SIZE", default_value = "2GB")]
-    pub(crate) keep: ByteSize,
+    /// Maximum size of all records; the oldest hours are deleted first [default: 2GB; 16MB if DIR is in memory (tmpfs)]
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) keep: Option<ByteSize>,
     /// Interface to use, such as wlan0 [default: the route decides]
     #[arg(long, value_name = "NAME")]
     pub(crate) interface: Option<String>,
@@ -65,10 +65,11 @@ pub(crate) struct AlertArgs {
     /// Rule, such as "server p95 > 100 ms for 5 min" or "cause line-down"; repeatable
     #[arg(long, value_name = "RULE")]
     pub(crate) alert: Vec<String>,
-    /// Command to run, by the shell, when an alert starts or ends; NETBURN_ALERT_… describes the alert
+    /// Command to run, by the shell, when an alert starts or ends; NETBURN_ALERT_… describes the alert [env:
+    /// NETBURN_WATCH_EXEC]
     #[arg(long, value_name = "COMMAND", requires = "alert")]
     pub(crate) exec: Option<String>,
-    /// URL to which a JSON document is sent when an alert starts or ends
+    /// URL to which a JSON document is sent when an alert starts or ends [env: NETBURN_WATCH_WEBHOOK]
     #[arg(long, value_name = "URL", requires = "alert")]
     pub(crate) webhook: Option<netburn_traffic::fetch::Url>,
     /// Address for metrics at /metrics (OpenMetrics) [default: none]

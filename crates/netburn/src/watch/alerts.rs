@@ -5,14 +5,20 @@ mod action;
 use crate::args::AlertArgs;
 use crate::exit::CliError;
 use crate::terminal::eprint_message;
-use action::{Action, Notice};
+use action::{Action, Notice, START};
 use netburn_analysis::explain::Kind;
 use netburn_record::UnixTime;
 use netburn_report::sanitise::sanitise;
+use netburn_traffic::fetch::Url;
 use netburn_watch::Sample;
 use netburn_watch::alert::{Alert, Change};
 use netburn_watch::hour::Reading;
 use netburn_watch::rule::Rule;
+
+/// Environment variable with the command of `--exec`. Unlike arguments, other users can't read it.
+pub(super) const EXEC: &str = "NETBURN_WATCH_EXEC";
+/// Environment variable with the URL of `--webhook`.
+pub(super) const WEBHOOK: &str = "NETBURN_WATCH_WEBHOOK";
 
 /// Maximum number of rules.
 const MAX_RULES: usize = 100;
@@ -26,9 +32,10 @@ pub(super) struct Alerts {
 impl Alerts {
     /// Parses the rules, and starts the tasks of their actions.
     pub(super) fn new(args: &AlertArgs) -> Result<Alerts, CliError> {
+        let (exec, webhook) = actions(args, |name| std::env::var(name).ok())?;
         Ok(Alerts {
             alerts: check(args)?,
-            action: Action::new(args.exec.clone(), args.webhook.clone()),
+            action: Action::new(exec, webhook),
         })
     }
 
@@ -73,7 +80,7 @@ impl Alerts {
 
 fn report(action: &Action, alert: &Alert, change: Change, at: UnixTime, hour: Option<&str>) {
     let notice = Notice {
-        state: if change.starts { "start" } else { "end" },
+        state: if change.starts { START } else { "end" },
         rule: alert.rule().text.clone(),
         value: change.value.map(|value| value.to_string()),
         part: alert.part().map(|part| part.name()),
@@ -82,6 +89,25 @@ fn report(action: &Action, alert: &Alert, change: Change, at: UnixTime, hour: Op
     };
     eprint_message(&sanitise(&notice.line()));
     action.perform(notice);
+}
+
+/// The command and the URL of the actions, from the arguments or from the environment.
+pub(super) fn actions(
+    args: &AlertArgs,
+    variable: impl Fn(&str) -> Option<String>,
+) -> Result<(Option<String>, Option<Url>), CliError> {
+    let variable = |name| variable(name).filter(|value| !value.is_empty());
+    let exec = args.exec.clone().or_else(|| variable(EXEC));
+    let webhook = match (&args.webhook, variable(WEBHOOK)) {
+        (Some(url), _) => Some(url.clone()),
+        (None, Some(text)) => {
+            let url = text.parse();
+            // The address is a secret, which the text of an error would print.
+            Some(url.map_err(|_| CliError::Usage(format!("{WEBHOOK}: expected a URL of http or https")))?)
+        }
+        (None, None) => None,
+    };
+    Ok((exec, webhook))
 }
 
 /// Parses the rules.

@@ -27,6 +27,10 @@ pub(super) const SCENARIO: &str = "watch";
 #[derive(Debug)]
 pub(super) struct Folder {
     pub(super) path: PathBuf,
+    /// Maximum size of all records.
+    pub(super) keep: ByteSize,
+    /// True if it is in memory, so that its files are lost with the next start of the computer.
+    pub(super) is_in_memory: bool,
     _lock: File,
 }
 
@@ -40,8 +44,8 @@ pub(super) struct Hour {
 }
 
 impl Folder {
-    /// Creates the folder if necessary, and takes its lock.
-    pub(super) fn open(path: &Path) -> Result<Folder, CliError> {
+    /// Creates the folder if necessary, and takes its lock. All records have at most `keep`; `None`: what suits the folder.
+    pub(super) fn open(path: &Path, keep: Option<ByteSize>) -> Result<Folder, CliError> {
         let unusable = |error: &dyn std::fmt::Display| CliError::Usage(format!("{}: {error}", path.display()));
         fs::create_dir_all(path).map_err(|error| unusable(&error))?;
         let lock = File::options()
@@ -54,8 +58,11 @@ impl Folder {
             Err(TryLockError::WouldBlock) => return Err(unusable(&"another `netburn watch` uses this folder")),
             Err(TryLockError::Error(error)) => return Err(unusable(&error)),
         }
+        let is_in_memory = is_in_memory(path);
         Ok(Folder {
             path: path.to_owned(),
+            keep: keep.unwrap_or_else(|| keep::default_size(is_in_memory)),
+            is_in_memory,
             _lock: lock,
         })
     }
@@ -79,8 +86,8 @@ impl Folder {
             .collect()
     }
 
-    /// Deletes the oldest hours until all records have at most `keep`. Returns the names of the deleted ones, and errors.
-    pub(super) fn delete_oldest(&self, keep: ByteSize) -> (Vec<String>, Vec<String>) {
+    /// Deletes the oldest hours until all records have at most [`keep`](Self::keep). Returns the names of the deleted ones, and errors.
+    pub(super) fn delete_oldest(&self) -> (Vec<String>, Vec<String>) {
         let hours = hours(&self.path);
         let sizes: Vec<keep::Recorded> = hours
             .iter()
@@ -90,7 +97,7 @@ impl Folder {
             })
             .collect();
         let (mut deleted, mut errors) = (Vec::new(), Vec::new());
-        for index in keep::to_delete(&sizes, keep) {
+        for index in keep::to_delete(&sizes, self.keep) {
             match delete(&hours[index].path) {
                 Ok(()) => deleted.push(hours[index].name.clone()),
                 Err(error) => errors.push(format!("{} can't be deleted: {error}", hours[index].name)),
@@ -106,6 +113,13 @@ impl Folder {
         let _ = fs::remove_file(&path);
         written
     }
+}
+
+/// True if a folder is on a file system in memory.
+fn is_in_memory(folder: &Path) -> bool {
+    let mounts = fs::read("/proc/self/mountinfo").unwrap_or_default();
+    let path = folder.canonicalize();
+    path.is_ok_and(|path| keep::is_in_memory(&String::from_utf8_lossy(&mounts), &path))
 }
 
 /// The records of a watch in a folder, the oldest first. Only folders with a name and a scenario of a watch are among them,

@@ -5,7 +5,7 @@ use super::folder::Folder;
 use super::metrics::{Metrics, Shown};
 use super::page::{Finished, Week};
 use super::segment::{self, LoadTimes, Message, Order, Recording};
-use super::server::{resolve, target};
+use super::server::{Found, Question, ask, resolve, target};
 use crate::args::WatchArgs;
 use crate::exit::{CliError, ExitStatus};
 use crate::fetch::check_permission;
@@ -16,7 +16,7 @@ use netburn_platform::local_time::utc_offset;
 use netburn_record::{RunStatus, UnixTime};
 use netburn_report::sanitise::sanitise;
 use netburn_traffic::clock::RunClock;
-use netburn_traffic::fetch::{Permission, permission};
+use netburn_traffic::fetch::Permission;
 use netburn_units::{ByteSize, Duration, Instant};
 use netburn_watch::hour::{End, Reading, Segment};
 use netburn_watch::live::Live;
@@ -33,21 +33,26 @@ const RETRY: Duration = Duration::from_secs(60);
 const LAST: std::time::Duration = std::time::Duration::from_secs(60);
 /// Number of lost probes, without any answer, after which netburn reports a host that answers no pings.
 const MUTE: u64 = 30;
+/// Time before the end of a record at which netburn asks for the server of the next one: more than the answer takes.
+const AHEAD: Duration = Duration::from_secs(20);
 
 /// Runs until a signal.
 pub(super) async fn run(args: &WatchArgs) -> Result<ExitStatus, CliError> {
     let mut signals = Signals::new().map_err(|e| CliError::Failed(format!("can't listen for signals: {e}")))?;
     let alerts = Alerts::new(&args.alerts)?;
-    let folder = Folder::open(&args.dir)?;
+    let folder = Folder::open(&args.dir, args.keep)?;
     let metrics = match args.alerts.metrics {
         Some(listen) => Some(Metrics::bind(listen.with_default_port(super::metrics::PORT)).await?),
         None => None,
     };
     let mut watch = Watch::new(args, folder, alerts, metrics);
     watch.announce();
-    watch.permission().await?;
+    tokio::select! {
+        () = signals.next() => return Ok(ExitStatus::Success),
+        permitted = watch.permission() => permitted?,
+    }
     watch.recover();
-    watch.next_segment().await;
+    watch.next_segment();
     let mut tick = Instant::ZERO;
     loop {
         let wait = watch.wait(tick);
@@ -55,13 +60,26 @@ pub(super) async fn run(args: &WatchArgs) -> Result<ExitStatus, CliError> {
             () = signals.next() => break,
             Some(message) = watch.messages.recv() => watch.handle_message(message),
             () = tokio::time::sleep(wait) => {
-                watch.handle_tick().await;
+                watch.handle_tick();
                 tick = watch.clock.now() + TICK;
             }
         }
     }
     watch.end(&mut signals).await;
     Ok(ExitStatus::Success)
+}
+
+/// Address of a target that only probes the default gateway, which do not use it.
+const UNUSED: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 9);
+
+/// State of the question about the server of the next record.
+enum Inquiry {
+    /// Nothing was asked.
+    None,
+    /// The answer is awaited.
+    Asked,
+    /// The answer.
+    Answered(Box<Found>),
 }
 
 /// State of a watch.
@@ -74,6 +92,11 @@ struct Watch<'a> {
     writers: u32,
     server: Option<SocketAddr>,
     network: Option<IpAddr>,
+    inquiry: Inquiry,
+    /// Number of the last question, so that late answers to earlier ones are ignored.
+    asked: u32,
+    /// True if the user confirmed the load, so that the server's permission is not needed.
+    is_confirmed: bool,
     /// Time of the next attempt to resolve or to record; `None`: nothing is missing.
     retry: Option<Instant>,
     /// The last error of the record; `None` while recording.
@@ -100,6 +123,9 @@ impl<'a> Watch<'a> {
             writers: 0,
             server: None,
             network: None,
+            inquiry: Inquiry::None,
+            asked: 0,
+            is_confirmed: args.load.yes,
             retry: None,
             broken: None,
             live: Live::default(),
@@ -142,8 +168,13 @@ impl<'a> Watch<'a> {
         eprint_message(&format!(
             "a record per hour in {}, at most {} in total; Ctrl-C ends the watch",
             self.folder.path.display(),
-            self.args.keep
+            self.folder.keep
         ));
+        if self.folder.is_in_memory {
+            eprint_message(
+                "the folder is in memory (tmpfs): its records are lost when this computer starts again, and use its memory",
+            );
+        }
         if let Some(each) = self.args.load.load {
             eprint_message(&volume(each, self.args));
         }
@@ -152,7 +183,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Checks that the server accepts loads. A server that can't be reached now is checked before each load.
+    /// Checks that the server accepts loads. A server that does not answer now is asked before each load.
     async fn permission(&mut self) -> Result<(), CliError> {
         let (Some(server), Some(_)) = (&self.args.server, self.args.load.load) else {
             return Ok(());
@@ -160,9 +191,20 @@ impl<'a> Watch<'a> {
         let Ok(address) = resolve(server).await else {
             return Ok(());
         };
-        let target = target(self.args, address);
-        let permission = permission::check(&target).await;
-        check_permission(&permission, &server.host, self.args.load.yes)
+        if self.is_confirmed {
+            return Ok(());
+        }
+        let Some(permission) = ask(&target(self.args, address)).await else {
+            self.say_once(&format!(
+                "{server} does not answer now, so that it is not known whether it permits load tests; netburn asks \
+                 before each load"
+            ));
+            return Ok(());
+        };
+        check_permission(&permission, &server.host, self.args.load.yes)?;
+        // The user was asked.
+        self.is_confirmed = permission == Permission::Unknown;
+        Ok(())
     }
 
     /// Completes the records of a watch that was killed.
@@ -181,17 +223,66 @@ impl<'a> Watch<'a> {
         self.clock.now() + RETRY.min(self.args.period)
     }
 
-    /// Begins the next record.
-    async fn next_segment(&mut self) {
+    /// Begins the next record, as soon as it is known what its server is.
+    fn next_segment(&mut self) {
         self.retry = None;
         self.network = gateway(self.args.interface.as_deref());
-        self.resolve().await;
-        let zero = std::time::Instant::now();
-        let begun = Reading {
-            wall: UnixTime::now(),
-            mono: self.clock.at(zero),
+        match std::mem::replace(&mut self.inquiry, Inquiry::None) {
+            Inquiry::Answered(found) => self.begin(Some(*found)),
+            Inquiry::Asked => self.inquiry = Inquiry::Asked,
+            Inquiry::None if self.args.server.is_none() => self.begin(None),
+            Inquiry::None => self.inquire(),
+        }
+    }
+
+    /// Asks for the server of the next record. The answer is a message, so that probes, alerts and signals go on meanwhile.
+    fn inquire(&mut self) {
+        let Some(server) = &self.args.server else { return };
+        let question = Question {
+            server: server.clone(),
+            target: target(self.args, UNUSED),
+            last: self.server,
+            asks: self.args.load.load.is_some() && !self.is_confirmed,
         };
-        let segment = Segment::begin(begun, self.args.period);
+        self.asked = self.asked.wrapping_add(1);
+        self.inquiry = Inquiry::Asked;
+        let (number, sender) = (self.asked, self.sender.clone());
+        tokio::task::spawn_blocking(move || {
+            let _ = sender.send(Message::Found(number, Box::new(question.find())));
+        });
+    }
+
+    fn handle_found(&mut self, number: u32, found: Box<Found>) {
+        if number != self.asked {
+            return;
+        }
+        let is_new = self.server.is_none() && found.address.is_ok();
+        self.inquiry = Inquiry::Answered(found);
+        if self.segment.is_none() {
+            self.next_segment();
+        } else if is_new {
+            self.next_after(RunStatus::Interrupted);
+        } else if !self.is_ending() {
+            // It was asked because the name is unknown, which is still so. It is asked again later.
+            self.inquiry = Inquiry::None;
+        }
+    }
+
+    /// True if the present record ends soon.
+    fn is_ending(&self) -> bool {
+        let now = self.clock.now();
+        self.segment
+            .as_ref()
+            .is_some_and(|(segment, _)| segment.rest(now) <= AHEAD)
+    }
+
+    /// Begins a record at once.
+    fn begin(&mut self, found: Option<Found>) {
+        let args = self.args;
+        let permission = found.and_then(|found| {
+            self.handle_address(found.address);
+            found.permission
+        });
         let folder = match self.prepare_disk() {
             Ok(()) => Some(self.folder.path.clone()),
             Err(why) => {
@@ -199,24 +290,32 @@ impl<'a> Watch<'a> {
                 None
             }
         };
-        let load = self.load(&segment).await;
-        let (parts, address) = match (self.server, &self.args.server) {
-            (Some(address), Some(_)) => (Part::ALL.to_vec(), address),
-            // Only the default gateway is probed, so that the address is not used.
-            _ => (vec![Part::Near], SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 9)),
+        // Nothing is awaited after this: probes that are due before they can be sent would seem to take longer.
+        let zero = std::time::Instant::now();
+        let begun = Reading {
+            wall: UnixTime::now(),
+            mono: self.clock.at(zero),
         };
+        let segment = Segment::begin(begun, args.period);
+        let load = self.load(&segment, permission.as_ref());
+        let (parts, address) = match (self.server, &args.server) {
+            (Some(address), Some(_)) => (Part::ALL.to_vec(), address),
+            // Only the default gateway is probed.
+            _ => (vec![Part::Near], UNUSED),
+        };
+        let sender = self.sender.clone();
         let order = |folder| Order {
             segment,
             zero,
             parts: parts.clone(),
-            target: target(self.args, address),
-            goal: self.args.goal,
+            target: target(args, address),
+            goal: args.goal,
             load,
             folder,
-            messages: self.sender.clone(),
+            messages: sender.clone(),
         };
         let started = segment::start(order(folder)).or_else(|why| {
-            self.not_recording_of(&why);
+            self.not_recording(&why);
             segment::start(order(None))
         });
         match started {
@@ -241,14 +340,17 @@ impl<'a> Watch<'a> {
 
     /// Deletes old hours, and tests the space.
     fn prepare_disk(&mut self) -> Result<(), String> {
-        let (deleted, errors) = self.folder.delete_oldest(self.args.keep);
+        let (deleted, errors) = self.folder.delete_oldest();
         if let (Some(first), Some(last)) = (deleted.first(), deleted.last()) {
             let which = if first == last {
                 first.clone()
             } else {
                 format!("{first} to {last}")
             };
-            eprint_message(&format!("deleted {which}: all records have at most {}", self.args.keep));
+            eprint_message(&format!(
+                "deleted {which}: all records have at most {}",
+                self.folder.keep
+            ));
         }
         for error in errors {
             self.say_once(&error);
@@ -267,15 +369,10 @@ impl<'a> Watch<'a> {
         self.broken = Some(why.to_owned());
     }
 
-    /// [`not_recording`](Self::not_recording), while parts of `self` are borrowed.
-    fn not_recording_of(&self, why: &str) {
-        eprint_message(&format!("not recording: {}", sanitise(why)));
-    }
-
-    /// Finds the address of the server. The last one is kept if no name server answers.
-    async fn resolve(&mut self) {
+    /// Takes the address of the server. The last one is kept if no name server answers.
+    fn handle_address(&mut self, found: Result<SocketAddr, String>) {
         let Some(server) = &self.args.server else { return };
-        match resolve(server).await {
+        match found {
             Ok(address) => {
                 if self.server.is_none() && !self.said.is_empty() {
                     eprint_message(&format!("{server} has the address {}", address.ip()));
@@ -297,18 +394,20 @@ impl<'a> Watch<'a> {
 
     /// The times of this record's load. There is one load in each whole hour, so that a watch that is started again and
     /// again sends no more load than one that runs.
-    async fn load(&mut self, segment: &Segment) -> Option<LoadTimes> {
+    fn load(&mut self, segment: &Segment, permission: Option<&Permission>) -> Option<LoadTimes> {
         let each = self.args.load.load?;
         let server = self.args.server.as_ref()?;
         let is_first = !self.folder.path.join(segment.name()).exists();
         if !is_first || !segment.is_whole(self.args.period) {
             return None;
         }
-        let target = target(self.args, self.server?);
-        if !self.args.load.yes && permission::check(&target).await == Permission::Unknown {
-            self.say_once(&format!(
-                "{server} does not permit load tests now: no load in this hour"
-            ));
+        self.server?;
+        if !self.is_confirmed && !permits(permission) {
+            let why = match permission {
+                Some(_) => "does not permit load tests now",
+                None => "does not answer now",
+            };
+            self.say_once(&format!("{server} {why}: no load in this hour"));
             return None;
         }
         let seed = segment.begun.wall.0.unsigned_abs();
@@ -329,6 +428,7 @@ impl<'a> Watch<'a> {
                 self.not_recording(&why);
                 self.retry = Some(self.retry_at());
             }
+            Message::Found(number, found) => self.handle_found(number, found),
             Message::Finished(hour) => self.handle_hour(*hour),
             Message::Unfinished(why) => eprint_message(&sanitise(&format!("the record is not complete yet: {why}"))),
             Message::Ended => self.writers -= 1,
@@ -370,7 +470,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    async fn handle_tick(&mut self) {
+    fn handle_tick(&mut self) {
         let now = self.reading();
         self.live.handle_time(now.mono);
         self.alerts.poll(now);
@@ -383,23 +483,27 @@ impl<'a> Watch<'a> {
             None => None,
         };
         match end {
-            Some(End::Over) => self.next_after(RunStatus::Complete).await,
+            Some(End::Over) => self.next_after(RunStatus::Complete),
             Some(End::Ahead(by)) => {
                 self.gap(&format!(
                     "the clock is {} ahead: this computer slept, or its clock was set",
                     rounded(by)
-                ))
-                .await;
+                ));
             }
             Some(End::Behind(by)) => {
-                self.gap(&format!("the clock was set back by {}", rounded(by))).await;
+                self.gap(&format!("the clock was set back by {}", rounded(by)));
             }
-            None => self.check_network(now.mono).await,
+            None => {
+                if self.is_ending() && matches!(self.inquiry, Inquiry::None) {
+                    self.inquire();
+                }
+                self.check_network(now.mono);
+            }
         }
     }
 
     /// Begins a new record if the computer has another router, or if something that was missing may be there now.
-    async fn check_network(&mut self, now: Instant) {
+    fn check_network(&mut self, now: Instant) {
         let network = gateway(self.args.interface.as_deref());
         if let Some(router) = network
             && self.network != network
@@ -409,43 +513,45 @@ impl<'a> Watch<'a> {
                 Some(_) => format!("another network: the router is {router} now"),
                 None => format!("the router is {router}"),
             };
-            self.gap(&text).await;
+            self.gap(&text);
         } else if self.retry.is_some_and(|at| at <= now) {
-            self.try_again().await;
+            self.try_again();
         }
     }
 
     /// Begins a new record only if it has what the present one lacks.
-    async fn try_again(&mut self) {
+    fn try_again(&mut self) {
         self.retry = Some(self.retry_at());
         let may_record = self.broken.is_some() && self.folder.check_space().is_ok();
-        let was_unknown = self.server.is_none() && self.args.server.is_some();
-        if was_unknown {
-            self.resolve().await;
-        }
-        if may_record || was_unknown && self.server.is_some() || self.segment.is_none() {
-            self.next_after(RunStatus::Interrupted).await;
+        if may_record || self.segment.is_none() {
+            self.next_after(RunStatus::Interrupted);
+        } else if self.server.is_none() && matches!(self.inquiry, Inquiry::None) {
+            self.inquire();
         }
     }
 
-    async fn gap(&mut self, text: &str) {
+    fn gap(&mut self, text: &str) {
         eprint_message(text);
         self.alerts.handle_gap();
-        self.next_after(RunStatus::Interrupted).await;
+        // An answer from before the gap may be that of another network.
+        self.inquiry = Inquiry::None;
+        self.next_after(RunStatus::Interrupted);
     }
 
     /// Ends the present record, and begins the next one. The last answers of the present one are awaited meanwhile.
-    async fn next_after(&mut self, status: RunStatus) {
+    fn next_after(&mut self, status: RunStatus) {
         if let Some((_, recording)) = self.segment.take()
             && status != RunStatus::Complete
         {
             recording.stop(status);
         }
-        self.next_segment().await;
+        self.next_segment();
     }
 
     /// Ends the last record.
     async fn end(&mut self, signals: &mut Signals) {
+        // No answer begins another record.
+        self.asked = self.asked.wrapping_add(1);
         if let Some((_, recording)) = self.segment.take() {
             recording.stop(RunStatus::Interrupted);
         }
@@ -468,6 +574,11 @@ impl<'a> Watch<'a> {
             self.folder.path.display()
         ));
     }
+}
+
+/// True if the server permits loads.
+fn permits(permission: Option<&Permission>) -> bool {
+    matches!(permission, Some(Permission::ThisMachine | Permission::Consents { .. }))
 }
 
 /// Address of the default gateway, if any.
@@ -504,4 +615,46 @@ fn next_hour(period: Duration) -> String {
 /// A time to the second.
 fn rounded(time: Duration) -> Duration {
     Duration::from_secs(time.as_nanos() / 1_000_000_000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Cli, Command};
+    use clap::Parser;
+
+    /// A record does not begin before the answer to the last question, and the watch does not wait for it in a call.
+    #[test]
+    fn a_record_awaits_its_server_as_a_message() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().to_str().unwrap();
+        let words = ["netburn", "watch", path, "--server", "127.0.0.1:4480", "--load", "1s"];
+        let Command::Watch(args) = Cli::try_parse_from(words).unwrap().command else {
+            unreachable!("the command is watch")
+        };
+        let runtime = crate::runtime::on(2).unwrap();
+        let _inside = runtime.enter();
+        let folder = Folder::open(&args.dir, args.keep).unwrap();
+        let alerts = Alerts::new(&args.alerts).unwrap();
+        let mut watch = Watch::new(&args, folder, alerts, None);
+        watch.next_segment();
+        assert!(watch.segment.is_none() && matches!(watch.inquiry, Inquiry::Asked));
+        let Some(Message::Found(number, found)) = runtime.block_on(watch.messages.recv()) else {
+            unreachable!("it was asked")
+        };
+        assert_eq!(number, watch.asked);
+        assert_eq!(found.permission, Some(Permission::ThisMachine));
+        // A gap asks again, so that the first answer is out of date.
+        watch.gap("a gap");
+        watch.handle_message(Message::Found(number, found));
+        assert!(watch.segment.is_none() && matches!(watch.inquiry, Inquiry::Asked));
+        assert_eq!(watch.asked, number + 1);
+    }
+
+    #[test]
+    fn only_an_answer_permits_loads() {
+        assert!(permits(Some(&Permission::ThisMachine)));
+        assert!(!permits(Some(&Permission::Unknown)));
+        assert!(!permits(None));
+    }
 }

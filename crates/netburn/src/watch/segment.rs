@@ -2,6 +2,7 @@
 
 use super::folder::{SCENARIO, name};
 use super::page::{self, Finished};
+use super::server::Found;
 use netburn_analysis::View;
 use netburn_record::{
     Detail, Environment, EventKind, EventRow, Header, Host, Recorder, Row, RunStatus, Sink, UnixTime,
@@ -57,7 +58,7 @@ impl LoadTimes {
     }
 }
 
-/// Message of the thread that writes a record.
+/// Message of the thread that writes a record, or of the one that asks for its server.
 #[derive(Debug)]
 pub(super) enum Message {
     /// Probes ended.
@@ -66,6 +67,8 @@ pub(super) enum Message {
     Warning(String),
     /// The record can't be written any more.
     Broken(String),
+    /// Answer about the server, with the number of the question.
+    Found(u32, Box<Found>),
     /// The record is complete.
     Finished(Box<Finished>),
     /// The record has ended, and has no results.

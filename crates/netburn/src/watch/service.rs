@@ -1,5 +1,6 @@
 //! `netburn watch --install`: a watch that starts with its computer.
 
+use super::alerts;
 use crate::args::WatchArgs;
 use crate::exit::{CliError, ExitStatus};
 use crate::fleet::install::{account, cli_error};
@@ -14,8 +15,9 @@ pub(super) fn install(args: &WatchArgs) -> Result<ExitStatus, CliError> {
     let dir = std::path::absolute(&args.dir).map_err(|error| CliError::Usage(error.to_string()))?;
     std::fs::create_dir_all(&dir).map_err(|error| CliError::Usage(format!("{}: {error}", dir.display())))?;
     let installation = Installation::for_this_system(account(), Program::Watch).map_err(cli_error)?;
+    let secrets = secrets(args, |name| std::env::var(name).ok())?;
     installation
-        .install(&this, None, words(args, &dir)?, |event| {
+        .install_with_secrets(&this, &secrets, words(args, &dir)?, |event| {
             eprint_message(&event.to_string())
         })
         .map_err(cli_error)?;
@@ -31,7 +33,21 @@ pub(super) fn uninstall() -> Result<ExitStatus, CliError> {
     Ok(ExitStatus::Success)
 }
 
-/// The words after `netburn watch`.
+/// The options that can have passwords, as environment variables: a unit and the arguments are readable for all users.
+fn secrets(
+    args: &WatchArgs,
+    variable: impl Fn(&str) -> Option<String>,
+) -> Result<Vec<(&'static str, String)>, CliError> {
+    let (exec, webhook) = alerts::actions(&args.alerts, variable)?;
+    let webhook = webhook.map(|url| url.to_string());
+    let all = [(alerts::EXEC, exec), (alerts::WEBHOOK, webhook)];
+    Ok(all
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, value?)))
+        .collect())
+}
+
+/// The words after `netburn watch`, without the secrets.
 fn words(args: &WatchArgs, dir: &Path) -> Result<Vec<String>, CliError> {
     let Some(dir) = dir.to_str() else {
         return Err(CliError::Usage(format!(
@@ -47,15 +63,13 @@ fn words(args: &WatchArgs, dir: &Path) -> Result<Vec<String>, CliError> {
     };
     option("--server", args.server.as_ref().map(ToString::to_string));
     option("--goal", Some(args.goal.to_string()));
-    option("--keep", Some(args.keep.to_string()));
+    option("--keep", args.keep.map(|size| size.to_string()));
     option("--interface", args.interface.clone());
     option("--load", args.load.load.map(|time| time.to_string()));
     option("--load-rate", args.load.load_rate.map(|rate| rate.to_string()));
     for rule in &args.alerts.alert {
         option("--alert", Some(rule.clone()));
     }
-    option("--exec", args.alerts.exec.clone());
-    option("--webhook", args.alerts.webhook.as_ref().map(ToString::to_string));
     option(
         "--metrics",
         args.alerts
@@ -82,9 +96,9 @@ mod tests {
         }
     }
 
-    /// The service has the options of the command that installed it.
+    /// The service has the options of the command that installed it, some of them as environment variables.
     #[test]
-    fn the_words_of_a_service_are_the_same_options() {
+    fn the_words_and_secrets_of_a_service_are_the_same_options() {
         let given = [
             "/srv/w",
             "--server",
@@ -113,8 +127,36 @@ mod tests {
         ]
         .map(str::to_owned);
         let args = parsed(&given);
-        let again = parsed(&words(&args, Path::new("/srv/w")).unwrap());
+        let words = words(&args, Path::new("/srv/w")).unwrap();
+        assert!(
+            !words
+                .iter()
+                .any(|word| word.contains("echo") || word.contains("example.net"))
+        );
+        let mut again = parsed(&words);
+        let secrets = secrets(&args, |_| None).unwrap();
+        let read = |name: &str| {
+            let found = secrets.iter().find(|(secret, _)| *secret == name);
+            found.map(|(_, value)| value.clone())
+        };
+        (again.alerts.exec, again.alerts.webhook) = alerts::actions(&again.alerts, read).unwrap();
         let text = |args: &WatchArgs| format!("{args:?}").replace("port: None", "port: Some(4488)");
         assert_eq!(text(&again), text(&args));
+    }
+
+    /// An option is stronger than the environment, and no error shows the address.
+    #[test]
+    fn secrets_come_from_options_or_from_the_environment() {
+        let plain = parsed(&["--alert", "cause line-down"].map(str::to_owned));
+        assert_eq!(secrets(&plain, |_| None).unwrap(), []);
+        let of_environment = |name: &str| Some(format!("https://example.org/{name}"));
+        let exec = (alerts::EXEC, "https://example.org/NETBURN_WATCH_EXEC".to_owned());
+        let webhook = (alerts::WEBHOOK, "https://example.org/NETBURN_WATCH_WEBHOOK".to_owned());
+        assert_eq!(secrets(&plain, of_environment).unwrap(), [exec, webhook.clone()]);
+        let given = parsed(&["--alert", "cause line-down", "--exec", "true"].map(str::to_owned));
+        let exec = (alerts::EXEC, "true".to_owned());
+        assert_eq!(secrets(&given, of_environment).unwrap(), [exec, webhook]);
+        let error = secrets(&plain, |_| Some("ftp://token".to_owned())).unwrap_err();
+        assert!(!format!("{error:?}").contains("token"), "{error:?}");
     }
 }

@@ -191,6 +191,20 @@ fn a_watch_that_is_killed_continues_in_a_further_record() {
     }
 }
 
+/// A server that is down at the start does not end a watch with loads, because it may be up an hour later.
+#[test]
+fn a_watch_with_loads_starts_without_its_server() {
+    let home = Home::new();
+    home.provider.run(&home.bench, "ip route add unreachable 10.91.0.1/32");
+    let dir = home.path("w");
+    let mut watch = home.watch("w", "8s", &["--load", "1s"]);
+    watch.wait_for("a complete hour", |_| !complete(&dir).is_empty());
+    kill(&watch, "-INT");
+    let ended = watch.finish().expect(0);
+    let expected = "10.91.0.1:4480 does not answer now, so that it is not known whether it permits load tests";
+    assert!(ended.stderr.contains(expected), "{}", ended.stderr);
+}
+
 /// Without space the probes go on, and the record continues when there is space. An outage starts an alert, and its end
 /// ends it.
 #[test]

@@ -6,6 +6,7 @@ use netburn_traffic::client::{Target, Trust, post};
 use netburn_traffic::fetch::Url;
 use netburn_watch::retry;
 use serde_json::json;
+use std::collections::VecDeque;
 use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,6 +17,11 @@ use tokio::task::LocalSet;
 const LIMIT: Duration = Duration::from_secs(30);
 /// Maximum number of notices that wait. Further ones are dropped, which is printed.
 const MAX_WAITING: usize = 100;
+/// Maximum number of notices that are kept after their attempts failed. The oldest ones are dropped.
+const MAX_KEPT: usize = 20;
+
+/// State of a notice of the start of an alert.
+pub(super) const START: &str = "start";
 
 /// Start or end of an alert, as actions describe it.
 #[derive(Debug, Clone)]
@@ -109,25 +115,29 @@ impl Action {
 }
 
 /// Starts the task of one kind of action.
-fn start<F>(name: &'static str, attempt: impl Fn(Arc<Notice>) -> F + Send + 'static) -> Sender<Arc<Notice>>
+fn start<F>(name: &'static str, attempt: impl Fn(Arc<Notice>) -> F + Send + Sync + 'static) -> Sender<Arc<Notice>>
 where
     F: Future<Output = Result<(), String>> + Send,
 {
     let (queue, mut notices) = channel::<Arc<Notice>>(MAX_WAITING);
     tokio::spawn(async move {
+        let mut kept = Kept::default();
         while let Some(notice) = notices.recv().await {
             let mut failed = 0;
-            while let Err(why) = attempt(Arc::clone(&notice)).await {
+            while let Err(why) = kept.attempt(&notice, &attempt).await {
                 failed += 1;
                 let pause = retry::pause(failed);
                 let then = match pause {
                     Some(pause) => format!("again in {pause}"),
-                    None => "given up".to_owned(),
+                    None => "again before the next alert".to_owned(),
                 };
                 eprint_message(&format!("{name} failed: {}; {then}", sanitise(&why)));
                 match pause {
                     Some(pause) => tokio::time::sleep(Duration::from_nanos(pause.as_nanos())).await,
-                    None => break,
+                    None => {
+                        kept.keep(notice);
+                        break;
+                    }
                 }
             }
         }
@@ -135,16 +145,89 @@ where
     queue
 }
 
+/// Notices whose attempts all failed, the oldest first: those of an outage that the network itself had. They are delivered
+/// before the next notice, so that the end of an alert does not arrive without its start.
+#[derive(Default)]
+struct Kept(VecDeque<Arc<Notice>>);
+
+impl Kept {
+    /// Keeps a notice. A later start of the same rule replaces the notices before it.
+    fn keep(&mut self, notice: Arc<Notice>) {
+        if notice.state == START {
+            self.0.retain(|kept| kept.rule != notice.rule);
+        }
+        self.0.push_back(notice);
+        while self.0.len() > MAX_KEPT {
+            self.0.pop_front();
+        }
+    }
+
+    /// Attempts the kept notices until one fails, and then `notice`, whose result this is. A command can fail at each start
+    /// of an alert, and this must not prevent the end.
+    async fn attempt<F>(&mut self, notice: &Arc<Notice>, attempt: &impl Fn(Arc<Notice>) -> F) -> Result<(), String>
+    where
+        F: Future<Output = Result<(), String>> + Send,
+    {
+        while let Some(first) = self.0.front() {
+            if attempt(Arc::clone(first)).await.is_err() {
+                break;
+            }
+            self.0.pop_front();
+        }
+        attempt(Arc::clone(notice)).await?;
+        // What came before is out of date.
+        self.0.retain(|kept| kept.rule != notice.rule);
+        Ok(())
+    }
+}
+
 /// Runs the command. The values are in its environment only, so that a shell can't interpret them.
 async fn execute(command: String, notice: Arc<Notice>) -> Result<(), String> {
-    let mut child = tokio::process::Command::new("sh");
-    child.args(["-c", &command]).envs(notice.variables());
-    child.stdin(Stdio::null()).kill_on_drop(true);
-    match tokio::time::timeout(LIMIT, child.status()).await {
-        Ok(Ok(status)) if status.success() => Ok(()),
-        Ok(Ok(status)) => Err(status.to_string()),
+    execute_within(&command, &notice, LIMIT).await
+}
+
+async fn execute_within(command: &str, notice: &Notice, limit: Duration) -> Result<(), String> {
+    let mut shell = tokio::process::Command::new("sh");
+    shell.args(["-c", command]).envs(notice.variables());
+    for secret in [super::EXEC, super::WEBHOOK] {
+        shell.env_remove(secret);
+    }
+    // The shell and all that it starts are one group, which a time-out ends.
+    shell.stdin(Stdio::null()).kill_on_drop(true).process_group(0);
+    let mut child = shell.spawn().map_err(|error| error.to_string())?;
+    let group = Group(child.id());
+    match tokio::time::timeout(limit, child.wait()).await {
+        Ok(Ok(status)) => {
+            group.release();
+            if status.success() {
+                Ok(())
+            } else {
+                Err(status.to_string())
+            }
+        }
         Ok(Err(error)) => Err(error.to_string()),
-        Err(_) => Err(format!("the command did not end within {} s", LIMIT.as_secs())),
+        Err(_) => Err(format!("the command did not end within {limit:?}")),
+    }
+}
+
+/// Processes of a command, which are killed on drop.
+struct Group(Option<u32>);
+
+impl Group {
+    /// Lets the processes live: those that a command leaves behind on purpose.
+    fn release(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        let Some(id) = self.0 else { return };
+        // The `kill` of a shell, because the standard library has none for groups. It fails if all have ended.
+        let mut kill = std::process::Command::new("sh");
+        kill.args(["-c", &format!("kill -KILL -{id}")]);
+        kill.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let _ = kill.status();
     }
 }
 
@@ -292,5 +375,92 @@ mod tests {
             Ok(())
         );
         assert!(run("exit 3").unwrap_err().contains('3'));
+    }
+
+    /// True if the process runs. A zombie has ended.
+    #[cfg(target_os = "linux")]
+    fn runs(id: &str) -> bool {
+        let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+        stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('Z'))
+    }
+
+    /// The command and its children end with its time, and those of a command that ends in time stay.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_command_that_takes_too_long_leaves_no_process() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("id");
+        let id = || std::fs::read_to_string(&file).unwrap().trim().to_owned();
+        let begin = format!("sleep 60 & echo $! > '{}'", file.display());
+        let limit = Duration::from_secs(1);
+        let ended = runtime().block_on(execute_within(&format!("{begin}; wait"), &notice(), limit));
+        assert_eq!(ended, Err("the command did not end within 1s".to_owned()));
+        let end = std::time::Instant::now() + Duration::from_secs(10);
+        while runs(&id()) {
+            assert!(std::time::Instant::now() < end, "the process {} runs", id());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let limit = Duration::from_secs(30);
+        assert_eq!(runtime().block_on(execute_within(&begin, &notice(), limit)), Ok(()));
+        assert!(runs(&id()));
+        let killed = std::process::Command::new("kill").arg(id()).status();
+        assert!(killed.unwrap().success());
+    }
+
+    fn of_rule(rule: &str, state: &'static str) -> Arc<Notice> {
+        Arc::new(Notice {
+            state,
+            rule: rule.to_owned(),
+            ..(*notice()).clone()
+        })
+    }
+
+    /// Attempts a notice, with an action that fails for `failing`. Returns the states and rules that it delivered.
+    fn delivered(kept: &mut Kept, notice: &Arc<Notice>, failing: &str) -> (bool, Vec<String>) {
+        let done = std::sync::Mutex::new(Vec::new());
+        let attempt = |notice: Arc<Notice>| {
+            let name = format!("{} {}", notice.state, notice.rule);
+            let result = if failing == "all" || name == failing {
+                Err("it fails".to_owned())
+            } else {
+                done.lock().unwrap().push(name);
+                Ok(())
+            };
+            std::future::ready(result)
+        };
+        let result = runtime().block_on(kept.attempt(notice, &attempt));
+        (result.is_ok(), done.into_inner().unwrap())
+    }
+
+    #[test]
+    fn a_start_that_was_not_delivered_comes_before_its_end() {
+        let mut kept = Kept::default();
+        for (rule, state) in [("a", "start"), ("a", "end"), ("b", "start"), ("a", "start")] {
+            let notice = of_rule(rule, state);
+            assert_eq!(delivered(&mut kept, &notice, "all"), (false, vec![]));
+            kept.keep(notice);
+        }
+        let expected = ["start b", "start a", "end a"].map(str::to_owned).to_vec();
+        assert_eq!(delivered(&mut kept, &of_rule("a", "end"), ""), (true, expected));
+        assert!(kept.0.is_empty());
+    }
+
+    #[test]
+    fn a_start_that_always_fails_does_not_prevent_the_end() {
+        let mut kept = Kept::default();
+        kept.keep(of_rule("a", "start"));
+        let end = of_rule("a", "end");
+        assert_eq!(delivered(&mut kept, &end, "start a"), (true, vec!["end a".to_owned()]));
+        assert!(kept.0.is_empty());
+    }
+
+    #[test]
+    fn kept_notices_have_a_bound() {
+        let mut kept = Kept::default();
+        for number in 0..100 {
+            kept.keep(of_rule(&number.to_string(), "start"));
+        }
+        assert_eq!(kept.0.len(), MAX_KEPT);
+        assert_eq!(kept.0.back().unwrap().rule, "99");
     }
 }
