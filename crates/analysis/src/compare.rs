@@ -16,7 +16,7 @@ mod side;
 
 pub use comparable::{Incomparable, NotCompared};
 pub use matrix::{Cell, Matrix, Row};
-pub use methods::Methods;
+pub use methods::{Methods, Origin};
 pub use metric::{Key, metrics};
 pub use pairing::Pairing;
 pub use pairwise::{Comparison, MetricComparison, Options, Undecided, VerdictChange, judge_together};

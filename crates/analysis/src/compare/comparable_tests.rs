@@ -1,5 +1,5 @@
 use super::*;
-use crate::compare::{Comparison, Options, Ranking};
+use crate::compare::{Comparison, Options, Origin, Ranking};
 use netburn_record::Summary;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -27,7 +27,11 @@ fn side(name: &str, environment: &str, workloads: &[Value]) -> Side {
         "repeats": [], "intervals": {} }))
     .unwrap();
     let mut side = Side::new(name);
-    side.add_summary(Path::new(name), &summary, None);
+    let origin = match environment {
+        "imported" => Origin::Program("program".to_owned()),
+        _ => Origin::Netburn,
+    };
+    side.add_summary_of(Path::new(name), &summary, None, origin);
     side
 }
 
@@ -114,4 +118,112 @@ fn a_ranking_leaves_out_the_same_metrics() {
     let ranking = Ranking::new(vec![tcp.clone(), tcp, udp], Options::default());
     assert!(!ranking.keys().any(|key| key.path().contains("throughput")));
     assert!(!ranking.not_compared.is_empty());
+}
+
+/// Runs of netburn are always compared with each other, so that the imported side has to be compared with each of them.
+#[test]
+fn a_ranking_does_not_depend_on_the_order_of_its_sides() {
+    let probe = || workload("probe", "probe", 0.0);
+    let idle = side("idle", "fleet", &[probe()]);
+    let loaded = side("loaded", "fleet", &[probe(), workload("download", "download", 30.0)]);
+    let imported = side("imported", "imported", &[probe()]);
+    let ranked = |sides: [&Side; 3]| {
+        let ranking = Ranking::new(sides.map(Clone::clone).to_vec(), Options::default());
+        let paths: Vec<String> = ranking.keys().map(Key::path).collect();
+        (paths, ranking.not_compared)
+    };
+    let first = ranked([&idle, &loaded, &imported]);
+    let named = |not: &NotCompared| not.workload.as_deref() == Some("probe") && not.reason == Incomparable::Load;
+    assert!(first.1.iter().any(named), "{first:?}");
+    for sides in [
+        [&imported, &idle, &loaded],
+        [&loaded, &imported, &idle],
+        [&loaded, &idle, &imported],
+    ] {
+        assert_eq!(ranked(sides), first);
+    }
+}
+
+#[test]
+fn a_ranking_without_metrics_has_no_mean_rank() {
+    let mut unknown = side("unknown", "imported", &[workload("probe", "probe", 0.0)]);
+    unknown.origins.insert(Origin::Unknown);
+    let ranking = Ranking::new(vec![unknown.clone(), unknown.clone(), unknown], Options::default());
+    assert_eq!(ranking.metrics, []);
+    assert!(ranking.standings.iter().all(|standing| standing.mean_rank.is_none()));
+}
+
+#[test]
+fn runs_of_different_protocols_on_one_side_are_mixed() {
+    let tcp = side(
+        "tcp",
+        "imported",
+        &[workload("upload", "upload", 20.0), workload("ping", "probe", 0.0)],
+    );
+    let mut mixed = tcp.clone();
+    mixed.methods.insert("laptop", "upload", Method::Tcp);
+    mixed.methods.insert("laptop", "upload", Method::Udp);
+    let mut udp = tcp.clone();
+    udp.methods.insert("laptop", "upload", Method::Udp);
+    for other in [&tcp, &udp, &mixed] {
+        let (paths, not) = compared(&mixed, other);
+        assert!(!paths.iter().any(|path| path.contains("throughput")), "{paths:?}");
+        for name in ["", "laptop"] {
+            assert!(not.contains(&(name.to_owned(), Incomparable::Mixed)), "{name}: {not:?}");
+        }
+    }
+}
+
+#[test]
+fn idle_latencies_of_different_programs_are_not_compared() {
+    let one = side("crusader", "imported", &[workload("probe", "probe", 0.0)]);
+    let mut other = one.clone();
+    other.origins = [Origin::Program("networkQuality".to_owned())].into();
+    let (paths, not) = compared(&one, &other);
+    assert!(!paths.iter().any(|path| path.ends_with("idle_latency_ms")), "{paths:?}");
+    assert!(not.contains(&("laptop".to_owned(), Incomparable::Programs)), "{not:?}");
+    let (paths, _) = compared(&one, &one);
+    assert!(paths.iter().any(|path| path.ends_with("idle_latency_ms")), "{paths:?}");
+    // netburn is another program, too.
+    let own = side("own", "fleet", &[workload("probe", "probe", 0.0)]);
+    let (_, not) = compared(&own, &one);
+    assert!(not.contains(&("laptop".to_owned(), Incomparable::Programs)), "{not:?}");
+}
+
+#[test]
+fn a_summary_that_does_not_name_its_program_is_not_compared() {
+    let known = side("run", "imported", &[workload("upload", "upload", 20.0)]);
+    let mut unknown = known.clone();
+    unknown.origins = [Origin::Unknown].into();
+    for (these, against) in [(&known, &unknown), (&unknown, &known)] {
+        let (paths, not) = compared(these, against);
+        assert_eq!(paths, [""; 0]);
+        assert!(
+            not.contains(&("laptop".to_owned(), Incomparable::UnknownProgram)),
+            "{not:?}"
+        );
+    }
+    let mut read = Side::new("file");
+    read.add_summary(Path::new("file"), &known.runs[0], None);
+    assert_eq!(read.origins, unknown.origins);
+}
+
+/// A table with probes of a test of responsiveness has no load, although they ran beside one.
+#[test]
+fn probes_of_responsiveness_are_under_load() {
+    let table = side("table", "imported", &[workload("self-down", "pages", 0.0)]);
+    let document = side(
+        "document",
+        "imported",
+        &[
+            workload("self-down", "pages", 0.0),
+            workload("download", "download", 30.0),
+        ],
+    );
+    let (paths, not) = compared(&table, &document);
+    assert!(
+        paths.iter().any(|path| path.contains("self-down.latency_ms")),
+        "{paths:?}"
+    );
+    assert!(!not.iter().any(|(_, reason)| *reason == Incomparable::Load), "{not:?}");
 }

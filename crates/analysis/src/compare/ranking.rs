@@ -1,6 +1,6 @@
 //! Ranking of more than two sides.
 
-use super::comparable::{NotCompared, add, reason};
+use super::comparable::{NotCompared, add, reason_of_any};
 use super::metric::Key;
 use super::pairing::Pairing;
 use super::pairwise::{Options, Table, known, question};
@@ -37,8 +37,8 @@ pub struct Standing {
     pub side: usize,
     /// Name.
     pub name: String,
-    /// Mean rank over all metrics by medians, 1 is the best; ties share the mean.
-    pub mean_rank: f64,
+    /// Mean rank over all metrics by medians, 1 is the best; ties share the mean. `None` without metrics.
+    pub mean_rank: Option<f64>,
     /// 95 % confidence interval of the mean rank: a bootstrap over each side's runs. `None` if a
     /// side has fewer than two runs.
     pub interval: Option<Interval>,
@@ -80,8 +80,7 @@ impl Ranking {
             let Some(runs) = runs_of_all.collect::<Option<Vec<_>>>() else {
                 continue;
             };
-            // Comparable sides form classes, so that comparing each with the first one is enough.
-            if let Some(reason) = sides.iter().find_map(|side| reason(key, side, &sides[0])) {
+            if let Some(reason) = reason_of_any(key, &sides) {
                 add(&mut not_compared, key, reason);
                 continue;
             }
@@ -190,13 +189,14 @@ fn standings(sides: &[Side], metrics: &[Ranked], values: &[Vec<Vec<f64>>], optio
             Standing {
                 side,
                 name: sides[side].name.clone(),
-                mean_rank: sum / metrics.len().max(1) as f64,
+                mean_rank: (!metrics.is_empty()).then(|| sum / metrics.len() as f64),
                 interval: intervals.as_ref().map(|intervals| intervals[side]),
                 best_in: metrics.iter().filter(|ranked| ranked.is_best(side)).count(),
             }
         })
         .collect();
-    all.sort_by(|a, b| a.mean_rank.total_cmp(&b.mean_rank));
+    let mean = |standing: &Standing| standing.mean_rank.unwrap_or_default();
+    all.sort_by(|a, b| mean(a).total_cmp(&mean(b)));
     all
 }
 

@@ -1,8 +1,9 @@
 //! One side of a comparison: the summaries of its runs.
 
-use super::methods::Methods;
+use super::methods::{Methods, Origin};
 use netburn_record::{Environment, Run, Summary};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// The runs of one side, of one variant.
@@ -18,8 +19,10 @@ pub struct Side {
     pub plan: Option<Value>,
     /// True if its sources have several scenarios or environments.
     pub mixed: bool,
-    /// Methods by which other programs measured its workloads.
+    /// Methods by which its workloads were measured, as far as they are known.
     pub methods: Methods,
+    /// Programs that measured its runs.
+    pub origins: BTreeSet<Origin>,
 }
 
 impl Side {
@@ -33,6 +36,7 @@ impl Side {
             plan: None,
             mixed: false,
             methods: Methods::default(),
+            origins: BTreeSet::new(),
         }
     }
 
@@ -48,11 +52,26 @@ impl Side {
     pub fn add(&mut self, run: &Run) {
         let plan = seedless(run.header().plan.to_json());
         self.methods.add(run);
-        self.add_summary(run.path(), run.summary(), Some(plan));
+        let origin = match &run.header().source {
+            Some(source) => Origin::Program(source.program.clone()),
+            None => Origin::Netburn,
+        };
+        self.add_summary_of(run.path(), run.summary(), Some(plan), origin);
     }
 
-    /// Adds a summary from `source`. With `--repeat` each of its repeats is a run.
+    /// Adds a summary from `source`. With `--repeat` each of its repeats is a run. The summary of an imported run does not
+    /// name the program that measured it.
     pub fn add_summary(&mut self, source: &Path, summary: &Summary, plan: Option<Value>) {
+        let origin = match summary.environment {
+            Environment::Imported => Origin::Unknown,
+            _ => Origin::Netburn,
+        };
+        self.add_summary_of(source, summary, plan, origin);
+    }
+
+    /// Adds a summary of a run that a known program measured.
+    pub fn add_summary_of(&mut self, source: &Path, summary: &Summary, plan: Option<Value>, origin: Origin) {
+        self.origins.insert(origin);
         let one = |run: &Summary| (run.scenario.clone(), run.environment);
         match self.runs.first() {
             Some(first) => {

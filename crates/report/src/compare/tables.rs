@@ -71,7 +71,10 @@ pub(super) fn standings(of: &Ranking) -> Table {
             standing.name.as_str().into(),
             side.runs.len().to_string().into(),
             side.environment().map_or("–", |environment| environment.name()).into(),
-            format!("{:.2}", standing.mean_rank).into(),
+            standing
+                .mean_rank
+                .map_or_else(|| "–".to_owned(), |rank| format!("{rank:.2}"))
+                .into(),
             interval
                 .map_or_else(String::new, |of| format!("{:.2} to {:.2}", of.low, of.high))
                 .into(),
