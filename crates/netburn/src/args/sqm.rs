@@ -15,6 +15,9 @@ use std::path::PathBuf;
 /// Connect this computer to the router with a cable, and keep other devices quiet. The measurement takes one to two minutes. Before
 /// it begins, netburn prints how much it transfers at most. Above 2 GB it asks for confirmation. If it can't tell the settings of a
 /// direction, the exit status is 3.
+///
+/// The server, and this computer for the upload, should send TCP with Cubic, as Linux, Windows and macOS do by default. BBR keeps
+/// queues short by itself, so that the measurement can't tell whether SQM does it.
 #[derive(Debug, Args)]
 pub(crate) struct SqmArgs {
     /// Server beyond the line, such as http://test.example.org:4480/
@@ -38,7 +41,7 @@ pub(crate) struct SqmArgs {
     /// Format of the result
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     pub(crate) format: Format,
-    /// Don't ask for confirmation
+    /// Don't ask for confirmation, also if the server does not announce that it permits load tests: you have the permission
     #[arg(long, short)]
     pub(crate) yes: bool,
 }

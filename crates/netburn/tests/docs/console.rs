@@ -13,7 +13,8 @@ use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// Commands that neither use the network nor measure this machine. `run` and `demo` do so without `--on simulate`.
+/// Commands that neither use the network nor measure this machine. `run` and `demo` do so without `--on simulate`, and `sqm`
+/// without `--line`.
 const ALLOWED: [&str; 13] = [
     "plan",
     "report",
@@ -84,9 +85,16 @@ fn forbidden(command: &str) -> Option<String> {
         let simulates = arguments
             .windows(2)
             .any(|pair| pair[0] == "--on" && pair[1] == "simulate");
-        let allowed = ALLOWED.contains(&name) || (matches!(name, "run" | "demo") && simulates);
-        (!allowed)
-            .then(|| format!("`netburn {name}` does not run in a test without `--on simulate`: mark the block `sh`"))
+        let allowed = match name {
+            "run" | "demo" => simulates,
+            "sqm" => arguments
+                .iter()
+                .any(|own| own == "--line" || own.starts_with("--line=")),
+            _ => ALLOWED.contains(&name),
+        };
+        (!allowed).then(|| {
+            format!("`netburn {name}` does not run in a test without `--on simulate`, or `--line` of `sqm`: mark the block `sh`")
+        })
     })
 }
 
@@ -245,6 +253,7 @@ fn wrong_outputs_are_found() {
         "$ cat > file <<'END'\nkey = 1\nEND\n$ cat file\nkey = 1",
         "$ echo \\\n    one\none",
         "$ netburn run none --on simulate\nerror: …\n…",
+        "$ netburn sqm --line none.toml\nnone.toml: …",
     ] {
         assert_eq!(found(right, limit), 0, "{right}");
     }
@@ -261,6 +270,7 @@ fn wrong_outputs_are_found() {
         "$ cat <<END",
         "$ netburn run four-uses --on local\n…",
         "$ netburn fleet serve\n…",
+        "$ netburn sqm http://[::1]:1/\n…",
         "$ netburn demo\n…",
         "$ netburn run none --on simulate\n[…]",
         "$ false",
