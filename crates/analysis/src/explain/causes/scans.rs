@@ -60,7 +60,7 @@ fn find(facts: &RunFacts<'_>, found: &[Cause]) -> Vec<Cause> {
                 Some(_) => format!("The connection of {name} is interrupted at regular times"),
                 None => format!("The connection of {name} is interrupted for seconds"),
             },
-            evidence: format!("{} {others}{}", rhythm_sentence(&name, &interruptions), worst_symptom(facts, &[station])),
+            evidence: format!("{} {others}{}", rhythm_sentence(&name, interruptions), worst_symptom(facts, &[station])),
             advice: format!(
                 "{advice} Switch off what takes the radio away: programs that scan for networks, AirDrop and similar discovery, \
                  Bluetooth beside Wi-Fi at 2.4 GHz. A faster line does not help."
