@@ -85,7 +85,7 @@ mod tests {
             32 21 0:40 / /mnt rw - ramfs none rw\n\
             broken line\n";
         for (folder, expected) in [
-            ("/root/watch", false),
+            ("/srv/watch", false),
             ("/tmp", true),
             ("/tmp/lib/netburn-watch", true),
             ("/tmpfs", false),

@@ -53,7 +53,7 @@ fn find(facts: &RunFacts<'_>, found: &[Cause]) -> Vec<Cause> {
     }
     let names = facts.names(affected.iter().copied());
     let list = super::list(&names.iter().map(String::as_str).collect::<Vec<_>>());
-    let (place, doubt) = if is_of_line {
+    let (place, limit) = if is_of_line {
         ("The internet line", "")
     } else {
         (
@@ -66,7 +66,7 @@ fn find(facts: &RunFacts<'_>, found: &[Cause]) -> Vec<Cause> {
         severity: severity(facts, affected.iter().copied()),
         title: format!("{place} fails for a time, which interrupts {list}"),
         evidence: format!(
-            "Nothing arrived through the line for up to {}, while the Wi-Fi worked.{doubt}{}",
+            "Nothing arrived through the line for up to {}, while the Wi-Fi worked.{limit}{}",
             span(longest as f64 / 1e6),
             worst_symptom(facts, &affected)
         ),
