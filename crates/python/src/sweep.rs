@@ -5,8 +5,8 @@ use crate::scenario::Scenario;
 use crate::table::Table;
 use crate::work::{Share, perform};
 use netburn_record::{Summary, UnixTime, make_folder};
+use netburn_runner::Cancel;
 use netburn_runner::pool::processors;
-use netburn_runner::{Cancel, simulate_summary};
 use netburn_scenario::{Document, Environment, Plan};
 use netburn_study::sweep::{
     Access, Cells, Checked, Effects, Folder, FolderError, Grid, InvalidCellPolicy, Precision, Progress, Selection,
@@ -337,7 +337,7 @@ fn simulate_plan(py: Python<'_>, plan: &str, name: String) -> PyResult<String> {
     let cancel = Cancel::default();
     let stop = cancel.clone();
     let summary = perform(py, None, &Share::default(), &cancel, move || {
-        simulate_summary(&plan, &name, &mut |_| {
+        netburn_simulate::summary(&plan, &name, &mut |_| {
             if stop.is_stopped() {
                 ControlFlow::Break(())
             } else {

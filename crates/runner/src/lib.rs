@@ -13,8 +13,7 @@
 //!   [`netburn_scenario::Environment`], which names the environment in files and arguments.
 //! - [`open_lab`](mod@open_lab): opening of labs.
 //! - `agents`: the common part of the environments in real time: a controller and agents.
-//! - [`control`] – cancellation, progress and warnings. [`error`]: errors of runs.
-//! - [`pool`] – work on several threads.
+//! - [`control`] – progress and warnings. [`error`]: errors of runs.
 
 mod agents;
 pub mod choice;
@@ -27,17 +26,17 @@ pub mod lab;
 pub mod local;
 #[cfg_attr(not(target_os = "linux"), path = "open_lab/unsupported.rs")]
 pub mod open_lab;
-pub mod pool;
 pub mod recorded;
 pub mod simulation;
 
 pub use choice::{Choice, Reason, choose, preferred};
-pub use control::{Cancel, Event, RunControl};
+pub use control::{Event, RunControl};
 pub use environment::{PreparedRun, RunEnvironment};
 pub use error::{RunError, Unsupported};
 pub use fleet::Fleet;
 pub use lab::Lab;
 pub use local::Local;
+pub use netburn_parallel::{Cancel, pool};
 pub use open_lab::{LabError, OpenLab, open_lab};
 pub use recorded::{Recorded, interleave, record, repeat};
-pub use simulation::{Simulation, simulate_summary};
+pub use simulation::Simulation;

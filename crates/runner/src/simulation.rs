@@ -3,12 +3,9 @@
 use crate::control::{Event, RunControl};
 use crate::environment::{PreparedRun, RunEnvironment};
 use crate::error::{RunError, Unsupported};
-use crate::pool;
-use netburn_record::summary::Summariser;
-use netburn_record::{Header, RunStatus, Sink, Summary};
+use netburn_parallel::pool;
+use netburn_record::{RunStatus, Sink};
 use netburn_scenario::{Environment, Plan};
-use netburn_simulate::SimulateError;
-use netburn_units::Instant;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::{Duration, Instant as Clock};
@@ -45,7 +42,7 @@ impl RunEnvironment for Simulation {
     /// Also simulates the first 100 ms, because only the simulator can make some checks.
     fn check(&self, plan: &Plan) -> Result<(), Unsupported> {
         plan.check_for(Environment::Simulate)?;
-        netburn_simulate::run(plan, |_, _| ControlFlow::Break(()))?;
+        netburn_simulate::check(plan)?;
         Ok(())
     }
 
@@ -100,24 +97,4 @@ impl PreparedRun for Simulated<'_> {
             RunStatus::Complete
         })
     }
-}
-
-/// Simulates a plan and returns its summary. `name` is the path of the run in the summary. Calls `each` after every 0.1 s of
-/// simulated time; if it returns `Break`, the simulation ends without a summary.
-///
-/// # Errors
-/// The simulator rejects the plan.
-pub fn simulate_summary(
-    plan: &Plan,
-    name: &str,
-    each: &mut dyn FnMut(Instant) -> ControlFlow<()>,
-) -> Result<Option<Summary>, SimulateError> {
-    let mut summariser = Summariser::new(Header::simulated(plan.clone()));
-    let done = netburn_simulate::run(plan, |now, rows| {
-        for row in &rows {
-            summariser.put(row).expect("a summariser accepts every row");
-        }
-        each(now)
-    })?;
-    Ok((!done.interrupted).then(|| summariser.finish(name, &RunStatus::Complete)))
 }

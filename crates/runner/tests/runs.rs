@@ -3,7 +3,6 @@
 use netburn_record::{EventKind, EventRow, Row, Run, RunStatus, Sink};
 use netburn_runner::{
     Cancel, Event, PreparedRun, Recorded, RunControl, RunEnvironment, RunError, Simulation, interleave, record, repeat,
-    simulate_summary,
 };
 use netburn_scenario::{Document, Environment, Plan};
 use netburn_units::{Duration, Instant, Seed};
@@ -343,8 +342,8 @@ fn a_simulated_summary_is_that_of_the_record() {
     let plan = modelled(1);
     let recorded = record(&plan, &Simulation::default(), &folder, &RunControl::default()).unwrap();
     let name = folder.to_string_lossy();
-    let summary = simulate_summary(&plan, &name, &mut |_| ControlFlow::Continue(())).unwrap();
+    let summary = netburn_simulate::summary(&plan, &name, &mut |_| ControlFlow::Continue(())).unwrap();
     assert_eq!(summary.as_ref(), Some(recorded.run.summary()));
-    let stopped = simulate_summary(&plan, &name, &mut |_| ControlFlow::Break(())).unwrap();
+    let stopped = netburn_simulate::summary(&plan, &name, &mut |_| ControlFlow::Break(())).unwrap();
     assert_eq!(stopped, None);
 }

@@ -49,6 +49,14 @@ pub fn in_memory(plan: &Plan) -> Result<Run, SimulateError> {
     Ok(recorder.finish(&plan.name, &RunStatus::Complete))
 }
 
+/// Checks that a plan can be simulated: simulates its first 100 ms, because only the models can make some checks.
+///
+/// # Errors
+/// The plan can't be simulated.
+pub fn check(plan: &Plan) -> Result<(), SimulateError> {
+    run(plan, |_, _| ControlFlow::Break(())).map(|_| ())
+}
+
 /// As [`run`], and passes every packet and every transmission on the air of the 100 ms as well,
 /// each kind in the order of time.
 ///
@@ -66,7 +74,7 @@ fn run_loop(
     world: impl FnOnce(&Plan) -> Result<World, SimulateError>,
     mut take: impl FnMut(Instant, Vec<Row>, Vec<CaptureEvent>) -> ControlFlow<()>,
 ) -> Result<RunResult, SimulateError> {
-    check(plan)?;
+    check_congestion(plan)?;
     let mut world = world(plan)?;
     let begin = world.now();
     let end = Instant::ZERO + plan.settled();
@@ -91,7 +99,7 @@ fn run_loop(
 }
 
 /// Checks that every congestion control has a model.
-fn check(plan: &Plan) -> Result<(), SimulateError> {
+fn check_congestion(plan: &Plan) -> Result<(), SimulateError> {
     for (_, congestion) in plan.congestion_controls() {
         let config = netburn_tcp::EndpointConfig {
             congestion: congestion.clone(),

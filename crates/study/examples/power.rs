@@ -6,9 +6,8 @@
 //! the seeds of the first set. Alarms are metrics of the first two sets that are better or worse.
 
 use netburn_analysis::compare::{Comparison, Options, Side};
+use netburn_parallel::pool::{map, processors};
 use netburn_record::Summary;
-use netburn_runner::pool::{map, processors};
-use netburn_runner::simulate_summary;
 use netburn_scenario::{Document, Plan};
 use netburn_stats::metric_change::Judgement;
 use netburn_units::Seed;
@@ -128,7 +127,7 @@ fn plan(delay: Option<&str>) -> Plan {
 }
 
 fn run(plan: &Plan) -> Summary {
-    simulate_summary(plan, "", &mut |_| ControlFlow::Continue(()))
+    netburn_simulate::summary(plan, "", &mut |_| ControlFlow::Continue(()))
         .expect("it can be simulated")
         .expect("it is not stopped")
 }

@@ -3,7 +3,6 @@
 use netburn_medium::config::LinkQuality;
 use netburn_record::Summary;
 use netburn_runner::pool::map;
-use netburn_runner::simulate_summary;
 use netburn_scenario::plan::{RadioSetting, Setting, StationSetting};
 use netburn_scenario::{Document, Environment, Plan, ScenarioError, load};
 use netburn_simulate::SimulateError;
@@ -103,7 +102,7 @@ impl Run {
     /// # Errors
     /// The simulator rejects the plan.
     pub fn summary(&self) -> Result<Summary, GridError> {
-        let summary = simulate_summary(&self.plan, &self.plan.name, &mut |_| ControlFlow::Continue(()));
+        let summary = netburn_simulate::summary(&self.plan, &self.plan.name, &mut |_| ControlFlow::Continue(()));
         match summary {
             Ok(summary) => Ok(summary.expect("the simulation was not stopped")),
             Err(why) => Err(GridError::Simulate {

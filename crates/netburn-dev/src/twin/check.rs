@@ -6,8 +6,8 @@ use netburn_fit::home::Parameter;
 use netburn_fit::houses::{House, HouseError, shows_discipline};
 use netburn_fit::{CannotFit, Fit, Measurement, Settings, SimulationError, fit};
 use netburn_record::{Run, Summary};
+use netburn_runner::Cancel;
 use netburn_runner::pool::map;
-use netburn_runner::{Cancel, simulate_summary};
 use netburn_scenario::{Document, Plan, ScenarioError};
 use netburn_simulate::SimulateError;
 use netburn_study::causes::{self, Outcome, Simulator};
@@ -165,7 +165,7 @@ fn with_seed(plan: &Plan, seed: u64) -> Plan {
 
 fn summaries(plans: &[Plan], threads: usize) -> Result<Vec<Summary>, CheckError> {
     let each = map(plans.len(), threads, &|number| {
-        simulate_summary(&plans[number], "house", &mut |_| ControlFlow::Continue(()))
+        netburn_simulate::summary(&plans[number], "house", &mut |_| ControlFlow::Continue(()))
     });
     let all: Result<Vec<Option<Summary>>, SimulateError> = each.into_iter().collect();
     Ok(all?

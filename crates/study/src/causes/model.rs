@@ -1,8 +1,8 @@
 //! The model that answers what a plan leads to.
 
 use super::goal::Outcome;
-use netburn_runner::pool::map;
-use netburn_runner::{Cancel, simulate_summary};
+use netburn_parallel::Cancel;
+use netburn_parallel::pool::map;
 use netburn_scenario::Plan;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -50,7 +50,7 @@ impl<'a> Simulator<'a> {
     }
 
     fn outcome(&self, plan: &Plan) -> Option<Outcome> {
-        let summary = simulate_summary(plan, &plan.name, &mut |_| {
+        let summary = netburn_simulate::summary(plan, &plan.name, &mut |_| {
             if self.cancel.is_stopped() {
                 ControlFlow::Break(())
             } else {

@@ -2,8 +2,8 @@
 
 use super::columns::{Column, columns};
 use super::grid::Grid;
-use netburn_runner::pool::each;
-use netburn_runner::{Cancel, RunEnvironment as _, Simulation};
+use netburn_parallel::Cancel;
+use netburn_parallel::pool::each;
 use netburn_scenario::Environment;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -76,10 +76,10 @@ pub fn check(
 
 fn resolve_cell(grid: &Grid, run: u64) -> Result<(Vec<Column>, u64), Vec<String>> {
     let plan = grid.plan(run).map_err(|error| grid.faults(&error))?;
-    // Some checks need the simulator.
-    Simulation::default()
-        .check(&plan)
-        .map_err(|error| vec![format!("{}: {error}", Environment::Simulate)])?;
+    let fault = |error: &dyn fmt::Display| vec![format!("{}: {error}", Environment::Simulate)];
+    plan.check_for(Environment::Simulate)
+        .map_err(|error| fault(&error.render(false)))?;
+    netburn_simulate::check(&plan).map_err(|error| fault(&error))?;
     Ok((columns(&plan), fingerprint(&plan.to_json().to_string())))
 }
 

@@ -3,8 +3,8 @@
 use super::folder::{Folder, FolderError};
 use super::grid::Grid;
 use super::selection::Selection;
-use netburn_runner::pool::each;
-use netburn_runner::{Cancel, simulate_summary};
+use netburn_parallel::Cancel;
+use netburn_parallel::pool::each;
 use netburn_units::Instant;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -124,7 +124,7 @@ fn one(
     let plan = grid.plan(run).map_err(|error| cell(error.to_string()))?;
     let length = (plan.baseline + plan.settled()).as_nanos().max(1);
     let mut reported = 0;
-    let summary = simulate_summary(&plan, &(run + 1).to_string(), &mut |now| {
+    let summary = netburn_simulate::summary(&plan, &(run + 1).to_string(), &mut |now| {
         let gone = now.since(Instant::ZERO - plan.baseline).as_nanos();
         let steps = (u128::from(gone) * u128::from(PROGRESS_STEPS) / u128::from(length)) as u64;
         moved(steps.saturating_sub(reported));

@@ -1,9 +1,9 @@
 //! Measured values beside those of simulations of the same workloads.
 
 use netburn_analysis::compare::{Key, metrics};
+use netburn_parallel::Cancel;
+use netburn_parallel::pool::map;
 use netburn_record::Summary;
-use netburn_runner::pool::map;
-use netburn_runner::{Cancel, simulate_summary};
 use netburn_scenario::Plan;
 use netburn_simulate::SimulateError;
 use netburn_stats::metric_change::Better;
@@ -94,7 +94,7 @@ pub fn agreement(
     cancel: &Cancel,
 ) -> Result<Option<Agreement>, SimulateError> {
     let summaries = map(plans.len(), threads, &|run| {
-        simulate_summary(&plans[run], &plans[run].name, &mut |_| {
+        netburn_simulate::summary(&plans[run], &plans[run].name, &mut |_| {
             if cancel.is_stopped() {
                 ControlFlow::Break(())
             } else {

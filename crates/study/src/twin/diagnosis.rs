@@ -4,9 +4,8 @@ use super::lasting;
 use crate::causes::missed;
 use crate::whatif::{Change, Interventions, propose};
 use netburn_analysis::explain::{Explanation, explain as by_rules};
+use netburn_parallel::pool::map;
 use netburn_record::{Run, Summary};
-use netburn_runner::pool::map;
-use netburn_runner::simulate_summary;
 use netburn_scenario::{Plan, ScenarioError};
 use netburn_simulate::{SimulateError, in_memory};
 use std::ops::ControlFlow;
@@ -59,7 +58,7 @@ impl Diagnosis {
     ) -> Result<Self, E> {
         let plans: Vec<&Plan> = std::iter::once(likely).chain(models).collect();
         let misses = map(plans.len(), threads, &|number| {
-            let summary = simulate_summary(plans[number], "load", &mut |_| ControlFlow::Continue(()));
+            let summary = netburn_simulate::summary(plans[number], "load", &mut |_| ControlFlow::Continue(()));
             summary.map(|summary| summary.is_some_and(|summary| !missed(plans[number], &summary).is_empty()))
         });
         let misses: Result<Vec<bool>, SimulateError> = misses.into_iter().collect();

@@ -3,7 +3,7 @@
 use super::{NoStoredModels, fit_json, fit_models, models_of_fit};
 use netburn_fit::houses::House;
 use netburn_fit::{Fit, Measurement, Settings};
-use netburn_runner::Cancel;
+use netburn_parallel::Cancel;
 use netburn_units::Seed;
 use serde_json::{Value, json};
 

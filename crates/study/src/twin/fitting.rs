@@ -1,8 +1,8 @@
 //! A fit on several threads, which can be stopped.
 
 use netburn_fit::{Fit, Measurement, Settings, SimulationError, fit};
-use netburn_runner::Cancel;
-use netburn_runner::pool::map;
+use netburn_parallel::Cancel;
+use netburn_parallel::pool::map;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Correction for a run that is no measurement.

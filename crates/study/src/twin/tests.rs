@@ -1,7 +1,7 @@
 use super::{Agreement, agreement, on_model};
 use crate::whatif::repeated;
+use netburn_parallel::Cancel;
 use netburn_record::Summary;
-use netburn_runner::{Cancel, simulate_summary};
 use netburn_scenario::{Document, Environment, Plan};
 use netburn_units::{Duration, Seed};
 use std::ops::ControlFlow;
@@ -64,7 +64,7 @@ fn measured(model: &Plan) -> Summary {
         seed: Seed(99),
         ..on_model(&run(), model).unwrap()
     };
-    let summary = simulate_summary(&house, "house", &mut |_| ControlFlow::Continue(()));
+    let summary = netburn_simulate::summary(&house, "house", &mut |_| ControlFlow::Continue(()));
     summary.expect("it is simulated").expect("it is complete")
 }
 

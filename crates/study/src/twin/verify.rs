@@ -5,7 +5,7 @@ use netburn_fit::evidence::Key;
 use netburn_fit::result::with_model_error;
 use netburn_fit::schedule::{MIN_PHASE, Schedule};
 use netburn_fit::{Measurement, Models, SimulationError, model_variance, simulated};
-use netburn_runner::pool::map;
+use netburn_parallel::pool::map;
 use netburn_scenario::{Document, Environment, Plan, ScenarioError};
 use netburn_units::{Duration, Seed};
 

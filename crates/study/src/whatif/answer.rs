@@ -2,9 +2,9 @@
 
 use super::{Change, WhatIf};
 use netburn_analysis::compare::{Comparison, Options, Side, judge_together};
+use netburn_parallel::Cancel;
+use netburn_parallel::pool::map;
 use netburn_record::Summary;
-use netburn_runner::pool::map;
-use netburn_runner::{Cancel, simulate_summary};
 use netburn_scenario::Plan;
 use netburn_simulate::SimulateError;
 use netburn_stats::metric_change::Judgement;
@@ -148,7 +148,7 @@ fn complete_sets(
 }
 
 fn summary(plan: &Plan, cancel: &Cancel) -> Result<Summary, AnswerError> {
-    let summary = simulate_summary(plan, &plan.name, &mut |_| {
+    let summary = netburn_simulate::summary(plan, &plan.name, &mut |_| {
         if cancel.is_stopped() {
             ControlFlow::Break(())
         } else {

@@ -6,10 +6,10 @@
 //! - `NETBURN_REGENERATE=1` examines all homes with 15 seeds and writes the table into docs/results/confusion-matrix.md.
 
 use netburn_analysis::explain::{Cause, Evidence, Explanation, Kind, Severity, likely_causes};
+use netburn_parallel::Cancel;
+use netburn_parallel::pool::{map, processors};
 use netburn_record::summary::Summariser;
 use netburn_record::{Environment, Header, RunStatus, Sink as _};
-use netburn_runner::Cancel;
-use netburn_runner::pool::{map, processors};
 use netburn_scenario::{Document, Plan};
 use netburn_study::causes::{Options, Simulator, decide, explain, missed};
 use netburn_study::whatif::what_ifs;

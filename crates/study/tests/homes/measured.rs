@@ -3,9 +3,9 @@
 
 use super::{Home, homes};
 use netburn_analysis::explain::{Cause, Evidence, Kind, Severity, likely_causes};
+use netburn_parallel::pool::{map, processors};
 use netburn_record::summary::Summariser;
 use netburn_record::{Environment, Header, Row, RunStatus, Sink as _};
-use netburn_runner::pool::{map, processors};
 use netburn_scenario::{Document, Plan};
 use std::ops::ControlFlow;
 

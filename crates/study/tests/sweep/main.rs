@@ -1,6 +1,6 @@
 //! Sweeps: rows in every format, and continuation of interrupted sweeps.
 
-use netburn_runner::Cancel;
+use netburn_parallel::Cancel;
 use netburn_study::sweep::{
     Access, Column, Folder, FolderError, Grid, InvalidCellPolicy, MetricValue, Row, Rows, Selection, Unit, Vary, chart,
     check, csv, json, parquet, run, table,

@@ -1,7 +1,7 @@
 //! Shards of a sweep, and cells that are repeated until a precision is reached.
 
 use super::{HOUSE, grid};
-use netburn_runner::Cancel;
+use netburn_parallel::Cancel;
 use netburn_study::sweep::{
     Access, Cells, Folder, FolderError, Grid, InvalidCellPolicy, Selection, Target, Vary, check, run, write_results,
 };
