@@ -14,6 +14,8 @@ pub struct PlannedNetwork {
     pub associations: Associations,
     /// Radios of the access points, each with its channel number in the model: radios with the same number share the air.
     pub radios: Vec<(RadioRef, usize)>,
+    /// Number in the plan of the station of each node of the model. The nodes of stations follow those of the radios.
+    pub station_of_node: Vec<u16>,
     /// Wireless links of access points with their parents, in the order of the plan. Links of meshes are not among them.
     pub backhaul_hops: Vec<BackhaulHop>,
 }
@@ -54,6 +56,7 @@ impl PlannedNetwork {
             radios: radios
                 .map(|(node, radio)| (radio.name.clone(), channel(node)))
                 .collect(),
+            station_of_node: layout.station_of_node,
             backhaul_hops: layout.units.iter().map(hop).collect(),
         })
     }

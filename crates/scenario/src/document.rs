@@ -80,6 +80,13 @@ impl Document {
         }
     }
 
+    /// Returns the keys as JSON, as written and in the file's order. Their order is part of a scenario: stations share the air in
+    /// the order in which the file has them.
+    #[must_use]
+    pub fn to_json(&self) -> serde_json::Value {
+        self.root.to_json()
+    }
+
     /// Sets a key, as `--set KEY=VALUE` does. `key` is a dotted path (`station.tv.signal`), and `value` is TOML or a text
     /// without quotes. `*` is a wildcard for names: `station.*.tsq` matches every station, `station.tv-*.tsq` those whose
     /// names start with `tv-`.

@@ -119,6 +119,25 @@ impl Node {
         Node::new(value, Place::Whole)
     }
 
+    /// Converts to JSON. Numbers that JSON does not have, and dates, are texts.
+    pub(crate) fn to_json(&self) -> serde_json::Value {
+        match &self.value {
+            Value::Text(text) | Value::Date(text) => text.as_str().into(),
+            Value::Integer(integer) => i64::try_from(*integer).map_or_else(|_| integer.to_string().into(), Into::into),
+            Value::Number(text) => {
+                let number = text.parse().ok().and_then(serde_json::Number::from_f64);
+                number.map_or_else(|| text.as_str().into(), Into::into)
+            }
+            Value::Bool(value) => (*value).into(),
+            Value::List(items) => items.iter().map(Node::to_json).collect(),
+            Value::Table(table) => {
+                let entries = table.entries.iter();
+                let entries = entries.map(|entry| (entry.key.clone(), entry.node.to_json()));
+                serde_json::Value::Object(entries.collect())
+            }
+        }
+    }
+
     /// Converts a TOML value. `at` converts a byte range to a place.
     pub(crate) fn from_toml(value: &toml::Spanned<toml::de::DeValue<'_>>, at: &impl Fn(Range<usize>) -> Place) -> Node {
         use toml::de::DeValue as Toml;
