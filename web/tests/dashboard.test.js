@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Unauthorized, get } from "../dashboard/api.js";
-import { plain } from "../dashboard/dom.js";
+import { plain } from "../shared/dom.js";
 
 /** Replaces `fetch` by one with this response during `run`. */
 async function withResponse(response, run) {

@@ -11,7 +11,7 @@ pub const FILES: &[File] = netburn_fleet_controller::embedded! {
     MODULE "/runs/page/address.js" "dashboard/address.js",
     MODULE "/runs/page/api.js" "dashboard/api.js",
     MODULE "/runs/page/display.js" "dashboard/display.js",
-    MODULE "/runs/page/dom.js" "dashboard/dom.js",
+    MODULE "/runs/page/dom.js" "shared/dom.js",
     MODULE "/runs/page/format.js" "shared/format.js",
     MODULE "/runs/page/list.js" "dashboard/list.js",
     MODULE "/runs/page/live.js" "dashboard/live.js",
