@@ -16,8 +16,10 @@ pub(in crate::explain) struct Rhythm {
 
 /// Length from which an absence is more than a delay, in ns.
 pub(in crate::explain) const LONG: i64 = 1_000_000_000;
-/// Number of absences that are examined at most.
-const MAX_ABSENCES: usize = 200;
+/// Number of absences that are compared with a period at once: a bound of the work.
+const PART: usize = 200;
+/// Number of parts in which a period is sought at most.
+const MAX_SEARCHES: usize = 4;
 /// Share of the absences that must fit the period.
 pub(super) const FITTING: f64 = 0.8;
 /// Largest part of the period within which the ends of these lie.
@@ -33,17 +35,44 @@ pub(super) const MIN_INTERVALS: i64 = 4;
 
 /// The period with which absences return; `None` if chance explains them.
 ///
+/// The absences are divided into parts of at most [`PART`]. The period is sought in a few parts, and all parts are compared
+/// with it. Each part has its own phase, because clocks drift in a long run, and a device may restart.
+pub(super) fn rhythm(absences: &[Absence], arrivals: &[Arrival]) -> Option<Rhythm> {
+    let size = absences.len().div_ceil(absences.len().div_ceil(PART).max(1)).max(1);
+    let parts: Vec<&[Absence]> = absences.chunks(size).collect();
+    let searches = parts.len().min(MAX_SEARCHES);
+    let interval = interval_of(arrivals);
+    let mut sought = (0..searches).map(|n| parts[n * parts.len() / searches]);
+    let period = sought.find_map(|part| search(part, interval, searches))?;
+    let (mut periods, mut lengths, mut fitting) = (Vec::new(), Vec::new(), Vec::new());
+    for part in parts {
+        let Some((period, own)) = fitting_to(part, period) else {
+            continue;
+        };
+        periods.push(period);
+        lengths.extend(part.iter().map(|absence| absence.end - absence.begin));
+        fitting.extend(own);
+    }
+    periods.sort_by(f64::total_cmp);
+    Some(Rhythm {
+        period: Some(*periods.get(periods.len() / 2)?),
+        length: median(lengths.into_iter())?,
+        absences: fitting,
+    })
+}
+
+/// The period of a part; `None` if chance explains its absences.
+///
 /// The ends of `k` of `n` absences lie within a part `w` of a period by chance with a probability of at most
 /// C(n, k) · k · w^(k−1), for each period that is tried.
-pub(super) fn rhythm(absences: &[Absence], arrivals: &[Arrival]) -> Option<Rhythm> {
-    let absences = &absences[..absences.len().min(MAX_ABSENCES)];
+fn search(absences: &[Absence], interval: i64, searches: usize) -> Option<f64> {
     if absences.len() < MIN_ABSENCES {
         return None;
     }
-    let ends: Vec<f64> = absences.iter().map(|absence| absence.end as f64).collect();
+    let ends = ends(absences);
     let length = median(absences.iter().map(|absence| absence.end - absence.begin))?;
     let span = ends[ends.len() - 1] - ends[0];
-    let shortest = (MIN_INTERVALS * interval_of(arrivals)).max(2 * length) as f64;
+    let shortest = (MIN_INTERVALS * interval).max(2 * length) as f64;
     let shortest = shortest.max(span / STEP / MAX_PERIODS);
     if span < 3.0 * shortest {
         return None;
@@ -52,22 +81,30 @@ pub(super) fn rhythm(absences: &[Absence], arrivals: &[Arrival]) -> Option<Rhyth
     let step = STEP / span;
     let count = ((1.0 / shortest - 1.0 / longest) / step) as usize;
     // Periods that differ by a step less than the arc are not independent of each other.
-    let tried = ((count as f64) * STEP).max(1.0).ln();
+    let tried = ((count as f64) * STEP).max(1.0).ln() + (searches as f64).ln();
     let periods = (0..=count).map(|place| 1.0 / (1.0 / longest + place as f64 * step));
     let scored = periods.map(|period| (score(&ends, period).0, period));
     let (_, coarse) = scored.min_by(|a, b| a.0.total_cmp(&b.0))?;
     let period = refined(&ends, coarse);
-    let (chance, from, width) = score(&ends, period);
+    let (chance, _, width) = score(&ends, period);
     // A narrower arc has more independent places and periods.
-    if chance + tried - width.max(1e-4).ln() > CHANCE {
+    (chance + tried - width.max(1e-4).ln() <= CHANCE).then_some(period)
+}
+
+/// The absences of a part that fit a known period, and the period that fits them best; `None` if chance explains them.
+fn fitting_to(absences: &[Absence], known: f64) -> Option<(f64, Vec<Absence>)> {
+    let ends = ends(absences);
+    let period = refined(&ends, known);
+    let (chance, from, width) = score(&ends, period);
+    if chance - width.max(1e-4).ln() > CHANCE {
         return None;
     }
     let fits = |absence: &&Absence| (absence.end as f64 / period - from).rem_euclid(1.0) <= width;
-    Some(Rhythm {
-        period: Some(period),
-        length,
-        absences: absences.iter().filter(fits).copied().collect(),
-    })
+    Some((period, absences.iter().filter(fits).copied().collect()))
+}
+
+fn ends(absences: &[Absence]) -> Vec<f64> {
+    absences.iter().map(|absence| absence.end as f64).collect()
 }
 
 /// Absences that are too rare for a period, but each of a second or more; `None` with fewer than two.

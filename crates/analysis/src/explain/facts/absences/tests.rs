@@ -103,6 +103,40 @@ fn absences_at_random_times_have_no_period() {
     assert!(false_alarms < 5, "{false_alarms}");
 }
 
+/// Absences of 80 ms that end at these times, and probes each 40 ms.
+fn rhythm_of(ends: impl Iterator<Item = i64>) -> Option<Rhythm> {
+    let away: Vec<Absence> = ends
+        .map(|end| Absence {
+            begin: end - 80 * MS,
+            end,
+        })
+        .collect();
+    rhythm(&away, &probes(S, 40 * MS, |_| 2 * MS))
+}
+
+/// 1,500 absences are 25 minutes of scans with one in a second. The device restarts after 1,000 of them, so the phase changes.
+#[test]
+fn the_absences_of_a_long_run_fit_the_period() {
+    let rhythm = rhythm_of((0..1_500).map(|n| n * S + if n < 1_000 { 0 } else { 400 * MS })).unwrap();
+    assert_eq!(rhythm.period, Some(1e9));
+    // At the change of the phase, absences of both phases are in one part.
+    assert!(rhythm.absences.len() >= 1_300, "{}", rhythm.absences.len());
+    assert_eq!(rhythm_of((0..1_500).map(|n| n * S)).unwrap().absences.len(), 1_500);
+}
+
+/// A program starts to scan in the middle of a run, in which the first absences have no period.
+#[test]
+fn a_period_that_begins_late_is_found() {
+    let irregular = |n: i64| n * S + n * n * 7_919 % 1_000 * MS;
+    let rhythm = rhythm_of((0..190).map(irregular).chain((200..600).map(|n| n * S))).unwrap();
+    assert!((rhythm.period.unwrap() / 1e9 - 1.0).abs() < 1e-3);
+    // Some irregular ones are in the part in which the period begins, which makes its arc narrower.
+    let begins = rhythm.absences.iter().map(|absence| absence.begin);
+    let late = begins.filter(|begin| *begin >= 199 * S).count();
+    assert!(late >= 390, "{late}");
+    assert!(rhythm.absences.len() <= 420, "{}", rhythm.absences.len());
+}
+
 /// Packets that are lost in an absence have no end; the next one that arrives ends it.
 #[test]
 fn lost_packets_are_absences_too() {
