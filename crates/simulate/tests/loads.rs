@@ -197,3 +197,35 @@ fn the_first_operation_is_due_in_the_window() {
             .all(|due| (Instant::from_secs(3)..Instant::from_secs(5)).contains(due))
     );
 }
+
+/// Goodput in Mbit/s of `stations` TCP uploads with two streams, MCS 7, 80 MHz, 802.11ax, and aggregates of 64 MPDUs, in 20 s
+/// after 10 s.
+fn uploads(stations: usize) -> f64 {
+    let mut text =
+        "duration = \"30 s\"\nbaseline = \"0 s\"\ndrain = \"0 s\"\n[ap.home.radio.5g]\nstandard = \"802.11ax\"\n"
+            .to_owned();
+    text += "width = \"80 MHz\"\naggregate_frames = 64\n";
+    for station in 0..stations {
+        text += &format!("[station.s{station}]\njoins = \"home.5g\"\nmcs = 7\nstreams = 2\nworkload = \"upload\"\n");
+    }
+    let from = Instant::ZERO + Duration::from_secs(10);
+    let of_row = |row: &Row| match row {
+        Row::Interval(row) if row.at >= from => row.bytes_up,
+        _ => 0,
+    };
+    let bytes: u64 = rows(&plan(&text)).iter().map(of_row).sum();
+    bytes as f64 * 8.0 / 20e6
+}
+
+/// Bianchi's model (2000) of stations that always have a full aggregate: 64 MPDUs of 1,448 bytes of content, 9 µs slots, AIFS
+/// 43 µs, windows from 16 to 1,024, a preamble of 44 µs, symbols of 13.6 µs at 720.6 Mbit/s, and BlockAcks of 32 µs. A
+/// collision is as long as an aggregate. It is an upper limit: the access point needs airtime for the ACKs of TCP, and a
+/// station that waits for ACKs has no full aggregate.
+#[test]
+fn uploads_of_many_stations_are_near_the_limit_of_the_contention() {
+    for (stations, limit) in [(10, 460.1), (20, 420.5), (35, 388.0)] {
+        let goodput = uploads(stations);
+        let share = goodput / limit;
+        assert!((0.87..1.0).contains(&share), "{stations}: {goodput} of {limit}");
+    }
+}
