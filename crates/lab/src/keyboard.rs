@@ -159,7 +159,7 @@ impl KeyboardControl {
                 signal: model.link_stats(number).signal,
                 mcs: match station.air.quality {
                     Some(LinkQuality::Mcs(mcs)) => Some(mcs),
-                    _ => None,
+                    _ => station.air.fixed_mcs,
                 },
                 rates: rates(&mut scratch, number, &station.name),
             }

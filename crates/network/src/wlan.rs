@@ -3,7 +3,7 @@
 //! The features of a plan act on it. They have no access to wires, endpoints and statistics.
 
 use crate::error::NetworkError;
-use crate::layout::{self, FOURTH_ADDRESS, Layout, MESH_CONTROL, PlacedRadio, UnitLink, WifiStation};
+use crate::layout::{self, Control, FOURTH_ADDRESS, Layout, MESH_CONTROL, PlacedRadio, UnitLink, WifiStation};
 use crate::output::{DropSite, Payload};
 use netburn_medium::air::{Account, Air, NodeConfig};
 use netburn_medium::config::{LinkQuality, RateControl};
@@ -143,6 +143,12 @@ impl<B: Payload> Wlan<B> {
 
     pub(crate) fn set_quality(&mut self, now: Instant, station: usize, quality: LinkQuality) {
         let at = &mut self.stations[station];
+        // A station with a signal and a fixed MCS keeps its signal.
+        if let (LinkQuality::Mcs(mcs), Control::Mcs(_)) = (quality, at.control) {
+            at.control = Control::Mcs(mcs);
+            self.set_rate(station);
+            return;
+        }
         let was_mcs = matches!(at.quality, LinkQuality::Mcs(_));
         let is_new = at.quality != quality;
         at.quality = quality;
@@ -159,6 +165,10 @@ impl<B: Payload> Wlan<B> {
     }
 
     pub(crate) fn set_rate_control(&mut self, station: usize, control: RateControl) {
+        let control = match self.stations[station].control {
+            Control::Mcs(mcs) if control == RateControl::Fixed => Control::Mcs(mcs),
+            _ => Control::By(control),
+        };
         if self.stations[station].control != control {
             self.stations[station].control = control;
             self.set_rate(station);

@@ -7,7 +7,7 @@ use netburn_medium::packet::DropReason;
 use netburn_medium::queue::QueueKind;
 use netburn_network::{DropSite, Endpoint, Network, Output};
 use netburn_scenario::plan::{ApSetting, RadioName, RadioRef, RadioSetting, Setting, StationSetting};
-use netburn_units::{Duration, Instant, Probability};
+use netburn_units::{BitRate, Dbm, Duration, Instant, Probability};
 
 mod house;
 
@@ -468,4 +468,39 @@ fn a_setting_keeps_its_value() {
     // Another discipline drops what is queued.
     let other = Setting::Ap("home".to_owned(), ApSetting::Queue(QueueKind::FqCodel));
     assert!(with(Some(other)).len() < unchanged.len());
+}
+
+/// A station with a signal and a fixed MCS: its rate does not follow the signal, which determines what is lost. 802.11a at
+/// 6 Mbit/s needs an SNR of about 2 dB. At −60 dBm it arrives, at −90 dBm it does not: the noise of 20 MHz is −94 dBm with a
+/// noise figure of 7 dB.
+#[test]
+fn a_fixed_mcs_does_not_follow_the_signal() {
+    let mut network: Network<u32> =
+        Network::new(&plan(&HOUSE.replace("mcs = 0", "signal = \"-60 dBm\"\nmcs = 0"))).unwrap();
+    let rate = |network: &Network<u32>| network.link_stats(1).rate_down;
+    let set =
+        |network: &mut Network<u32>, setting| network.set(Instant::ZERO, &Setting::Station("b".to_owned(), setting));
+    assert_eq!(rate(&network), BitRate::from_mbps(6));
+    assert_eq!(network.link_stats(1).signal, Some(Dbm::from_dbm(-60)));
+    // A change of the MCS keeps the signal, and a change of the signal keeps the MCS.
+    set(&mut network, StationSetting::Quality(LinkQuality::Mcs(7)));
+    assert_eq!(rate(&network), BitRate::from_mbps(54));
+    set(
+        &mut network,
+        StationSetting::Quality(LinkQuality::Signal(Dbm::from_dbm(-90))),
+    );
+    assert_eq!(network.link_stats(1).signal, Some(Dbm::from_dbm(-90)));
+    assert_eq!(rate(&network), BitRate::from_mbps(54));
+    network.handle_packet(Instant::ZERO, Endpoint::Server, Endpoint::Station(1), packet(1_500, 1));
+    assert!(delivered(&run(&mut network, Instant::from_secs(1))).is_empty());
+    // A rate that follows the signal repairs it.
+    set(&mut network, StationSetting::RateControl(RateControl::Ideal));
+    let now = Instant::from_secs(1);
+    network.handle_packet(now, Endpoint::Server, Endpoint::Station(1), packet(1_500, 1));
+    assert_eq!(delivered(&run(&mut network, Instant::from_secs(2))).len(), 1);
+    // 802.11a has eight rates, which MCS 0 to 7 stand for.
+    let mut plan = plan(&HOUSE.replace("mcs = 0", "signal = \"-60 dBm\"\nmcs = 0"));
+    plan.stations[1].air.fixed_mcs = Some(9);
+    let error = Network::<u32>::new(&plan).err();
+    assert!(error.is_some_and(|error| error.to_string().contains("invalid MCS 9")));
 }

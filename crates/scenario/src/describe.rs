@@ -223,6 +223,9 @@ fn station(plan: &Plan, station: &Station, environment: Environment, signal: &st
             Some(LinkQuality::Mcs(mcs)) => line.push_str(&format!(" at MCS {mcs}")),
             None => line.push_str(signal),
         }
+        if let Some(mcs) = station.air.fixed_mcs {
+            line.push_str(&format!(" with MCS {mcs}"));
+        }
         if let Some(other) = same_from_each(plan, station) {
             line.push_str(&format!(
                 " from every access point (`joins = \"{other}\"` or a `position` tells which one is near)"

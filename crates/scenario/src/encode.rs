@@ -89,6 +89,9 @@ pub(crate) fn station(station: &Station) -> Keys {
             Some(LinkQuality::Mcs(mcs)) => keys.put("mcs", mcs),
             None => {}
         }
+        if let Some(mcs) = station.air.fixed_mcs {
+            keys.put("mcs", mcs);
+        }
     }
     if !station.workloads.is_empty() {
         let names: Vec<&str> = station

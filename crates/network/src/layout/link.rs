@@ -11,6 +11,24 @@ use netburn_medium::signal::{self, PathLoss, TooWeak};
 use netburn_scenario::plan::Station;
 use netburn_units::{BitRate, Dbm, Duration};
 
+/// Choice of the rate of a link whose quality is not an MCS.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Control {
+    /// All frames have this MCS, whatever the signal.
+    Mcs(u8),
+    /// The rate follows the signal.
+    By(RateControl),
+}
+
+impl Control {
+    pub(super) fn for_station(station: &Station) -> Self {
+        match station.air.fixed_mcs {
+            Some(mcs) => Control::Mcs(mcs),
+            None => Control::By(station.air.rate_control),
+        }
+    }
+}
+
 /// Common capabilities of both ends of a link.
 #[derive(Debug, Clone)]
 pub(crate) struct Link {
@@ -54,8 +72,12 @@ impl Link {
     /// If they have no standard in common, or if the link does not have the MCS.
     pub(super) fn between(station: &Station, radio: &PlacedRadio, quality: &LinkQuality) -> Result<Self, NetworkError> {
         let link = Link::at_any_quality(station, radio)?;
-        if let LinkQuality::Mcs(mcs) = quality {
-            link.check_mcs(*mcs).map_err(|reason| NetworkError::Phy {
+        let fixed = match quality {
+            LinkQuality::Mcs(mcs) => Some(*mcs),
+            _ => station.air.fixed_mcs,
+        };
+        if let Some(mcs) = fixed {
+            link.check_mcs(mcs).map_err(|reason| NetworkError::Phy {
                 subject: format!("station.{} with {}", station.name, link.standard.name()),
                 reason,
             })?;
@@ -172,7 +194,7 @@ impl Link {
         &self,
         to: usize,
         quality: &LinkQuality,
-        control: RateControl,
+        control: Control,
         snr_db: Option<f64>,
     ) -> LinkConfig {
         let (vector, rate) = self.sending(quality, control, snr_db);
@@ -189,16 +211,17 @@ impl Link {
     pub(crate) fn sending(
         &self,
         quality: &LinkQuality,
-        control: RateControl,
+        control: Control,
         snr_db: Option<f64>,
     ) -> (TxVector, RateChoice) {
         match (quality, control) {
             (LinkQuality::Mcs(mcs), _) => (self.at_mcs(*mcs), RateChoice::Fixed),
-            (_, RateControl::Fixed) => {
+            (_, Control::Mcs(mcs)) => (self.at_mcs(mcs), RateChoice::Fixed),
+            (_, Control::By(RateControl::Fixed)) => {
                 let set = RateSet::up_to(&self.fastest, &self.limits, ACCESS);
                 (set.best(snr_db).vector, RateChoice::Fixed)
             }
-            (_, control) => (self.fastest, control.into()),
+            (_, Control::By(control)) => (self.fastest, control.into()),
         }
     }
 

@@ -21,6 +21,7 @@ mod placement;
 mod radios;
 mod units;
 
+pub(crate) use link::Control;
 pub(crate) use mesh::{MESH_CONTROL, MeshLayout};
 pub(crate) use placement::hundredths;
 pub(crate) use units::{FOURTH_ADDRESS, UnitLink};
@@ -34,7 +35,7 @@ use crate::link_service::Service;
 use link::Link;
 pub use link::highest_rate;
 use netburn_medium::air::{AirConfig, LinkConfig, NodeConfig};
-use netburn_medium::config::{LinkQuality, RadioConfig, RateControl};
+use netburn_medium::config::{LinkQuality, RadioConfig};
 use netburn_medium::edca::EdcaParameters;
 use netburn_medium::packet::NodeId;
 use netburn_medium::queue::{Place, QueueConfig, QueueKind};
@@ -78,10 +79,20 @@ pub(crate) struct WifiStation {
     /// Link quality, kept for changes.
     pub(crate) quality: LinkQuality,
     pub(crate) signal_up: Option<Dbm>,
-    pub(crate) control: RateControl,
+    pub(crate) control: Control,
     pub(crate) link: Link,
     /// The signal is too weak for the slowest rate, so the station has not joined.
     pub(crate) is_out_of_range: bool,
+}
+
+impl WifiStation {
+    /// Expected throughput to the station, in bit/s.
+    fn expected_bps(&self) -> f64 {
+        match self.control {
+            Control::Mcs(mcs) => self.link.expected_bps(&LinkQuality::Mcs(mcs)),
+            Control::By(_) => self.link.expected_bps(&self.quality),
+        }
+    }
 }
 
 /// A station that moves, or that can join several radios.
@@ -167,7 +178,7 @@ impl Layout {
                 ap: radios[radio].ap,
                 quality,
                 signal_up: station.air.signal_up,
-                control: station.air.rate_control,
+                control: Control::for_station(station),
                 link,
             });
         }
@@ -216,7 +227,7 @@ pub(crate) fn slow_stations(radio: usize, wifi_stations: &[WifiStation]) -> Vec<
             .filter(|wifi_station| wifi_station.radio.index() == radio)
     };
     let threshold = SLOW * joined().count() as f64;
-    let slow = joined().filter(|wifi_station| wifi_station.link.expected_bps(&wifi_station.quality) < threshold);
+    let slow = joined().filter(|wifi_station| wifi_station.expected_bps() < threshold);
     slow.map(|wifi_station| wifi_station.node).collect()
 }
 

@@ -1,6 +1,6 @@
 //! Access points with a wireless backhaul: their links, and the tree that they form.
 
-use super::link::Link;
+use super::link::{Control, Link};
 use super::placement::hundredths;
 use super::{PlacedRadio, node};
 use crate::error::NetworkError;
@@ -31,7 +31,7 @@ pub(crate) struct UnitLink {
     signal_up: Option<Dbm>,
     /// Path loss in dB, if the signal follows from positions.
     loss_db: Option<f64>,
-    control: RateControl,
+    control: Control,
     link: Link,
 }
 
@@ -119,7 +119,7 @@ pub(super) fn pair(
         quality: LinkQuality::Mcs(0),
         signal_up: None,
         loss_db: None,
-        control: RateControl::default(),
+        control: Control::By(RateControl::default()),
         link,
     };
     match quality {

@@ -30,7 +30,7 @@ mod timers;
 pub mod validation;
 
 use crate::beacon;
-use crate::layout::{Layout, MobileStation, PlacedRadio, WifiStation, hundredths};
+use crate::layout::{Control, Layout, MobileStation, PlacedRadio, WifiStation, hundredths};
 use crate::output::Payload;
 use crate::wlan::Wlan;
 pub use event::{ClientEvent, ClientEventKind, SteeringReason};
@@ -296,6 +296,11 @@ impl<B: Payload> Roaming<B> {
         mobile.motion = None;
         mobile.next_motion = None;
         for candidate in &mut mobile.candidates {
+            // As in `Wlan::set_quality`.
+            if let (LinkQuality::Mcs(mcs), Control::Mcs(_)) = (quality, candidate.at.control) {
+                candidate.at.control = Control::Mcs(mcs);
+                continue;
+            }
             candidate.at.quality = quality;
             let signal = candidate.at.link.signal(&quality);
             candidate.signal = signal.map(netburn_units::Dbm::as_dbm_f64);

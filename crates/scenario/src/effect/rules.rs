@@ -175,7 +175,7 @@ impl SetKeys {
         let mut station = station.clone();
         let default = Station::new("");
         // `mcs` implies the rate control.
-        if let Some(LinkQuality::Mcs(_)) = station.air.quality {
+        if matches!(station.air.quality, Some(LinkQuality::Mcs(_))) || station.air.fixed_mcs.is_some() {
             station.air.rate_control = default.air.rate_control;
         }
         SetKeys {

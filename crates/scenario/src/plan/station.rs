@@ -71,6 +71,8 @@ pub struct StationAir {
     pub streams: u8,
     /// Link quality.
     pub quality: Option<LinkQuality>,
+    /// MCS of all frames in both directions, if the quality is a signal or a distance; `None`: the rate follows the signal.
+    pub fixed_mcs: Option<u8>,
     /// Received power at the access point; `None`: the same as at the station.
     pub signal_up: Option<Dbm>,
     /// Hidden nodes: stations that this station cannot hear and that cannot hear it.
@@ -151,7 +153,7 @@ section! {
         power_save(wifi): PowerSaveChoice => air.power_save, default "`off`";
         /// Absences from the channel at fixed times: for AirDrop, Bluetooth, or scans of a driver that does not return between the channels.
         absence(wifi): AbsenceSection => air.absence, default "none";
-        /// Fixed MCS, independent of the signal, counted per stream: MCS 15 of 802.11n is `mcs = 7` with `streams = 2`.
+        /// Fixed MCS, counted per stream: MCS 15 of 802.11n is `mcs = 7` with `streams = 2`. No frame is lost by noise. With `signal` or `distance`, the signal determines the loss, and the rate does not follow it: a faulty rate control.
         mcs(wifi): Whole<0, 13>, changes |value| (StationSetting::Quality(LinkQuality::Mcs(value)));
         /// Received power of the station's signal at the access point.
         signal_up(wifi): Signal => air.signal_up, default "as `signal`", changes |value| (StationSetting::SignalUp(value));
@@ -258,6 +260,7 @@ impl Default for StationAir {
             standard: None,
             streams: 2,
             quality: None,
+            fixed_mcs: None,
             signal_up: None,
             hidden_from: Vec::new(),
             rate_control: RateControl::default(),

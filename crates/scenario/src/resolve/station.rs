@@ -206,12 +206,14 @@ fn air(
         super::absence::check(absence, section, cx);
     }
     super::signals::check(section, joins.as_ref(), plan, names, cx);
-    let rate_control = rate_control(section, quality, cx);
+    let rate_control = rate_control(section, cx);
     check_mcs(section, standard, streams, radio_of(joins.as_ref(), plan), cx);
     air.joins = joins;
     // Standards older than 802.11n have one stream.
     air.streams = standard.map_or(streams, |standard| streams.min(standard.max_streams()));
     air.quality = quality;
+    let has_signal = matches!(quality, Some(LinkQuality::Signal(_) | LinkQuality::Distance(_)));
+    air.fixed_mcs = section.mcs.as_ref().filter(|_| has_signal).map(|at| to_u8(at.0));
     air.hidden_from = hidden_from(name, section, names, cx);
     air.rate_control = rate_control;
 }
@@ -254,12 +256,9 @@ fn quality(section: &StationSection, cx: &mut Context) -> Option<LinkQuality> {
     let signal = section.signal.as_ref().map(|at| LinkQuality::Signal(at.0));
     let distance = section.distance.as_ref().map(|at| LinkQuality::Distance(at.0));
     let mcs = section.mcs.as_ref().map(|at| LinkQuality::Mcs(to_u8(at.0)));
-    let help = || "use one of `signal`, `distance` and `mcs`".to_owned();
     if let (Some(distance), true) = (&section.distance, signal.is_some()) {
-        cx.problem_at(distance, "`signal` already sets the link quality", help());
-    }
-    if let (Some(mcs), true) = (&section.mcs, signal.is_some() || distance.is_some()) {
-        cx.problem_at(mcs, "`signal` or `distance` already sets the link quality", help());
+        let help = "use one of `signal` and `distance`".to_owned();
+        cx.problem_at(distance, "`signal` already sets the link quality", help);
     }
     signal.or(distance).or(mcs)
 }
@@ -313,8 +312,8 @@ fn position(air: &mut StationAir, section: &StationSection, plan: &Plan, cx: &mu
     }
 }
 
-fn rate_control(section: &StationSection, quality: Option<LinkQuality>, cx: &mut Context) -> RateControl {
-    let fixed = matches!(quality, Some(LinkQuality::Mcs(_)));
+fn rate_control(section: &StationSection, cx: &mut Context) -> RateControl {
+    let fixed = section.mcs.is_some();
     match &section.rate_control {
         Some(at) if fixed && at.value != RateControl::Fixed => {
             let help = "remove `rate_control`, or use `signal` instead of `mcs`";

@@ -161,11 +161,11 @@ fn links() {
     for (line, expected) in [
         (
             "signal = \"-60 dBm\"\ndistance = \"6 m\"",
-            "7:12: station.tv.distance: `signal` already sets the link quality; use one of `signal`, `distance` and `mcs`",
+            "7:12: station.tv.distance: `signal` already sets the link quality; use one of `signal` and `distance`",
         ),
         (
-            "mcs = 7\nsignal = \"-60 dBm\"",
-            "6:7: station.tv.mcs: `signal` or `distance` already sets the link quality; use one of `signal`, `distance` and `mcs`",
+            "mcs = 7\nsignal = \"-60 dBm\"\nrate_control = \"ideal\"",
+            "8:16: station.tv.rate_control: `mcs` fixes the rate; remove `rate_control`, or use `signal` instead of `mcs`",
         ),
         (
             "mcs = 7\nrate_control = \"minstrel\"",

@@ -193,6 +193,7 @@ fn plan() -> impl Strategy<Value = Plan> {
             station.air.hidden_from.retain(|other| other != name);
             if placed && station.link.is_none() {
                 station.air.quality = None;
+                station.air.fixed_mcs = None;
                 station.air.path = vec![position(3), position(5)];
                 station.air.speed = Some(Speed::from_millimetres_per_second(1_389));
                 let roams = matches!(station.air.joins, Some(Joins::Network(_)));
@@ -215,6 +216,7 @@ fn plan() -> impl Strategy<Value = Plan> {
             }
             if !placed && times.4 % 4 == 1 && station.link.is_none() {
                 station.air.quality = None;
+                station.air.fixed_mcs = None;
                 let radios = station.air.joins.iter().flat_map(|joins| plan.radios_of(joins));
                 station.air.signals = radios.map(|radio| signals(radio, times.4)).collect();
             }

@@ -310,6 +310,9 @@ pub(crate) fn air() -> impl Strategy<Value = StationAir> {
             radio_selection,
             streams,
             quality,
+            fixed_mcs: quality
+                .filter(|_| rate_control == RateControl::Fixed && weight % 3 == 0)
+                .map(|_| 0),
             signal_up,
             hidden_from,
             rate_control,
