@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 const SHIFTS: [i32; 3] = [-300, 0, 300];
 
 /// Changes that remove the cause of a scenario, so that no cause is named.
-const FIXED: [(&str, &[(&str, &str)]); 24] = [
+const FIXED: [(&str, &[(&str, &str)]); 25] = [
     ("server", &[("server.link.rate", "1000 Mbit/s")]),
     ("adapter", &[("station.tv.adapter_rate", "200 Mbit/s")]),
     ("full-band", &[("ap.home.radio.2g.channel_busy", "10 %")]),
@@ -33,6 +33,7 @@ const FIXED: [(&str, &[(&str, &str)]); 24] = [
     ("small-queues", &[("station.laptop.tsq", "2025")]),
     ("roaming", &[("station.phone.path", "[\"2 m, 0 m\", \"9 m, 0 m\"]")]),
     ("slow-cochannel", &[("ap.home.radio.2g.channel", "11")]),
+    ("slow-rate", &[("station.player.mcs", "7")]),
     ("weak-signal", &[("station.tv.signal", "-66 dBm")]),
     ("slow-line", &[("ap.home.wan.down", "50 Mbit/s")]),
     ("lossy-line", &[("ap.home.wan.loss", "0 %")]),
@@ -60,7 +61,7 @@ type Variant = (&'static str, &'static [(&'static str, &'static str)], Option<Ki
 
 /// Variants of the scenarios that the rules were not made with: other rates, losses, distances, workloads and queues.
 /// Each has its expected cause; none if all goals are met.
-const VARIANTS: [Variant; 77] = [
+const VARIANTS: [Variant; 82] = [
     // The line limits the upload, and its queue is short.
     (
         "small-queues",
@@ -136,6 +137,31 @@ const VARIANTS: [Variant; 77] = [
         ],
         None,
     ),
+    (
+        "slow-rate",
+        &[
+            ("station.player.standard", "802.11n"),
+            ("station.player.workload", "4kstream"),
+        ],
+        Some(Kind::SlowRate),
+    ),
+    (
+        "slow-rate",
+        &[
+            ("station.player.standard", "802.11b"),
+            ("station.player.signal", "-60 dBm"),
+        ],
+        Some(Kind::SlowRate),
+    ),
+    ("slow-rate", &[("station.player.workload", "voip")], None),
+    // Less than half of the rate that the signal permits is slow, but not a fault.
+    (
+        "slow-rate",
+        &[("station.player.workload", "4kstream"), ("station.player.mcs", "4")],
+        None,
+    ),
+    // A fixed rate with a weak signal.
+    ("weak-signal", &[("station.tv.mcs", "0")], Some(Kind::WeakSignal)),
     (
         "weak-signal",
         &[("station.tv.signal", "-83 dBm")],

@@ -65,7 +65,7 @@ mod wlan;
 
 pub use broadcast::BroadcastStats;
 pub use error::NetworkError;
-pub use layout::highest_rate;
+pub use layout::{LinkRates, highest_rate};
 pub use machine::{AppliedChange, Feature, Network, Wake};
 pub use mesh::{MeshEvent, MeshEventKind};
 pub use observe::{BackhaulHop, JoinedRadio, LinkStats, RadioStats, StationDelta, StationStats, Traffic};

@@ -1,7 +1,7 @@
 //! Radios, channels and parents that follow from a plan, without a network.
 
 use crate::error::NetworkError;
-use crate::layout::{Attachment, Layout, UnitLink};
+use crate::layout::{Attachment, Layout, LinkRates, UnitLink};
 use crate::observe::BackhaulHop;
 use netburn_scenario::plan::RadioRef;
 use netburn_scenario::{Associations, Plan};
@@ -16,6 +16,8 @@ pub struct PlannedNetwork {
     pub radios: Vec<(RadioRef, usize)>,
     /// Number in the plan of the station of each node of the model. The nodes of stations follow those of the radios.
     pub station_of_node: Vec<u16>,
+    /// Rates that the signals of the stations permit, by station; `None` with a wire.
+    pub rates: Vec<Option<LinkRates>>,
     /// Wireless links of access points with their parents, in the order of the plan. Links of meshes are not among them.
     pub backhaul_hops: Vec<BackhaulHop>,
 }
@@ -29,6 +31,7 @@ impl PlannedNetwork {
             Attachment::Air(index) => Some(&layout.wifi_stations[*index]),
             Attachment::Wire(_) => None,
         });
+        let rates = stations.clone().map(|at| Some(at?.link.rates())).collect();
         let channel = |node: usize| layout.air.nodes[node].channel;
         let mut parents = vec![None; plan.aps.len()];
         let mut backhaul_signals = vec![None; plan.aps.len()];
@@ -53,6 +56,7 @@ impl PlannedNetwork {
                 signals: stations.map(|at| at?.link.signal(&at?.quality)).collect(),
                 backhaul_signals,
             },
+            rates,
             radios: radios
                 .map(|(node, radio)| (radio.name.clone(), channel(node)))
                 .collect(),

@@ -1,8 +1,10 @@
 //! Evidence for the rules, collected from a run's rows.
 
 mod observed;
+mod rates;
 
 pub(super) use observed::{ApEvidence, RadioEvidence};
+pub(super) use rates::Rates;
 
 use netburn_record::aggregate::{AirSum, Bucketed, Buckets, ByteSum, Counted, Counting};
 use netburn_record::self_check::{lab_reasons, standstill_limit};
@@ -106,6 +108,9 @@ pub(super) struct StationEvidence {
     /// Scans: start and duration with the returns, in ns.
     pub(super) scans: Vec<(i64, u64)>,
     pub(super) link: Link,
+    /// Rates and signals in time, as its driver reports them, and as observed access points do.
+    pub(super) rates: Rates,
+    pub(super) observed_rates: Rates,
     /// True if its rows contain the airtime of networks that are not modelled.
     pub(super) knows_others: bool,
 }
@@ -362,6 +367,7 @@ impl Evidence {
         let busy = if before { &mut link.busy_before } else { &mut link.busy };
         busy.add(row.busy_ppm.map(u64::from));
         if !before {
+            seen.rates.link(row);
             link.down.add(row.rx_rate_bps);
             link.up.add(row.tx_rate_bps);
             if let Some(signal) = row.signal {
@@ -430,6 +436,8 @@ impl StationEvidence {
             roams: Vec::new(),
             scans: Vec::new(),
             link: Link::default(),
+            rates: Rates::new(buckets),
+            observed_rates: Rates::new(buckets),
             knows_others: false,
         }
     }

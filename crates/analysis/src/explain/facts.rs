@@ -6,11 +6,13 @@ mod air;
 mod demand;
 mod packets;
 mod path;
+mod rates;
 mod victim;
 
 pub(super) use absences::{DOZING, EXPLAINED, Interruptions, LOCKED, LONG, MIN_ABSENCES, Sharing};
 pub(super) use demand::Need;
 pub(super) use path::ADDED_MS;
+pub(super) use rates::{FAR, MARGIN_DB, MIN_BINS, SLOW_SHARE};
 pub(super) use victim::{DelaySource, Part, VictimDelay};
 
 pub(super) use super::evidence::OF_RATE;

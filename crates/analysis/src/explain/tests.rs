@@ -2,6 +2,7 @@
 //! `study`) covers the rest.
 
 mod observed;
+mod slow_rate;
 
 use super::*;
 use netburn_record::health::Role;

@@ -149,6 +149,13 @@ impl Link {
             .find_map(|signal| signal::check(signal, &slowest).err())
     }
 
+    pub(crate) const fn rates(&self) -> LinkRates {
+        LinkRates {
+            fastest: self.fastest,
+            limits: self.limits,
+        }
+    }
+
     pub(crate) fn band(&self) -> Band {
         self.band
     }
@@ -293,6 +300,32 @@ impl Link {
             modulation: modulation(self.standard, mcs),
             ..self.fastest
         }
+    }
+}
+
+/// Rates that a signal permits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LinkRates {
+    fastest: TxVector,
+    limits: Limits,
+}
+
+impl LinkRates {
+    /// Rates of a radio with a station that supports its standard and has that many streams.
+    #[must_use]
+    pub fn new(radio: &RadioConfig, streams: u8) -> Self {
+        LinkRates {
+            fastest: fastest(radio.standard, radio, streams),
+            limits: limits(radio.standard, radio),
+        }
+    }
+
+    /// Data rate with the best expected throughput at a signal. The slowest one if the signal is too weak for each.
+    #[must_use]
+    pub fn at(&self, signal: Dbm) -> BitRate {
+        let set = RateSet::up_to(&self.fastest, &self.limits, ACCESS);
+        set.best(Some(signal.as_dbm_f64() - signal::noise_dbm(self.fastest.width)))
+            .rate
     }
 }
 

@@ -33,7 +33,7 @@ use crate::line::pacer::PacerConfig;
 use crate::line::policer::Policer;
 use crate::link_service::Service;
 use link::Link;
-pub use link::highest_rate;
+pub use link::{LinkRates, highest_rate};
 use netburn_medium::air::{AirConfig, LinkConfig, NodeConfig};
 use netburn_medium::config::{LinkQuality, RadioConfig};
 use netburn_medium::edca::EdcaParameters;

@@ -39,6 +39,7 @@ mod slow_cochannel;
 mod slow_device;
 mod slow_line;
 mod slow_neighbour;
+mod slow_rate;
 mod slow_station;
 mod small_queues;
 mod station_queue;
@@ -134,6 +135,8 @@ causes! {
     SmallQueues "small-queues": small_queues::CAUSE;
     /// Nothing arrives while a station moves between access points.
     Roaming "roaming": roaming::CAUSE;
+    /// A station's link is far slower than its signal permits.
+    SlowRate "slow-rate": slow_rate::CAUSE;
     /// A station's signal is too weak for its workloads.
     WeakSignal "weak-signal": weak_signal::CAUSE;
     /// A link is too slow for its workloads.

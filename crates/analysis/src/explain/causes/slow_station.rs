@@ -2,14 +2,14 @@
 
 use super::factor::{Class, Factor, Part, Rank};
 use super::scene::Scene;
-use super::{Family, Kind};
-use netburn_medium::config::{LinkQuality, Standard};
+use super::{Family, Kind, slow_rate};
+use netburn_medium::config::{LinkQuality, RateControl, Standard};
 use netburn_scenario::Plan;
 use netburn_scenario::plan::{Joins, RadioRef, Setting, StationSetting};
 use netburn_units::Dbm;
 
 pub(super) const FAMILY: Family = Family {
-    without: "one station near its access point, at −45 dBm, with the standard of the radio",
+    without: "one station near its access point, at −45 dBm, with the standard of the radio; a rate that follows the signal, if the station has an `mcs` and a good signal",
     find: factors,
 };
 
@@ -37,7 +37,12 @@ pub(super) fn is_slow(scene: &Scene<'_>, station: usize) -> bool {
     let fixed = matches!(air.quality, Some(LinkQuality::Mcs(mcs)) if mcs <= SLOW_MCS);
     let old = matches!(air.standard, Some(Standard::B | Standard::G | Standard::A));
     let mut settings = scene.plan.changes.iter().flat_map(|change| &change.settings);
-    weak || up || fixed || old || moves(scene, station) || settings.any(|setting| concerns(setting, name))
+    weak || up
+        || fixed
+        || old
+        || air.fixed_mcs.is_some()
+        || moves(scene, station)
+        || settings.any(|setting| concerns(setting, name))
 }
 
 fn moves(scene: &Scene<'_>, station: usize) -> bool {
@@ -59,8 +64,14 @@ fn factor(scene: &Scene<'_>, station: usize, radio: RadioRef) -> Factor {
         .map(|joined| joined.as_ref().is_some_and(|other| scene.channel(other) == channel))
         .collect();
     let roams = moves(scene, station) && scene.plan.stations[station].air.roaming.is_some();
+    let is_weak = scene.signals[station].is_some_and(|dbm| dbm <= SLOW_DBM);
+    let is_fixed = scene.plan.stations[station].air.fixed_mcs.is_some() && !is_weak;
     let own = Class {
-        kind: if roams { Kind::Roaming } else { Kind::WeakSignal },
+        kind: match (roams, is_fixed) {
+            (true, _) => Kind::Roaming,
+            (false, true) => Kind::SlowRate,
+            (false, false) => Kind::WeakSignal,
+        },
         rank: Rank::Place,
     };
     let other = |kind| Class {
@@ -84,21 +95,11 @@ fn factor(scene: &Scene<'_>, station: usize, radio: RadioRef) -> Factor {
         .chain(up.map(Dbm::as_dbm_f64))
         .any(|dbm| dbm <= SLOW_DBM)
         || moves(scene, station);
-    let remedy = match signal {
-        _ if !follows_signal => format!(
-            "The rate of its link is fixed or its standard is old, so a better signal alone does not help: update the driver and the \
-             firmware of {name} and of the access point, or use another adapter."
-        ),
-        Some(dbm) => format!(
-            "Its signal is {dbm:.0} dBm. Move {name} nearer to the access point, or to a radio of its own, or add an access point near it."
-        ),
-        None => {
-            format!("Move {name} nearer to the access point, or to a radio of its own, or add an access point near it.")
-        }
-    };
+    let remedy = remedy(&name, signal, is_fixed, follows_signal);
     let title = {
         let name = name.clone();
         move |kind, names: &str| match kind {
+            Kind::SlowRate => slow_rate::title(&name),
             Kind::WeakSignal if follows_signal => format!("{name}'s signal is too weak for its workloads"),
             Kind::WeakSignal => format!("{name}'s link is too slow for its workloads"),
             Kind::Roaming => format!("{name} moves, and loses its connection or its rate while it roams"),
@@ -112,14 +113,41 @@ fn factor(scene: &Scene<'_>, station: usize, radio: RadioRef) -> Factor {
     Factor::builder(Part::Air, Kind::SlowNeighbour, Rank::SlowStation)
         .by(vec![station])
         .class(class)
-        .edit(move |plan| strengthen(plan, &edited, &radio))
+        .edit(move |plan| {
+            if is_fixed {
+                free_rate(plan, &edited);
+            } else {
+                strengthen(plan, &edited, &radio);
+            }
+        })
         .words_by_kind(
             title,
-            format!("with {name} near its access point"),
+            if is_fixed {
+                format!("with a rate of {name} that follows its signal")
+            } else {
+                format!("with {name} near its access point")
+            },
             format!(
                 "{remedy} An access point that shares airtime (`queue = \"airtime\"`) protects the others from a slow station."
             ),
         )
+}
+
+/// Returns what makes the link faster.
+fn remedy(name: &str, signal: Option<f64>, is_fixed: bool, follows_signal: bool) -> String {
+    match signal {
+        _ if is_fixed => slow_rate::REMEDY.to_owned(),
+        _ if !follows_signal => format!(
+            "The rate of its link is fixed or its standard is old, so a better signal alone does not help: update the driver and the \
+             firmware of {name} and of the access point, or use another adapter."
+        ),
+        Some(dbm) => format!(
+            "Its signal is {dbm:.0} dBm. Move {name} nearer to the access point, or to a radio of its own, or add an access point near it."
+        ),
+        None => {
+            format!("Move {name} nearer to the access point, or to a radio of its own, or add an access point near it.")
+        }
+    }
 }
 
 fn strengthen(plan: &mut Plan, name: &str, radio: &RadioRef) {
@@ -133,7 +161,17 @@ fn strengthen(plan: &mut Plan, name: &str, radio: &RadioRef) {
     air.quality = Some(LinkQuality::Signal(STRONG));
     (air.path, air.signals, air.speed) = (Vec::new(), Vec::new(), None);
     (air.signal_up, air.standard, air.roaming) = (None, None, None);
+    if air.fixed_mcs.take().is_some() {
+        air.rate_control = RateControl::default();
+    }
     air.joins = Some(Joins::Radio(radio.clone()));
+}
+
+/// Replaces a fixed MCS by the rate control of the default.
+fn free_rate(plan: &mut Plan, name: &str) {
+    if let Some(station) = plan.stations.iter_mut().find(|station| station.name == name) {
+        (station.air.fixed_mcs, station.air.rate_control) = (None, RateControl::default());
+    }
 }
 
 /// True if a timed change concerns the link of a station.

@@ -21,7 +21,7 @@ fn criterion() -> String {
     format!(
         "A station's mean signal was {WEAK_DBM} dBm or less. {} of its link's mean rate was less than the rate that a \
          workload with a missed goal needs. Or it was enough with all of the airtime but not with a fair share, the channel \
-         was busy for {} of the time or more, and no cause above affects the station.",
+         was busy for {} of the time or more, and no cause above affects the station. Its cause is not `slow-rate`.",
         percent(OF_RATE),
         percent(BUSY_CHANNEL)
     )
@@ -46,8 +46,11 @@ fn find_for_station(facts: &RunFacts<'_>, station: usize, found: &[Cause]) -> Op
     let name = facts.name(station);
     let link = &facts.evidence.stations[station].link;
     let signal = link.signal_dbm().filter(|signal| *signal <= WEAK_DBM)?;
-    // Link rates are meaningless during interruptions.
-    if is_named_for(found, Kind::Roaming, &name) {
+    // Link rates are meaningless during interruptions. With a slow rate a better signal does not help.
+    if [Kind::Roaming, Kind::SlowRate]
+        .into_iter()
+        .any(|kind| is_named_for(found, kind, &name))
+    {
         return None;
     }
     let carries = |direction: Direction| {
@@ -106,7 +109,7 @@ fn find_for_station(facts: &RunFacts<'_>, station: usize, found: &[Cause]) -> Op
 
 /// Share of the time that is available to a station's data: all of it, or a fair share if the channel was busy. The overhead
 /// of the transmissions is part of the share.
-fn available_share(facts: &RunFacts<'_>, group: &Group, station: usize) -> f64 {
+pub(super) fn available_share(facts: &RunFacts<'_>, group: &Group, station: usize) -> f64 {
     let mask = facts.bad_bins(&[station]);
     let airtime = facts.channel_airtime(group, &mask);
     let Some(airtime) = airtime.filter(|airtime| airtime.used() >= BUSY_CHANNEL) else {

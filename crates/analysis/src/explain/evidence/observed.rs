@@ -406,6 +406,9 @@ impl Evidence {
             .station
             .map(usize::from)
             .filter(|station| *station < self.stations.len());
+        if let Some(seen) = station.and_then(|station| self.stations.get_mut(station)) {
+            seen.observed_rates.observed(row);
+        }
         let access_point = self.access_points.entry(name.to_owned());
         access_point
             .or_insert_with(|| ApEvidence::new(buckets))
