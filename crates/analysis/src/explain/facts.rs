@@ -7,12 +7,14 @@ mod demand;
 mod packets;
 mod path;
 mod rates;
+mod scanning;
 mod victim;
 
 pub(super) use absences::{DOZING, EXPLAINED, Interruptions, LOCKED, LONG, MIN_ABSENCES, Sharing};
 pub(super) use demand::Need;
 pub(super) use path::ADDED_MS;
 pub(super) use rates::{FAR, MARGIN_DB, MIN_BINS, SLOW_SHARE};
+pub(super) use scanning::{MANY, NOTABLE};
 pub(super) use victim::{DelaySource, Part, VictimDelay};
 
 pub(super) use super::evidence::OF_RATE;

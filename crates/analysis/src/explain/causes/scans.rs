@@ -3,8 +3,8 @@
 use super::factor::{Factor, Part, Rank};
 use super::intervention::{Effort, InterventionBuilder};
 use super::scene::Scene;
-use super::{Cause, Definition, Family, Kind, is_named_for, severity, worst_symptom};
-use crate::explain::facts::{EXPLAINED, Interruptions, LONG, MIN_ABSENCES, RunFacts, Sharing};
+use super::{Cause, Definition, Family, Kind, Severity, is_named_for, severity, worst_symptom};
+use crate::explain::facts::{EXPLAINED, Interruptions, LONG, MANY, MIN_ABSENCES, NOTABLE, RunFacts, Sharing};
 use crate::format::{percent, span};
 use netburn_scenario::plan::Joins;
 
@@ -25,9 +25,12 @@ fn criterion() -> String {
         "Nothing arrived at a station in {MIN_ABSENCES} intervals or more, after which its probes or packets arrived together. \
          These intervals return with a period. Or there were two or more of at least {}, which another station did not have. They contain {} or more of its late operations and stalls. No cause above affects the station, or several arrivals waited or one was lost in most \
          of the intervals. Another station on \
-         the same radio did not have them, or had no packets then.",
+         the same radio did not have them, or had no packets then. The cause is notable for a station that misses no goal, if the \
+         95th percentile of a probe or a stream of datagrams is at least {MANY} times its median and {} more, but not \
+         outside of {MIN_ABSENCES} or more reported scans or such intervals.",
         span(LONG as f64 / 1e6),
-        percent(EXPLAINED)
+        percent(EXPLAINED),
+        span(NOTABLE as f64 / 1e6)
     )
 }
 
@@ -43,7 +46,7 @@ fn find(facts: &RunFacts<'_>, found: &[Cause]) -> Vec<Cause> {
         let is_explained = is_own || has_other && !interruptions.is_certain;
         interruptions.sharing != Sharing::Shared && !is_explained
     });
-    own.map(|(station, interruptions)| {
+    let serious = own.map(|(station, interruptions)| {
         let name = facts.name(station);
         let others = match interruptions.sharing {
             Sharing::Own => "Another station on the same radio does not have these gaps.",
@@ -68,8 +71,41 @@ fn find(facts: &RunFacts<'_>, found: &[Cause]) -> Vec<Cause> {
             stations: vec![name.clone()],
             by: vec![name],
         }
+    });
+    serious.chain(notable(facts)).collect()
+}
+
+/// Scans that slow probes of stations which miss no goal.
+fn notable<'a>(facts: &'a RunFacts<'_>) -> impl Iterator<Item = Cause> + 'a {
+    let stations = 0..facts.plan.stations.len();
+    let healthy = stations.filter(|station| facts.degraded_station(*station).is_none());
+    let slow = healthy.filter_map(|station| Some((station, facts.slow_scans(station)?)));
+    slow.map(|(station, slow)| {
+        let name = facts.name(station);
+        let count = slow.count;
+        let what = match (slow.is_reported, slow.period) {
+            (true, _) => format!("{name} scanned {count} times"),
+            (false, Some(period)) => format!("Each {} nothing arrived at {name} ({count} gaps)", span(period / 1e6)),
+            (false, None) => format!("Nothing arrived at {name} at {count} times"),
+        };
+        let ms = |nanos: i64| span(nanos as f64 / 1e6);
+        Cause {
+            kind: Kind::Scans,
+            severity: Severity::Notable,
+            title: format!("Scans delay packets of {name}"),
+            evidence: format!(
+                "{what}. The 95th percentile of its delay was {}, at a median of {}. At other times it was {}. {name} misses no goal.",
+                ms(slow.p95),
+                ms(slow.median),
+                ms(slow.p95_without)
+            ),
+            advice: "Find the program that asks for scans, or fix the network to one access point (BSSID), if calls or games on this \
+                     device matter."
+                .to_owned(),
+            stations: vec![name.clone()],
+            by: vec![name],
+        }
     })
-    .collect()
 }
 
 /// `Each 10.0 s, nothing arrived at NAME for 80 ms (median of 12 gaps); …`.

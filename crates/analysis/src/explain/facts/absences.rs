@@ -8,17 +8,19 @@ mod beacons;
 mod gaps;
 mod period;
 
+pub(super) use beacons::beacon_locked;
 pub(in crate::explain) use beacons::{DOZING, LOCKED};
 pub(in crate::explain) use gaps::{Absence, MIN_ABSENCES};
+pub(super) use gaps::{absences, interval_of, touches};
+pub(super) use period::rhythm;
 pub(in crate::explain) use period::{LONG, Rhythm};
 
 use super::RunFacts;
 use crate::explain::evidence::Arrival;
-use beacons::beacon_locked;
-use gaps::{absences, interval_of, is_within, late, mostly_lost, shared};
+use gaps::{is_within, late, mostly_lost, shared};
 use netburn_scenario::Environment;
 use netburn_workload::ProbeTarget;
-use period::{FITTING, MIN_INTERVALS, long, rhythm};
+use period::{FITTING, MIN_INTERVALS, long};
 
 /// Share of the late operations and stalls that must be within absences.
 pub(in crate::explain) const EXPLAINED: f64 = 0.5;
@@ -83,8 +85,7 @@ impl RunFacts<'_> {
         let is_known = rhythm.period.is_some() || sharing == Sharing::Own || self.has_near(station);
         (late > 0 && is_known && late as f64 >= EXPLAINED * of as f64).then(|| Interruptions {
             sharing,
-            is_certain: rhythm.length >= 2 * interval_of(&seen.arrivals)
-                || mostly_lost(&rhythm.absences, &seen.arrivals),
+            is_certain: is_certain(&rhythm, &seen.arrivals),
             rhythm,
             late,
             of,
@@ -124,7 +125,7 @@ impl RunFacts<'_> {
     }
 
     /// Returns false for a station with a wire, and for files of other programs, which do not tell.
-    fn may_use_wifi(&self, station: usize) -> bool {
+    pub(super) fn may_use_wifi(&self, station: usize) -> bool {
         let is_wired = self.plan.stations[station].link.is_some();
         match self.environment {
             Environment::Simulate | Environment::Lab => self.group_of(station).is_some(),
@@ -138,7 +139,7 @@ impl RunFacts<'_> {
         workloads.any(|workload| workload.config.target() == Some(ProbeTarget::Near))
     }
 
-    fn sharing(&self, station: usize, own: &[Absence]) -> Sharing {
+    pub(super) fn sharing(&self, station: usize, own: &[Absence]) -> Sharing {
         let Some(group) = self.group_of(station) else {
             return Sharing::Unknown;
         };
@@ -160,6 +161,11 @@ impl RunFacts<'_> {
         let (strength, share) = beacon_locked(&self.evidence.stations[station].arrivals)?;
         (share >= DOZING && strength >= LOCKED).then_some(strength)
     }
+}
+
+/// True if in most absences several arrivals waited, or some were lost.
+pub(super) fn is_certain(rhythm: &Rhythm, arrivals: &[Arrival]) -> bool {
+    rhythm.length >= 2 * interval_of(arrivals) || mostly_lost(&rhythm.absences, arrivals)
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ const MIN_WAITED: usize = 20;
 /// Degree to which the ends of delayed arrivals follow the beacons of an access point, from 0 (not at all) to 1, and their
 /// share of all arrivals. A device that dozes learns from beacons what waits for it (802.11-2020 11.2.3). `None` with too
 /// few of them, or if they are due with the beacons.
-pub(super) fn beacon_locked(arrivals: &[Arrival]) -> Option<(f64, f64)> {
+pub(in crate::explain::facts) fn beacon_locked(arrivals: &[Arrival]) -> Option<(f64, f64)> {
     let mut streams: BTreeMap<(u16, bool), Vec<Arrival>> = BTreeMap::new();
     for arrival in arrivals {
         streams.entry(arrival.stream).or_default().push(*arrival);

@@ -37,6 +37,13 @@ pub(super) fn is_within(absences: &[Absence], (from, to): (i64, i64)) -> bool {
     touches && absent as f64 >= PART * (to - from) as f64
 }
 
+/// Returns true if a wait, from its begin to its end in ns, was partly within an absence.
+pub(in crate::explain::facts) fn touches(absences: &[Absence], (from, to): (i64, i64)) -> bool {
+    absences
+        .iter()
+        .any(|absence| absence.begin <= to && absence.end >= from)
+}
+
 /// Returns true if an arrival was lost in half of the absences or more.
 pub(super) fn mostly_lost(absences: &[Absence], arrivals: &[Arrival]) -> bool {
     let mut lost: Vec<i64> = arrivals
@@ -72,7 +79,7 @@ pub(super) fn late(arrivals: &[Arrival]) -> Vec<(i64, i64)> {
 }
 
 /// Absences of a station. Returns none if its delays are mostly those of a queue.
-pub(super) fn absences(arrivals: &[Arrival]) -> Vec<Absence> {
+pub(in crate::explain::facts) fn absences(arrivals: &[Arrival]) -> Vec<Absence> {
     let mut streams: BTreeMap<(u16, bool), Vec<Arrival>> = BTreeMap::new();
     for arrival in arrivals {
         streams.entry(arrival.stream).or_default().push(*arrival);
@@ -213,7 +220,7 @@ pub(super) fn shared(of_one: &[Absence], other: &[Arrival], of_other: &[Absence]
 }
 
 /// Shortest interval of the streams, in ns.
-pub(super) fn interval_of(arrivals: &[Arrival]) -> i64 {
+pub(in crate::explain::facts) fn interval_of(arrivals: &[Arrival]) -> i64 {
     let mut dues: BTreeMap<(u16, bool), Vec<Arrival>> = BTreeMap::new();
     for arrival in arrivals {
         dues.entry(arrival.stream).or_default().push(*arrival);

@@ -37,7 +37,7 @@ pub(super) const MIN_INTERVALS: i64 = 4;
 ///
 /// The absences are divided into parts of at most [`PART`]. The period is sought in a few parts, and all parts are compared
 /// with it. Each part has its own phase, because clocks drift in a long run, and a device may restart.
-pub(super) fn rhythm(absences: &[Absence], arrivals: &[Arrival]) -> Option<Rhythm> {
+pub(in crate::explain::facts) fn rhythm(absences: &[Absence], arrivals: &[Arrival]) -> Option<Rhythm> {
     let size = absences.len().div_ceil(absences.len().div_ceil(PART).max(1)).max(1);
     let parts: Vec<&[Absence]> = absences.chunks(size).collect();
     let searches = parts.len().min(MAX_SEARCHES);
