@@ -143,7 +143,8 @@ words!(RoamingPolicy, ROAMING_POLICIES, [
     "ap-directed" => RoamingPolicy::ApDirected,
 ]);
 words!(TransitionAnswer, TRANSITION_ANSWERS, [
-    "accept" => TransitionAnswer::Accept, "reject" => TransitionAnswer::Reject, "ignore" => TransitionAnswer::Ignore,
+    "accept" => TransitionAnswer::Accept, "imminent" => TransitionAnswer::Imminent, "reject" => TransitionAnswer::Reject,
+    "ignore" => TransitionAnswer::Ignore,
 ]);
 words!(SteeringPolicy, STEERING_POLICIES, [
     "none" => SteeringPolicy::None, "usteer" => SteeringPolicy::Usteer, "dawn" => SteeringPolicy::Dawn,
@@ -184,9 +185,9 @@ section! {
         v: Flag => v;
         /// Support of 802.11r: fast BSS transition.
         r: Flag => r;
-        /// Reaction to BSS transition requests: `accept`, `reject`, or `ignore` (no answer).
+        /// Reaction to BSS transition requests: `accept`, `imminent` (accepts only those that announce a disassociation, as some Intel and Android clients), `reject`, or `ignore` (no answer).
         transition: TransitionAnswer => transition;
-        /// Share of BSS transition requests that the station accepts, with `transition = "accept"`.
+        /// Share of BSS transition requests that the station accepts, with `transition = "accept"` or `"imminent"`.
         acceptance: scalars::Part => acceptance;
     }
 }

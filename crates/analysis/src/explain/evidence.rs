@@ -9,7 +9,8 @@ pub(super) use rates::Rates;
 use netburn_record::aggregate::{AirSum, Bucketed, Buckets, ByteSum, Counted, Counting};
 use netburn_record::self_check::{lab_reasons, standstill_limit};
 use netburn_record::{
-    AirRow, ConnectionRow, Detail, Environment, EventKind, EventRow, IntervalRow, LinkRow, QualityIssue, Row, Side,
+    AirRow, ConnectionRow, Detail, Environment, EventKind, EventRow, IntervalRow, LinkChange, LinkRow, QualityIssue,
+    Row, Side,
 };
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
@@ -108,6 +109,7 @@ pub(super) struct StationEvidence {
     /// Scans: start and duration with the returns, in ns.
     pub(super) scans: Vec<(i64, u64)>,
     pub(super) link: Link,
+    pub(super) transitions: Transitions,
     /// Rates and signals in time, as its driver reports them, and as observed access points do.
     pub(super) rates: Rates,
     pub(super) observed_rates: Rates,
@@ -136,6 +138,21 @@ pub(super) struct Link {
     pub(super) frequency_mhz: Option<u32>,
     /// Received signal, in hundredths of a dBm: sum over the samples, and number of samples.
     signal: (i64, u32),
+}
+
+/// Answers of a station to BSS transition requests (802.11v), and disassociations by its access points.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Transitions {
+    pub(super) accepted: u64,
+    pub(super) rejected: u64,
+    pub(super) disassociated: u64,
+}
+
+impl Transitions {
+    /// True if it rejects requests, and access points disassociate it then.
+    pub(super) const fn is_forced(&self) -> bool {
+        self.rejected > self.accepted && self.disassociated > 0
+    }
 }
 
 /// Segments of TCP connections.
@@ -357,6 +374,21 @@ impl Evidence {
         now.bytes > before.bytes
     }
 
+    fn transition(&mut self, row: &EventRow) {
+        let seen = row
+            .station
+            .and_then(|station| self.stations.get_mut(usize::from(station)));
+        let (Some(seen), Detail::Link(event)) = (seen, &row.detail) else {
+            return;
+        };
+        match event.change {
+            LinkChange::TransitionAnswered { accepted: true } => seen.transitions.accepted += 1,
+            LinkChange::TransitionAnswered { accepted: false } => seen.transitions.rejected += 1,
+            LinkChange::Disassociated { .. } => seen.transitions.disassociated += 1,
+            _ => {}
+        }
+    }
+
     fn link(&mut self, row: &LinkRow) {
         let before = row.at < Instant::ZERO;
         let Some(seen) = self.stations.get_mut(usize::from(row.station)) else {
@@ -378,6 +410,7 @@ impl Evidence {
     }
 
     fn event(&mut self, row: &EventRow) {
+        self.transition(row);
         match (row.kind, row.station) {
             (EventKind::Roam, Some(station)) => {
                 if let Some(seen) = self.stations.get_mut(usize::from(station))
@@ -436,6 +469,7 @@ impl StationEvidence {
             roams: Vec::new(),
             scans: Vec::new(),
             link: Link::default(),
+            transitions: Transitions::default(),
             rates: Rates::new(buckets),
             observed_rates: Rates::new(buckets),
             knows_others: false,

@@ -2,6 +2,7 @@
 //! `study`) covers the rest.
 
 mod observed;
+mod roaming;
 mod scans;
 mod slow_rate;
 

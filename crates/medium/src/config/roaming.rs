@@ -30,6 +30,9 @@ pub enum TransitionAnswer {
     /// It moves if it hears one of the named access points.
     #[default]
     Accept,
+    /// It does so only if the request announces a disassociation (Disassociation Imminent, 802.11-2020 clause 9.6.13.9).
+    /// Otherwise it answers that it stays. Some Intel and Android clients do so (openwrt/usteer#10, openwrt/packages#20419).
+    Imminent,
     /// It answers that it stays.
     Reject,
     /// It does not answer.

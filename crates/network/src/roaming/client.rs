@@ -383,7 +383,12 @@ impl Client {
         if !matches!(self.state, State::Connected) || self.transition == TransitionAnswer::Ignore {
             return;
         }
-        if self.transition == TransitionAnswer::Reject || !willing {
+        let accepts = match self.transition {
+            TransitionAnswer::Accept => willing,
+            TransitionAnswer::Imminent => willing && request.imminent,
+            TransitionAnswer::Reject | TransitionAnswer::Ignore => false,
+        };
+        if !accepts {
             self.actions.push_back(Action::Answer { accepted: false });
             return;
         }

@@ -123,6 +123,7 @@ impl World {
             shared_keys,
             transition: bytes.one_of(&[
                 TransitionAnswer::Accept,
+                TransitionAnswer::Imminent,
                 TransitionAnswer::Reject,
                 TransitionAnswer::Ignore,
             ]),

@@ -1,7 +1,8 @@
 //! Access points that ask a station to move, and keys that they have cached.
 
 use super::Walk;
-use netburn_network::{ClientEvent, ClientEventKind, SteeringReason};
+use netburn_network::{ClientEvent, ClientEventKind, Network, SteeringReason};
+use netburn_scenario::Document;
 use netburn_units::Instant;
 
 const USTEER: (&str, &str) = (
@@ -159,4 +160,49 @@ fn a_station_that_dozes_is_asked_when_it_wakes() {
     assert_eq!(dozes.roams().len(), 1, "{:?}", dozes.events);
     let (early, late) = (awake.roams()[0].0, dozes.roams()[0].0);
     assert!((early..=early + 2_110).contains(&late), "{early} and {late} ms");
+}
+
+/// usteer announces a disassociation in its requests, so a client that obeys only these moves at once. `prefer-5ghz` announces
+/// none, so the client stays for ever.
+#[test]
+fn some_clients_obey_only_announced_disassociations() {
+    let phone = (
+        "station.phone.roaming",
+        "{ policy = \"ap-directed\", transition = \"imminent\" }",
+    );
+    let walk = Walk::new(&[K, V, USTEER, phone]);
+    assert_eq!(
+        times(&walk, |kind| *kind == ClientEventKind::Answered { accepted: true }).len(),
+        1
+    );
+    assert!(times(&walk, |kind| matches!(kind, ClientEventKind::Disassociated { .. })).is_empty());
+    assert_eq!(walk.at_end, "attic.5g");
+
+    let answers = |transition: &str| {
+        let text = format!(
+            "[network.home]\nradios = [\"one.2g\", \"one.5g\"]\nv = true\nsteering = \"prefer-5ghz\"\n\
+             [ap.one.radio.2g]\n[ap.one.radio.5g]\n[station.phone]\njoins = \"home\"\nsignal = \"-45 dBm\"\n\
+             radio_selection = \"2g\"\nroaming = {{ policy = \"ap-directed\", transition = \"{transition}\" }}\n"
+        );
+        let plan = Document::from_toml("band.toml", &text).unwrap().resolve().unwrap();
+        let mut network: Network<()> = Network::new(&plan).unwrap();
+        let mut answers = Vec::new();
+        while let Some((at, _)) = network.poll_timeout().filter(|(at, _)| *at < Instant::from_secs(60)) {
+            network.handle_timeout(at);
+            while network.poll_output().is_some() {}
+            while let Some(event) = network.poll_client_event() {
+                if let ClientEventKind::Answered { accepted } = event.kind {
+                    answers.push(accepted);
+                }
+            }
+        }
+        (answers, network.joined(0).unwrap())
+    };
+    assert_eq!(answers("accept"), (vec![true], "one.5g".to_owned()));
+    let (rejected, radio) = answers("imminent");
+    assert!(
+        !rejected.is_empty() && rejected.iter().all(|accepted| !accepted),
+        "{rejected:?}"
+    );
+    assert_eq!(radio, "one.2g");
 }

@@ -16,7 +16,7 @@ use netburn_units::Duration;
 pub(super) const CAUSE: Definition = Definition {
     rule: Some((find, criterion)),
     what_ifs,
-    changes: "if the station has a `roaming` policy: neighbour reports (802.11k), transition requests (802.11v), fast transition (802.11r) and combinations; another policy; a trigger 5 dB higher; the access point farthest from the start of the path, at half of its distance to the middle of the path",
+    changes: "if the station has a `roaming` policy: neighbour reports (802.11k), transition requests (802.11v), fast transition (802.11r) and combinations; no disassociation by the steering; another policy; a trigger 5 dB higher; the access point farthest from the start of the path, at half of its distance to the middle of the path",
 };
 
 pub(super) const FAMILY: Family = Family {
@@ -102,15 +102,29 @@ fn find_for_station(facts: &RunFacts<'_>, station: usize) -> Option<Cause> {
             seen.waits.len(),
             percent(late as f64 / seen.waits.len() as f64)
         ),
-        advice: if gaps.is_empty() {
-            "Find the program that asks for scans, fix the network to one access point (BSSID), or improve the signal so that the device has no reason to look for another one."
-        } else {
-            "Fast transition (802.11r) shortens the gap, neighbour reports (802.11k) and transition requests (802.11v) shorten scans. A lower transmit power of the access points reduces needless roams."
-        }
-        .to_owned(),
+        advice: advice(!gaps.is_empty(), seen.transitions.is_forced()).to_owned(),
         stations: vec![name.clone()],
         by: Vec::new(),
     })
+}
+
+/// `is_forced`: the station rejects transition requests, and is disassociated then.
+const fn advice(has_roamed: bool, is_forced: bool) -> &'static str {
+    match (has_roamed, is_forced) {
+        (_, true) => {
+            "The station rejects transition requests (802.11v), and the access point disassociates it then, which interrupts it. Set the \
+             steering so that it does not disconnect clients that reject a request, or exclude this station from it. Fast transition \
+             (802.11r) shortens the gap. More requests do not help."
+        }
+        (true, false) => {
+            "Fast transition (802.11r) shortens the gap, neighbour reports (802.11k) and transition requests (802.11v) shorten scans. \
+             A lower transmit power of the access points reduces needless roams."
+        }
+        (false, false) => {
+            "Find the program that asks for scans, fix the network to one access point (BSSID), or improve the signal so that the device \
+             has no reason to look for another one."
+        }
+    }
 }
 
 fn times(count: usize) -> String {
@@ -221,6 +235,9 @@ fn what_ifs(builder: &mut InterventionBuilder<'_>, cause: &Cause) {
             &[reports, asks[0], asks[1], fast],
         );
     }
+    for network in &networks {
+        no_disassociation(builder, network);
+    }
     for name in &cause.stations {
         let Some(roaming) = builder.plan.station(name).and_then(|station| station.air.roaming) else {
             continue;
@@ -256,6 +273,16 @@ fn what_ifs(builder: &mut InterventionBuilder<'_>, cause: &Cause) {
         builder.not_simulated(
             "The scenario has no `roaming` for this station, so the simulator has no change for this cause.",
         );
+    }
+}
+
+/// Proposes a steering that does not disconnect stations.
+fn no_disassociation(builder: &mut InterventionBuilder<'_>, network: &str) {
+    let steers = builder.plan.networks.iter().find(|known| known.name == network);
+    if steers.is_some_and(|network| network.steering != Steering::default()) {
+        let label = format!("{network} does not disassociate stations that reject a request");
+        let key = format!("network.{network}.steering.disassociate");
+        builder.propose(Kind::Roaming, Effort::Setting, label, &[(&key, "false")]);
     }
 }
 
