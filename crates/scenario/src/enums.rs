@@ -173,7 +173,7 @@ section! {
         scan_interval: SomeTime => scan_interval, default "that of the policy";
         /// Smoothing of the beacons' signal: each beacon counts one part of this number. 1: no smoothing.
         beacon_smoothing: scalars::Whole<1, 100> => beacon_smoothing;
-        /// Time from the reception of a frame until the answer is ready, on both sides, while the station joins. 6 to 12 ms agrees with published gaps. The best hardware needs 1 to 3 ms.
+        /// Time from the reception of a frame until the answer is ready, on both sides, while the station joins. 6 to 22 ms agrees with published gaps. The best hardware needs 1 to 3 ms.
         frame_processing: Span => frame_processing;
         /// Time with stopped queues before each absence of a scan but the first. 100 ms: mac80211 with a driver that cannot flush its queues.
         flush_delay: Span => flush_delay;

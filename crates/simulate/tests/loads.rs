@@ -229,3 +229,55 @@ fn uploads_of_many_stations_are_near_the_limit_of_the_contention() {
         assert!((0.87..1.0).contains(&share), "{stations}: {goodput} of {limit}");
     }
 }
+
+const PAGE: &str = include_str!("../../../docs/explanation/airtime-and-queues.md");
+
+/// The table of the page, which has the link rate and the goodput of one download with default settings. Its rates are those
+/// of the tables of 802.11, and its goodput is compared with other sources on the page.
+#[test]
+fn the_table_of_link_rates_is_current() {
+    let rows_of_page = PAGE
+        .lines()
+        .filter(|line| line.starts_with("| 802.11") && line.contains(" MHz | "));
+    let mut count = 0;
+    for line in rows_of_page {
+        let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
+        let [standard, width, streams, mcs, link_rate, goodput, megabytes] = cells[..] else {
+            panic!("{line}");
+        };
+        let radio = if matches!(standard, "802.11g" | "802.11n") {
+            "2g"
+        } else {
+            "5g"
+        };
+        let server = if width == "160 MHz" { "10 Gbit/s" } else { "1 Gbit/s" };
+        let text = format!(
+            "duration = \"10 s\"\nbaseline = \"0 s\"\ndrain = \"0 s\"\n[server.link]\nrate = \"{server}\"\n\
+             [ap.home.radio.{radio}]\nstandard = \"{standard}\"\nwidth = \"{width}\"\nstreams = {streams}\n\
+             [station.pc]\njoins = \"home.{radio}\"\nstreams = {streams}\nmcs = {mcs}\nworkload = \"download\"\n"
+        );
+        let all = rows(&plan(&text));
+        let rate = all.iter().rev().find_map(|row| match row {
+            Row::Link(row) => row.rx_rate_bps,
+            _ => None,
+        });
+        let rate = rate.unwrap() as f64 / 1e6;
+        let expected: f64 = link_rate.parse().unwrap();
+        assert!((rate - expected).abs() < 0.06, "{line}: {rate}");
+        let from = Instant::ZERO + Duration::from_secs(2);
+        let bytes: u64 = all
+            .iter()
+            .map(|row| match row {
+                Row::Interval(row) if row.at >= from => row.bytes_down,
+                _ => 0,
+            })
+            .sum();
+        // Eight seconds.
+        let measured = bytes as f64 * 8.0 / 8e6;
+        let [goodput, megabytes]: [f64; 2] = [goodput, megabytes].map(|cell| cell.parse().unwrap());
+        assert!((measured / goodput - 1.0).abs() < 0.02, "{line}: {measured}");
+        assert!((megabytes - goodput / 8.0).abs() < 0.06, "{line}");
+        count += 1;
+    }
+    assert_eq!(count, 11);
+}
