@@ -1,6 +1,7 @@
 //! The entry point for a fuzzer.
 
 use crate::snapshot::{Snapshot, describe, radios};
+use crate::syslog::LogReading;
 use crate::telemetry::{AccessPointTelemetry, Addresses};
 use crate::transcript::{Answer, Transcript};
 use netburn_record::summary::Summariser;
@@ -25,6 +26,7 @@ pub fn check(bytes: &[u8]) {
         match answer.request.as_str() {
             "about" => telemetry.handle_description(now, describe(answer), radios(answer)),
             "sample" => telemetry.handle_sample(now, Snapshot::from_answer(answer), Duration::ZERO),
+            "log" => telemetry.handle_log(now, LogReading::from_answer(answer)),
             _ => telemetry.handle_lost(now, "it is lost"),
         }
         while let Some(row) = telemetry.poll_row() {

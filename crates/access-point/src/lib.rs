@@ -9,6 +9,7 @@
 //! - [`telemetry`] – from answers to rows of the record. Pure.
 //! - [`snapshot`] – one answer as values. Pure.
 //! - [`state`] – its parts.
+//! - [`syslog`] – the system log, from one reading to the next. Pure.
 //! - [`transcript`] – bytes of the connection as answers of limited size. Pure.
 //! - [`dumps`] – files with the output of `iw` and `tc` as runs. Pure.
 //! - [`target`] – the address of an access point.
@@ -20,6 +21,7 @@ mod parse;
 pub mod session;
 pub mod snapshot;
 pub mod state;
+pub mod syslog;
 pub mod target;
 pub mod telemetry;
 pub mod transcript;

@@ -58,11 +58,25 @@ sample() {
     print times times
 }
 
+# The last messages about stations and channels in the system log, and the clock that its times are from.
+log() {
+    print clock date +%Y-%m-%dT%H:%M:%S
+    mark log
+    if command -v logread; then
+        logread
+    elif command -v journalctl; then
+        journalctl -q --no-pager -o short-iso -n 2000 -t hostapd -t usteer -t dawn
+    else
+        tail -q -n 5000 /var/log/messages /var/log/syslog
+    fi 2>/dev/null | awk '/(hostapd|usteer|dawn)(\[[0-9]+\])?: / { print substr($0, 1, 300) }' | tail -n 1000
+}
+
 mark hello
 while read -r request; do
     case $request in
     about) about ;;
     sample) sample ;;
+    log) log ;;
     *) exit ;;
     esac
     mark "end $request"

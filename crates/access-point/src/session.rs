@@ -3,6 +3,7 @@
 mod channel;
 
 use crate::snapshot::{Radio, Snapshot, describe, radios};
+use crate::syslog::LogReading;
 use crate::target::Target;
 use crate::telemetry::{AccessPointTelemetry, Addresses};
 use crate::transcript::{Answer, Transcript};
@@ -29,6 +30,10 @@ const COST: u32 = 50;
 const GREETING_LIMIT: Duration = Duration::from_secs(20);
 /// Time limit of an answer. A busy access point takes a second or two.
 const ANSWER_LIMIT: Duration = Duration::from_secs(10);
+/// Interval of readings of the system log. There is one at the beginning and one at the end too.
+const LOG_INTERVAL: Duration = Duration::from_secs(30);
+/// Time limit of the last reading, at the end of a run.
+const END_LIMIT: Duration = Duration::from_secs(10);
 /// Time to the next attempt after the first failure; it doubles with each further one, up to the second value.
 const RETRY: [Duration; 2] = [Duration::from_secs(2), Duration::from_secs(30)];
 /// Interval of looking for the end of the run while waiting.
@@ -39,7 +44,7 @@ const MAX_WAITING: usize = 256;
 /// An access point that is observed until this value is dropped.
 ///
 /// **Call order:** [`start`](Self::start), [`begin`](Self::begin) when time 0 of the run is known, then [`rows`](Self::rows)
-/// several times a second.
+/// several times a second. After the run [`end`](Self::end), [`wait_for_end`](Self::wait_for_end) and [`rows`](Self::rows).
 #[derive(Debug)]
 pub struct Observer {
     telemetry: AccessPointTelemetry,
@@ -48,6 +53,8 @@ pub struct Observer {
     early: VecDeque<Observation>,
     zero: Option<Instant>,
     stop: Arc<AtomicBool>,
+    /// The thread may still read the log once after `stop`.
+    is_ending: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -73,6 +80,7 @@ struct Observation {
 enum What {
     Described(BTreeMap<String, String>, Vec<Radio>),
     Sample(Box<Snapshot>, Duration),
+    Log(LogReading),
     Lost(String),
 }
 
@@ -96,10 +104,12 @@ impl Observer {
     pub fn start_over(name: &str, addresses: Addresses, client: Client) -> Result<Observer, ObserverError> {
         let (tell, observations) = mpsc::sync_channel(MAX_WAITING);
         let stop = Arc::new(AtomicBool::new(false));
+        let is_ending = Arc::new(AtomicBool::new(false));
         let session = Session {
             client,
             tell,
             stop: Arc::clone(&stop),
+            is_ending: Arc::clone(&is_ending),
         };
         let thread = std::thread::Builder::new().name("netburn-ap".to_owned());
         Ok(Observer {
@@ -108,6 +118,7 @@ impl Observer {
             early: VecDeque::new(),
             zero: None,
             stop,
+            is_ending,
             thread: Some(thread.spawn(move || session.run())?),
         })
     }
@@ -115,6 +126,22 @@ impl Observer {
     /// Sets time 0 of the run.
     pub fn begin(&mut self, zero: Instant) {
         self.zero = Some(zero);
+    }
+
+    /// Ends the observation after one more reading of the log.
+    pub fn end(&self) {
+        self.is_ending.store(true, Ordering::Release);
+        self.stop.store(true, Ordering::Release);
+    }
+
+    /// Waits until the observation has ended, but at most 10 s.
+    pub fn wait_for_end(&mut self) {
+        let until = Instant::now() + std_duration(END_LIMIT);
+        let is_running = |thread: &JoinHandle<()>| !thread.is_finished();
+        while self.thread.as_ref().is_some_and(is_running) && Instant::now() < until {
+            std::thread::sleep(time::Duration::from_millis(5));
+        }
+        self.is_ending.store(false, Ordering::Release);
     }
 
     /// Rows since the last call; none before time 0 is known.
@@ -131,6 +158,7 @@ impl Observer {
             match what {
                 What::Described(facts, radios) => self.telemetry.handle_description(at, facts, radios),
                 What::Sample(snapshot, response) => self.telemetry.handle_sample(at, *snapshot, response),
+                What::Log(reading) => self.telemetry.handle_log(at, reading),
                 What::Lost(reason) => self.telemetry.handle_lost(at, &reason),
             }
         }
@@ -140,6 +168,7 @@ impl Observer {
 
 impl Drop for Observer {
     fn drop(&mut self) {
+        self.is_ending.store(false, Ordering::Release);
         self.stop.store(true, Ordering::Release);
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
@@ -161,6 +190,7 @@ struct Session {
     client: Client,
     tell: SyncSender<Observation>,
     stop: Arc<AtomicBool>,
+    is_ending: Arc<AtomicBool>,
 }
 
 /// The end of one connection.
@@ -227,6 +257,11 @@ impl Session {
         self.stop.load(Ordering::Acquire)
     }
 
+    /// Returns true if nothing more may be read.
+    fn is_ended(&self) -> bool {
+        self.is_over() && !self.is_ending.load(Ordering::Acquire)
+    }
+
     /// Sleeps. Returns true if the run is over.
     fn sleep_until(&self, until: Instant) -> bool {
         while !self.is_over() {
@@ -260,8 +295,10 @@ impl Connection<'_> {
         let about = self.request("about")?;
         self.session
             .tell(Instant::now(), What::Described(describe(&about), radios(&about)));
+        self.read_log()?;
         let mut pace = Pace::default();
         let mut due = Instant::now();
+        let mut log_due = due + std_duration(LOG_INTERVAL);
         loop {
             let asked = Instant::now();
             let answer = self.request("sample")?;
@@ -271,11 +308,32 @@ impl Connection<'_> {
             // Each value is read at some time between the two, so that the middle is off by half of the time at most.
             self.session
                 .tell(asked + took / 2, What::Sample(Box::new(snapshot), nanos(took)));
+            let is_over = self.session.is_over();
+            if is_over || Instant::now() >= log_due {
+                self.read_log()?;
+                log_due = Instant::now() + std_duration(LOG_INTERVAL);
+            }
             due = (due + std_duration(interval)).max(Instant::now());
+            if is_over {
+                return Err(End::Stopped);
+            }
             if self.session.sleep_until(due) {
+                self.read_log()?;
                 return Err(End::Stopped);
             }
         }
+    }
+
+    /// Reads the system log.
+    fn read_log(&mut self) -> Result<(), End> {
+        if self.session.is_ended() {
+            return Err(End::Stopped);
+        }
+        let asked = Instant::now();
+        let answer = self.request("log")?;
+        let at = asked + asked.elapsed() / 2;
+        self.session.tell(at, What::Log(LogReading::from_answer(&answer)));
+        Ok(())
     }
 
     fn request(&mut self, request: &str) -> Result<Answer, End> {
@@ -293,14 +351,16 @@ impl Connection<'_> {
                     return Ok(answer);
                 }
             }
-            if self.session.is_over() {
+            let is_greeting = request == "hello";
+            if self.session.is_ended() || is_greeting && self.session.is_over() {
                 return Err(End::Stopped);
             }
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return Err(self.failed(match request {
-                    "hello" => "it started no POSIX shell in time",
-                    _ => "it did not answer in time",
+                return Err(self.failed(if is_greeting {
+                    "it started no POSIX shell in time"
+                } else {
+                    "it did not answer in time"
                 }));
             }
             match self.channel.receive(left.min(std_duration(POLL))) {

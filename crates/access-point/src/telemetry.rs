@@ -2,6 +2,7 @@
 
 use crate::snapshot::{Radio, Snapshot};
 use crate::state::{Backlog, Processor, Softnet, StationState, SurveyState};
+use crate::syslog::{LogEvent, LogReader, LogReading};
 use netburn_record::{AccessPointEvent, Bssid, EventKind, EventRow, Observable, ObservedRow, Row};
 use netburn_units::{Duration, Instant};
 use std::borrow::Cow;
@@ -34,8 +35,8 @@ impl Addresses {
 /// An observed access point during a run.
 ///
 /// **Call order:** [`handle_description`](Self::handle_description) after each connection, [`handle_sample`](Self::handle_sample)
-/// for each sample in order of time, [`handle_lost`](Self::handle_lost) when the connection fails. After each, drain
-/// [`poll_row`](Self::poll_row).
+/// for each sample in order of time, [`handle_log`](Self::handle_log) for each reading of its log,
+/// [`handle_lost`](Self::handle_lost) when the connection fails. After each, drain [`poll_row`](Self::poll_row).
 #[derive(Debug)]
 pub struct AccessPointTelemetry {
     name: Cow<'static, str>,
@@ -44,6 +45,7 @@ pub struct AccessPointTelemetry {
     stations: BTreeMap<Bssid, u16>,
     radios: Vec<Radio>,
     last: Option<(Instant, Snapshot)>,
+    log: LogReader,
     lost: bool,
     described: bool,
     rows: VecDeque<Row>,
@@ -59,6 +61,7 @@ impl AccessPointTelemetry {
             stations: BTreeMap::new(),
             radios: Vec::new(),
             last: None,
+            log: LogReader::default(),
             lost: false,
             described: false,
             rows: VecDeque::new(),
@@ -114,6 +117,9 @@ impl AccessPointTelemetry {
                 self.stations.insert(mac, station);
             }
         }
+        for station in &snapshot.stations {
+            self.log.place(station.address, &station.interface);
+        }
         let mut last = self.last.take();
         let restarted = last
             .as_ref()
@@ -143,6 +149,30 @@ impl AccessPointTelemetry {
         // Its span is the time that the sample covers.
         sample.row(None, Observable::ObserverResponse, span, clamped(response.as_nanos()));
         self.last = Some((now, snapshot));
+    }
+
+    /// Handles a reading of the system log at `now`.
+    pub fn handle_log(&mut self, now: Instant, reading: LogReading) {
+        let new = self.log.handle(now, reading);
+        if let Some(before) = new.incomplete_before {
+            self.event(before, None, AccessPointEvent::LogIncomplete { name: self.name() });
+        }
+        for event in new.events {
+            let LogEvent {
+                at,
+                interface,
+                address,
+                what,
+            } = event;
+            let station = address.and_then(|address| self.stations.get(&address).copied());
+            let logged = AccessPointEvent::Logged {
+                name: self.name(),
+                interface,
+                address: address.map(|address| address.to_string()),
+                what,
+            };
+            self.event(at, station, logged);
+        }
     }
 
     /// Stations that joined or left an interface since the previous sample.

@@ -183,3 +183,38 @@ fn a_silent_peer_does_not_delay_the_end() {
     drop(observer);
     assert!(began.elapsed() < Duration::from_secs(10));
 }
+
+#[test]
+fn the_log_is_read_once_more_at_the_end() {
+    // A log to which the test writes during the run, as OpenWrt's logread prints it.
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log");
+    std::fs::write(&log, "").unwrap();
+    let program = folder.path().join("logread");
+    std::fs::write(&program, format!("#!/bin/sh\ncat {}\n", log.display())).unwrap();
+    let mut mode = std::fs::metadata(&program).unwrap().permissions();
+    std::os::unix::fs::PermissionsExt::set_mode(&mut mode, 0o755);
+    std::fs::set_permissions(&program, mode).unwrap();
+    let script = format!("PATH={}:$PATH; export PATH; eval \"$1\"", folder.path().display());
+    let mut observer = Observer::start_over("hall", Addresses::default(), client(&script)).unwrap();
+    observer.begin(Instant::now());
+    let until = Instant::now() + LONG;
+    let mut rows = Vec::new();
+    while observed(&rows, Observable::ObserverResponse).is_empty() {
+        assert!(Instant::now() < until, "not in time: {rows:?}");
+        rows.extend(observer.rows());
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let date = Command::new("date").arg("+%b %e %H:%M:%S").output().unwrap();
+    let date = String::from_utf8(date.stdout).unwrap();
+    let line = "hall hostapd: wlan0: STA 02:00:00:00:01:00 IEEE 802.11: associated (aid 1)";
+    std::fs::write(&log, format!("{} {line}\n", date.trim_end())).unwrap();
+    observer.end();
+    observer.wait_for_end();
+    let rows = observer.rows();
+    let texts: Vec<String> = events(&rows).into_iter().map(ToString::to_string).collect();
+    assert_eq!(
+        texts,
+        ["log of access point hall: wlan0: 02:00:00:00:01:00: associated"]
+    );
+}

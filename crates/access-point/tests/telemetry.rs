@@ -1,6 +1,7 @@
 //! Rows of an access point, from the sessions of the corpus.
 
 use netburn_access_point::snapshot::{Snapshot, describe, radios};
+use netburn_access_point::syslog::LogReading;
 use netburn_access_point::transcript::Transcript;
 use netburn_access_point::{AccessPointTelemetry, Addresses, fuzz};
 use netburn_record::{AccessPointEvent, Detail, Observable, ObservedRow, Row};
@@ -28,6 +29,7 @@ fn rows(session: &str) -> Vec<Row> {
                 telemetry.handle_sample(now, Snapshot::from_answer(&answer), Duration::from_millis(20));
                 second += 1;
             }
+            "log" => telemetry.handle_log(now, LogReading::from_answer(&answer)),
             _ => {}
         }
         rows.extend(std::iter::from_fn(|| telemetry.poll_row()));
@@ -136,6 +138,40 @@ fn an_openwrt_router() {
         values(&rows, Observable::Signal)
             .iter()
             .all(|row| row.station == Some(0))
+    );
+}
+
+/// A session whose log has the messages of hostapd, usteer and DAWN.
+#[test]
+fn the_log_names_the_station_of_each_event() {
+    let rows = rows(&std::fs::read_to_string(corpus().join("log")).unwrap());
+    let logged: Vec<(Option<u16>, String)> = rows
+        .iter()
+        .filter_map(|row| match row {
+            Row::Event(row) => Some((row.station, row.detail.text().into_owned())),
+            _ => None,
+        })
+        .collect();
+    let of = |station, text: &str| (station, format!("log of access point hall: {text}"));
+    assert_eq!(
+        logged,
+        [
+            of(
+                Some(0),
+                "wl0-ap0: 02:00:00:00:01:00: usteer wants it to use another radio, because its signal is weak"
+            ),
+            of(
+                Some(0),
+                "wl0-ap0: 02:00:00:00:01:00: refused to move: it knows no better radio"
+            ),
+            of(Some(0), "wl1-ap0: 02:00:00:00:01:00: connected"),
+            of(Some(0), "wl1-ap0: 02:00:00:00:01:00: moved here from wl0-ap0"),
+            of(None, "wl1-ap0: radar detected at 5580 MHz"),
+            of(
+                None,
+                "02:00:00:00:09:00: DAWN wants it to use another radio, because its rate is low"
+            ),
+        ]
     );
 }
 

@@ -10,7 +10,7 @@ use crate::document::{Document, sync_folder};
 use crate::error::Error;
 use crate::header::{Header, Host, RunStatus, Source};
 use crate::quality_issue::IssueText;
-use crate::row::{AccessPointEvent, Detail, EventRow, LinkChange, Row};
+use crate::row::{AccessPointEvent, Detail, EventRow, LinkChange, Logged, Row};
 use crate::run::Run;
 use crate::run_set::pool;
 use crate::summary::count::Counter;
@@ -266,8 +266,27 @@ fn access_point(event: &mut AccessPointEvent, substitutes: &mut Substitutes) {
             *name = substitutes.name(NameKind::Ap, name);
             *reason = substitutes.text(reason);
         }
-        AccessPointEvent::Restarted { name } | AccessPointEvent::Returned { name } => {
+        AccessPointEvent::Restarted { name }
+        | AccessPointEvent::Returned { name }
+        | AccessPointEvent::LogIncomplete { name } => {
             *name = substitutes.name(NameKind::Ap, name);
+        }
+        AccessPointEvent::Logged {
+            name,
+            interface,
+            address,
+            what,
+        } => {
+            *name = substitutes.name(NameKind::Ap, name);
+            if let Some(interface) = interface {
+                *interface = substitutes.part(interface);
+            }
+            if let Some(address) = address {
+                *address = substitutes.bss(address);
+            }
+            if let Logged::Roamed { from } = what {
+                *from = substitutes.part(from);
+            }
         }
     }
 }

@@ -89,7 +89,7 @@ pub use quality_issue::{Disturbance, LimitExceeded, MAX_DELAY, MISSING_LOAD, Qua
 pub use recorded_workload::RecordedWorkload;
 pub use recorder::{Recorder, make_folder};
 pub use recover::recover;
-pub use row::{AccessPointEvent, Observable, ObservedRow};
+pub use row::{AccessPointEvent, LeaveCause, Logged, MoveReason, Observable, ObservedRow, Steerer};
 pub use row::{AirRow, ConnectionRow, Detail, EventKind, EventRow, IntervalRow, OperationRow, Row, Side, Sink};
 pub use row::{Bssid, LinkChange, LinkEvent, LinkRow, Modulation, ParseBssidError, Phy};
 pub use run::Run;

@@ -6,11 +6,13 @@
 mod detail;
 mod link;
 mod link_event;
+mod logged;
 mod observed;
 
 pub use detail::Detail;
 pub use link::{Bssid, LinkRow, Modulation, ParseBssidError, Phy};
 pub use link_event::{LinkChange, LinkEvent};
+pub use logged::{LeaveCause, Logged, MoveReason, Steerer};
 pub use observed::{AccessPointEvent, Observable, ObservedRow};
 
 use netburn_units::{Duration, Instant};

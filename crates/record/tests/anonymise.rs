@@ -4,7 +4,8 @@ mod util;
 
 use netburn_record::{
     AccessPointEvent, Bssid, Clock, Detail, Error, EventKind, EventRow, Header, Host, LinkChange, LinkEvent, LinkRow,
-    Loss, LossCause, ObservedRow, QualityIssue, Recorder, Role, Row, Run, RunSet, RunStatus, Sink, Source, anonymise,
+    Logged, Loss, LossCause, ObservedRow, QualityIssue, Recorder, Role, Row, Run, RunSet, RunStatus, Sink, Source,
+    anonymise,
 };
 use netburn_scenario::Plan;
 use netburn_scenario::plan::{ApSetting, Change, Setting};
@@ -14,7 +15,8 @@ use std::path::Path;
 use util::{good_rows, health, ms, operation};
 
 /// Texts that must not be in a copy. `fifo` is also the name of a queue, and remains as such.
-const PRIVATE: [&str; 22] = [
+const PRIVATE: [&str; 23] = [
+    "annas-attic",
     "annas-home",
     "anna-laptop",
     "hall-ap",
@@ -125,6 +127,18 @@ fn rows() -> Vec<Row> {
                     ("sqm.wg-annas-office.qdisc".to_owned(), "cake".to_owned()),
                 ]
                 .into(),
+            },
+        ),
+        event(
+            Some(0),
+            EventKind::AccessPoint,
+            AccessPointEvent::Logged {
+                name: "annas-router".into(),
+                interface: Some("wg-annas-office".into()),
+                address: Some("9c:3d:cf:01:02:05".into()),
+                what: Logged::Roamed {
+                    from: "wg-annas-attic".into(),
+                },
             },
         ),
         event(

@@ -3,13 +3,20 @@
 use crate::sanitise::sanitise;
 use crate::table::{Cell, Table, numbers, right, words};
 use netburn_analysis::format::{mbps, percent, short, span};
+use netburn_record::Logged;
 use netburn_record::Summary;
-use netburn_record::summary::{AccessPointSummary, ObservedQueue, ObservedStation};
+use netburn_record::summary::{AccessPointSummary, ObservedEvent, ObservedQueue, ObservedStation};
+use std::collections::BTreeMap;
 
 /// Most queues of an access point in a table: those that dropped or marked most.
 const MAX_QUEUES: usize = 8;
 /// Most devices of an access point in a table: those that used most airtime, and all stations of the run.
 const MAX_DEVICES: usize = 16;
+
+/// Most events of a device in a table.
+const MAX_EVENTS: usize = 12;
+/// Largest difference of the times of two messages about one change, in s. Logs have whole seconds.
+const SAME_S: f64 = 2.0;
 
 /// Text below the tables.
 pub(crate) const NOTE: &str = "Values are those of the access point's driver. Down is from the access point to the device. A device without \
@@ -54,6 +61,12 @@ fn line(access_point: &AccessPointSummary) -> String {
     }
     if access_point.lost > 0 {
         facts.push("a part of the run was not observed".to_owned());
+    }
+    if let Some(before) = access_point.log_incomplete_before_s {
+        facts.push(format!("events of its log before {before:.0} s may be missing"));
+    }
+    if access_point.more_events > 0 {
+        facts.push(format!("{} further events in its log", access_point.more_events));
     }
     if access_point.samples == 0 {
         return format!("Access point {name}: it was not observed during the load.");
@@ -122,6 +135,91 @@ fn row(access_point: &AccessPointSummary, device: &ObservedStation) -> Vec<Cell>
     ]
 }
 
+/// Messages in the logs of the access points: by device, and then those about channels. No rows without any.
+pub(crate) fn events(access_points: &[AccessPointSummary]) -> Table {
+    let mut rows = Vec::new();
+    for access_point in access_points {
+        let mut subjects: BTreeMap<(bool, &str), Vec<&ObservedEvent>> = BTreeMap::new();
+        for event in &access_point.events {
+            let device = event.station.as_ref().or(event.address.as_ref());
+            let key = (event.station.is_none(), device.map_or("", String::as_str));
+            subjects.entry(key).or_default().push(event);
+        }
+        for ((_, device), events) in subjects {
+            let shown = without_repetition(&events);
+            let more = shown.len().saturating_sub(MAX_EVENTS);
+            let device = if device.is_empty() { "the radio" } else { device };
+            for (event, count) in shown.into_iter().take(MAX_EVENTS) {
+                let times = if count > 1 {
+                    format!(" ({count} times)")
+                } else {
+                    String::new()
+                };
+                rows.push(event_row(
+                    access_point,
+                    device,
+                    event,
+                    &format!("{}{times}", event.what),
+                ));
+            }
+            if more > 0 {
+                let last = events[events.len() - 1];
+                rows.push(event_row(
+                    access_point,
+                    device,
+                    last,
+                    &format!("{more} further events until here"),
+                ));
+            }
+        }
+    }
+    Table {
+        caption: "What the access points logged",
+        columns: vec![words("device").once(), numbers("at"), words("where"), words("event")],
+        keys: 1,
+        rows,
+    }
+}
+
+fn event_row(access_point: &AccessPointSummary, device: &str, event: &ObservedEvent, text: &str) -> Vec<Cell> {
+    let interface = event.interface.as_deref().unwrap_or_default();
+    vec![
+        device.into(),
+        format!("{:.0} s", event.at_s).into(),
+        format!("{} {interface}", access_point.name).trim_end().into(),
+        text.into(),
+    ]
+}
+
+/// Events of one device without those that another one implies, and how often each of them was repeated.
+fn without_repetition<'a>(events: &[&'a ObservedEvent]) -> Vec<(&'a ObservedEvent, usize)> {
+    let mut shown: Vec<(&ObservedEvent, usize)> = Vec::new();
+    for (place, event) in events.iter().enumerate() {
+        let is_near = |other: &&&ObservedEvent| (other.at_s - event.at_s).abs() <= SAME_S;
+        let before = || events[..place].iter().rev().take_while(is_near);
+        let after = || events[place + 1..].iter().take_while(is_near);
+        let is_implied = match &event.what {
+            Logged::Associated => after().any(|other| other.what == Logged::Connected),
+            Logged::Connected => after().any(|other| matches!(other.what, Logged::Roamed { .. })),
+            Logged::Disconnected => before().chain(after()).any(|other| is_end(&other.what)),
+            Logged::Deauthenticated { .. } => before().any(|other| is_end(&other.what)),
+            _ => false,
+        };
+        if is_implied {
+            continue;
+        }
+        match shown.last_mut() {
+            Some((last, count)) if last.what == event.what && last.interface == event.interface => *count += 1,
+            _ => shown.push((event, 1)),
+        }
+    }
+    shown
+}
+
+const fn is_end(what: &Logged) -> bool {
+    matches!(what, Logged::Disassociated { .. } | Logged::Deauthenticated { .. })
+}
+
 /// The queues of the access points' network interfaces that sent something; no rows without any.
 pub(crate) fn queues(summary: &Summary) -> Table {
     let mut rows = Vec::new();
@@ -165,7 +263,65 @@ pub(crate) fn queues(summary: &Summary) -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use netburn_record::LeaveCause;
     use netburn_record::summary::ObservedRadio;
+
+    fn event(at_s: f64, what: Logged) -> ObservedEvent {
+        ObservedEvent {
+            at_s,
+            station: Some("phone".to_owned()),
+            address: None,
+            interface: Some("wlan0".to_owned()),
+            what,
+        }
+    }
+
+    #[test]
+    fn one_change_is_one_line() {
+        let cause = LeaveCause::AccessPoint;
+        let events = [
+            event(1.0, Logged::Associated),
+            event(2.0, Logged::Connected),
+            event(10.0, Logged::KeyTimeout),
+            event(11.0, Logged::KeyTimeout),
+            event(12.0, Logged::Disconnected),
+            event(12.0, Logged::Disassociated { cause }),
+            event(13.0, Logged::Deauthenticated { cause }),
+            event(20.0, Logged::Associated),
+        ];
+        let all: Vec<&ObservedEvent> = events.iter().collect();
+        let shown = without_repetition(&all);
+        let texts: Vec<(String, usize)> = shown
+            .iter()
+            .map(|(event, count)| (event.what.to_string(), *count))
+            .collect();
+        let expected = [
+            ("connected", 1),
+            ("did not answer the key handshake in time", 2),
+            ("disassociated: the access point ended the connection", 1),
+            ("associated", 1),
+        ];
+        assert_eq!(texts, expected.map(|(text, count)| (text.to_owned(), count)));
+    }
+
+    #[test]
+    fn a_device_with_many_events_has_few_lines() {
+        let flapping = |second: u32| {
+            let what = if second.is_multiple_of(2) {
+                Logged::Connected
+            } else {
+                Logged::KeyTimeout
+            };
+            event(f64::from(second) * 5.0, what)
+        };
+        let hall = AccessPointSummary {
+            name: "hall".to_owned(),
+            events: (0..40).map(flapping).collect(),
+            ..AccessPointSummary::default()
+        };
+        let table = events(&[hall]);
+        assert_eq!(table.rows.len(), MAX_EVENTS + 1);
+    }
 
     #[test]
     fn the_line_has_what_is_known() {

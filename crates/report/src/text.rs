@@ -69,7 +69,11 @@ pub fn text(summary: &Summary, width: usize, colour: bool) -> String {
             lines.extend(part.iter().flat_map(|line| wrap(line, width, "  ")));
         }
     }
-    for table in [access_points::devices(summary), access_points::queues(summary)] {
+    for table in [
+        access_points::devices(summary),
+        access_points::queues(summary),
+        access_points::events(&summary.access_points),
+    ] {
         if !table.rows.is_empty() {
             lines.push(String::new());
             lines.extend(table.lines(width, colour));

@@ -2,6 +2,7 @@
 
 pub(crate) mod debugfs;
 pub(crate) mod iw;
+pub(crate) mod log;
 pub(crate) mod procfs;
 pub(crate) mod shell;
 pub(crate) mod tc;

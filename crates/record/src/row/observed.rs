@@ -1,5 +1,6 @@
 //! Values that an observed access point reported about itself and its stations.
 
+use super::Logged;
 use crate::row::Bssid;
 use netburn_units::{Duration, Instant};
 use serde::{Deserialize, Serialize};
@@ -192,6 +193,22 @@ pub enum AccessPointEvent {
         /// Name of the access point.
         name: String,
     },
+    /// An event in its system log.
+    Logged {
+        /// Name of the access point.
+        name: String,
+        /// Interface of the radio, if the log names it.
+        interface: Option<String>,
+        /// Address of the station, if it concerns one.
+        address: Option<String>,
+        /// The event.
+        what: Logged,
+    },
+    /// Its system log no longer contains everything that it wrote before this time.
+    LogIncomplete {
+        /// Name of the access point.
+        name: String,
+    },
 }
 
 impl AccessPointEvent {
@@ -220,7 +237,9 @@ impl AccessPointEvent {
             | AccessPointEvent::Restarted { name }
             | AccessPointEvent::Unreachable { name, .. }
             | AccessPointEvent::Lost { name, .. }
-            | AccessPointEvent::Returned { name } => name,
+            | AccessPointEvent::Returned { name }
+            | AccessPointEvent::Logged { name, .. }
+            | AccessPointEvent::LogIncomplete { name } => name,
         }
     }
 }
@@ -253,6 +272,21 @@ impl fmt::Display for AccessPointEvent {
                 write!(f, "access point {name} is no longer observed: {reason}")
             }
             AccessPointEvent::Returned { name } => write!(f, "access point {name} is observed again"),
+            AccessPointEvent::Logged {
+                name,
+                interface,
+                address,
+                what,
+            } => {
+                write!(f, "log of access point {name}: ")?;
+                for part in [interface, address].into_iter().flatten() {
+                    write!(f, "{part}: ")?;
+                }
+                write!(f, "{what}")
+            }
+            AccessPointEvent::LogIncomplete { name } => {
+                write!(f, "earlier events in the log of access point {name} may be missing")
+            }
         }
     }
 }

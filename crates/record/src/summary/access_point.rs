@@ -1,12 +1,14 @@
 //! Reports of observed access points during the load.
 
-use crate::row::{AccessPointEvent, Bssid, Detail, EventRow, Observable, ObservedRow};
+use crate::row::{AccessPointEvent, Bssid, Detail, EventRow, Logged, Observable, ObservedRow};
 use netburn_units::Instant;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Most radios, stations and queues of an access point. Further ones do not count.
 const MAX_PARTS: usize = 1024;
+/// Most events of an access point.
+const MAX_EVENTS: usize = 200;
 /// Most access points.
 const MAX_ACCESS_POINTS: usize = 64;
 
@@ -35,6 +37,30 @@ pub struct AccessPointSummary {
     pub stations: Vec<ObservedStation>,
     /// Queues of network interfaces.
     pub queues: Vec<ObservedQueue>,
+    /// Events of its system log, in order of time. The summary of several runs has none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub events: Vec<ObservedEvent>,
+    /// Number of further events.
+    #[serde(default)]
+    pub more_events: u64,
+    /// Time in s before which its system log may be incomplete.
+    #[serde(default)]
+    pub log_incomplete_before_s: Option<f64>,
+}
+
+/// Event of the system log of an observed access point.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ObservedEvent {
+    /// Time in s. The log has it in seconds.
+    pub at_s: f64,
+    /// The station's name in the plan; `None` if it takes no part in the run, or the event concerns none.
+    pub station: Option<String>,
+    /// Address of the station.
+    pub address: Option<String>,
+    /// Interface of the radio.
+    pub interface: Option<String>,
+    /// The event.
+    pub what: Logged,
 }
 
 /// A radio of an observed access point.
@@ -111,6 +137,19 @@ struct Counts {
     parts: BTreeMap<(String, Option<Bssid>), Values>,
     /// Names of stations of the plan, by address.
     names: BTreeMap<Bssid, u16>,
+    events: Vec<Event>,
+    more_events: u64,
+    log_incomplete_before: Option<Instant>,
+}
+
+/// An event of the system log, with the number of its station in the plan.
+#[derive(Debug, Clone)]
+struct Event {
+    at: Instant,
+    station: Option<u16>,
+    interface: Option<String>,
+    address: Option<String>,
+    what: Logged,
 }
 
 /// Values of one subject.
@@ -166,6 +205,28 @@ impl AccessPointCounter {
             AccessPointEvent::Lost { .. } if (Instant::ZERO..=end).contains(&row.at) => counts.lost += 1,
             AccessPointEvent::Lost { .. } => {}
             AccessPointEvent::Restarted { .. } => counts.restarts += 1,
+            AccessPointEvent::Logged {
+                interface,
+                address,
+                what,
+                ..
+            } if (Instant::ZERO..=end).contains(&row.at) => {
+                if counts.events.len() == MAX_EVENTS {
+                    counts.more_events += 1;
+                    return;
+                }
+                counts.events.push(Event {
+                    at: row.at,
+                    station: row.station,
+                    interface: interface.clone(),
+                    address: address.clone(),
+                    what: what.clone(),
+                });
+            }
+            AccessPointEvent::LogIncomplete { .. } if row.at > Instant::ZERO => {
+                counts.log_incomplete_before = Some(row.at.min(end));
+            }
+            AccessPointEvent::Logged { .. } | AccessPointEvent::LogIncomplete { .. } => {}
             AccessPointEvent::Unreachable { .. }
             | AccessPointEvent::Joined { .. }
             | AccessPointEvent::Left { .. }
@@ -214,8 +275,20 @@ impl Counts {
             observer_share: self.host.share(&[Q::ObserverProcessor]),
             processor_busy: self.host.mean_and_high(Q::ProcessorBusy),
             softnet_dropped: self.host.total(Q::SoftnetDropped),
+            more_events: self.more_events,
+            log_incomplete_before_s: self.log_incomplete_before.map(seconds),
             ..AccessPointSummary::default()
         };
+        let mut events = self.events;
+        events.sort_by_key(|event| event.at);
+        let known = events.into_iter().map(|event| ObservedEvent {
+            at_s: seconds(event.at),
+            station: event.station.and_then(name),
+            address: event.address,
+            interface: event.interface,
+            what: event.what,
+        });
+        summary.events = known.collect();
         let mut own: BTreeMap<&str, f64> = BTreeMap::new();
         for ((part, address), values) in &self.parts {
             if address.is_some()
@@ -264,6 +337,10 @@ impl Counts {
         }
         summary
     }
+}
+
+fn seconds(at: Instant) -> f64 {
+    at.as_nanos() as f64 / 1e9
 }
 
 impl Values {

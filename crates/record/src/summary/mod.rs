@@ -20,7 +20,7 @@ pub use crate::kinds::voice::{VoiceStreamSummary, VoiceSummary};
 pub use crate::kinds::{DeliverySummary, KindResults};
 pub use crate::latency_ms::LatencyMs;
 pub use crate::verdict::verdict_name;
-pub use access_point::{AccessPointSummary, ObservedQueue, ObservedRadio, ObservedStation};
+pub use access_point::{AccessPointSummary, ObservedEvent, ObservedQueue, ObservedRadio, ObservedStation};
 pub use document::{GoalSummary, SCHEMA, StationSummary, Summary, Totals, WorkloadSummary};
 pub use summariser::Summariser;
 pub use totals::WorkloadTotals;

@@ -9,7 +9,7 @@
 use netburn_record::spool::{Disk, SpoolWriter};
 use netburn_record::{
     AccessPointEvent, AirRow, Bssid, Clock, ConnectionRow, Detail, DscpArrivals, Environment, EventKind, EventRow,
-    Header, Health, Host, IntervalRow, LinkChange, LinkEvent, LinkRow, Modulation, Observable, ObservedRow,
+    Header, Health, Host, IntervalRow, LinkChange, LinkEvent, LinkRow, Logged, Modulation, Observable, ObservedRow,
     OperationRow, Phy, QualityIssue, Role, Row, Side, Sink, UnixTime,
 };
 use netburn_scenario::{Plan, Station, StationWorkload};
@@ -423,7 +423,7 @@ fn detail() -> impl Strategy<Value = (EventKind, Detail)> {
         let change = LinkChange::Scanned { away };
         Detail::from(LinkEvent { change, text })
     });
-    let access_point = ("[a-z]{1,8}", ".{0,20}", 0..4).prop_map(|(name, text, kind)| {
+    let access_point = ("[a-z]{1,8}", ".{0,20}", 0..5).prop_map(|(name, text, kind)| {
         Detail::from(match kind {
             0 => AccessPointEvent::Described {
                 name,
@@ -435,6 +435,12 @@ fn detail() -> impl Strategy<Value = (EventKind, Detail)> {
                 address: "02:00:00:00:01:00".to_owned(),
             },
             2 => AccessPointEvent::Lost { name, reason: text },
+            3 => AccessPointEvent::Logged {
+                name,
+                interface: None,
+                address: Some("02:00:00:00:01:00".to_owned()),
+                what: Logged::Roamed { from: text },
+            },
             _ => AccessPointEvent::Restarted { name },
         })
     });

@@ -107,6 +107,7 @@ pub(super) fn access_points(view: &View) -> String {
     for part in [
         access_points::devices(&view.summary),
         access_points::queues(&view.summary),
+        access_points::events(&view.summary.access_points),
     ] {
         if !part.rows.is_empty() {
             out += &table(&part);

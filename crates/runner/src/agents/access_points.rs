@@ -44,6 +44,13 @@ impl AccessPoints {
         }
     }
 
+    /// Ends the observation. The last rows are complete afterwards.
+    pub(crate) fn end(&self) {
+        let mut observers = self.observers();
+        observers.iter().for_each(Observer::end);
+        observers.iter_mut().for_each(Observer::wait_for_end);
+    }
+
     /// Rows since the last call.
     pub(crate) fn take_rows(&self) -> Vec<Row> {
         let rows: Vec<Row> = self.observers().iter_mut().flat_map(Observer::rows).collect();

@@ -111,8 +111,11 @@ impl<'a> RecordingSink<'a> {
         }
     }
 
-    /// Writes the remaining rows of the lab and its self-check.
+    /// Writes the remaining rows of access points and of the lab, and its self-check.
     pub(crate) fn finish(mut self) -> io::Result<()> {
+        if let Some(observed) = self.observed {
+            observed.end();
+        }
         self.sync()?;
         let at = self.lab.and_then(|lab| lab.now()).unwrap_or(Instant::ZERO);
         let mut put = |kind, detail: Detail| {
