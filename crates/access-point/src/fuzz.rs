@@ -26,6 +26,7 @@ pub fn check(bytes: &[u8]) {
         match answer.request.as_str() {
             "about" => telemetry.handle_description(now, describe(answer), radios(answer)),
             "sample" => telemetry.handle_sample(now, Snapshot::from_answer(answer), Duration::ZERO),
+            "radios" => telemetry.handle_radios(now, radios(answer)),
             "log" => telemetry.handle_log(now, LogReading::from_answer(answer)),
             _ => telemetry.handle_lost(now, "it is lost"),
         }

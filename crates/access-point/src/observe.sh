@@ -77,6 +77,7 @@ while read -r request; do
     about) about ;;
     sample) sample ;;
     log) log ;;
+    radios) print dev iw dev ;;
     *) exit ;;
     esac
     mark "end $request"

@@ -81,6 +81,7 @@ enum What {
     Described(BTreeMap<String, String>, Vec<Radio>),
     Sample(Box<Snapshot>, Duration),
     Log(LogReading),
+    Radios(Vec<Radio>),
     Lost(String),
 }
 
@@ -159,6 +160,7 @@ impl Observer {
                 What::Described(facts, radios) => self.telemetry.handle_description(at, facts, radios),
                 What::Sample(snapshot, response) => self.telemetry.handle_sample(at, *snapshot, response),
                 What::Log(reading) => self.telemetry.handle_log(at, reading),
+                What::Radios(radios) => self.telemetry.handle_radios(at, radios),
                 What::Lost(reason) => self.telemetry.handle_lost(at, &reason),
             }
         }
@@ -293,8 +295,9 @@ impl Connection<'_> {
         self.channel.send_program().map_err(|_| self.failed(ENDED))?;
         self.answer("hello", GREETING_LIMIT)?;
         let about = self.request("about")?;
+        let mut known = radios(&about);
         self.session
-            .tell(Instant::now(), What::Described(describe(&about), radios(&about)));
+            .tell(Instant::now(), What::Described(describe(&about), known.clone()));
         self.read_log()?;
         let mut pace = Pace::default();
         let mut due = Instant::now();
@@ -304,12 +307,19 @@ impl Connection<'_> {
             let answer = self.request("sample")?;
             let took = asked.elapsed();
             let snapshot = Snapshot::from_answer(&answer);
+            let has_left = snapshot.has_left(&known);
             let interval = pace.interval(snapshot.cost_ns);
             // Each value is read at some time between the two, so that the middle is off by half of the time at most.
             self.session
                 .tell(asked + took / 2, What::Sample(Box::new(snapshot), nanos(took)));
             let is_over = self.session.is_over();
-            if is_over || Instant::now() >= log_due {
+            let is_log_due = is_over || Instant::now() >= log_due;
+            // A driver without a survey shows no change of its channel in a sample.
+            if has_left || is_log_due {
+                known = radios(&self.request("radios")?);
+                self.session.tell(Instant::now(), What::Radios(known.clone()));
+            }
+            if is_log_due {
                 self.read_log()?;
                 log_due = Instant::now() + std_duration(LOG_INTERVAL);
             }

@@ -70,6 +70,17 @@ impl Snapshot {
     }
 }
 
+impl Snapshot {
+    /// Returns true if a radio is on another channel than these settings have. Only drivers with a survey show it.
+    #[must_use]
+    pub fn has_left(&self, radios: &[Radio]) -> bool {
+        self.surveys.iter().any(|survey| {
+            let radio = radios.iter().find(|radio| radio.interface == survey.interface);
+            radio.is_some_and(|radio| radio.frequency_mhz != Some(survey.frequency_mhz))
+        })
+    }
+}
+
 /// Most stations of a sample.
 const MAX_STATIONS: usize = 512;
 /// Most radios of a sample.

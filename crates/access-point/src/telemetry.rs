@@ -36,6 +36,7 @@ impl Addresses {
 ///
 /// **Call order:** [`handle_description`](Self::handle_description) after each connection, [`handle_sample`](Self::handle_sample)
 /// for each sample in order of time, [`handle_log`](Self::handle_log) for each reading of its log,
+/// [`handle_radios`](Self::handle_radios) for each further reading of its radios,
 /// [`handle_lost`](Self::handle_lost) when the connection fails. After each, drain [`poll_row`](Self::poll_row).
 #[derive(Debug)]
 pub struct AccessPointTelemetry {
@@ -44,6 +45,8 @@ pub struct AccessPointTelemetry {
     /// Stations of the plan by the address of their interface.
     stations: BTreeMap<Bssid, u16>,
     radios: Vec<Radio>,
+    /// The settings of the radios become rows with the next sample.
+    are_radios_new: bool,
     last: Option<(Instant, Snapshot)>,
     log: LogReader,
     lost: bool,
@@ -60,6 +63,7 @@ impl AccessPointTelemetry {
             addresses,
             stations: BTreeMap::new(),
             radios: Vec::new(),
+            are_radios_new: false,
             last: None,
             log: LogReader::default(),
             lost: false,
@@ -75,10 +79,11 @@ impl AccessPointTelemetry {
 
     /// Handles the description of the access point: facts by topic, and its radios.
     pub fn handle_description(&mut self, now: Instant, facts: BTreeMap<String, String>, radios: Vec<Radio>) {
-        self.radios = radios;
         if std::mem::take(&mut self.lost) && self.described {
             self.event(now, None, AccessPointEvent::Returned { name: self.name() });
         }
+        self.handle_radios(now, radios);
+        self.are_radios_new = true;
         if !self.described {
             self.described = true;
             self.event(
@@ -89,6 +94,34 @@ impl AccessPointTelemetry {
                     facts,
                 },
             );
+        }
+    }
+
+    /// Handles the settings of the radios, which were read again. A change of the channel or its width is an event. They become
+    /// rows with the next sample.
+    pub fn handle_radios(&mut self, now: Instant, radios: Vec<Radio>) {
+        let before = std::mem::replace(&mut self.radios, radios.clone());
+        self.are_radios_new |= before != radios;
+        for radio in radios {
+            let Some(last) = before.iter().find(|last| last.interface == radio.interface) else {
+                continue;
+            };
+            let Some(frequency_mhz) = radio.frequency_mhz else {
+                continue;
+            };
+            let has_changed = |before: Option<u32>, after: Option<u32>| after.is_some() && before != after;
+            if last.frequency_mhz.is_some()
+                && (has_changed(last.frequency_mhz, radio.frequency_mhz)
+                    || has_changed(last.width_mhz, radio.width_mhz))
+            {
+                let event = AccessPointEvent::ChannelChanged {
+                    name: self.name(),
+                    interface: radio.interface,
+                    frequency_mhz,
+                    width_mhz: radio.width_mhz,
+                };
+                self.event(now, None, event);
+            }
         }
     }
 
@@ -289,8 +322,13 @@ impl Sample<'_> {
     }
 
     fn radios(&mut self, before: &Snapshot, snapshot: &Snapshot) {
-        // Known at the beginning of a connection. A survey shows a later frequency.
-        for radio in std::mem::take(&mut self.telemetry.radios) {
+        let is_new = std::mem::take(&mut self.telemetry.are_radios_new);
+        let radios = if is_new {
+            self.telemetry.radios.clone()
+        } else {
+            Vec::new()
+        };
+        for radio in radios {
             let subject = Some((radio.interface.as_str(), None));
             self.value(subject, Observable::Frequency, radio.frequency_mhz.map(i64::from));
             self.value(subject, Observable::Width, radio.width_mhz.map(i64::from));

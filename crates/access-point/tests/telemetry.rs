@@ -29,6 +29,7 @@ fn rows(session: &str) -> Vec<Row> {
                 telemetry.handle_sample(now, Snapshot::from_answer(&answer), Duration::from_millis(20));
                 second += 1;
             }
+            "radios" => telemetry.handle_radios(now, radios(&answer)),
             "log" => telemetry.handle_log(now, LogReading::from_answer(&answer)),
             _ => {}
         }
@@ -139,6 +140,40 @@ fn an_openwrt_router() {
             .iter()
             .all(|row| row.station == Some(0))
     );
+}
+
+#[test]
+fn a_change_of_the_channel_is_an_event_and_in_the_rows_from_then_on() {
+    let session = std::fs::read_to_string(corpus().join("openwrt")).unwrap();
+    // Between the second and the third sample, as `iw dev` prints it after a switch (iw 6.9).
+    let dev = "\nw dev\nphy#0\n\tInterface phy0-ap0\n\t\tchannel 100 (5500 MHz), width: 160 MHz, center1: 5570 MHz\n\
+        \t\ttxpower 20.00 dBm\n\nw end radios\n";
+    let (before, last) = session
+        .trim_end()
+        .strip_suffix("w end sample")
+        .unwrap()
+        .rsplit_once("w end sample\n")
+        .unwrap();
+    let rows = rows(&format!("{before}w end sample\n{dev}{last}w end sample\n"));
+    let [
+        _,
+        AccessPointEvent::ChannelChanged {
+            interface,
+            frequency_mhz: 5500,
+            width_mhz: Some(160),
+            ..
+        },
+    ] = events(&rows)[..]
+    else {
+        panic!("{:?}", events(&rows));
+    };
+    assert_eq!(interface, "phy0-ap0");
+    let widths: Vec<(i64, i64)> = values(&rows, Observable::Width)
+        .iter()
+        .filter(|row| row.part.as_deref() == Some("phy0-ap0"))
+        .map(|row| (row.at.as_nanos() / 1_000_000_000, row.value))
+        .collect();
+    assert_eq!(widths, [(0, 80), (2, 160)]);
 }
 
 /// A session whose log has the messages of hostapd, usteer and DAWN.

@@ -271,6 +271,10 @@ fn access_point(event: &mut AccessPointEvent, substitutes: &mut Substitutes) {
         | AccessPointEvent::LogIncomplete { name } => {
             *name = substitutes.name(NameKind::Ap, name);
         }
+        AccessPointEvent::ChannelChanged { name, interface, .. } => {
+            *name = substitutes.name(NameKind::Ap, name);
+            *interface = substitutes.part(interface);
+        }
         AccessPointEvent::Logged {
             name,
             interface,

@@ -18,6 +18,9 @@ const MAX_EVENTS: usize = 12;
 /// Largest difference of the times of two messages about one change, in s. Logs have whole seconds.
 const SAME_S: f64 = 2.0;
 
+/// The same for a change of a channel, whose settings are read again after 30 s at the latest.
+const SAME_CHANNEL_S: f64 = 45.0;
+
 /// Text below the tables.
 pub(crate) const NOTE: &str = "Values are those of the access point's driver. Down is from the access point to the device. A device without \
      a name is none that netburn recognised by its IP address.";
@@ -203,6 +206,12 @@ fn without_repetition<'a>(events: &[&'a ObservedEvent]) -> Vec<(&'a ObservedEven
             Logged::Connected => after().any(|other| matches!(other.what, Logged::Roamed { .. })),
             Logged::Disconnected => before().chain(after()).any(|other| is_end(&other.what)),
             Logged::Deauthenticated { .. } => before().any(|other| is_end(&other.what)),
+            // Several networks of one radio, and the log as well as the settings that were read again.
+            Logged::ChannelChanged { .. } => events[..place]
+                .iter()
+                .rev()
+                .take_while(|other| event.at_s - other.at_s <= SAME_CHANNEL_S)
+                .any(|other| other.what == event.what),
             _ => false,
         };
         if is_implied {

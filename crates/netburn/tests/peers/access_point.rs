@@ -3,7 +3,7 @@
 //! The queues, the programs and the SSH server are real.
 
 use crate::support::Bench;
-use netburn_record::{AccessPointEvent, Detail, Observable, ObservedRow, Row, Run};
+use netburn_record::{AccessPointEvent, Detail, Logged, Observable, ObservedRow, Row, Run};
 use netburn_test_support::skip;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -39,7 +39,16 @@ on sta1 /share/netburn fleet join "$url" --name laptop &
 on sta2 /share/netburn fleet join "$url" --name phone &
 on sta3 /share/netburn fleet join "$url" --name tv &
 until [ "$(on host /share/netburn fleet list | grep -c agent)" = 3 ]; do sleep 0.3; done
-on host /share/netburn run /share/house.toml --set duration="25 s" --on fleet --wait 30s --yes --out /tmp/first || [ $? = 3 ] || [ $? = 1 ]
+# During the first run the access point ends an association, and changes its channel. The station joins again.
+on host /share/netburn run /share/house.toml --set duration="25 s" --on fleet --wait 30s --yes --out /tmp/first >first.out 2>&1 &
+first=$!
+until grep -q 'running' first.out; do sleep 0.2; done
+sleep 5
+hostapd_cli -p /run/hostapd -i wlan0 deauthenticate 02:00:00:00:02:00
+sleep 8
+hostapd_cli -p /run/hostapd -i wlan0 chan_switch 5 2462 ht
+wait $first || { status=$?; [ $status = 3 ] || [ $status = 1 ]; }
+cat first.out
 on host /share/netburn run /share/house.toml --on fleet --wait 30s --yes --out /tmp/second >second.out 2>&1 &
 second=$!
 until grep -q 'running' second.out; do sleep 0.2; done
@@ -131,13 +140,40 @@ fn a_real_access_point_is_observed_during_a_run() {
     assert!(log.ends_with("status 0\n"), "{log}");
 
     let first = rows(&share.join("first"));
-    let [AccessPointEvent::Described { name, facts }] = events(&first)[..] else {
-        panic!("{:?}", events(&first));
+    let events_of_first = events(&first);
+    let Some(AccessPointEvent::Described { name, facts }) = events_of_first.first() else {
+        panic!("{events_of_first:?}");
     };
     assert_eq!(
         (name.as_str(), facts["wlan0 driver"].as_str()),
         ("hall", "mac80211_hwsim")
     );
+    // hostapd's own messages: the phone left and joined again. The log of before the run does not count.
+    let logged: Vec<(&str, &Logged)> = events_of_first
+        .iter()
+        .filter_map(|event| match event {
+            AccessPointEvent::Logged {
+                address: Some(address),
+                what,
+                ..
+            } => Some((address.as_str(), what)),
+            _ => None,
+        })
+        .collect();
+    let phone = "02:00:00:00:02:00";
+    assert!(logged.iter().all(|(address, _)| *address == phone), "{logged:?}");
+    for expected in [Logged::Disconnected, Logged::Connected] {
+        let count = logged.iter().filter(|(_, what)| **what == expected).count();
+        assert_eq!(count, 1, "{logged:?}");
+    }
+    let channels: Vec<u32> = events_of_first
+        .iter()
+        .filter_map(|event| match event {
+            AccessPointEvent::ChannelChanged { frequency_mhz, .. } => Some(*frequency_mhz),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(channels, [2462], "{log}");
     let bytes = observed(&first, Observable::BytesUp);
     let stations: std::collections::BTreeSet<Option<u16>> = bytes.iter().map(|row| row.station).collect();
     assert_eq!(stations, [None, Some(0), Some(1)].into());

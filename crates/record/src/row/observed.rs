@@ -204,6 +204,17 @@ pub enum AccessPointEvent {
         /// The event.
         what: Logged,
     },
+    /// A radio uses another channel, or another width.
+    ChannelChanged {
+        /// Name of the access point.
+        name: String,
+        /// Interface of the radio.
+        interface: String,
+        /// Centre of the primary channel in MHz.
+        frequency_mhz: u32,
+        /// Width of the channel in MHz.
+        width_mhz: Option<u32>,
+    },
     /// Its system log no longer contains everything that it wrote before this time.
     LogIncomplete {
         /// Name of the access point.
@@ -238,6 +249,7 @@ impl AccessPointEvent {
             | AccessPointEvent::Unreachable { name, .. }
             | AccessPointEvent::Lost { name, .. }
             | AccessPointEvent::Returned { name }
+            | AccessPointEvent::ChannelChanged { name, .. }
             | AccessPointEvent::Logged { name, .. }
             | AccessPointEvent::LogIncomplete { name } => name,
         }
@@ -283,6 +295,21 @@ impl fmt::Display for AccessPointEvent {
                     write!(f, "{part}: ")?;
                 }
                 write!(f, "{what}")
+            }
+            AccessPointEvent::ChannelChanged {
+                name,
+                interface,
+                frequency_mhz,
+                width_mhz,
+            } => {
+                write!(
+                    f,
+                    "the channel of {interface} of access point {name} is now at {frequency_mhz} MHz"
+                )?;
+                match width_mhz {
+                    Some(width) => write!(f, ", {width} MHz wide"),
+                    None => Ok(()),
+                }
             }
             AccessPointEvent::LogIncomplete { name } => {
                 write!(f, "earlier events in the log of access point {name} may be missing")

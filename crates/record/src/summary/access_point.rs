@@ -37,7 +37,7 @@ pub struct AccessPointSummary {
     pub stations: Vec<ObservedStation>,
     /// Queues of network interfaces.
     pub queues: Vec<ObservedQueue>,
-    /// Events of its system log, in order of time. The summary of several runs has none.
+    /// Events of its system log, and changes of channels, in order of time. The summary of several runs has none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<ObservedEvent>,
     /// Number of further events.
@@ -48,7 +48,7 @@ pub struct AccessPointSummary {
     pub log_incomplete_before_s: Option<f64>,
 }
 
-/// Event of the system log of an observed access point.
+/// Event of the system log of an observed access point, or change of a channel.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ObservedEvent {
     /// Time in s. The log has it in seconds.
@@ -210,19 +210,27 @@ impl AccessPointCounter {
                 address,
                 what,
                 ..
-            } if (Instant::ZERO..=end).contains(&row.at) => {
-                if counts.events.len() == MAX_EVENTS {
-                    counts.more_events += 1;
-                    return;
-                }
-                counts.events.push(Event {
-                    at: row.at,
-                    station: row.station,
-                    interface: interface.clone(),
-                    address: address.clone(),
-                    what: what.clone(),
-                });
-            }
+            } if (Instant::ZERO..=end).contains(&row.at) => counts.add_event(Event {
+                at: row.at,
+                station: row.station,
+                interface: interface.clone(),
+                address: address.clone(),
+                what: what.clone(),
+            }),
+            AccessPointEvent::ChannelChanged {
+                interface,
+                frequency_mhz,
+                ..
+            } if (Instant::ZERO..=end).contains(&row.at) => counts.add_event(Event {
+                at: row.at,
+                station: None,
+                interface: Some(interface.clone()),
+                address: None,
+                what: Logged::ChannelChanged {
+                    frequency_mhz: *frequency_mhz,
+                },
+            }),
+            AccessPointEvent::ChannelChanged { .. } => {}
             AccessPointEvent::LogIncomplete { .. } if row.at > Instant::ZERO => {
                 counts.log_incomplete_before = Some(row.at.min(end));
             }
@@ -264,6 +272,14 @@ impl AccessPointCounter {
 }
 
 impl Counts {
+    fn add_event(&mut self, event: Event) {
+        if self.events.len() == MAX_EVENTS {
+            self.more_events += 1;
+        } else {
+            self.events.push(event);
+        }
+    }
+
     fn summary(self, of: String, name: &dyn Fn(u16) -> Option<String>) -> AccessPointSummary {
         use Observable as Q;
         let mut summary = AccessPointSummary {
