@@ -36,6 +36,8 @@ about() {
     print sqm uci -q show sqm
 }
 
+count=0
+
 sample() {
     print head head -n 2000 /proc/uptime /proc/stat /proc/net/softnet_stat /proc/meminfo /proc/net/arp "/proc/$PPID/stat" \
         /sys/kernel/debug/ieee80211/phy*/netdev:*/stations/*/airtime \
@@ -55,6 +57,9 @@ sample() {
         seen="$seen$phy "
     done
     print tc tc -s -j qdisc
+    # IPv6 neighbours have no file. They change seldom.
+    [ $((count % 10)) != 0 ] || print neighbours ip -6 neigh
+    count=$((count + 1))
     print times times
 }
 

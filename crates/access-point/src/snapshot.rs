@@ -64,6 +64,9 @@ impl Snapshot {
                 path => debugfs::add(&mut snapshot.stations, path, text),
             }
         }
+        snapshot
+            .neighbours
+            .extend(procfs::ip_neighbours(answer.text("neighbours")));
         snapshot.queues = tc::queues(answer.text("tc")).unwrap_or_default();
         snapshot.cost_ns = shell::times(answer.text("times")).map(|own| own.saturating_add(server.unwrap_or(0)));
         snapshot

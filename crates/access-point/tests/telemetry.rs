@@ -176,6 +176,31 @@ fn a_change_of_the_channel_is_an_event_and_in_the_rows_from_then_on() {
     assert_eq!(widths, [(0, 80), (2, 160)]);
 }
 
+#[test]
+fn a_station_that_uses_only_ipv6_is_recognised() {
+    let session = std::fs::read_to_string(corpus().join("openwrt")).unwrap();
+    let mut transcript = Transcript::new("w");
+    let neighbours = "w neighbours\nfd00::11 dev br-lan lladdr 02:00:00:00:01:00 REACHABLE\n\nw end sample\n";
+    let session = session.replacen("w end sample\n", neighbours, 1);
+    transcript.push(session.as_bytes()).unwrap();
+    let addresses = Addresses::new([("fd00::11".parse().unwrap(), 3)]);
+    let mut telemetry = AccessPointTelemetry::new("hall", addresses);
+    for second in 0.. {
+        let Some(answer) = transcript.next_answer() else { break };
+        if answer.request == "sample" {
+            telemetry.handle_sample(
+                Instant::from_secs(second),
+                Snapshot::from_answer(&answer),
+                Duration::ZERO,
+            );
+        }
+    }
+    let rows: Vec<Row> = std::iter::from_fn(|| telemetry.poll_row()).collect();
+    let signals = values(&rows, Observable::Signal);
+    assert_eq!(signals.len(), 3);
+    assert!(signals.iter().all(|row| row.station == Some(3)));
+}
+
 /// A session whose log has the messages of hostapd, usteer and DAWN.
 #[test]
 fn the_log_names_the_station_of_each_event() {

@@ -80,6 +80,18 @@ pub(crate) fn neighbours(text: &str) -> Vec<(IpAddr, Bssid)> {
     text.lines().filter_map(entry).take(MAX_NEIGHBOURS).collect()
 }
 
+/// Neighbours with an address of their interface in the output of `ip neigh` (ip-neighbour(8)):
+/// `fd00::2 dev br-lan lladdr 02:00:00:00:01:00 REACHABLE`.
+pub(crate) fn ip_neighbours(text: &str) -> Vec<(IpAddr, Bssid)> {
+    let entry = |line: &str| {
+        let mut words = line.split_whitespace();
+        let address = words.next()?.parse().ok()?;
+        let mac = words.skip_while(|word| *word != "lladdr").nth(1)?.parse().ok()?;
+        (mac != Bssid([0; 6])).then_some((address, mac))
+    };
+    text.lines().filter_map(entry).take(MAX_NEIGHBOURS).collect()
+}
+
 /// Processor time in ns of /proc/PID/stat: utime and stime.
 pub(crate) fn process_time(text: &str) -> Option<u64> {
     // The name in parentheses may contain anything.

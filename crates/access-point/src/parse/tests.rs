@@ -254,3 +254,21 @@ fn files_of_debugfs_complete_a_station() {
     };
     assert_eq!(station.backlog, Some(expected));
 }
+
+/// iproute2 6.1 on Linux 6.12, and Busybox 1.36, with other addresses.
+#[test]
+fn neighbours_of_ip_have_an_address_of_their_interface() {
+    let text = "fd00::11 dev wlan0 lladdr 02:00:00:00:01:00 REACHABLE\n\
+        fe80::1 dev eth1 lladdr 02:00:00:00:09:00 router STALE\n\
+        fd00::12 dev wlan0 FAILED\n\
+        fd00::13 dev wlan0 lladdr 00:00:00:00:00:00 NOARP\n\
+        fd00::14 dev wlan0 lladdr\nnonsense\n";
+    let neighbours = procfs::ip_neighbours(text);
+    assert_eq!(
+        neighbours,
+        [
+            ("fd00::11".parse().unwrap(), Bssid([2, 0, 0, 0, 1, 0])),
+            ("fe80::1".parse().unwrap(), Bssid([2, 0, 0, 0, 9, 0]))
+        ]
+    );
+}
