@@ -6,6 +6,7 @@
 //! Modules, from the top:
 //!
 //! - [`session`] – the connection, its time limits and its return. A thread.
+//! - [`login`] – why a login failed. Pure.
 //! - [`telemetry`] – from answers to rows of the record. Pure.
 //! - [`snapshot`] – one answer as values. Pure.
 //! - [`state`] – its parts.
@@ -16,6 +17,7 @@
 //! - `parse` – the output of each program and file.
 
 pub mod dumps;
+pub mod login;
 mod names;
 mod parse;
 pub mod session;
@@ -29,6 +31,7 @@ pub mod transcript;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
 
-pub use session::{Observer, ObserverError};
+pub use login::{LoginProblem, Refusal};
+pub use session::{Login, Observer, ObserverError};
 pub use target::{ParseTargetError, Target};
 pub use telemetry::{AccessPointTelemetry, Addresses};

@@ -2,12 +2,13 @@
 
 mod channel;
 
+use crate::login::{LoginProblem, Refusal};
 use crate::snapshot::{Radio, Snapshot, describe, radios};
 use crate::syslog::LogReading;
 use crate::target::Target;
 use crate::telemetry::{AccessPointTelemetry, Addresses};
 use crate::transcript::{Answer, Transcript};
-use channel::{Channel, Part};
+use channel::{Channel, Part, complaint};
 use netburn_deploy::ssh::{self, SshError};
 use netburn_record::Row;
 use netburn_units::Duration;
@@ -43,7 +44,7 @@ const MAX_WAITING: usize = 256;
 
 /// An access point that is observed until this value is dropped.
 ///
-/// **Call order:** [`start`](Self::start), [`begin`](Self::begin) when time 0 of the run is known, then [`rows`](Self::rows)
+/// **Call order:** [`start`](Self::start), [`login`](Self::login) until it is known, [`begin`](Self::begin) when time 0 of the run is known, then [`rows`](Self::rows)
 /// several times a second. After the run [`end`](Self::end), [`wait_for_end`](Self::wait_for_end) and [`rows`](Self::rows).
 #[derive(Debug)]
 pub struct Observer {
@@ -56,6 +57,17 @@ pub struct Observer {
     /// The thread may still read the log once after `stop`.
     is_ending: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
+}
+
+/// State of the first login.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Login {
+    /// Neither accepted nor refused so far.
+    Pending,
+    /// The access point answers.
+    Accepted,
+    /// It can't be observed so far. netburn goes on trying.
+    Refused(Refusal),
 }
 
 /// Returns the program that runs a command of a POSIX shell on an access point.
@@ -82,7 +94,7 @@ enum What {
     Sample(Box<Snapshot>, Duration),
     Log(LogReading),
     Radios(Vec<Radio>),
-    Lost(String),
+    Lost(Refusal),
 }
 
 impl Observer {
@@ -124,6 +136,17 @@ impl Observer {
         })
     }
 
+    /// State of the first login, before time 0 of the run is known.
+    pub fn login(&mut self) -> Login {
+        self.early.extend(self.observations.try_iter());
+        let state = |observation: &Observation| match &observation.what {
+            What::Described(..) => Some(Login::Accepted),
+            What::Lost(refusal) => Some(Login::Refused(refusal.clone())),
+            What::Sample(..) | What::Log(_) | What::Radios(_) => None,
+        };
+        self.early.iter().find_map(state).unwrap_or(Login::Pending)
+    }
+
     /// Sets time 0 of the run.
     pub fn begin(&mut self, zero: Instant) {
         self.zero = Some(zero);
@@ -161,7 +184,7 @@ impl Observer {
                 What::Sample(snapshot, response) => self.telemetry.handle_sample(at, *snapshot, response),
                 What::Log(reading) => self.telemetry.handle_log(at, reading),
                 What::Radios(radios) => self.telemetry.handle_radios(at, radios),
-                What::Lost(reason) => self.telemetry.handle_lost(at, &reason),
+                What::Lost(refusal) => self.telemetry.handle_lost(at, &refusal.reason),
             }
         }
         std::iter::from_fn(|| self.telemetry.poll_row()).collect()
@@ -199,8 +222,16 @@ struct Session {
 enum End {
     /// The run is over.
     Stopped,
-    /// The reason, as a clause.
-    Failed(String),
+    Failed(Refusal),
+}
+
+impl End {
+    fn failed(problem: LoginProblem, reason: impl ToString) -> End {
+        End::Failed(Refusal {
+            reason: reason.to_string(),
+            problem,
+        })
+    }
 }
 
 impl Session {
@@ -210,9 +241,9 @@ impl Session {
             let began = Instant::now();
             match self.connect() {
                 End::Stopped => return,
-                End::Failed(reason) => {
-                    tracing::info!(reason, "an access point is not observed");
-                    self.tell(Instant::now(), What::Lost(reason));
+                End::Failed(refusal) => {
+                    tracing::info!(reason = refusal.reason, "an access point is not observed");
+                    self.tell(Instant::now(), What::Lost(refusal));
                 }
             }
             // A connection that lasted was no failure of the login.
@@ -230,11 +261,17 @@ impl Session {
     fn connect(&self) -> End {
         let word = match marker() {
             Ok(word) => word,
-            Err(error) => return End::Failed(format!("this machine has no random numbers: {error}")),
+            Err(error) => {
+                return End::failed(
+                    LoginProblem::Other,
+                    format!("this machine has no random numbers: {error}"),
+                );
+            }
         };
         let channel = match Channel::open(&self.client, &word) {
             Ok(channel) => channel,
-            Err(error) => return End::Failed(error.to_string()),
+            Err(SshError::NotInstalled) => return End::failed(LoginProblem::NotInstalled, SshError::NotInstalled),
+            Err(error) => return End::failed(LoginProblem::Other, error),
         };
         let mut connection = Connection {
             session: self,
@@ -376,7 +413,7 @@ impl Connection<'_> {
             match self.channel.receive(left.min(std_duration(POLL))) {
                 Part::Bytes(bytes) => {
                     let pushed = self.transcript.push(&bytes);
-                    pushed.map_err(|error| End::Failed(error.to_string()))?;
+                    pushed.map_err(|error| End::failed(LoginProblem::NoShell, error))?;
                 }
                 Part::Nothing => {}
                 Part::End => return Err(self.failed(ENDED)),
@@ -386,10 +423,12 @@ impl Connection<'_> {
 
     /// A failure, with what the SSH client printed about it.
     fn failed(&mut self, reason: &str) -> End {
-        End::Failed(match self.channel.complaint() {
+        let messages = self.channel.messages();
+        let reason = match complaint(&messages) {
             Some(complaint) => format!("{reason} ({complaint})"),
             None => reason.to_owned(),
-        })
+        };
+        End::failed(LoginProblem::from_messages(&messages), reason)
     }
 }
 

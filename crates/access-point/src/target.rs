@@ -111,6 +111,19 @@ impl fmt::Display for Target {
 }
 
 impl Target {
+    /// The host, without user and port.
+    #[must_use]
+    pub fn host(&self) -> &str {
+        host(&self.destination)
+    }
+
+    /// The port, if it is in the address.
+    #[must_use]
+    pub fn port(&self) -> Option<&str> {
+        let rest = self.destination.strip_prefix("ssh://")?;
+        rest.rsplit_once(':').map(|(_, port)| port)
+    }
+
     /// The address with its scheme.
     #[must_use]
     pub fn address(&self) -> String {

@@ -166,6 +166,7 @@ impl PreparedRun for RunOnFleet<'_> {
             return run_agents(&mut launcher, RecordingSink::new(sink), control, run);
         }
         let observed = AccessPoints::start(&observed, ssh_config, &addresses);
+        observed.await_logins(control.cancel(), &|text| control.report(Event::Warning(text)));
         run_agents(&mut launcher, RecordingSink::observing(sink, &observed), control, run)
     }
 }

@@ -45,7 +45,9 @@ impl Channel {
         // Bytes are read one by one, so that the shell reads the requests behind the program.
         let read = format!("eval \"$(dd bs=1 count={} 2>/dev/null)\"", PROGRAM.len());
         let mut command = client(&format!("exec sh -c {} netburn {word}", quoted(&read)))?;
+        // Messages of the client are read.
         command
+            .env("LC_ALL", "C")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
@@ -97,18 +99,22 @@ impl Channel {
         }
     }
 
-    /// The last line that the client printed about a failure. Waits a moment for the end of its messages.
-    pub(super) fn complaint(&mut self) -> Option<String> {
+    /// The messages that the client printed last. Waits a moment for their end.
+    pub(super) fn messages(&mut self) -> String {
         let until = Instant::now() + COMPLAINT_LIMIT;
         while !self.errors.is_finished() && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(10));
         }
         let kept = self.complaint.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let text = String::from_utf8_lossy(&kept);
-        let line = text.lines().map(str::trim).rfind(|line| !line.is_empty())?;
-        let plain = line.chars().filter(|c| !c.is_control());
-        Some(plain.take(200).collect::<String>().trim_end_matches('.').to_owned())
+        String::from_utf8_lossy(&kept).into_owned()
     }
+}
+
+/// The last line of messages about a failure.
+pub(super) fn complaint(messages: &str) -> Option<String> {
+    let line = messages.lines().map(str::trim).rfind(|line| !line.is_empty())?;
+    let plain = line.chars().filter(|c| !c.is_control());
+    Some(plain.take(200).collect::<String>().trim_end_matches('.').to_owned())
 }
 
 impl Drop for Channel {
