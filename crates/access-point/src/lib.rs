@@ -33,5 +33,5 @@ pub mod fuzz;
 
 pub use login::{LoginProblem, Refusal};
 pub use session::{Login, Observer, ObserverError};
-pub use target::{ParseTargetError, Target};
+pub use target::{Destination, ParseTargetError, Target};
 pub use telemetry::{AccessPointTelemetry, Addresses};

@@ -1,6 +1,6 @@
 //! Why a login on an access point failed, and what corrects it. Pure.
 
-use crate::target::Target;
+use crate::target::{Destination, Target};
 
 /// Why an access point can't be observed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,6 +64,10 @@ impl LoginProblem {
     /// Correction in the imperative; `None` if netburn knows no correction.
     #[must_use]
     pub fn correction(self, target: &Target) -> Option<String> {
+        if target.destination == Destination::Local {
+            return (self == LoginProblem::NoShell)
+                .then(|| "netburn needs a POSIX shell `sh` on this machine".to_owned());
+        }
         let (address, host) = (target.address(), target.host());
         // ssh-keygen(1): -R hostname | [hostname]:port.
         let key_name = match target.port() {

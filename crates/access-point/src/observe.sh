@@ -2,6 +2,9 @@
 # Each section begins with a line of this word and the name of the section. The word is different in each session, so that
 # no name of a network or a file can look like one.
 w=$1
+# The process of the SSH server, whose processor time belongs to the observation.
+server=/proc/$PPID/stat
+[ "$2" != local ] || server=
 LC_ALL=C PATH=$PATH:/usr/sbin:/sbin:/usr/local/sbin
 export LC_ALL PATH
 
@@ -39,7 +42,7 @@ about() {
 count=0
 
 sample() {
-    print head head -n 2000 /proc/uptime /proc/stat /proc/net/softnet_stat /proc/meminfo /proc/net/arp "/proc/$PPID/stat" \
+    print head head -n 2000 /proc/uptime /proc/stat /proc/net/softnet_stat /proc/meminfo /proc/net/arp $server \
         /sys/kernel/debug/ieee80211/phy*/netdev:*/stations/*/airtime \
         /sys/kernel/debug/ieee80211/phy*/netdev:*/stations/*/aql \
         /sys/kernel/debug/ieee80211/phy*/netdev:*/stations/*/aqm

@@ -5,7 +5,7 @@ mod channel;
 use crate::login::{LoginProblem, Refusal};
 use crate::snapshot::{Radio, Snapshot, describe, radios};
 use crate::syslog::LogReading;
-use crate::target::Target;
+use crate::target::{Destination, Target};
 use crate::telemetry::{AccessPointTelemetry, Addresses};
 use crate::transcript::{Answer, Transcript};
 use channel::{Channel, Part, complaint};
@@ -104,9 +104,13 @@ impl Observer {
     /// # Errors
     /// If no thread can be started.
     pub fn start(target: &Target, config: Option<PathBuf>, addresses: Addresses) -> Result<Observer, ObserverError> {
-        let destination = target.destination.clone();
-        let client = move |remote: &str| ssh::session(&destination, config.as_deref(), remote);
-        Observer::start_over(&target.name, addresses, Box::new(client))
+        let client: Client = match target.destination.clone() {
+            Destination::Ssh(destination) => {
+                Box::new(move |remote| ssh::session(&destination, config.as_deref(), remote))
+            }
+            Destination::Local => Box::new(|remote| Ok(local(remote))),
+        };
+        Observer::start_over(&target.name, addresses, client)
     }
 
     /// Starts to observe an access point of that name. `client` returns the program that runs a command of a POSIX shell on
@@ -199,6 +203,16 @@ impl Drop for Observer {
             let _ = thread.join();
         }
     }
+}
+
+/// A shell of this machine for a session. Its parent is netburn, whose processor time is none of the observation.
+fn local(remote: &str) -> Command {
+    let mut command = Command::new("sh");
+    command.arg("-c").arg(format!("{remote} local"));
+    // As for the SSH client: an interrupt from the terminal must not end the session before the run.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    command
 }
 
 /// Time of the run at an instant.

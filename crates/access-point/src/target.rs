@@ -8,22 +8,41 @@ use std::str::FromStr;
 pub struct Target {
     /// Name in the run.
     pub name: String,
-    /// Destination for the SSH client: `root@192.168.1.1` or `ssh://root@192.168.1.1:2222`.
-    pub destination: String,
+    /// Way to its shell.
+    pub destination: Destination,
 }
+
+/// Way to the shell of an access point.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Destination {
+    /// A destination for the SSH client: `root@192.168.1.1` or `ssh://root@192.168.1.1:2222`.
+    Ssh(String),
+    /// netburn runs on the access point itself.
+    Local,
+}
+
+/// Address of the machine on which netburn runs.
+const LOCAL: &str = "local";
 
 /// The text is no address of an access point.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no address of an access point: write it as ssh://root@192.168.1.1, or NAME=ssh://root@192.168.1.1")]
+#[error(
+    "`{0}` is no address of an access point: write it as ssh://root@192.168.1.1, \
+     NAME=ssh://root@192.168.1.1, or local"
+)]
 pub struct ParseTargetError(String);
 
 impl Target {
-    /// An access point of that name at an address such as `ssh://root@192.168.1.1`.
+    /// An access point of that name at an address: `ssh://root@192.168.1.1` or `local`.
     ///
     /// # Errors
     /// If the text is no such address.
     pub fn named(name: &str, address: &str) -> Result<Target, ParseTargetError> {
-        let destination = destination(address).ok_or_else(|| ParseTargetError(address.to_owned()))?;
+        let destination = match address {
+            LOCAL => Some(Destination::Local),
+            _ => destination(address).map(Destination::Ssh),
+        };
+        let destination = destination.ok_or_else(|| ParseTargetError(address.to_owned()))?;
         Ok(Target {
             name: name.to_owned(),
             destination,
@@ -85,7 +104,8 @@ fn is_plain(character: char) -> bool {
 impl FromStr for Target {
     type Err = ParseTargetError;
 
-    /// `ssh://root@192.168.1.1`, whose name is its host, or `NAME=ssh://root@192.168.1.1`.
+    /// `ssh://root@192.168.1.1`, whose name is its host, or `NAME=ssh://root@192.168.1.1`; `local` instead of the address for
+    /// this machine.
     fn from_str(text: &str) -> Result<Target, ParseTargetError> {
         let wrong = || ParseTargetError(text.to_owned());
         match text.split_once('=') {
@@ -96,7 +116,7 @@ impl FromStr for Target {
             None => {
                 let target = Target::named("", text)?;
                 Ok(Target {
-                    name: host(&target.destination).to_owned(),
+                    name: target.host().to_owned(),
                     ..target
                 })
             }
@@ -111,29 +131,38 @@ impl fmt::Display for Target {
 }
 
 impl Target {
-    /// The host, without user and port.
+    /// The host, without user and port; `local` for this machine.
     #[must_use]
     pub fn host(&self) -> &str {
-        host(&self.destination)
+        match &self.destination {
+            Destination::Ssh(destination) => host(destination),
+            Destination::Local => LOCAL,
+        }
     }
 
     /// The port, if it is in the address.
     #[must_use]
     pub fn port(&self) -> Option<&str> {
-        let rest = self.destination.strip_prefix("ssh://")?;
+        let Destination::Ssh(destination) = &self.destination else {
+            return None;
+        };
+        let rest = destination.strip_prefix("ssh://")?;
         rest.rsplit_once(':').map(|(_, port)| port)
     }
 
     /// The address with its scheme.
     #[must_use]
     pub fn address(&self) -> String {
-        if self.destination.starts_with("ssh://") {
-            return self.destination.clone();
+        let Destination::Ssh(destination) = &self.destination else {
+            return LOCAL.to_owned();
+        };
+        if destination.starts_with("ssh://") {
+            return destination.clone();
         }
-        match self.destination.rsplit_once('@') {
+        match destination.rsplit_once('@') {
             Some((user, host)) if host.contains(':') => format!("ssh://{user}@[{host}]"),
-            None if self.destination.contains(':') => format!("ssh://[{}]", self.destination),
-            _ => format!("ssh://{}", self.destination),
+            None if destination.contains(':') => format!("ssh://[{destination}]"),
+            _ => format!("ssh://{destination}"),
         }
     }
 }
@@ -159,11 +188,21 @@ mod tests {
         ] {
             match text.parse::<Target>() {
                 Ok(target) => {
-                    assert_eq!((target.name.as_str(), target.destination.as_str()), (name, destination));
+                    let expected = Destination::Ssh(destination.to_owned());
+                    assert_eq!((target.name.as_str(), &target.destination), (name, &expected));
                     assert_eq!(target.to_string().parse(), Ok(target), "{text}");
                 }
                 Err(_) => assert_eq!(destination, "", "{text}"),
             }
+        }
+    }
+
+    #[test]
+    fn this_machine_is_local() {
+        for (text, name) in [("local", "local"), ("hall=local", "hall")] {
+            let target: Target = text.parse().unwrap();
+            assert_eq!((target.name.as_str(), &target.destination), (name, &Destination::Local));
+            assert_eq!(target.to_string().parse(), Ok(target));
         }
     }
 
@@ -186,6 +225,9 @@ mod tests {
             "a b=ssh://a",
             "ssh://[fd00::1",
             "ssh://[x]",
+            "local:22",
+            "ssh://local/x",
+            "hall=Local",
         ] {
             assert!(text.parse::<Target>().is_err(), "{text}");
         }

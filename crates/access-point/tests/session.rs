@@ -90,6 +90,26 @@ fn a_shell_reports_its_machine() {
 }
 
 #[test]
+fn an_access_point_observes_itself() {
+    let target = "hall=local".parse().unwrap();
+    let mut observer = Observer::start(&target, None, Addresses::default()).unwrap();
+    observer.begin(Instant::now());
+    let until = Instant::now() + LONG;
+    let mut rows = Vec::new();
+    // Processor time of this process, which is the parent of the shell, must not count: it is more than the observation's.
+    while observed(&rows, Observable::ObserverProcessor).len() < 2 {
+        assert!(Instant::now() < until, "not in time: {rows:?}");
+        rows.extend(observer.rows());
+        std::hint::spin_loop();
+    }
+    assert!(matches!(events(&rows)[..], [AccessPointEvent::Described { .. }]));
+    assert!(!observed(&rows, Observable::ProcessorBusy).is_empty());
+    for row in observed(&rows, Observable::ObserverProcessor) {
+        assert!((0..row.span.as_nanos() as i64 / 2).contains(&row.value), "{row:?}");
+    }
+}
+
+#[test]
 fn nothing_is_written() {
     let folder = tempfile::tempdir().unwrap();
     let script = format!(

@@ -7,10 +7,11 @@ use std::path::PathBuf;
 /// Access points that are observed during a run on a fleet.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Observed {
-    /// Access point or router to observe over SSH during the run, which needs a login without a password; several are possible
+    /// Access point or router to observe during the run, over SSH without a password, or `local` if netburn runs on it; several
+    /// are possible
     #[arg(
         long = "access-point",
-        value_name = "[NAME=]ssh://USER@HOST",
+        value_name = "[NAME=]ssh://USER@HOST|local",
         help_heading = "On the fleet"
     )]
     pub(crate) access_points: Vec<Target>,

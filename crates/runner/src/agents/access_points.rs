@@ -1,7 +1,7 @@
 //! Access points that are observed during a run.
 
 use crate::control::Cancel;
-use netburn_access_point::{Addresses, Login, Observer, Refusal, Target};
+use netburn_access_point::{Addresses, Destination, Login, Observer, Refusal, Target};
 use netburn_record::{AccessPointEvent, Detail, EventKind, Row};
 use netburn_units::Instant;
 use std::collections::BTreeSet;
@@ -130,12 +130,15 @@ fn refused(target: &Target, refusal: &Refusal) -> String {
 }
 
 fn late(target: &Target) -> String {
-    format!(
-        "access point {} has not answered for {} s; the run begins without it; help: test `ssh {} true`",
-        target.name,
-        LOGIN_LIMIT.as_secs(),
-        target.address()
-    )
+    let seconds = LOGIN_LIMIT.as_secs();
+    let text = format!(
+        "access point {} has not answered for {seconds} s; the run begins without it",
+        target.name
+    );
+    match target.destination {
+        Destination::Ssh(_) => format!("{text}; help: test `ssh {} true`", target.address()),
+        Destination::Local => text,
+    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
