@@ -12,9 +12,11 @@ mod buffer;
 mod builder;
 mod floor;
 mod histogram;
+mod observed;
 
 pub use floor::{FloorView, Misses};
 pub use histogram::Histogram;
+pub use observed::{ObservedCurve, ObservedKind};
 
 use crate::explain::Explanation;
 use crate::fitted::FittedView;
@@ -65,6 +67,9 @@ pub struct View {
     /// The building; `None` without positions, or if no model moved the stations.
     #[serde(skip)]
     pub floor: Option<FloorView>,
+    /// Reports of observed access points over time. Several pooled runs have none.
+    #[serde(skip)]
+    pub observed: Vec<ObservedCurve>,
     /// Likely causes. Those of a measurement for a fit are only those that make it unreliable.
     pub explanation: Explanation,
     /// Model that was fitted to the run; `None` without one.

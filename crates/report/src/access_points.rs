@@ -13,6 +13,8 @@ const MAX_QUEUES: usize = 8;
 /// Most devices of an access point in a table: those that used most airtime, and all stations of the run.
 const MAX_DEVICES: usize = 16;
 
+/// Most curves in a chart: the stations of the run, and those with the highest values.
+pub(crate) const MAX_CURVES: usize = 10;
 /// Most events of a device in a table.
 const MAX_EVENTS: usize = 12;
 /// Largest difference of the times of two messages about one change, in s. Logs have whole seconds.

@@ -23,7 +23,7 @@ pub(crate) use head::with_code;
 pub use runs::MAX_PAGES;
 
 use crate::chart::{self, At, Chart, Theme, json, svg};
-use crate::run_charts::{NEVER, charts, sign};
+use crate::run_charts::{NEVER, OBSERVED, charts, sign};
 use crate::style::Tone;
 use crate::table::{Badge, Cell, Table};
 use netburn_analysis::view::{MarkKind, View};
@@ -59,7 +59,11 @@ pub fn report(view: &View) -> String {
         section("causes", "Likely causes", &causes::causes(view)),
         section("floor", "Floor plan", &floor::floor(view)),
         section("split", "Wi-Fi, line and server", &facts::split(view)),
-        section("access-points", "Access points", &facts::access_points(view)),
+        section(
+            "access-points",
+            "Access points",
+            &(facts::access_points(view) + &of(&OBSERVED)),
+        ),
         section("dscp", "Changed DSCP", &facts::dscp(view)),
         section("latency", "Latency", &of(&["latency-percentiles", "latency-over-time"])),
         section("throughput", "Throughput", &of(&["throughput-over-time"])),

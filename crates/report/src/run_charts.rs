@@ -5,10 +5,13 @@
 mod air;
 pub(crate) mod fitted;
 mod latency;
+mod observed;
 mod over_time;
 mod shares;
 
 use crate::chart::{At, Axis, Chart, Datum, Scale, Unit};
+pub(crate) use observed::OBSERVED;
+
 use netburn_analysis::view::{MarkKind, StationView, View, WorkloadView};
 
 /// All charts of a run, in the order of the page; empty ones are omitted.
@@ -27,7 +30,10 @@ pub fn charts(view: &View) -> Vec<Chart> {
         over_time::signal(view),
         over_time::link_rate(view),
     ];
-    let all = all.into_iter().chain(fitted::charts(view));
+    let all = all
+        .into_iter()
+        .chain(observed::charts(view))
+        .chain(fitted::charts(view));
     all.filter(|chart| !chart.is_empty()).collect()
 }
 

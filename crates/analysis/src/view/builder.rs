@@ -5,6 +5,7 @@ mod counts;
 use super::bins::for_plan;
 use super::buffer::Arrivals;
 use super::floor::FloorBuilder;
+use super::observed::ObservedGathering;
 use super::{MAX_MARKS, Mark, MarkKind, StationView, View};
 use crate::explain::{Evidence, Explanation, likely_causes, stored};
 use crate::fitted::{self, FittedView};
@@ -73,6 +74,7 @@ struct ViewBuilder<'a> {
     stations: Vec<StationBuilder>,
     /// `None` without positions.
     floor: Option<FloorBuilder>,
+    observed: ObservedGathering,
     marks: Vec<Mark>,
     more_marks: u64,
     missing: Vec<String>,
@@ -94,6 +96,7 @@ impl<'a> ViewBuilder<'a> {
             runs: 0,
             stations,
             floor: FloorBuilder::new(plan, environment),
+            observed: ObservedGathering::default(),
             marks: Vec::new(),
             more_marks: 0,
             missing: Vec::new(),
@@ -133,6 +136,7 @@ impl<'a> ViewBuilder<'a> {
                     }
                 }
                 Row::Link(row) => self.link(&row),
+                Row::Observed(row) if number.is_none() => self.observed.put(&row, self.bins),
                 Row::Observed(_) => {}
                 Row::Event(row) => self.event(&row, number),
             }
@@ -429,6 +433,7 @@ impl<'a> ViewBuilder<'a> {
             marks: self.marks,
             more_marks: self.more_marks,
             floor: self.floor.map(FloorBuilder::finish),
+            observed: self.observed.finish(width),
             fitted,
             measurement,
             explanation,

@@ -224,6 +224,7 @@ mod tests {
             link: Vec::new(),
         });
         View {
+            observed: Vec::new(),
             summary,
             status: RunStatus::Complete,
             version: String::new(),
