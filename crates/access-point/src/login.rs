@@ -70,7 +70,7 @@ impl LoginProblem {
         }
         let (address, host) = (target.address(), target.host());
         // ssh-keygen(1): -R hostname | [hostname]:port.
-        let key_name = match target.port() {
+        let key_name = match target.destination.port() {
             Some(port) => format!("'[{host}]:{port}'"),
             None => host.to_owned(),
         };

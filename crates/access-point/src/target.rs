@@ -1,5 +1,6 @@
 //! The address of an access point that is observed.
 
+pub use netburn_scenario::plan::Destination;
 use std::fmt;
 use std::str::FromStr;
 
@@ -11,18 +12,6 @@ pub struct Target {
     /// Way to its shell.
     pub destination: Destination,
 }
-
-/// Way to the shell of an access point.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Destination {
-    /// A destination for the SSH client: `root@192.168.1.1` or `ssh://root@192.168.1.1:2222`.
-    Ssh(String),
-    /// netburn runs on the access point itself.
-    Local,
-}
-
-/// Address of the machine on which netburn runs.
-const LOCAL: &str = "local";
 
 /// The text is no address of an access point.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -38,11 +27,7 @@ impl Target {
     /// # Errors
     /// If the text is no such address.
     pub fn named(name: &str, address: &str) -> Result<Target, ParseTargetError> {
-        let destination = match address {
-            LOCAL => Some(Destination::Local),
-            _ => destination(address).map(Destination::Ssh),
-        };
-        let destination = destination.ok_or_else(|| ParseTargetError(address.to_owned()))?;
+        let destination = address.parse().map_err(|_| ParseTargetError(address.to_owned()))?;
         Ok(Target {
             name: name.to_owned(),
             destination,
@@ -50,53 +35,7 @@ impl Target {
     }
 }
 
-/// `ssh://[USER@]HOST[:PORT]` (draft-ietf-secsh-scp-sftp-ssh-uri, as in ssh(1)), without the scheme if it has no port.
-fn destination(address: &str) -> Option<String> {
-    let rest = address.strip_prefix("ssh://")?;
-    let rest = rest.strip_suffix('/').unwrap_or(rest);
-    let (user, host) = match rest.rsplit_once('@') {
-        Some((user, host)) => (Some(user), host),
-        None => (None, rest),
-    };
-    let is_word = |text: &str| !text.is_empty() && !text.starts_with('-') && text.chars().all(is_plain);
-    let host_end = host.rfind(']').map_or(0, |at| at + 1);
-    let (name, port) = match host[host_end..].split_once(':') {
-        Some((before, port)) => (&host[..host_end + before.len()], Some(port)),
-        None => (host, None),
-    };
-    let bare = name.strip_prefix('[').and_then(|name| name.strip_suffix(']'));
-    let is_valid = user.is_none_or(|user| is_word(user) && !user.contains(':'))
-        && match bare {
-            Some(bare) => bare.parse::<std::net::Ipv6Addr>().is_ok(),
-            None => is_word(name) && !name.contains(':'),
-        }
-        && port.is_none_or(|port| port.parse::<u16>().is_ok_and(|port| port > 0));
-    if !is_valid {
-        return None;
-    }
-    Some(match port {
-        Some(_) => format!("ssh://{rest}"),
-        None => match (user, bare) {
-            (Some(user), Some(bare)) => format!("{user}@{bare}"),
-            (None, Some(bare)) => bare.to_owned(),
-            _ => rest.to_owned(),
-        },
-    })
-}
-
-/// The host of a destination, without user, port and brackets.
-fn host(destination: &str) -> &str {
-    let has_port = destination.starts_with("ssh://");
-    let rest = destination.trim_start_matches("ssh://");
-    let host = rest.rsplit_once('@').map_or(rest, |(_, host)| host);
-    let host = match host.rsplit_once(':') {
-        Some((host, _)) if has_port => host,
-        _ => host,
-    };
-    host.trim_start_matches('[').trim_end_matches(']')
-}
-
-/// Characters of users and hosts. A shell and the SSH client give them no other meaning.
+/// Characters of names.
 fn is_plain(character: char) -> bool {
     character.is_ascii_alphanumeric() || matches!(character, '.' | '-' | '_' | ':' | '%')
 }
@@ -134,36 +73,13 @@ impl Target {
     /// The host, without user and port; `local` for this machine.
     #[must_use]
     pub fn host(&self) -> &str {
-        match &self.destination {
-            Destination::Ssh(destination) => host(destination),
-            Destination::Local => LOCAL,
-        }
-    }
-
-    /// The port, if it is in the address.
-    #[must_use]
-    pub fn port(&self) -> Option<&str> {
-        let Destination::Ssh(destination) = &self.destination else {
-            return None;
-        };
-        let rest = destination.strip_prefix("ssh://")?;
-        rest.rsplit_once(':').map(|(_, port)| port)
+        self.destination.host()
     }
 
     /// The address with its scheme.
     #[must_use]
     pub fn address(&self) -> String {
-        let Destination::Ssh(destination) = &self.destination else {
-            return LOCAL.to_owned();
-        };
-        if destination.starts_with("ssh://") {
-            return destination.clone();
-        }
-        match destination.rsplit_once('@') {
-            Some((user, host)) if host.contains(':') => format!("ssh://{user}@[{host}]"),
-            None if destination.contains(':') => format!("ssh://[{destination}]"),
-            _ => format!("ssh://{destination}"),
-        }
+        self.destination.to_string()
     }
 }
 

@@ -94,6 +94,7 @@ const EXEMPT: &[(&str, &str)] = &[
         "WorkloadSection.server",
         "an error where it does not act; tested in simulate/tests/topology.rs",
     ),
+    ("ApSection.observe", "has a note on simulate"),
     ("StationSection.agent", "has a note on simulate"),
     ("StationSection.label", "has a note on simulate"),
 ];
@@ -318,6 +319,13 @@ fn keys_without_effect_have_a_note() {
             "server.ecn",
             &[Local, Fleet],
             Reason::SystemSettings,
+        ),
+        (
+            "air",
+            "ap.x.observe=local",
+            "ap.x.observe",
+            &[Simulate, Lab],
+            Reason::RealAccessPoint,
         ),
         (
             "up",

@@ -140,6 +140,9 @@ fn header(header: &Header, substitutes: &mut Substitutes) -> Header {
     plan.rename(&mut |kind, name| substitutes.name(kind, name));
     (plan.title, plan.question) = (None, None);
     plan.assumptions.clear();
+    for ap in &mut plan.aps {
+        ap.observe = None;
+    }
     for station in &mut plan.stations {
         station.label = None;
     }

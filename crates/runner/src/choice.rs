@@ -2,6 +2,7 @@
 
 use crate::control::{Event, RunControl};
 use crate::open_lab::{LabError, OpenLab, open_lab};
+use netburn_scenario::plan::Ap;
 use netburn_scenario::{Document, Environment, Plan};
 use std::path::Path;
 
@@ -40,7 +41,10 @@ pub fn preferred(document: &Document) -> Environment {
 
 /// The preferred environment, and the plan for the lab.
 fn preference(document: &Document) -> (Environment, Option<Plan>) {
-    if document.resolve().is_ok_and(|plan| plan.aps.is_empty()) {
+    if document
+        .resolve()
+        .is_ok_and(|plan| plan.aps.iter().all(Ap::is_only_observed))
+    {
         return (Environment::Local, None);
     }
     match document.resolve_for(Environment::Lab) {

@@ -69,15 +69,32 @@ impl Fleet {
         Fleet { all: true, ..self }
     }
 
-    /// Access points that a run observes: those of this fleet, or else those of its controller.
-    fn observed(&self, controller: &ObservedAccessPoints) -> Result<(Vec<Target>, Option<PathBuf>), RunError> {
-        if !self.observed.is_empty() {
-            return Ok((self.observed.clone(), self.ssh_config.clone()));
+    /// Access points that a run observes: those of this fleet, or else those of its controller, and those of the plan with
+    /// other names.
+    fn observed(
+        &self,
+        plan: &Plan,
+        controller: &ObservedAccessPoints,
+    ) -> Result<(Vec<Target>, Option<PathBuf>), RunError> {
+        let (mut targets, config) = if self.observed.is_empty() {
+            let parsed = controller.access_points.iter().map(|text| text.parse::<Target>());
+            let targets = parsed.collect::<Result<Vec<_>, _>>();
+            let targets = targets.map_err(|error| RunError::NotMeasured(error.to_string()))?;
+            (targets, controller.ssh_config.clone())
+        } else {
+            (self.observed.clone(), self.ssh_config.clone())
+        };
+        for ap in &plan.aps {
+            if let Some(destination) = &ap.observe
+                && targets.iter().all(|target| target.name != ap.name)
+            {
+                targets.push(Target {
+                    name: ap.name.clone(),
+                    destination: destination.clone(),
+                });
+            }
         }
-        let parsed = controller.access_points.iter().map(|text| text.parse::<Target>());
-        let targets = parsed.collect::<Result<_, _>>();
-        let targets = targets.map_err(|error| RunError::NotMeasured(error.to_string()))?;
-        Ok((targets, controller.ssh_config.clone()))
+        Ok((targets, config))
     }
 }
 
@@ -135,7 +152,7 @@ impl PreparedRun for RunOnFleet<'_> {
             let text = "a run on the fleet needs a folder, for results that arrive late";
             return Err(RunError::NotMeasured(text.to_owned()));
         };
-        let (observed, ssh_config) = fleet.observed(&participants.observed)?;
+        let (observed, ssh_config) = fleet.observed(plan, &participants.observed)?;
         let stations = participants.addresses.iter().zip(0_u16..);
         let addresses = Addresses::new(stations.filter_map(|(address, station)| Some(((*address)?, station))));
         let mut launcher = ThisMachine {

@@ -13,6 +13,8 @@ pub enum Reason {
     SystemSettings,
     /// The path to the server is real, except for its rate.
     RealPath,
+    /// Only runs on a fleet observe a real access point.
+    RealAccessPoint,
     /// Settings cannot change during a run.
     NoChanges,
     /// The key selects an agent of a fleet.
@@ -44,6 +46,7 @@ impl Reason {
             Reason::RealHosts => "the hosts are real; only simulate models it",
             Reason::SystemSettings => "the settings of the operating systems apply",
             Reason::RealPath => "the path to the server is real; only its rate can be limited",
+            Reason::RealAccessPoint => "only runs on a fleet observe a real access point",
             Reason::NoChanges => "only simulate and lab change keys during a run",
             Reason::FleetOnly => "it selects an agent of a fleet",
             Reason::OnlyReceives => {

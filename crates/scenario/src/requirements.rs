@@ -77,6 +77,11 @@ impl Plan {
         let mut missing = |path: String, message: String, help: String| {
             problems.push(Problem::new(Place::Whole, &path, message, Some(help)));
         };
+        for ap in self.aps.iter().filter(|ap| ap.is_only_observed()) {
+            let message = format!("the access point has no radios, and {environment} models the air");
+            let help = format!("add `rating = \"AC1750\"`, or a radio: `[ap.{}.radio.5g]`", ap.name);
+            missing(format!("ap.{}", ap.name), message, help);
+        }
         let on_air = |station: &&Station| station.link.is_none();
         if self.stations.iter().filter(on_air).count() == 0 {
             return;

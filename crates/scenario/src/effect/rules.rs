@@ -61,7 +61,7 @@ impl Plan {
             } else {
                 Reason::RealAir
             };
-            found.add(!self.aps.is_empty(), reason, || "ap.*".to_owned());
+            self.without_effect_at_aps(environment, reason, &mut found);
             found.add(!self.networks.is_empty(), reason, || "network.*".to_owned());
             let set: Vec<SetKeys> = self.stations.iter().map(SetKeys::for_station).collect();
             for key in StationSection::keys().iter().filter(|key| key.of_air()) {
@@ -78,6 +78,25 @@ impl Plan {
             station.without_effect(environment, &mut found);
         }
         found.0
+    }
+
+    /// Keys of access points where the air is not modelled: all but `observe` on fleets.
+    fn without_effect_at_aps(&self, environment: Environment, reason: Reason, found: &mut KeysByReason) {
+        let is_fleet = environment == Environment::Fleet;
+        if !is_fleet || self.aps.iter().all(|ap| ap.observe.is_none()) {
+            found.add(!self.aps.is_empty(), reason, || "ap.*".to_owned());
+            return;
+        }
+        for ap in self.aps.iter().filter(|ap| !ap.is_only_observed()) {
+            found.add(ap.observe.is_none(), reason, || format!("ap.{}.*", ap.name));
+            if ap.observe.is_some() {
+                let set = SetKeys::for_section::<ApSection>(ap);
+                let keys = ApSection::keys();
+                let others = keys.iter().filter(|key| key.name != "observe" && set.contains(key));
+                others.for_each(|key| found.add(true, reason, || format!("ap.{}.{}", ap.name, key.name)));
+                found.add(!ap.radios.is_empty(), reason, || format!("ap.{}.radio", ap.name));
+            }
+        }
     }
 
     fn without_effect_on_air(&self, environment: Environment, found: &mut KeysByReason) {

@@ -1,9 +1,9 @@
 //! An access point.
 
-use super::{ApSetting, Backhaul, BackhaulChoice, Radio, RadioSection, Wan, WanSection, wired_queue};
+use super::{ApSetting, Backhaul, BackhaulChoice, Destination, Radio, RadioSection, Wan, WanSection, wired_queue};
 use crate::decode::Named;
 use crate::enums::AqlChoice;
-use crate::environment::SIMULATE;
+use crate::environment::{FLEET, SIMULATE};
 use crate::places::Place;
 use crate::queues::queue_limits;
 use crate::scalars::{Flag, QueueBytes, Rate, Signal, SomeTime, Span, Whole};
@@ -62,6 +62,8 @@ pub struct Ap {
     pub backhaul_quality: Option<LinkQuality>,
     /// Mean time for which a frame from the air is held before it is sent on over the air, with a wireless backhaul.
     pub relay_delay: Duration,
+    /// Real access point that a run on a fleet observes; `None`: none.
+    pub observe: Option<Destination>,
 }
 
 /// Length of the absence of an access point that scans: what a vendor's default disturbs.
@@ -116,12 +118,20 @@ section! {
         backhaul_mcs: Whole<0, 13>, default "from the signal";
         /// Mean forwarding delay of a frame that is received by radio and transmitted by radio, with a wireless backhaul. Each delay is between 6/7 and 8/7 of this value.
         relay_delay: Span => relay_delay;
+        /// Address of the real access point, such as `ssh://root@192.168.1.1`, or `local` if netburn runs on it. Runs on a fleet observe it, as with `--access-point`. The option has priority for the same name. An access point with only this key describes no radio.
+        observe: Destination => observe, default "none: it is not observed", on FLEET else RealAccessPoint;
         /// WAN link. The access point is then the router of its line: stations with `wired`, and access points whose `backhaul` leads to it, share the line. It needs no radio.
         wan: WanSection => wan, default "none: the access point is behind a router, or next to the server's link";
     }
 }
 
 impl Ap {
+    /// Returns true if the access point has neither a radio nor a WAN link, and is only observed.
+    #[must_use]
+    pub fn is_only_observed(&self) -> bool {
+        self.observe.is_some() && self.rating.is_none() && self.radios.is_empty() && self.wan.is_none()
+    }
+
     /// Creates an access point with default settings and no radios.
     #[must_use]
     pub fn new(name: &str) -> Self {
@@ -149,6 +159,7 @@ impl Ap {
             backhaul: Backhaul::default(),
             backhaul_quality: None,
             relay_delay: DEFAULT_RELAY_DELAY,
+            observe: None,
         }
     }
 }

@@ -29,7 +29,7 @@ pub(super) fn ap(name: &Spanned<String>, section: &Spanned<ApSection>, cx: &mut 
         .problems
         .iter()
         .any(|problem| problem.path.starts_with(&format!("{}.r", name.path)));
-    if rating.is_none() && !any && !reported && section.wan.is_none() {
+    if rating.is_none() && !any && !reported && section.wan.is_none() && section.observe.is_none() {
         let help = format!("add `rating = \"AC1750\"`, or a radio: `[ap.{}.radio.5g]`", name.value);
         cx.problem_at(name, "the access point has no radios", help);
     }

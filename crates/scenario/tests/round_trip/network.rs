@@ -6,8 +6,8 @@ use netburn_medium::config::{
 };
 use netburn_medium::queue::{Place, QueueKind};
 use netburn_scenario::plan::{
-    Absence, Ap, Cake, Framing, Hop, Http, Isolation, Joins, Outage, Policer, Port, Radio, RadioName, RadioRef, Server,
-    ShaperRate, StationAir, StationLink, Tins, Trace, Wan,
+    Absence, Ap, Cake, Destination, Framing, Hop, Http, Isolation, Joins, Outage, Policer, Port, Radio, RadioName,
+    RadioRef, Server, ShaperRate, StationAir, StationLink, Tins, Trace, Wan,
 };
 use netburn_tcp::config::{CongestionControl, Tsq, TsqPreset, TsqSettings};
 use netburn_units::{ByteSize, Dbm, Distance, DscpMapping, Duration, Probability};
@@ -265,6 +265,7 @@ pub(crate) fn ap(name: &'static str) -> impl Strategy<Value = Ap> {
             scan_interval: rated.then_some(Duration::from_secs(120)),
             scan_away: rated.then_some(Duration::from_millis(70)),
             relay_delay: Duration::from_micros(if rated { 350 } else { 500 }),
+            observe: rated.then_some(Destination::Local),
             ..Ap::new(name)
         }
     })
