@@ -2,6 +2,7 @@
 
 use crate::broadcast::BroadcastFrame;
 use crate::mesh::MeshFrame;
+use crate::multicast::MulticastFrame;
 use crate::output::{Envelope, NetPacket};
 use crate::power_save::PowerSaveFrame;
 use crate::roaming::ClientFrame;
@@ -23,6 +24,7 @@ pub(crate) enum FeatureFrame {
     Client(ClientFrame),
     Mesh(MeshFrame),
     Broadcast(BroadcastFrame),
+    Multicast(MulticastFrame),
 }
 
 impl<P> FrameBody<P> {
@@ -63,6 +65,12 @@ impl<P> From<MeshFrame> for FrameBody<P> {
 impl<P> From<BroadcastFrame> for FrameBody<P> {
     fn from(frame: BroadcastFrame) -> Self {
         FrameBody::Feature(FeatureFrame::Broadcast(frame))
+    }
+}
+
+impl<P> From<MulticastFrame> for FrameBody<P> {
+    fn from(frame: MulticastFrame) -> Self {
+        FrameBody::Feature(FeatureFrame::Multicast(frame))
     }
 }
 

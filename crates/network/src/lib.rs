@@ -19,7 +19,8 @@
 //! - Features of Wi-Fi. Most have state machines without radio, and `on_air`, their connection to the air:
 //!   - `steering`: access points that ask stations to move.
 //!   - `roaming`: stations that move, and how they change their access point.
-//!   - `broadcast`: broadcast traffic, and the buffers of group-addressed frames.
+//!   - `broadcast`: broadcast traffic of networks. `multicast`: multicast of access points. `group`: their frames, and the
+//!     buffers in which these wait for a DTIM beacon.
 //!   - [`mesh`] – 802.11s: link metric, peering, path selection, and the meshes of a plan.
 //!   - `relay`: access points with a wireless backhaul, and the packets that they pass on.
 //!   - `power_save`: stations that doze or leave their channel, and access points that scan.
@@ -46,12 +47,14 @@ mod error;
 mod frame;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
+mod group;
 pub mod hop;
 mod layout;
 pub mod line;
 pub mod link_service;
 mod machine;
 pub mod mesh;
+mod multicast;
 mod observe;
 mod out_of_range;
 mod output;
@@ -68,6 +71,7 @@ pub use error::NetworkError;
 pub use layout::{LinkRates, highest_rate};
 pub use machine::{AppliedChange, Feature, Network, Wake};
 pub use mesh::{MeshEvent, MeshEventKind};
+pub use multicast::{MemberStats, MulticastStats};
 pub use observe::{BackhaulHop, JoinedRadio, LinkStats, RadioStats, StationDelta, StationStats, Traffic};
 pub use out_of_range::OutOfRange;
 pub use output::{Ack, DropSite, Endpoint, Headers, Output, Payload, Reflector};

@@ -15,6 +15,7 @@ use crate::error::NetworkError;
 use crate::frame::FrameBody;
 use crate::layout::{Attachment, Layout, PlacedRadio, WifiStation};
 use crate::mesh::MeshEvent;
+use crate::multicast::MulticastStats;
 use crate::observe::{JoinedRadio, LinkStats, RadioStats, StationStats, Traffic, others};
 use crate::out_of_range::OutOfRange;
 use crate::output::{Endpoint, Headers, Output, Payload, wrap};
@@ -403,6 +404,12 @@ impl<P: Payload> Network<P> {
     #[must_use]
     pub fn broadcast_stats(&self, network: usize) -> Option<BroadcastStats> {
         self.features.broadcasts.stats(network)
+    }
+
+    /// Counters of the multicast of an access point, by its index in the plan; `None` if it has none.
+    #[must_use]
+    pub fn multicast_stats(&self, ap: usize) -> Option<&MulticastStats> {
+        self.features.multicasts.stats(ap)
     }
 
     /// Statistics of a station's link.

@@ -12,8 +12,9 @@ use crate::plan::AbsenceSection;
 use crate::plan::Plan;
 use crate::plan::StationLinkSection;
 use crate::plan::{
-    AdaptationSection, ApSection, BuildingSection, DashSection, LinkSection, MeshSection, NetworkSection,
-    PlayerSection, RadioSection, RouterSection, ServerSection, StationSection, WanSection, WorkloadSection,
+    AdaptationSection, ApSection, BuildingSection, DashSection, LinkSection, MeshSection, MulticastSection,
+    NetworkSection, PlayerSection, RadioSection, RouterSection, ServerSection, StationSection, WanSection,
+    WorkloadSection,
 };
 use crate::plan::{CakeSection, OutageSection, PolicerSection};
 use crate::scalars::{Name, ShortSpan, SomeTime, Span, Text, Whole};
@@ -115,6 +116,7 @@ pub(crate) fn all() -> Vec<SectionEntry> {
         entry::<PolicerSection>("[ap.NAME.wan.policer_down]", MODELLED),
         entry::<OutageSection>("[[ap.NAME.wan.outages]]", MODELLED),
         entry::<AqlSection>("[ap.NAME.aql]", MODELLED),
+        entry::<MulticastSection>("[ap.NAME.multicast]", MODELLED),
         entry::<RadioSection>("[ap.NAME.radio.RADIO]", MODELLED),
         entry::<KitSection>("[kit.NAME]", MODELLED),
         entry::<MeshSection>("[mesh.NAME]", MODELLED),

@@ -2,8 +2,9 @@
 
 use crate::environment::Environment;
 use crate::node::Place;
-use crate::plan::{Device, Joins, Plan, Port, Station};
+use crate::plan::{Ap, Device, Joins, Plan, Port, RadioRef, Station, ToUnicast};
 use crate::problem::{Problem, ScenarioError};
+use netburn_medium::config::RadioConfig;
 use netburn_tcp::config::CongestionControl;
 
 impl Plan {
@@ -129,8 +130,32 @@ impl Plan {
         }
         if environment.models_air() {
             notes.extend(self.bypasses());
+            notes.extend(self.multicast_notes(environment));
         }
         notes.extend(self.ineffective_on(environment).iter().map(ToString::to_string));
+        notes
+    }
+
+    /// Airtime of the multicast of access points, and what the lab does not do with it.
+    fn multicast_notes(&self, environment: Environment) -> Vec<String> {
+        let mut notes = Vec::new();
+        for ap in &self.aps {
+            let Some(multicast) = &ap.multicast else { continue };
+            for (radio, config) in self.multicast_radios(ap) {
+                let (packets, duration) = (multicast.packets_per_second(), multicast.frame_duration(&config));
+                let percent = 100.0 * multicast.airtime(&config);
+                notes.push(format!(
+                    "`ap.{}.multicast`: {packets:.0} frames of {duration} in each second need {percent:.0} % of the airtime of {radio}",
+                    ap.name
+                ));
+            }
+            if environment == Environment::Lab {
+                notes.push(format!(
+                    "`ap.{}.multicast` only uses airtime in the lab: programs receive none of its packets",
+                    ap.name
+                ));
+            }
+        }
         notes
     }
 
@@ -171,9 +196,27 @@ impl Plan {
         notes
     }
 
+    /// Radios of an access point that send its multicast as group-addressed frames: those that a station can join, and
+    /// with IGMP snooping those that a member can join.
+    #[must_use]
+    pub fn multicast_radios(&self, ap: &Ap) -> Vec<(RadioRef, RadioConfig)> {
+        let Some(multicast) = ap.multicast.as_ref().filter(|at| at.to_unicast == ToUnicast::Off) else {
+            return Vec::new();
+        };
+        let counts = |station: &&Station| !multicast.snooping || multicast.to.contains(&station.name);
+        let stations = self.stations.iter().filter(|station| station.link.is_none());
+        let joins = stations.filter(counts).filter_map(|station| station.air.joins.as_ref());
+        let joined: Vec<&RadioRef> = joins.flat_map(|joins| self.radios_of(joins)).collect();
+        let radios = ap.all_radios().unwrap_or_default().into_iter().map(|(radio, config)| {
+            let ap = ap.name.clone();
+            (RadioRef { ap, radio }, config)
+        });
+        radios.filter(|(radio, _)| joined.contains(&radio)).collect()
+    }
+
     /// Returns the radios that a station can use.
     #[must_use]
-    pub fn radios_of<'p>(&'p self, joins: &'p Joins) -> Vec<&'p crate::plan::RadioRef> {
+    pub fn radios_of<'p>(&'p self, joins: &'p Joins) -> Vec<&'p RadioRef> {
         match joins {
             Joins::Radio(radio) => vec![radio],
             Joins::Network(name) => {

@@ -5,6 +5,7 @@ mod air;
 mod change;
 mod line;
 mod mesh;
+mod multicast;
 mod reach;
 mod router;
 mod signals;
@@ -137,6 +138,7 @@ fn plan(root: &Node, file: &Scenario, name: &str, cx: &mut Context) -> Plan {
             .map(|(name, section)| station::station(name, section, &plan, &own, &names, cx))
             .collect();
     }
+    multicast::check(file, &plan, &names, cx);
     count_stations(names.stations.len(), file, cx);
     if let Some(changes) = &file.at {
         plan.changes = change::changes(changes, &plan, &names, cx);

@@ -40,6 +40,12 @@ impl Framing {
         encryption: 0,
     };
 
+    /// Group-addressed data of an access point with CCMP: no QoS control.
+    pub const GROUP: Framing = Framing {
+        header: 24,
+        encryption: 16,
+    };
+
     /// Returns true for QoS data, whose senders contend with EDCA.
     #[must_use]
     pub const fn has_qos(&self) -> bool {

@@ -1,20 +1,22 @@
-//! Group-addressed frames: one transmission at the lowest basic rate to all nodes, without
+//! Group-addressed frames: one transmission at the lowest basic rate or a set rate to all nodes, without
 //! acknowledgement and without retries (802.11-2020 clause 10.3.6). Each node receives or loses it
 //! independently.
 
 use super::channel::OnAir;
 use super::hardware::Receiver;
+use super::link::Link;
 use super::sequence::Payload;
 use super::{Air, Output, Transmission};
 use crate::aggregation::{Fit, Framing, Limits, Sender};
 use crate::edca::AccessCategory;
 use crate::packet::{MANAGEMENT, NodeId, Packet, Queued};
+use crate::phy::Modulation;
 use crate::queue::StationState;
 use netburn_units::{Instant, RandomStream};
 
 impl<P: std::fmt::Debug + Send> Air<P> {
-    /// Sends a group-addressed frame at the lowest basic rate, past the transmit queue. Its end is an
-    /// [`Output::Group`]. `packet` is data, or a management frame ([`Packet::management`]). Without a link
+    /// Sends a group-addressed frame past the transmit queue. `rate`: its DSSS or OFDM modulation; `None`: the lowest
+    /// basic rate. Its end is an [`Output::Group`]. `packet` is data, or a management frame ([`Packet::management`]). Without a link
     /// it ends at once, and nothing is transmitted.
     pub fn send_group(
         &mut self,
@@ -22,13 +24,15 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         from: NodeId,
         category: AccessCategory,
         framing: &Framing,
+        rate: Option<Modulation>,
         packet: Packet<P>,
     ) {
         self.handle_timeout(now);
         self.due = None;
         let now = self.now;
         let node = &mut self.nodes[from.index()];
-        let Some(sending) = node.links.first().map(|link| link.frame) else {
+        let sending = |link: &Link<P>| rate.map_or(link.frame, |rate| link.legacy_sending(rate));
+        let Some(sending) = node.links.first().map(sending) else {
             let heard = Vec::new();
             let at = now;
             self.outputs.push_back(Output::Group {

@@ -99,6 +99,12 @@ impl<P> Link<P> {
         })
     }
 
+    /// Settings of a frame in legacy format with this modulation.
+    pub(super) fn legacy_sending(&self, modulation: Modulation) -> Sending {
+        let vector = response::legacy(modulation, &self.frame.vector);
+        Sending::new(&vector, 1, self.clock).expect("legacy formats have every rate")
+    }
+
     /// Sets a fixed vector.
     pub(super) fn set_vector(&mut self, vector: TxVector) -> Result<(), PhyError> {
         self.set_sending(Sending::new(&vector, self.limits.window, self.clock)?);

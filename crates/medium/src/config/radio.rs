@@ -1,7 +1,7 @@
 //! One radio of an access point.
 
 use super::phy::{Band, Guard, Standard, Width};
-use netburn_units::{ByteSize, Dbm, Duration, Probability};
+use netburn_units::{BitRate, ByteSize, Dbm, Duration, Probability};
 
 /// Settings of one radio.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +29,8 @@ pub struct RadioConfig {
     pub rts: Option<ByteSize>,
     /// Share of the airtime that other networks use. Default 0.
     pub channel_busy: Probability,
+    /// Rate of group-addressed data, a rate of DSSS or OFDM. Default `None`: the lowest basic rate.
+    pub multicast_rate: Option<BitRate>,
 }
 
 /// Aggregation on transmit.
@@ -65,6 +67,7 @@ impl RadioConfig {
             aggregation: Aggregation::default(),
             rts: None,
             channel_busy: Probability::ZERO,
+            multicast_rate: None,
         }
     }
 

@@ -56,6 +56,16 @@ pub enum Modulation {
     },
 }
 
+impl Modulation {
+    /// The DSSS or OFDM modulation of a rate: 1, 2, 5.5, 11, or 6 to 54 Mbit/s. `None` for another rate.
+    #[must_use]
+    pub fn legacy(rate: BitRate) -> Option<Self> {
+        let dsss = dsss::Rate::ALL.into_iter().find(|known| known.rate() == rate);
+        let ofdm = || ofdm::Rate::ALL.into_iter().find(|known| known.rate() == rate);
+        dsss.map(Modulation::Dsss).or_else(|| ofdm().map(Modulation::Ofdm))
+    }
+}
+
 /// Transmit parameters of a PPDU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TxVector {

@@ -3,17 +3,15 @@
 
 mod on_air;
 
-use crate::beacon;
+use crate::group::DtimBuffer;
 use crate::layout::Layout;
 use netburn_medium::packet::NodeId;
 use netburn_scenario::Plan;
 use netburn_scenario::plan::RadioRef;
 use netburn_units::{Duration, Instant, RandomStream, earlier};
 pub(crate) use on_air::Context;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Frames that wait for a DTIM beacon (mac80211: `AP_MAX_BC_BUFFER`).
-const BUFFER: usize = 128;
 /// Packets of a network whose recipients are remembered.
 const REMEMBERED: usize = 256;
 
@@ -65,7 +63,6 @@ struct Source {
     interval: Duration,
     arrival_rng: RandomStream,
     next: Instant,
-    dtim: Duration,
     radios: Vec<Bss>,
     stats: BroadcastStats,
 }
@@ -76,9 +73,7 @@ struct Bss {
     radio: NodeId,
     ap: usize,
     /// Packets that wait for a DTIM beacon.
-    waiting: VecDeque<u32>,
-    /// Time of that beacon.
-    beacon: Option<Instant>,
+    buffer: DtimBuffer<u32>,
 }
 
 /// A broadcast packet.
@@ -110,8 +105,7 @@ impl Broadcasts {
                 Some(Bss {
                     radio: NodeId(radio as u16),
                     ap: layout.radios[radio].ap,
-                    waiting: VecDeque::new(),
-                    beacon: None,
+                    buffer: DtimBuffer::new(network.dtim_period),
                 })
             };
             let mut source = Source {
@@ -119,7 +113,6 @@ impl Broadcasts {
                 interval,
                 arrival_rng: plan.seed.stream("broadcast", index as u64),
                 next: begin,
-                dtim: beacon::INTERVAL * u64::from(network.dtim_period),
                 radios: network.radios.iter().filter_map(bss).collect(),
                 stats: BroadcastStats::default(),
             };
@@ -182,35 +175,23 @@ impl Broadcasts {
         let at = &mut self.sources[source];
         let bss = &mut at.radios[place];
         at.stats.buffered += 1;
-        bss.waiting.push_back(packet);
-        if bss.waiting.len() > BUFFER {
-            bss.waiting.pop_front();
-            at.stats.dropped += 1;
-        }
-        let beacon = beacon::next(now, phase, at.dtim);
-        bss.beacon.get_or_insert(beacon);
+        let dropped = bss.buffer.hold(now, phase, packet);
+        at.stats.dropped += u64::from(dropped.is_some());
         self.schedule();
     }
 
     /// True if packets wait for the DTIM beacon of a radio.
     fn is_holding(&self, source: usize, place: usize) -> bool {
-        !self.sources[source].radios[place].waiting.is_empty()
+        self.sources[source].radios[place].buffer.is_holding()
     }
 
-    /// Next DTIM beacon by `now`: the source and the place of its radio. With `sent`, its packets are
-    /// returned too. Otherwise they wait for the next DTIM beacon.
-    fn poll_dtim(&mut self, now: Instant, sent: impl Fn(NodeId) -> bool) -> Option<(usize, usize, Vec<u32>)> {
+    /// Next DTIM beacon by `now`: the source and the place of its radio, and its packets. If the access point is `away`,
+    /// they wait for the next DTIM beacon.
+    fn poll_dtim(&mut self, now: Instant, away: impl Fn(NodeId) -> bool) -> Option<(usize, usize, Vec<u32>)> {
         let mut places = self.sources.iter_mut().enumerate();
         let (source, place, packets) = places.find_map(|(source, at)| {
-            let dtim = at.dtim;
-            at.radios.iter_mut().enumerate().find_map(|(place, bss)| {
-                let beacon = bss.beacon.take_if(|beacon| *beacon <= now)?;
-                if sent(bss.radio) {
-                    return Some((source, place, bss.waiting.drain(..).collect()));
-                }
-                bss.beacon = Some(beacon + dtim);
-                Some((source, place, Vec::new()))
-            })
+            let mut radios = at.radios.iter_mut().enumerate();
+            radios.find_map(|(place, bss)| Some((source, place, bss.buffer.poll(now, away(bss.radio))?)))
         })?;
         self.schedule();
         Some((source, place, packets))
@@ -218,7 +199,7 @@ impl Broadcasts {
 
     fn schedule(&mut self) {
         let radios = self.sources.iter().flat_map(|source| &source.radios);
-        let beacon = radios.filter_map(|bss| bss.beacon).min();
+        let beacon = radios.filter_map(|bss| bss.buffer.poll_timeout()).min();
         let next = self.sources.iter().map(|source| source.next).min();
         self.due = earlier(beacon, next);
     }

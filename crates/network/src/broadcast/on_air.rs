@@ -6,6 +6,7 @@
 //! the frames of this radio wait for its DTIM beacon (802.11-2020 clause 11.2.3.6).
 
 use super::{BroadcastFrame, Broadcasts};
+use crate::group;
 use crate::layout::MESH_CONTROL;
 use crate::mesh::Meshes;
 use crate::output::Payload;
@@ -15,15 +16,11 @@ use crate::wlan::Wlan;
 use netburn_medium::aggregation::Framing;
 use netburn_medium::edca::AccessCategory;
 use netburn_medium::packet::{Ecn, NodeId, Packet};
+use netburn_medium::phy::Modulation;
 use netburn_medium::queue::StationState;
 use netburn_scenario::plan::BROADCAST_BYTES;
 use netburn_units::Instant;
 
-/// Group-addressed data to stations: no QoS control, CCMP with the group key.
-const TO_STATIONS: Framing = Framing {
-    encryption: Framing::CCMP.encryption,
-    ..Framing::PLAIN
-};
 /// Group-addressed data in a mesh: QoS control and mesh control, three addresses.
 const IN_MESH: Framing = Framing {
     header: Framing::CCMP.header + MESH_CONTROL,
@@ -50,7 +47,7 @@ impl Broadcasts {
                 }
             }
         }
-        while let Some((source, place, packets)) = self.poll_dtim(cx.now, |radio| !cx.wlan.air.is_away(radio)) {
+        while let Some((source, place, packets)) = self.poll_dtim(cx.now, |radio| cx.wlan.air.is_away(radio)) {
             for packet in packets {
                 self.send_to_stations(cx.now, cx.wlan, (source, place), packet, true);
             }
@@ -73,7 +70,7 @@ impl Broadcasts {
                 continue;
             }
             let radio = bss.radio;
-            if self.is_holding(source, place) || has_dozing_station(cx.wlan, radio) {
+            if self.is_holding(source, place) || group::has_dozing_station(cx.wlan, radio) {
                 self.hold(cx.now, source, place, cx.power_saves.beacons(radio), packet);
             } else {
                 self.send_to_stations(cx.now, cx.wlan, (source, place), packet, false);
@@ -88,7 +85,7 @@ impl Broadcasts {
                 },
             );
             let category = AccessCategory::BestEffort;
-            cx.wlan.air.send_group(cx.now, from, category, &IN_MESH, frame);
+            cx.wlan.air.send_group(cx.now, from, category, &IN_MESH, None, frame);
         }
         for link in cx.relays.links.iter().filter(|link| link.parent_ap == ap) {
             let frame = data(packet, BroadcastFrame::Link { packet });
@@ -106,15 +103,14 @@ impl Broadcasts {
     ) {
         let at = &mut self.sources[source];
         at.stats.frames += 1;
-        // After a DTIM beacon they precede all frames to single stations.
-        let category = if dtim {
-            AccessCategory::Voice
-        } else {
-            AccessCategory::BestEffort
-        };
+        let category = group::category(dtim);
         let frame = data(packet, BroadcastFrame::Bss { packet, dtim });
         let radio = at.radios[place].radio;
-        wlan.air.send_group(now, radio, category, &TO_STATIONS, frame);
+        let rate = wlan.radios[radio.index()]
+            .config
+            .multicast_rate
+            .and_then(Modulation::legacy);
+        wlan.air.send_group(now, radio, category, &Framing::GROUP, rate, frame);
     }
 
     /// Processes a frame that an access point received over a link, or the end of a group-addressed frame. `heard`:
@@ -178,12 +174,6 @@ impl Broadcasts {
             }
         }
     }
-}
-
-/// True if a station of a radio has announced that it dozes.
-fn has_dozing_station<B: Payload>(wlan: &Wlan<B>, radio: NodeId) -> bool {
-    let mut stations = wlan.stations.iter().filter(|at| at.radio == radio);
-    stations.any(|at| wlan.air.station_state(radio, at.node) == StationState::Asleep)
 }
 
 /// Frame of data for a broadcast packet.

@@ -5,6 +5,7 @@ use crate::error::NetworkError;
 use crate::frame::{FeatureFrame, FrameBody};
 use crate::layout::Layout;
 use crate::mesh::Meshes;
+use crate::multicast::{self, Multicasts};
 use crate::output::{NetPacket, Payload};
 use crate::power_save::PowerSaves;
 use crate::relay::{Relayed, Relays};
@@ -26,6 +27,8 @@ pub enum Feature {
     Mesh,
     /// Broadcast packets arrive, and wait for DTIM beacons.
     Broadcast,
+    /// Multicast packets arrive, and wait for DTIM beacons.
+    Multicast,
     /// Stations move, scan and join.
     Roaming,
     /// Access points ask stations to move.
@@ -52,6 +55,7 @@ pub(super) struct Features<P> {
     pub(super) relays: Relays<P>,
     pub(super) meshes: Meshes<FrameBody<P>>,
     pub(super) broadcasts: Broadcasts,
+    pub(super) multicasts: Multicasts,
     pub(super) roaming: Roaming<FrameBody<P>>,
     steering: Steering,
     /// Features that the plan uses. At one instant, a later one precedes.
@@ -71,6 +75,7 @@ impl<P: Payload> Features<P> {
             relays: Relays::new(plan, layout),
             meshes: Meshes::new(plan, layout, begin),
             broadcasts: Broadcasts::new(plan, layout, begin),
+            multicasts: Multicasts::new(plan, layout, begin),
             roaming: Roaming::new(plan, layout, begin),
             steering: Steering::new(plan, begin, channels),
             used: Vec::new(),
@@ -82,6 +87,7 @@ impl<P: Payload> Features<P> {
             (Feature::Relay, features.relays.is_empty()),
             (Feature::Mesh, features.meshes.is_empty()),
             (Feature::Broadcast, features.broadcasts.is_empty()),
+            (Feature::Multicast, features.multicasts.is_empty()),
             (Feature::Roaming, features.roaming.is_empty()),
             (Feature::Steering, features.steering.is_empty()),
         ];
@@ -104,6 +110,7 @@ impl<P: Payload> Features<P> {
             relays,
             meshes,
             broadcasts,
+            multicasts,
             roaming,
             steering,
             used,
@@ -114,6 +121,7 @@ impl<P: Payload> Features<P> {
                 Feature::Relay => relays.poll_timeout(),
                 Feature::Mesh => meshes.poll_timeout(),
                 Feature::Broadcast => broadcasts.poll_timeout(),
+                Feature::Multicast => multicasts.poll_timeout(),
                 Feature::Roaming => roaming.poll_timeout(),
                 Feature::Steering => steering.poll_timeout(),
             };
@@ -130,6 +138,10 @@ impl<P: Payload> Features<P> {
             Feature::Broadcast => {
                 let (broadcasts, mut cx) = self.broadcasts(now, wlan);
                 broadcasts.handle_timeout(&mut cx);
+            }
+            Feature::Multicast => {
+                let (multicasts, mut cx) = self.multicasts(now, wlan);
+                multicasts.handle_timeout(&mut cx);
             }
             Feature::Roaming => {
                 let (roaming, _, mut cx) = self.clients(now, wlan);
@@ -183,6 +195,10 @@ impl<P: Payload> Features<P> {
                 broadcasts.handle_frame(&mut cx, from, frame, &[to]);
             }
             FeatureFrame::Broadcast(_) => {}
+            FeatureFrame::Multicast(frame) => {
+                let (multicasts, mut cx) = self.multicasts(now, wlan);
+                multicasts.handle_copy(&mut cx, to, frame, arrived);
+            }
         }
     }
 
@@ -204,6 +220,10 @@ impl<P: Payload> Features<P> {
             FeatureFrame::Broadcast(frame) => {
                 let (broadcasts, mut cx) = self.broadcasts(now, wlan);
                 broadcasts.handle_frame(&mut cx, from, frame, heard);
+            }
+            FeatureFrame::Multicast(frame) => {
+                let (multicasts, cx) = self.multicasts(now, wlan);
+                multicasts.handle_group_frame(&cx, from, frame, heard);
             }
             // Their frames have one receiver.
             FeatureFrame::PowerSave(_) | FeatureFrame::Client(_) => {}
@@ -273,6 +293,17 @@ impl<P: Payload> Features<P> {
         let power_saves = &mut self.power_saves;
         let cx = roaming::Context { now, wlan, power_saves };
         (&mut self.roaming, &mut self.steering, cx)
+    }
+
+    /// Multicast, and what it acts on.
+    fn multicasts<'a>(
+        &'a mut self,
+        now: Instant,
+        wlan: &'a mut PlanWlan<P>,
+    ) -> (&'a mut Multicasts, multicast::Context<'a, FrameBody<P>>) {
+        let power_saves = &mut self.power_saves;
+        let cx = multicast::Context { now, wlan, power_saves };
+        (&mut self.multicasts, cx)
     }
 
     /// Broadcast traffic, and what it acts on.

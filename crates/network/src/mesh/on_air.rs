@@ -91,7 +91,7 @@ impl<B: Payload + From<MeshFrame>> Meshes<B> {
                             Some(to) => wlan.air.send_frame(now, from, to, body, frame),
                             None => {
                                 let (category, frame) = (AccessCategory::Voice, Packet::management(body, frame));
-                                wlan.air.send_group(now, from, category, &Framing::PLAIN, frame);
+                                wlan.air.send_group(now, from, category, &Framing::PLAIN, None, frame);
                             }
                         }
                     }

@@ -1,6 +1,9 @@
 //! An access point.
 
-use super::{ApSetting, Backhaul, BackhaulChoice, Destination, Radio, RadioSection, Wan, WanSection, wired_queue};
+use super::{
+    ApSetting, Backhaul, BackhaulChoice, Destination, Multicast, MulticastSection, Radio, RadioSection, Wan,
+    WanSection, wired_queue,
+};
 use crate::decode::Named;
 use crate::enums::AqlChoice;
 use crate::environment::{FLEET, SIMULATE};
@@ -64,6 +67,8 @@ pub struct Ap {
     pub relay_delay: Duration,
     /// Real access point that a run on a fleet observes; `None`: none.
     pub observe: Option<Destination>,
+    /// Multicast that it sends to its stations; `None`: there is none.
+    pub multicast: Option<Multicast>,
 }
 
 /// Length of the absence of an access point that scans: what a vendor's default disturbs.
@@ -120,6 +125,8 @@ section! {
         relay_delay: Span => relay_delay;
         /// Address of the real access point, such as `ssh://root@192.168.1.1`, or `local` if netburn runs on it. Runs on a fleet observe it, as with `--access-point`. The option has priority for the same name. An access point with only this key describes no radio.
         observe: Destination => observe, default "none: it is not observed", on FLEET else RealAccessPoint;
+        /// Multicast that the access point sends to its stations.
+        multicast: MulticastSection => multicast, default "none";
         /// WAN link. The access point is then the router of its line: stations with `wired`, and access points whose `backhaul` leads to it, share the line. It needs no radio.
         wan: WanSection => wan, default "none: the access point is behind a router, or next to the server's link";
     }
@@ -160,6 +167,7 @@ impl Ap {
             backhaul_quality: None,
             relay_delay: DEFAULT_RELAY_DELAY,
             observe: None,
+            multicast: None,
         }
     }
 }

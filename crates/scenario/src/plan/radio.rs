@@ -1,10 +1,10 @@
 //! A radio of an access point.
 
 use super::{RadioName, RadioSetting};
-use crate::scalars::{Power, Share, SizeOrOff, SomeTime, Whole};
+use crate::scalars::{Power, Rate, Share, SizeOrOff, SomeTime, Whole};
 use crate::section_macro::section;
 use netburn_medium::config::{Aggregation, Band, Guard, RadioConfig, Standard, Width};
-use netburn_units::{ByteSize, Dbm, Probability};
+use netburn_units::{BitRate, ByteSize, Dbm, Probability};
 
 /// One radio. Settings that depend on a rating are `None` until it is decoded; without a rating none are `None`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +29,8 @@ pub struct Radio {
     pub rts: Option<ByteSize>,
     /// Share of airtime that other networks use.
     pub channel_busy: Probability,
+    /// Rate of group-addressed data, a rate of DSSS or OFDM; `None`: the lowest basic rate.
+    pub multicast_rate: Option<BitRate>,
 }
 
 section! {
@@ -56,6 +58,8 @@ section! {
         rts: SizeOrOff => rts;
         /// Share of airtime that other networks use, which are not modelled. Values above 95 % count as 95 %.
         channel_busy: Share => channel_busy, changes |value| (RadioSetting::ChannelBusy(value));
+        /// Rate of group-addressed data frames: multicast and broadcast. One of 6, 9, 12, 18, 24, 36, 48 and 54 Mbit/s; on 2.4 GHz also 1, 2, 5.5 and 11 Mbit/s. Stations whose signal is too weak for the rate lose these frames.
+        multicast_rate: Rate => multicast_rate, default "the lowest basic rate: 6 Mbit/s; on 2.4 GHz 1 Mbit/s for `multicast`, and for broadcast packets if a station uses 802.11b";
     }
 }
 
@@ -75,6 +79,7 @@ impl Radio {
             aggregation: default.aggregation,
             rts: default.rts,
             channel_busy: default.channel_busy,
+            multicast_rate: None,
         }
     }
 
@@ -92,6 +97,7 @@ impl Radio {
             aggregation: config.aggregation,
             rts: config.rts,
             channel_busy: config.channel_busy,
+            multicast_rate: config.multicast_rate,
         }
     }
 
@@ -109,6 +115,7 @@ impl Radio {
             aggregation: self.aggregation,
             rts: self.rts,
             channel_busy: self.channel_busy,
+            multicast_rate: self.multicast_rate,
         })
     }
 }

@@ -107,5 +107,6 @@ fn over(usual: &RadioConfig, said: &Radio) -> RadioConfig {
         aggregation: said.aggregation,
         rts: said.rts,
         channel_busy: said.channel_busy,
+        multicast_rate: said.multicast_rate,
     }
 }

@@ -41,6 +41,8 @@ impl Plan {
                 Backhaul::Port(other) => put(NameKind::Ap, other),
                 Backhaul::Wired | Backhaul::Best(_) => {}
             }
+            let members = ap.multicast.iter_mut().flat_map(|multicast| &mut multicast.to);
+            members.for_each(|member| put(NameKind::Station, member));
         }
         for mesh in &mut self.meshes {
             put(NameKind::Mesh, &mut mesh.name);

@@ -221,6 +221,7 @@ fn radio(name: RadioName, section: &RadioSection, rated: bool, cx: &mut Context)
         let message = format!("{} does not exist in the band of `{name}`", standard.value.name());
         cx.problem_at(standard, message, format!("expected one of {}", list(known)));
     }
+    super::multicast::check_rate(name, section, cx);
     if let Some(channel) = section.channel.as_ref().filter(|at| !band.has_channel(to_u16(at.0))) {
         let message = format!("invalid channel `{}` for `{name}`", channel.0);
         cx.problem_at(channel, message, format!("expected {}", band.channels()));

@@ -417,3 +417,57 @@ fn power_save_and_scans_of_access_points() {
         ],
     );
 }
+
+/// Multicast of an access point, and the rate of group-addressed frames.
+#[test]
+fn multicast() {
+    let file = |keys: &str, expected: &[&str]| {
+        let text = format!(
+            "[ap.c7]\nmulticast = {keys}\n[ap.c7.radio.5g]\n[ap.d8.radio.5g]\n\
+             [station.tv]\njoins = \"c7.5g\"\nmcs = 5\n[station.far]\njoins = \"d8.5g\"\nmcs = 5\n[station.nas.link]\n"
+        );
+        wrong(&text, expected);
+    };
+    file(
+        "{ to = [\"tv\"] }",
+        &["2:13: ap.c7.multicast: missing `rate`; it is the rate of the IP packets, 1 kbit/s to 100 Mbit/s"],
+    );
+    file(
+        "{ rate = \"200 Mbit/s\", size = \"9000 B\" }",
+        &[
+            "2:22: ap.c7.multicast.rate: `rate` is out of range: found 200 Mbit/s; expected up to 100 Mbit/s",
+            "2:43: ap.c7.multicast.size: `size` is out of range: found 9 kB; expected 64 B to 1500 B",
+        ],
+    );
+    file(
+        "{ rate = \"8 Mbit/s\", size = \"63 B\" }",
+        &["2:41: ap.c7.multicast.size: `size` is out of range: found 63 B; expected 64 B to 1500 B"],
+    );
+    file(
+        "{ rate = \"8 Mbit/s\", to = [\"tw\", \"tv\", \"tv\", \"far\", \"nas\"] }",
+        &[
+            "2:40: ap.c7.multicast.to: unknown station `tw`; did you mean `tv`?",
+            "2:52: ap.c7.multicast.to: `tv` is already a member; remove one of them",
+            "2:58: ap.c7.multicast.to: `far` joins no radio of `c7`; remove it, or let `[station.far]` join a radio of `c7`",
+            "2:65: ap.c7.multicast.to: `nas` joins no radio of `c7`; remove it, or let `[station.nas]` join a radio of `c7`",
+        ],
+    );
+    let radio = |band: &str, keys: &str, expected: &[&str]| {
+        wrong(&format!("[ap.c7.radio.{band}]\n{keys}\n[station.tv]\n"), expected);
+    };
+    radio(
+        "5g",
+        "multicast_rate = \"1 Mbit/s\"",
+        &[
+            "2:18: ap.c7.radio.5g.multicast_rate: `multicast_rate` is no rate of group-addressed frames of `5g`: found 1 Mbit/s; expected one of `6 Mbit/s`, `9 Mbit/s`, `12 Mbit/s`, `18 Mbit/s`, `24 Mbit/s`, `36 Mbit/s`, `48 Mbit/s`, `54 Mbit/s`",
+        ],
+    );
+    radio(
+        "2g",
+        "standard = \"802.11b\"\nmulticast_rate = \"6 Mbit/s\"",
+        &[
+            "3:18: ap.c7.radio.2g.multicast_rate: `multicast_rate` is no rate of group-addressed frames of `2g`: found 6 Mbit/s; expected one of `1 Mbit/s`, `2 Mbit/s`, `5.5 Mbit/s`, `11 Mbit/s`",
+        ],
+    );
+    radio("2g", "multicast_rate = \"5.5 Mbit/s\"", &[]);
+}

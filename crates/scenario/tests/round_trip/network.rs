@@ -6,11 +6,11 @@ use netburn_medium::config::{
 };
 use netburn_medium::queue::{Place, QueueKind};
 use netburn_scenario::plan::{
-    Absence, Ap, Cake, Destination, Framing, Hop, Http, Isolation, Joins, Outage, Policer, Port, Radio, RadioName,
-    RadioRef, Server, ShaperRate, StationAir, StationLink, Tins, Trace, Wan,
+    Absence, Ap, Cake, Destination, Framing, Hop, Http, Isolation, Joins, Multicast, Outage, Policer, Port, Radio,
+    RadioName, RadioRef, Server, ShaperRate, StationAir, StationLink, Tins, ToUnicast, Trace, Wan,
 };
 use netburn_tcp::config::{CongestionControl, Tsq, TsqPreset, TsqSettings};
-use netburn_units::{ByteSize, Dbm, Distance, DscpMapping, Duration, Probability};
+use netburn_units::{BitRate, ByteSize, Dbm, Distance, Dscp, DscpMapping, Duration, Probability};
 use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
@@ -113,6 +113,7 @@ pub(crate) fn radio(band: Band) -> impl Strategy<Value = Radio> {
             },
             rts,
             channel_busy,
+            multicast_rate: (standard != Standard::B && streams > 4).then_some(BitRate::from_mbps(12)),
             ..Radio::new(RadioName { band, number: 1 })
         }
     })
@@ -266,6 +267,14 @@ pub(crate) fn ap(name: &'static str) -> impl Strategy<Value = Ap> {
             scan_away: rated.then_some(Duration::from_millis(70)),
             relay_delay: Duration::from_micros(if rated { 350 } else { 500 }),
             observe: rated.then_some(Destination::Local),
+            multicast: slow_stations.then(|| Multicast {
+                rate: BitRate::from_bps(1_234_567),
+                size: ByteSize::from_bytes(1_000),
+                to_unicast: if rated { ToUnicast::Members } else { ToUnicast::Stations },
+                snooping: rated,
+                dscp: Dscp::new(34).expect("AF41"),
+                ..Multicast::default()
+            }),
             ..Ap::new(name)
         }
     })
