@@ -84,7 +84,9 @@ fn is_as_good(expected: Kind, named: Kind) -> bool {
         Kind::Shaper => &[Kind::LineUp, Kind::LineDown, Kind::UploadBloat, Kind::DownloadBloat],
         Kind::SlowLine | Kind::Traffic | Kind::Backhaul => &[Kind::LineDown],
         Kind::Router => &[Kind::LineDown, Kind::WifiDelay],
-        Kind::FullBand | Kind::SlowNeighbour | Kind::SlowCochannel | Kind::OwnChannel => &[Kind::WifiDelay],
+        Kind::FullBand | Kind::SlowNeighbour | Kind::SlowCochannel | Kind::OwnChannel | Kind::Multicast => {
+            &[Kind::WifiDelay]
+        }
         Kind::Adapter => &[Kind::Device, Kind::WifiDelay],
         Kind::ApScans => &[Kind::Scans],
         Kind::Policer => &[Kind::LossyLine],

@@ -24,6 +24,7 @@ mod intervention;
 mod line_queue;
 mod line_rate;
 mod lossy_line;
+mod multicast;
 mod observed_shaper;
 mod other_device;
 mod outage;
@@ -169,6 +170,8 @@ causes! {
     Scans "scans": scans::CAUSE;
     /// An access point scans other channels.
     ApScans "access-point-scans": access_point_scans::CAUSE;
+    /// Multicast of an access point uses airtime at a low rate.
+    Multicast "multicast": multicast::CAUSE;
     /// Radios of the scenario share a channel.
     OwnChannel "own-channel": own_channel::CAUSE;
     /// A transfer gets its share of the capacity, and too little is left for others.
@@ -178,7 +181,7 @@ causes! {
 }
 
 /// All families, in the order in which a simulation takes their factors away.
-const FAMILIES: [Family; 23] = [
+const FAMILIES: [Family; 24] = [
     line_queue::FAMILY,
     line_rate::FAMILY,
     lossy_line::FAMILY,
@@ -193,6 +196,7 @@ const FAMILIES: [Family; 23] = [
     slow_station::FAMILY,
     access_point_queue::FAMILY,
     access_point_scans::FAMILY,
+    multicast::FAMILY,
     power_save::FAMILY,
     scans::FAMILY,
     absences::FAMILY,
