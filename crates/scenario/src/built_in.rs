@@ -21,6 +21,7 @@ const BUILT_IN: &[(&str, &str)] = built_in![
     "call-and-download",
     "evening-at-home",
     "four-uses",
+    "iptv-over-wifi",
     "patch-under-test",
     "penalty-box",
     "ping-pong",

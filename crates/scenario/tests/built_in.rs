@@ -75,6 +75,8 @@ fn settings_in_comments_are_valid() {
         ("small-queues-usb", "station.dongle.cc", "bbr"),
         ("small-queues-pci", "station.laptop.tsq", "{ shift = 8 }"),
         ("sleeping-phone", "station.phone.power_save", "twt"),
+        ("iptv-over-wifi", "ap.home.multicast.to_unicast", "members"),
+        ("iptv-over-wifi", "ap.home.radio.5g.multicast_rate", "24 Mbit/s"),
         ("scan-during-call", "station.laptop.roaming", "never"),
         ("wifi-or-line", "ap.home.wan.discipline", "cake"),
         ("wifi-or-line", "ap.home.wan.shaper", "90 %"),
