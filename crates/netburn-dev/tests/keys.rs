@@ -86,6 +86,7 @@ const EXEMPT: &[(&str, &str)] = &[
     ("ServerSection.link", "a section"),
     ("ApSection.radio", "sections"),
     ("ApSection.wan", "a section"),
+    ("ApSection.multicast", "a section"),
     ("WanSection.cake", "a section"),
     ("WanSection.policer_down", "a section"),
     ("WanSection.policer_up", "a section"),
