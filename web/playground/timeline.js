@@ -22,7 +22,7 @@ export function shares(transmissions, stations) {
 /** The time line. Its cursor moves `SLOWER` times slower than time. */
 export function timeline(transmissions, home, hues, fromMs) {
   const lanes = [...new Set(transmissions.map(({ radio }) => radio))].sort();
-  if (lanes.length === 0) return el("p", { class: "quiet" }, `Nobody transmitted from ${fromMs / 1000} s to ${(fromMs + WINDOW_MS) / 1000} s.`);
+  if (lanes.length === 0) return el("p", { class: "quiet" }, `No device transmitted from ${fromMs / 1000} s to ${(fromMs + WINDOW_MS) / 1000} s.`);
   const width = 1000;
   const height = lanes.length * (LANE + GAP) + 18;
   const x = (us) => LEFT + ((us / 1000 - fromMs) / WINDOW_MS) * (width - LEFT);

@@ -1,7 +1,7 @@
 //! Access points that are observed during a run.
 
-use crate::control::Cancel;
 use netburn_access_point::{Addresses, Destination, Login, Observer, Refusal, Target};
+use netburn_parallel::Cancel;
 use netburn_record::{AccessPointEvent, Detail, EventKind, Row};
 use netburn_units::Instant;
 use std::collections::BTreeSet;
