@@ -40,12 +40,12 @@ on sta2 /share/netburn fleet join "$url" --name phone &
 on sta3 /share/netburn fleet join "$url" --name tv &
 until [ "$(on host /share/netburn fleet list | grep -c agent)" = 3 ]; do sleep 0.3; done
 # During the first run the access point ends an association, and changes its channel. The station joins again.
-on host /share/netburn run /share/house.toml --set duration="25 s" --on fleet --wait 30s --yes --out /tmp/first >first.out 2>&1 &
+on host /share/netburn run /share/house.toml --set duration="35 s" --on fleet --wait 30s --yes --out /tmp/first >first.out 2>&1 &
 first=$!
 until grep -q 'running' first.out; do sleep 0.2; done
-sleep 5
+sleep 3
 hostapd_cli -p /run/hostapd -i wlan0 deauthenticate 02:00:00:00:02:00
-sleep 8
+sleep 4
 hostapd_cli -p /run/hostapd -i wlan0 chan_switch 5 2462 ht
 wait $first || { status=$?; [ $status = 3 ] || [ $status = 1 ]; }
 cat first.out
