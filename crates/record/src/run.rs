@@ -92,6 +92,12 @@ impl Run {
         &self.path
     }
 
+    /// The folder, in which other files may be; `None` for a run in memory.
+    #[must_use]
+    pub fn folder(&self) -> Option<&Path> {
+        (!matches!(self.storage, Storage::Memory(_))).then_some(&self.path)
+    }
+
     /// Header of the run.
     #[must_use]
     pub fn header(&self) -> &Header {

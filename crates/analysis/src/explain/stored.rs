@@ -33,5 +33,5 @@ pub fn stored(folder: &Path) -> Option<Explanation> {
 /// # Errors
 /// When the columns can't be read.
 pub fn causes_of(run: &Run) -> Result<Explanation, Error> {
-    stored(run.path()).map_or_else(|| explain(run), Ok)
+    run.folder().and_then(stored).map_or_else(|| explain(run), Ok)
 }

@@ -345,7 +345,7 @@ impl<'a> ViewBuilder<'a> {
     /// The model in the folder of the run.
     fn fitted(&mut self, run: &Run) -> Option<FittedView> {
         let names: Vec<&str> = self.plan.stations.iter().map(|station| station.name.as_str()).collect();
-        fitted::stored(run.path(), &names).unwrap_or_else(|why| {
+        fitted::stored(run.folder()?, &names).unwrap_or_else(|why| {
             self.missing.push(why);
             None
         })
@@ -353,8 +353,10 @@ impl<'a> ViewBuilder<'a> {
 
     /// Likely causes. A measurement has only those that make it unreliable.
     fn explanation(&self, run: &Run, is_measurement: bool) -> Explanation {
-        let mut explanation =
-            stored(run.path()).unwrap_or_else(|| likely_causes(&self.evidence, run.summary(), run.health()));
+        let mut explanation = run
+            .folder()
+            .and_then(stored)
+            .unwrap_or_else(|| likely_causes(&self.evidence, run.summary(), run.health()));
         if is_measurement {
             explanation.keep_unreliable();
         }
