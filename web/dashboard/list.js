@@ -57,7 +57,7 @@ export class List {
   /** Shows the link to the measurement on servers that can start one. */
   async showMeasurement() {
     try {
-      byId("measure-link").hidden = !(await get("measure")).available;
+      byId("measure-choice").hidden = !(await get("measure")).available;
     } catch {
       // The list shows the error.
     }

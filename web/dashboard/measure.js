@@ -3,10 +3,21 @@
 import { reportUrl, viewUrl } from "./address.js";
 import { get, post } from "./api.js";
 import { plural } from "./display.js";
-import { byId, el, prose } from "./dom.js";
+import { byId, el, prose, svg } from "./dom.js";
 
 /** The interval of updates (ms). */
 const INTERVAL = 1000;
+
+/** Light modules around the code (ISO/IEC 18004 §9.1). */
+const QUIET = 4;
+
+/** A QR code from its rows of modules. */
+function qrCode(rows) {
+  const side = rows.length + 2 * QUIET;
+  const dark = rows.flatMap((row, y) => [...row].map((bit, x) => (bit === "1" ? `M${x + QUIET} ${y + QUIET}h1v1h-1z` : "")));
+  return svg("svg", { class: "code", viewBox: `0 0 ${side} ${side}`, role: "img", "aria-label": "QR code of the address", "shape-rendering": "crispEdges" },
+    svg("rect", { width: side, height: side, fill: "#fff" }), svg("path", { d: dark.join(""), fill: "#000" }));
+}
 
 export class Measurement {
   constructor(showError) {
@@ -47,11 +58,11 @@ export class Measurement {
     const content = JSON.stringify(found);
     if (content === this.drawn) return;
     this.drawn = content;
-    const parts = found.available ? this.parts(found) : [el("p", {}, "This server starts no measurements: only that of `netburn fleet serve` does.")];
+    const parts = found.available ? this.parts(found) : [el("p", {}, "This server starts no measurements: those of `netburn ui` and `netburn fleet serve` do.")];
     byId("measure").replaceChildren(el("p", {}, el("a", { href: "#" }, "All runs")), el("h1", {}, "Measure this network"), ...parts.filter(Boolean));
   }
 
-  parts({ offer, problem, last }) {
+  parts({ offer, problem, last, invitation }) {
     if (last.state === "measuring") {
       return [
         el("p", { id: "measure-status", role: "status" }, last.text),
@@ -66,7 +77,26 @@ export class Measurement {
         el("p", {}, this.stopButton(), " ", this.report(last.run)),
       ];
     }
-    return [...this.result(last), ...this.beginning(offer, problem, last.state !== "none")];
+    const again = last.state !== "none";
+    return [...this.result(last), ...(invitation ? this.beginning(offer, problem, again) : []), ...this.joining(invitation)];
+  }
+
+  /** How devices join, or a button that lets them. */
+  joining(invitation) {
+    if (!invitation) {
+      return [
+        el("p", { id: "offer" }, "First the devices of your home join. Nothing but their browser is needed, and netburn on a laptop or a board sees more, such as its Wi-Fi signal."),
+        el("p", { class: "facts" }, "This computer then accepts connections of other devices at port 4484 until netburn ends. Only a device with the address takes part. A firewall may ask you to permit it."),
+        el("p", {}, el("button", { id: "invite", type: "button", class: "strong", onclick: () => this.update(() => post("invite")) }, "Let devices join")),
+      ];
+    }
+    const { address, command, code } = invitation;
+    return [
+      el("h2", {}, "Let a device join"),
+      el("p", {}, "Scan the code with a phone or a tablet, or open this address in a browser: ", el("code", { id: "join-address" }, address)),
+      code.length ? qrCode(code) : null,
+      el("p", {}, "On a laptop or a board with netburn: ", el("code", {}, command)),
+    ];
   }
 
   result(last) {

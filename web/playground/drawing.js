@@ -79,7 +79,21 @@ function coverage(building) {
   return canvas.toDataURL();
 }
 
-const ICONS = { ap: "📶", wired: "🖥", voice: "📞", voip: "📞", "video-call": "🎥", browsing: "💻", "4kstream": "📺", dash: "📺", game: "🎮", "cloud-gaming": "🎮", upload: "💾", download: "⬇" };
+/** Icons as paths around the centre of an item. */
+const SHAPES = {
+  waves: "M-8 -2a11 11 0 0 1 16 0M-5 1.5a6.5 6.5 0 0 1 10 0M-1 5.5h2",
+  computer: "M-6 -6h12v8h-12zM-9 5h18",
+  screen: "M-8 -6h16v10h-16zM-3 7h6",
+  phone: "M-4 -8h8v16h-8zM-1 5.5h2",
+  camera: "M-9 -5h11v10h-11zM2 -1l6 -4v10l-6 -4",
+  pad: "M-5 -4h10a4 4 0 0 1 4 8c-2 0 -3 -2 -4 -2h-10c-1 0 -2 2 -4 2a4 4 0 0 1 4 -8M-5 -2.5v3M-6.5 -1h3",
+  up: "M0 4v-11M-5 -2l5 -5l5 5M-6 7h12",
+  down: "M0 -7v11M-5 -1l5 5l5 -5M-6 7h12",
+};
+const ICONS = {
+  voice: "phone", voip: "phone", "video-call": "camera", browsing: "computer", "4kstream": "screen", dash: "screen",
+  game: "pad", "cloud-gaming": "pad", upload: "up", download: "down",
+};
 
 /** The drawing. `act` has functions for what a person does: `select`, `move`, `remove`, `wall`. */
 export function drawing(home, { selected, drawsWalls, verdicts, hues }, act) {
@@ -140,13 +154,13 @@ export function drawing(home, { selected, drawsWalls, verdicts, hues }, act) {
     if (!place.fixed) words.push(`at ${place.x} m, ${place.y} m`);
     if (station?.signal_dbm) words.push(`${Math.round(station.signal_dbm)} dBm`);
     const hue = station ? `var(--h${hues.get(name)})` : "var(--ink)";
-    const icon = station ? ICONS[station.workloads[0]] ?? (station.wired ? ICONS.wired : "📱") : ICONS.ap;
+    const icon = station ? ICONS[station.workloads[0]] ?? "computer" : "waves";
     const group = svg("g", {
       tabindex: 0, role: "button", "aria-label": words.join(", "), "aria-pressed": selected === key ? "true" : "false",
       "data-item": key, class: `item ${kind} ${verdict ?? ""}${selected === key ? " selected" : ""}`, transform: `translate(${px(place.x)} ${py(place.y)})`,
     },
     svg("circle", { r: 17, stroke: hue }),
-    svg("text", { class: "icon", y: 6, "aria-hidden": "true" }, icon),
+    svg("path", { class: "icon", d: SHAPES[icon] }),
     svg("text", { class: "name", y: 33 }, name));
     group.addEventListener("keydown", (event) => {
       const steps = { ArrowLeft: [-STEP, 0], ArrowRight: [STEP, 0], ArrowUp: [0, STEP], ArrowDown: [0, -STEP] }[event.key];
@@ -179,5 +193,5 @@ export function drawing(home, { selected, drawsWalls, verdicts, hues }, act) {
 /** The colours of the drawing in words. */
 export function legend(home) {
   if (!home.building) return el("p", { class: "quiet" }, "This scenario has signals instead of positions, so the drawing shows no distances.");
-  return el("p", { class: "quiet" }, `Colours show the strongest signal in the ${home.building.band.replace("g", "").replace("2", "2.4")} GHz band: green is strong (−45 dBm), red is weak (−85 dBm). A square of the grid is a metre.`);
+  return el("p", { class: "quiet" }, `Colours show the strongest signal in the ${home.building.band.replace("g", "").replace("2", "2.4")} GHz band: green is strong (−45 dBm), red is weak (−85 dBm).`);
 }

@@ -1,6 +1,6 @@
 // Edits of a scenario, as pure functions: each returns a new scenario. The engine validates the results.
 
-/** A home to begin with: three rooms, a backup that fills the uplink, and a call that suffers from it. */
+/** A home to begin with: three rooms, a backup that fills the uplink, and a video call that suffers from it. */
 export const FIRST = `title = "My home"
 duration = "20 s"
 
@@ -15,7 +15,7 @@ delay = "10 ms"
 
 [router.wan]
 down  = "50 Mbit/s"
-up    = "10 Mbit/s"
+up    = "6 Mbit/s"
 delay = "5 ms"
 
 [network.home]
@@ -29,7 +29,7 @@ queue    = "fifo"
 [station.laptop]
 joins    = "home"
 position = "9 m, 2 m"
-workload = ["voice"]
+workload = ["video-call"]
 
 [station.tv]
 joins    = "home"

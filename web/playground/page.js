@@ -61,7 +61,9 @@ class Playground {
     if (text !== undefined) this.show({ do: "read", text }, { keepsPast: true });
   }
 
+  /** Shows what is wrong according to a reply, or that nothing is. */
   mistakes(reply) {
+    this.wrong = reply.ok ? null : reply;
     const list = reply.mistakes ?? (reply.error ? [{ message: reply.error }] : []);
     byId("mistakes").replaceChildren(...list.slice(0, 5).map(({ key, message, help, line }) =>
       el("p", { class: "warning", role: "alert" }, [line ? `Line ${line}: ` : "", key ? `${key}: ` : "", message, help ? `. ${help}` : ""].join(""))));
@@ -89,6 +91,7 @@ class Playground {
     byId("line").replaceChildren(internet(home, change));
     byId("walls").replaceChildren(wallList(home, change, this.drawsWalls, () => { this.drawsWalls = !this.drawsWalls; this.drawHome(); }));
     byId("undo").disabled = this.past.length === 0;
+    byId("text").value = home.text;
     if (focused) document.querySelector(`[data-item="${CSS.escape(focused)}"]`)?.focus();
   }
 
@@ -133,7 +136,7 @@ class Playground {
     const bar = el("progress", { "aria-label": "Simulated changes" });
     const stop = el("button", { type: "button", onclick: () => this.remedies.cancel() }, "Cancel");
     byId("remedies").replaceChildren(el("p", {}, "Simulating changes … ", bar, " ", stop));
-    const reply = await this.remedies.ask({ do: "explain", scenario: this.home.scenario, seed: this.seed, runs: 6 }, ({ done, all }) => {
+    const reply = await this.remedies.ask({ do: "explain", scenario: this.home.scenario, seed: this.seed }, ({ done, all }) => {
       if (all > 0) {
         bar.max = all;
         bar.value = done;
@@ -152,36 +155,42 @@ class Playground {
 
   async tell(story, number) {
     const step = story.steps[number];
-    byId("story").hidden = false;
-    const go = (to, words) => el("button", { type: "button", disabled: to < 0 || to >= story.steps.length, onclick: () => this.tell(story, to) }, words);
-    byId("story").replaceChildren(el("h2", {}, story.title), el("p", { "aria-live": "polite" }, step.text),
-      el("p", {}, go(number - 1, "Back"), " ", go(number + 1, "Next"), ` ${number + 1} of ${story.steps.length} `,
-        el("button", { type: "button", onclick: () => { byId("story").hidden = true; } }, "Close")));
+    const box = byId("story");
+    box.hidden = false;
+    delete box.dataset.shown;
+    const go = (id, to, words) => el("button", { id, type: "button", disabled: to < 0 || to >= story.steps.length, onclick: () => this.tell(story, to) }, words);
+    box.replaceChildren(el("h2", {}, story.title), el("p", { "aria-live": "polite" }, step.text),
+      el("p", {}, go("back", number - 1, "Back"), " ", go("next", number + 1, "Next"), ` ${number + 1} of ${story.steps.length} `,
+        el("button", { type: "button", onclick: () => { box.hidden = true; } }, "Close")));
     // A step back repeats the story up to it.
     const first = story.steps.slice(0, number + 1).findLastIndex(({ scenario }) => scenario);
     this.selected = null;
-    await this.show({ do: "open", name: story.steps[first].scenario });
+    if (!await this.show({ do: "open", name: story.steps[first].scenario })) return;
     const changes = story.steps.slice(first, number + 1).reduce((all, { set: keys }) => ({ ...all, ...keys }), {});
-    if (Object.keys(changes).length > 0) await this.edit(applied(this.home.scenario, changes));
+    if (Object.keys(changes).length > 0 && !await this.edit(applied(this.home.scenario, changes))) return;
+    box.dataset.shown = `${story.id} ${number}`;
   }
 }
 
-async function module() {
-  const inlined = byId("engine")?.textContent;
-  const packed = inlined ? Uint8Array.from(atob(inlined.trim()), (char) => char.charCodeAt(0)) : new Uint8Array(await (await fetch("engine.wasm.gz")).arrayBuffer());
-  // A server may already have unpacked it.
-  if (packed[0] !== 0x1f) return packed.buffer;
+/** The engine: WebAssembly, compressed, in base64. */
+function engineModule() {
+  const packed = Uint8Array.from(atob(byId("engine").textContent), (char) => char.charCodeAt(0));
   return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
 }
 
-function script() {
-  const inlined = byId("worker")?.textContent;
-  return inlined ? URL.createObjectURL(new Blob([inlined], { type: "text/javascript" })) : "worker.js";
+function workerScript() {
+  return URL.createObjectURL(new Blob([byId("worker").textContent], { type: "text/javascript" }));
+}
+
+/** The scenario with which the page was written; the first home if it has none. */
+function firstScenario() {
+  const written = byId("begin")?.textContent;
+  return written ? JSON.parse(written).scenario : FIRST;
 }
 
 async function begin() {
   themeSwitch(byId("theme"));
-  const playground = new Playground(await module(), script());
+  const playground = new Playground(await engineModule(), workerScript());
   const said = (words) => { byId("said").textContent = words; };
   byId("add-device").append(...USES.map(([use, words]) => el("option", { value: use }, words)));
   byId("add-device").addEventListener("change", ({ target }) => {
@@ -195,7 +204,13 @@ async function begin() {
     playground.selected = `ap ${name}`;
     playground.edit(scenario);
   });
-  byId("stories").append(...STORIES.map((story) => el("li", {}, el("button", { type: "button", onclick: () => playground.tell(story, 0) }, story.title))));
+  const tell = (story) => (event) => {
+    event.preventDefault();
+    history.replaceState(null, "", `#story=${story.id}`);
+    playground.tell(story, 0);
+  };
+  byId("stories").append(...STORIES.map((story) => el("li", {}, el("a", { class: "tool", href: `#story=${story.id}`, onclick: tell(story) }, story.title))));
+  byId("use-text").addEventListener("click", () => playground.open(byId("text").value));
   byId("undo").addEventListener("click", () => playground.undo());
   byId("new").addEventListener("click", () => playground.open(FIRST));
   byId("run").addEventListener("click", () => playground.run());
@@ -220,19 +235,23 @@ async function begin() {
     await navigator.clipboard?.writeText(location.href).catch(() => {});
     said("The link is in the address bar and copied. It holds the whole scenario, and nothing is sent to a server.");
   });
-  const follow = async () => {
-    try {
-      const name = named(location.hash);
-      const story = name?.kind === "story" && STORIES.find(({ id }) => id === name.name);
-      if (story) return await playground.tell(story, 0);
-      if (name?.kind === "scenario") return await playground.show({ do: "open", name: name.name });
+  // Returns what is wrong with the address; `null` if its home is shown, or if it has none.
+  const followed = async () => {
+    const name = named(location.hash);
+    const story = name?.kind === "story" && STORIES.find(({ id }) => id === name.name);
+    if (story) await playground.tell(story, 0);
+    else if (name) await playground.show({ do: "open", name: name.name });
+    else {
       const text = await shared(location.hash);
-      if (text !== null && await playground.open(text)) return undefined;
-    } catch (error) {
-      playground.mistakes({ error: `The link is damaged: ${error.message}` });
-      if (playground.home) return undefined;
+      if (text === null) return null;
+      await playground.open(text);
     }
-    return playground.home ?? playground.open(FIRST);
+    return playground.wrong;
+  };
+  const follow = async () => {
+    const wrong = await followed().catch((error) => ({ error: `The link is damaged: ${error.message}` }));
+    if (!playground.home) await playground.open(firstScenario());
+    if (wrong) playground.mistakes(wrong);
   };
   window.addEventListener("hashchange", follow);
   await follow();

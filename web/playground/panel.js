@@ -20,7 +20,7 @@ function check(label, checked, onchange) {
   return el("label", { class: "check" }, el("input", { type: "checkbox", checked, onchange: (event) => onchange(event.target.checked) }), ` ${label}`);
 }
 
-function places(scenario, kind, name, change) {
+function placeFields(scenario, kind, name, change) {
   const at = position(scenario[kind][name].position);
   if (!at) return null;
   const axis = (which, words) => field(words, input({ type: "number", step: 0.5, value: at[which] }, (value) => change(set(scenario, [kind, name, "position"], positionText({ ...at, [which]: Number(value) })))));
@@ -43,7 +43,7 @@ function device(home, name, change) {
     keys.joins && Object.keys(scenario.network ?? {}).length + home.radios.length > 1
       ? field("Joins", select([...Object.keys(scenario.network ?? {}).map((net) => [net, `${net} (the best radio)`]), ...home.radios.map((radio) => [radio, radio])], keys.joins, (value) => change(set(scenario, ["station", name, "joins"], value))))
       : null,
-    places(scenario, "station", name, change),
+    placeFields(scenario, "station", name, change),
   ];
 }
 
@@ -61,7 +61,7 @@ function accessPoint(home, name, change) {
     field("Queue", select(QUEUES, keys.queue ?? "fifo", (value) => change(set(scenario, ["ap", name, "queue"], value)))),
     others.length > 0 && !keys.wan ? field("Connected", select([["", "by a cable to the router"], ...others.map((other) => [other, `through the air to ${other}`])], parent, (value) => change(connect(scenario, name, value || null)))) : null,
     radios,
-    places(scenario, "ap", name, change),
+    placeFields(scenario, "ap", name, change),
   ];
 }
 

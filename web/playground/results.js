@@ -68,9 +68,22 @@ export function causes({ causes: found, unexplained }) {
 
 const EFFORT = { setting: "a setting", program: "a limit in the program", place: "another place", firmware: "other firmware", software: "another version of the system", cable: "a cable", purchase: "a purchase" };
 
-/** The changed values of a remedy that are more than chance. */
+/** Names of the values that matter to a person, in the order in which they are shown. */
+const METRICS = [
+  [/\.goals\.\d+\.met$/, ({ goal }) => goal],
+  [/\.(r|rating|mos)$/, () => "quality of the call"],
+  [/\.latency_ms\.p95$/, () => "latency (95 %)"],
+  [/\.latency_ms\.p50$/, () => "latency (median)"],
+  [/\.throughput_mbps$/, () => "throughput"],
+];
+const MAX_METRICS = 4;
+const UNITS = { mbps: "Mbit/s", points: "of 100" };
+
+/** The values of a remedy that are better or worse by more than chance. */
 function effects(whatIf) {
-  return whatIf.metrics.filter(({ judgement }) => judgement === "better" || judgement === "worse").slice(0, 4);
+  const changed = whatIf.metrics.filter(({ station, judgement }) => station && (judgement === "better" || judgement === "worse"));
+  const ranked = METRICS.flatMap(([name, words]) => changed.filter(({ metric }) => name.test(metric)).map((metric) => ({ ...metric, words: words(metric) })));
+  return ranked.slice(0, MAX_METRICS);
 }
 
 /** A card for each simulated change: before, after, and a button that makes it. */
@@ -87,16 +100,16 @@ export function remedies(explained, apply) {
       el("p", {}, el("b", {}, whatIf.label)),
       el("p", {}, el("span", { class: `badge ${before}` }, before), " → ", el("span", { class: `badge ${whatIf.verdict}` }, whatIf.verdict), " ",
         el("span", { class: "quiet" }, EFFORT[whatIf.effort] ?? whatIf.effort)),
-      metrics.length ? el("ul", { class: "metrics" }, metrics) : el("p", { class: "quiet" }, "No value changes by more than chance."),
+      metrics.length ? el("ul", { class: "metrics" }, metrics) : el("p", { class: "quiet" }, "No value of a device changes by more than chance."),
       el("button", { type: "button", onclick: () => apply(whatIf) }, "Make this change"));
   }));
 }
 
-function metricLine({ metric, baseline, value, unit, judgement }) {
-  return `${metric.replaceAll(".", " ").replaceAll("_", " ")}: ${rounded(baseline)} → ${rounded(value)} ${unit} (${judgement})`;
+function metricLine({ station, workload, words, baseline, value, unit, judgement }) {
+  return `${workload ? `${station}, ${workload}` : station}: ${words} ${amount(baseline, unit)} → ${amount(value, unit)} (${judgement})`;
 }
 
-function rounded(value) {
+function amount(value, unit) {
   if (typeof value !== "number") return "never";
-  return Math.abs(value) >= 100 ? Math.round(value) : Math.round(value * 100) / 100;
+  return unit === "share" ? percent(value) : number(value, UNITS[unit] ?? unit);
 }

@@ -27,6 +27,15 @@ pub trait Measurements: Debug + Send + Sync + 'static {
     /// Stops the measurement in progress and waits until its results are saved, because the server ends.
     fn end(&self) -> MeasurementFuture<'_, ()>;
 
+    /// Address at which devices join; `None` while they cannot, because there is no controller.
+    fn invitation(&self) -> MeasurementFuture<'_, Option<Invitation>>;
+
+    /// Lets devices join: starts a controller, which other machines can reach, unless there is one.
+    ///
+    /// # Errors
+    /// The reason for which they can't join, for the user.
+    fn invite(&self) -> MeasurementFuture<'_, Result<(), String>>;
+
     /// State of the measurement that began last.
     fn state(&self) -> MeasurementState;
 }
@@ -40,6 +49,17 @@ pub struct Offer {
     pub extent: String,
     /// Further sentence about a measurement of these devices, if any.
     pub note: Option<String>,
+}
+
+/// Address at which devices join.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Invitation {
+    /// Address of the page for devices with a browser.
+    pub address: String,
+    /// Command for machines with netburn.
+    pub command: String,
+    /// QR code of the address: a row of modules in each text, `1` for a dark one. Empty if the address is too long for one.
+    pub code: Vec<String>,
 }
 
 /// State of a measurement.

@@ -6,11 +6,13 @@ use bytes::Bytes;
 use hyper::body::Body;
 use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION};
 use hyper::{Response, StatusCode};
-use netburn_fleet_controller::embedded::File;
+use netburn_fleet_controller::embedded::{File, HTML};
+use netburn_playground_page::{POLICY, page};
 use netburn_record::Error;
 use serde::Serialize;
 use serde_json::json;
 use std::pin::Pin;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 /// Response of the dashboard.
@@ -125,6 +127,22 @@ pub(crate) fn embedded(file: &'static File) -> Reply {
     answer
         .headers_mut()
         .insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    answer
+}
+
+/// Response with the page of the playground, which contains no data of runs.
+pub(crate) fn playground() -> Reply {
+    static PAGE: LazyLock<(Bytes, HeaderValue)> = LazyLock::new(|| {
+        let policy = format!("{POLICY}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
+        let policy = HeaderValue::from_str(&policy).expect("a policy is ASCII");
+        (Bytes::from(page(None)), policy)
+    });
+    let (bytes, policy) = &*PAGE;
+    let mut answer = Response::new(ReplyBody::from(bytes.clone()));
+    set_headers(&mut answer, HTML);
+    let fields = answer.headers_mut();
+    fields.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    fields.insert("content-security-policy", policy.clone());
     answer
 }
 

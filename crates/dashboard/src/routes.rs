@@ -3,6 +3,7 @@
 //! | path | response |
 //! |---|---|
 //! | `/runs/`, `/runs/page/…` | the page and its resources, which contain no data of runs |
+//! | `/runs/playground` | the page of the playground |
 //! | `/runs/api/login` | POST `{"key": …}`: a session cookie if the key is right |
 //! | `/runs/api/runs?…` | the runs that match a [`Query`] |
 //! | `/runs/api/run?name=…` | the summary of a run, or the state of an unfinished one |
@@ -11,6 +12,7 @@
 //! | `/runs/api/finish?name=…` | POST: finishes the record of an interrupted run |
 //! | `/runs/api/measure` | the measurement that could begin now, and the state of the last one |
 //! | `/runs/api/start-measurement`, `/runs/api/stop-measurement` | POST `{"devices": […]}`, POST `{}` |
+//! | `/runs/api/invite` | POST `{}`: lets devices join, and returns what `/runs/api/measure` returns |
 //! | `/runs/api/live`, `/runs/api/live?name=…` | event stream: changes of all runs, or snapshots of a run in progress |
 
 use crate::auth::{AccessKey, Hosts, is_cross_site};
@@ -21,6 +23,7 @@ use crate::measurement::{Measurements, StartRequest};
 use crate::name::{folder, is_name};
 use crate::query::Query;
 use crate::render::{self, Format};
+use crate::response;
 use crate::response::{
     BODY_TIMEOUT, Reply, busy, data, embedded, error, json, read_body, redirect, rendered, set_headers, unknown_run,
 };
@@ -47,6 +50,8 @@ const MAX_CONCURRENT_READS: usize = 2;
 /// Maximum number of requests that read files, including queued ones.
 const MAX_QUEUED_READS: usize = 32;
 
+/// Path of the playground.
+const PLAYGROUND: &str = "/runs/playground";
 /// Path prefix of reports.
 const REPORTS: &str = "/runs/of/";
 
@@ -60,6 +65,15 @@ pub struct Dashboard {
     subscriptions: Subscriptions,
     work: Arc<Semaphore>,
     queue: Arc<Semaphore>,
+}
+
+/// The response with a page or its resources, which contain no data of runs; `None` for another path.
+fn page(path: &str) -> Option<Reply> {
+    match path {
+        "/" | "/runs" => Some(redirect("/runs/")),
+        PLAYGROUND => Some(response::playground()),
+        _ => find(files::FILES, path).map(embedded),
+    }
 }
 
 impl Dashboard {
@@ -107,7 +121,10 @@ impl Dashboard {
         let query = head.uri.query().unwrap_or_default();
         let is_post = head.method == Method::POST;
         let api = path.strip_prefix("/runs/api/");
-        let wants_post = matches!(api, Some("login" | "finish" | "start-measurement" | "stop-measurement"));
+        let wants_post = matches!(
+            api,
+            Some("login" | "finish" | "invite" | "start-measurement" | "stop-measurement")
+        );
         let method_allowed = if wants_post {
             is_post
         } else {
@@ -119,12 +136,8 @@ impl Dashboard {
             answer.headers_mut().insert(ALLOW, HeaderValue::from_static(allowed));
             return (answer, false);
         }
-        match path {
-            "/" | "/runs" => return (redirect("/runs/"), false),
-            _ => {}
-        }
-        if let Some(file) = find(files::FILES, path) {
-            return (embedded(file), false);
+        if let Some(answer) = page(path) {
+            return (answer, false);
         }
         if is_cross_site(&head.headers) {
             return (
@@ -166,6 +179,7 @@ impl Dashboard {
             Some("finish") => self.with_run(query, finish).await,
             Some("live") => self.live(query, epoch),
             Some("measure") => self.measurement().await,
+            Some("invite") => self.invite().await,
             Some("start-measurement") => self.start_measurement(body).await,
             Some("stop-measurement") => self.stop_measurement().await,
             Some("compare") => self.compare(query, Format::Json).await,
@@ -245,11 +259,22 @@ impl Dashboard {
             Ok(offer) => (Some(offer), None),
             Err(problem) => (None, Some(problem)),
         };
-        let state = measurements.state();
+        let (state, invitation) = (measurements.state(), measurements.invitation().await);
         json(
             StatusCode::OK,
-            &json!({ "available": true, "offer": offer, "problem": problem, "last": state }),
+            &json!({ "available": true, "offer": offer, "problem": problem, "last": state, "invitation": invitation }),
         )
+    }
+
+    /// Lets devices join.
+    async fn invite(&self) -> Reply {
+        let Some(measurements) = &self.measurements else {
+            return error(StatusCode::NOT_FOUND, "this server starts no measurements");
+        };
+        match measurements.invite().await {
+            Ok(()) => self.measurement().await,
+            Err(why) => error(StatusCode::CONFLICT, &why),
+        }
     }
 
     /// Starts the measurement of the devices in the body.

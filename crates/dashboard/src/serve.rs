@@ -1,6 +1,7 @@
 //! HTTP server for the dashboard on its own port.
 
 use crate::auth::Hosts;
+use crate::measurement::Measurements;
 use crate::routes::Dashboard;
 use hyper::Request;
 use hyper::body::Incoming;
@@ -37,6 +38,8 @@ pub struct Config {
     pub listen: SocketAddr,
     /// Further host names of the server.
     pub names: Vec<String>,
+    /// The measurements that the page can start.
+    pub measurements: Option<Arc<dyn Measurements>>,
 }
 
 /// Listening server.
@@ -56,29 +59,32 @@ impl Config {
             dir,
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, PORT)),
             names: Vec::new(),
+            measurements: None,
         }
     }
 }
 
 impl Server {
-    /// Opens the listening socket. On an address other than loopback, requests need a key, which is new for each server. Needs a
-    /// Tokio runtime.
+    /// Opens the listening socket. On an address other than loopback, and with measurements, requests need a key, which is new
+    /// for each server. Needs a Tokio runtime.
     ///
     /// # Errors
     /// If the socket cannot listen at the address.
     pub async fn bind(config: Config) -> io::Result<Server> {
         let listener = TcpListener::bind(config.listen).await?;
         let address = listener.local_addr()?;
-        let key = if address.ip().to_canonical().is_loopback() {
-            None
-        } else {
-            Some(Token::random()?)
-        };
+        let is_open = address.ip().to_canonical().is_loopback() && config.measurements.is_none();
+        let key = if is_open { None } else { Some(Token::random()?) };
         let names: Vec<&str> = config.names.iter().map(String::as_str).collect();
         let hosts = Hosts::new(&[address], &names);
         let access = key.as_ref().map(|key| (Token::known(key.reveal()), address.port()));
+        let dashboard = Dashboard::new(&config.dir, hosts, access);
+        let dashboard = match config.measurements {
+            Some(measurements) => dashboard.with_measurements(measurements),
+            None => dashboard,
+        };
         Ok(Server {
-            dashboard: Dashboard::new(&config.dir, hosts, access),
+            dashboard,
             listener,
             address,
             key,

@@ -41,7 +41,7 @@ mod tests {
             let name = entry.unwrap().file_name().into_string().unwrap();
             let path = match name.as_str() {
                 "index.html" => "/".to_owned(),
-                // A hash for scripts/build-station-page.
+                // A hash for scripts/build-pages.
                 "page.wasm.sources" => continue,
                 name => format!("/station/{name}"),
             };

@@ -88,10 +88,10 @@ fn plain(value: Value) -> Value {
     }
 }
 
-/// The repository contains the module, so that a build needs no WebAssembly target.
+/// The repository contains the modules of both pages, so that a build needs no WebAssembly target.
 #[test]
-fn the_stored_module_is_not_older_than_its_sources() {
-    let check = build_station_page().arg("--check").output().unwrap();
+fn the_stored_modules_are_not_older_than_their_sources() {
+    let check = build_pages().arg("--check").output().unwrap();
     assert!(check.status.success(), "{}", String::from_utf8_lossy(&check.stderr));
 }
 
@@ -113,14 +113,18 @@ fn the_module_behaves_as_its_sources() {
         return;
     }
     let rebuilt = folder.path().join("page.wasm");
-    let build = build_station_page().arg("--output").arg(&rebuilt).output().unwrap();
+    let build = build_pages()
+        .args(["station-page", "--output"])
+        .arg(&rebuilt)
+        .output()
+        .unwrap();
     assert!(build.status.success(), "{}", String::from_utf8_lossy(&build.stderr));
     behaves(&rebuilt);
 }
 
 /// The script, with the toolchain that built this test.
-fn build_station_page() -> Command {
-    let mut command = Command::new(root().join("scripts/build-station-page"));
+fn build_pages() -> Command {
+    let mut command = Command::new(root().join("scripts/build-pages"));
     command.env("CARGO", env!("CARGO")).env("RUSTC", rustc());
     command
 }

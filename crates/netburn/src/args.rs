@@ -14,6 +14,7 @@ mod lab;
 mod measure;
 mod measurement;
 mod observed;
+mod playground;
 mod rpm;
 mod run;
 mod scenarios;
@@ -41,6 +42,7 @@ pub(crate) use lab::CommandArgs;
 pub(crate) use lab::{DoctorArgs, LabArgs};
 pub(crate) use measure::MeasureArgs;
 pub(crate) use observed::Observed;
+pub(crate) use playground::PlaygroundArgs;
 pub(crate) use rpm::{RpmArgs, RpmDirection};
 pub(crate) use run::{BandArg, Changes, Check, EnvironmentArg, PlanArgs, RunArgs};
 pub(crate) use scenarios::{ScenariosArgs, ScenariosCommand};
@@ -121,6 +123,7 @@ pub(crate) enum Command {
     Run(RunArgs),
     Plan(PlanArgs),
     Scenarios(ScenariosArgs),
+    Playground(PlaygroundArgs),
     Serve(Box<ServeArgs>),
     Fetch(Box<FetchArgs>),
     Rpm(Box<RpmArgs>),

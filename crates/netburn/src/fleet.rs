@@ -6,7 +6,7 @@ pub(crate) mod install;
 mod join;
 mod list;
 mod own;
-mod qr;
+pub(crate) mod qr;
 mod revoke;
 mod serve;
 

@@ -36,6 +36,7 @@ mod lab_opening;
 mod measure;
 mod page;
 mod plan;
+mod playground;
 mod program;
 mod record;
 mod rpm;
@@ -51,9 +52,10 @@ mod ui;
 mod verify;
 mod watch;
 
-use args::{AgentCli, AgentCommand, AgentFleet, Cli, Command};
+use args::{AgentCli, AgentCommand, AgentFleet, Cli, Command, UiArgs};
 use clap::Parser;
 use exit::{CliError, ExitStatus};
+use std::io::IsTerminal;
 use std::process::ExitCode;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt as _;
@@ -63,6 +65,7 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 const FIRST_STEPS: &str = "\
 netburn tests and models networks with several simultaneous clients. Start with one of these:
 
+  netburn ui            a page in your browser: test your network, try a home, show runs
   netburn demo          see a slow network, its cause and what helps; takes about a minute
   netburn fleet serve   test your own Wi-Fi with your own devices
   netburn scenarios     list the networks that netburn can run, to change and run one
@@ -73,15 +76,21 @@ netburn tests and models networks with several simultaneous clients. Start with 
 #[must_use]
 pub fn main() -> ExitCode {
     netburn_platform::process::survive_file_size_limit();
-    if std::env::args_os().len() <= 1 {
+    let command = if std::env::args_os().len() > 1 {
+        match Cli::from_command_line() {
+            Ok(cli) => {
+                log(cli.verbose);
+                cli.command
+            }
+            Err(error) => return unparsed(&error),
+        }
+    } else if std::io::stdin().is_terminal() && std::io::stdout().is_terminal() {
+        terminal::eprint_message(FIRST_STEPS);
+        Command::Ui(UiArgs::default())
+    } else {
         return failed(&CliError::Usage(FIRST_STEPS.to_owned()));
-    }
-    let cli = match Cli::from_command_line() {
-        Ok(cli) => cli,
-        Err(error) => return unparsed(&error),
     };
-    log(cli.verbose);
-    match perform(cli.command) {
+    match perform(command) {
         Ok(ended) => ended.into(),
         Err(stop) => failed(&stop),
     }
@@ -127,6 +136,7 @@ fn perform(command: Command) -> Result<ExitStatus, CliError> {
         Command::Run(args) => run::run(&args),
         Command::Plan(args) => plan::plan(&args),
         Command::Scenarios(args) => scenarios::scenarios(&args),
+        Command::Playground(args) => playground::playground(&args),
         Command::Serve(args) => serve::serve(&args),
         Command::Fetch(args) => fetch::fetch(&args),
         Command::Rpm(args) => rpm::rpm(&args),

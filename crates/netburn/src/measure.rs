@@ -5,7 +5,7 @@ mod devices;
 mod findings;
 mod served;
 
-pub(crate) use served::served;
+pub(crate) use served::{served, served_at};
 
 use crate::args::MeasureArgs;
 use crate::exit::{CliError, ExitStatus};

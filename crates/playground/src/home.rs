@@ -65,6 +65,21 @@ fn mistakes(error: &ScenarioError) -> Vec<Mistake> {
     error.problems().iter().map(Mistake::from).collect()
 }
 
+/// Tests whether the playground can simulate the scenario in `text`.
+///
+/// # Errors
+/// All mistakes, in one text.
+pub fn check(text: &str) -> Result<(), String> {
+    let Err(mistakes) = Home::from_text(HOME, text) else {
+        return Ok(());
+    };
+    let line = |mistake: &Mistake| match mistake.key.as_str() {
+        "" => mistake.message.clone(),
+        key => format!("{key}: {}", mistake.message),
+    };
+    Err(mistakes.iter().map(line).collect::<Vec<_>>().join("; "))
+}
+
 impl Home {
     /// Reads a scenario from TOML.
     pub(crate) fn from_text(name: &str, text: &str) -> Result<Self, Vec<Mistake>> {

@@ -1,6 +1,6 @@
 //! The engine of the playground, a page on which a person draws a home and simulates it.
 //!
-//! [`call`] receives one request in JSON and returns one reply in JSON. Its results are those of the command for the same
+//! [`call`] receives one request in JSON and returns one reply in JSON, and [`check`] tests a scenario without a page. Its results are those of the command for the same
 //! scenario and seed, because both use the same models, rules and remedies.
 //!
 //! Modules, from the top:
@@ -16,4 +16,5 @@ mod home;
 mod limits;
 
 pub use engine::{Progress, call};
+pub use home::check;
 pub use limits::{MAX_DURATION, MAX_STATIONS, MAX_TEXT};

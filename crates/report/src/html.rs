@@ -267,7 +267,7 @@ pub fn section(id: &str, heading: &str, content: &str) -> String {
 }
 
 /// A document inside a script element. Characters that could end the element are escaped.
-fn for_script(value: &Value) -> String {
+pub fn for_script(value: &Value) -> String {
     value
         .to_string()
         .replace('<', "\\u003c")
@@ -276,7 +276,7 @@ fn for_script(value: &Value) -> String {
 }
 
 /// A module as part of one script: without imports, and with its names in the common scope.
-fn inlined(module: &str) -> String {
+pub fn inlined(module: &str) -> String {
     let lines = module.lines().filter(|line| !line.starts_with("import "));
     let mut out = String::new();
     for line in lines {

@@ -146,6 +146,16 @@ impl State {
         }
     }
 
+    /// Writes a file that only this user can read. Creates the directory if necessary.
+    ///
+    /// # Errors
+    /// If the directory or the file can't be written.
+    pub fn put(&self, name: &str, bytes: &[u8]) -> Result<PathBuf, StateError> {
+        netburn_platform::private_folder::create(&self.0).map_err(|source| self.fault(name, source))?;
+        self.write(name, bytes)?;
+        Ok(self.0.join(name))
+    }
+
     fn write(&self, name: &str, bytes: &[u8]) -> Result<(), StateError> {
         self.write_temp(name, bytes)?;
         self.commit_temp(name)?;

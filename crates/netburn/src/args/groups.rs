@@ -12,7 +12,10 @@ const GROUPS: [(&str, &[&str]); 5] = [
         ],
     ),
     ("Understand", &["report", "explain", "compare", "verify", "runs", "ui"]),
-    ("Model", &["scenarios", "plan", "fit", "sweep", "decode"]),
+    (
+        "Model",
+        &["scenarios", "playground", "plan", "fit", "sweep", "decode"],
+    ),
     ("Exchange", &["export", "import"]),
     ("System", &["doctor", "schema", "generate"]),
 ];

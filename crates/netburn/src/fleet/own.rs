@@ -6,6 +6,7 @@ use crate::args::Listen;
 use crate::exit::CliError;
 use netburn_fleet_controller::hub::{Config, Controller, State};
 use netburn_fleet_member::discovery::Announcement;
+use std::fmt;
 use std::thread::{self, JoinHandle};
 use tokio::sync::oneshot;
 
@@ -48,6 +49,12 @@ impl OwnController {
             thread: Some(thread),
             _announcement: announcement,
         })
+    }
+}
+
+impl fmt::Debug for OwnController {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OwnController").finish_non_exhaustive()
     }
 }
 

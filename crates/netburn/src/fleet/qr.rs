@@ -6,6 +6,19 @@ use qrcode::{Color, EcLevel, QrCode};
 /// Light modules around the code (ISO/IEC 18004 §9.1).
 const QUIET: usize = 4;
 
+/// The modules of the QR code of a text, with a text for each row: `1` is a dark one. Empty if the text is too long.
+pub(crate) fn rows(text: &str) -> Vec<String> {
+    let Ok(code) = QrCode::with_error_correction_level(text, EcLevel::L) else {
+        return Vec::new();
+    };
+    let bit = |module: &Color| if *module == Color::Dark { '1' } else { '0' };
+    let colours = code.to_colors();
+    colours
+        .chunks(code.width())
+        .map(|row| row.iter().map(bit).collect())
+        .collect()
+}
+
 /// The QR code of a text; `None` if the text is too long for every version.
 pub(super) fn code(text: &str) -> Option<String> {
     let code = QrCode::with_error_correction_level(text, EcLevel::L).ok()?;

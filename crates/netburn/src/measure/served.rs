@@ -6,14 +6,16 @@ use super::{
     MODEL, check_names, continuing, default_folder, ended_early, environment, extent, keep_page, next, note, observed,
     planned,
 };
+use crate::args::Listen;
 use crate::exit::CliError;
 use crate::fit;
+use crate::fleet::{OwnController, qr};
 use crate::run::{is_interrupted, phases};
 use crate::terminal::eprint_message;
-use netburn_dashboard::measurement::{MeasurementFuture, MeasurementState, Measurements, Offer};
+use netburn_dashboard::measurement::{Invitation, MeasurementFuture, MeasurementState, Measurements, Offer};
 use netburn_fit::schedule::{Device, Schedule};
 use netburn_fleet_controller::assign::probe_targets;
-use netburn_fleet_controller::control_client::ControlClient;
+use netburn_fleet_controller::control_client::{ControlClient, ControlError};
 use netburn_fleet_controller::hub::State;
 use netburn_report::sanitise::sanitise;
 use netburn_runner::pool::processors;
@@ -23,6 +25,7 @@ use netburn_units::Instant;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use tokio::task::spawn_blocking;
 
 /// Columns of the findings.
 const WIDTH: usize = 80;
@@ -35,6 +38,10 @@ struct ServedMeasurements {
     fleet: State,
     runs: PathBuf,
     last: Arc<Mutex<Last>>,
+    /// Addresses of the controller that [`invite`](Measurements::invite) starts.
+    listen: Vec<Listen>,
+    /// This controller.
+    own: Arc<Mutex<Option<OwnController>>>,
 }
 
 /// The measurement that began last.
@@ -46,24 +53,31 @@ struct Last {
 
 /// The measurements of the controller with this state, with records in the folder `runs`.
 pub(crate) fn served(fleet: State, runs: &Path) -> Arc<dyn Measurements> {
+    served_at(fleet, runs, Vec::new())
+}
+
+/// The same, for a process that starts a controller at these addresses only when devices are to join.
+pub(crate) fn served_at(fleet: State, runs: &Path, listen: Vec<Listen>) -> Arc<dyn Measurements> {
     Arc::new(ServedMeasurements {
+        listen,
         fleet,
         runs: runs.to_owned(),
         last: Arc::default(),
+        own: Arc::default(),
     })
 }
 
 impl ServedMeasurements {
     /// The devices that have joined.
     async fn joined(&self) -> Result<Vec<Device>, String> {
-        let unavailable = |error| format!("the controller does not answer: {error}");
+        let unavailable = |error| match error {
+            ControlError::None => "Devices can't join yet.".to_owned(),
+            error => format!("the controller does not answer: {error}"),
+        };
         let mut control = ControlClient::connect(&self.fleet).await.map_err(unavailable)?;
         let members = agents(&control.members().await.map_err(unavailable)?, None);
         if members.is_empty() {
-            return Err(
-                "No device has joined yet. Devices join with the address that `netburn fleet serve` printed."
-                    .to_owned(),
-            );
+            return Err("No device has joined yet.".to_owned());
         }
         if let Some(busy) = members.iter().find(|member| member.run.is_some()) {
             return Err(format!("{} is in a run. Wait until it has ended.", busy.name));
@@ -157,6 +171,38 @@ impl Measurements for ServedMeasurements {
                 let folder = self.runs.join(run);
                 eprint_message(&format!("the measurement is saved, and {}", continuing(&folder)));
             }
+            let own = Arc::clone(&self.own);
+            // Its end waits for a thread.
+            let _ = spawn_blocking(move || drop(own.lock().unwrap_or_else(PoisonError::into_inner).take())).await;
+        })
+    }
+
+    fn invitation(&self) -> MeasurementFuture<'_, Option<Invitation>> {
+        Box::pin(async {
+            let control = ControlClient::connect(&self.fleet).await.ok()?;
+            let address = sanitise(control.welcome().urls.first()?);
+            Some(Invitation {
+                command: format!("netburn fleet join '{address}'"),
+                code: qr::rows(&address),
+                address,
+            })
+        })
+    }
+
+    fn invite(&self) -> MeasurementFuture<'_, Result<(), String>> {
+        Box::pin(async {
+            if self.invitation().await.is_some() {
+                return Ok(());
+            }
+            let (fleet, listen, own) = (self.fleet.clone(), self.listen.clone(), Arc::clone(&self.own));
+            let started = spawn_blocking(move || {
+                let mut own = own.lock().unwrap_or_else(PoisonError::into_inner);
+                if own.is_none() {
+                    *own = Some(OwnController::start(&fleet, &listen, false).map_err(CliError::into_message)?);
+                }
+                Ok(())
+            });
+            started.await.map_err(|error| error.to_string())?
         })
     }
 

@@ -20,8 +20,9 @@ impl Dashboard {
     fn new() -> Dashboard {
         let bench = Bench::new();
         std::fs::create_dir(bench.path("runs")).unwrap();
-        let mut ui = start(bench.netburn(["ui", "--listen", "127.0.0.1:0"]));
-        ui.wait_for("the address", |run| run.stdout_so_far().ends_with("/runs/\n"));
+        let listen = ["ui", "--listen", "127.0.0.1:0", "--join-listen", "127.0.0.1:0"];
+        let mut ui = start(bench.with_state("owner", &listen));
+        ui.wait_for("the address", |run| run.stdout_so_far().contains("/runs/#key="));
         Dashboard { bench, ui }
     }
 
@@ -288,7 +289,7 @@ fn a_network_is_measured_from_the_page_of_its_controller() {
     let browser = Browser::start(&fleet.bench);
     browser.open(url.unwrap());
     browser.wait_for("No runs yet");
-    browser.click("#measure-link a");
+    browser.click("#measure-link");
     browser.wait_for("No device has joined yet");
     let alpha = fleet.agent("alpha", &["--max-rate", "4 Mbit/s"]);
     browser.wait_for("1 device has joined: alpha. The measurement");
@@ -322,27 +323,46 @@ fn a_network_is_measured_from_the_page_of_its_controller() {
 }
 
 #[test]
-fn a_dashboard_without_a_controller_offers_no_measurement() {
+fn a_browser_joins_from_the_start_page_and_is_measured() {
     let dashboard = Dashboard::new();
     let browser = dashboard.browser();
     browser.wait_for("No runs yet");
-    assert_eq!(
-        browser.run("return document.querySelector('#measure-link').hidden"),
-        true
-    );
-    browser.open(&format!("{}#measure=1", dashboard.url()));
-    browser.wait_for("This server starts no measurements");
+    browser.click("#measure-link");
+    browser.wait_for("Let devices join");
+    // Until then no other device reaches this process.
+    assert!(!dashboard.bench.path("owner").join("fleet/controller.json").exists());
+    browser.click("#invite");
+    browser.wait_for("No device has joined yet.");
+    assert_eq!(browser.run("return document.querySelectorAll('svg.code').length"), 1);
+    assert_eq!(browser.run("return document.documentElement.scrollWidth"), 390);
+    let elsewhere = Bench::new();
+    let phone = Browser::start(&elsewhere);
+    phone.open(&browser.text_of("#join-address"));
+    phone.wait_for("Join");
+    phone.write("#station-name", "phone");
+    phone.click("form button");
+    phone.wait_for("Waiting for a run");
+    browser.wait_for("1 device has joined: phone. The measurement");
+    browser.click("#measure-start");
+    browser.wait_for("phase 1 of 3: idle");
+    browser.click("#measure-stop");
+    browser.wait_for("The measurement was stopped, so there is no model of the network.");
+    browser.click("#measure-status + p a");
+    browser.wait_for("phone");
     expect_no_injection(&browser);
+    drop(phone);
+    dashboard.ui.signal("INT");
+    dashboard.ui.finish().expect(0);
 }
 
 #[test]
-fn a_key_is_needed_beyond_loopback_and_only_a_loopback_name_without_it() {
+fn a_key_is_needed_and_only_known_names_are_answered() {
     let bench = Bench::new();
     std::fs::create_dir(bench.path("runs")).unwrap();
     let mut open = start(bench.netburn(["ui", "--listen", "0.0.0.0:0"]));
     open.wait_for("the address", |run| run.stdout_so_far().contains("#key="));
     let mut near = start(bench.netburn(["ui", "--listen", "127.0.0.1:0"]));
-    near.wait_for("the address", |run| run.stdout_so_far().ends_with("/runs/\n"));
+    near.wait_for("the address", |run| run.stdout_so_far().contains("#key="));
     let port = |run: &Running| -> u16 {
         let url = run.stdout_so_far();
         url.split(['/', ':'])
@@ -362,7 +382,7 @@ fn a_key_is_needed_beyond_loopback_and_only_a_loopback_name_without_it() {
         answer.split(' ').nth(1).unwrap().to_owned()
     };
     assert_eq!(ask(port(&open), "127.0.0.1"), "401");
-    assert_eq!(ask(port(&near), "127.0.0.1"), "200");
+    assert_eq!(ask(port(&near), "127.0.0.1"), "401");
     assert_eq!(ask(port(&near), "evil.example"), "421");
     near.signal("INT");
     near.finish().expect(0);

@@ -1,6 +1,6 @@
 //! Exports, each opened by an independent tool.
 
-use crate::support::{Bench, SMALL, export, finish, house, simulated, station};
+use crate::support::{Bench, SMALL, export, finish, house, simulated, station, test_tools};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -39,11 +39,7 @@ const KNOWN: [&str; 28] = [
 
 /// The path of a program in the Python environment of `scripts/install-test-needs`.
 pub(crate) fn tool(name: &str) -> PathBuf {
-    let home = || PathBuf::from(std::env::var_os("HOME").expect("a home"));
-    let cache = || std::env::var_os("XDG_CACHE_HOME").map_or_else(|| home().join(".cache"), PathBuf::from);
-    let tools =
-        std::env::var_os("NETBURN_TEST_TOOLS").map_or_else(|| cache().join("netburn-test-tools"), PathBuf::from);
-    let path = tools.join("bin").join(name);
+    let path = test_tools().join("bin").join(name);
     assert!(
         path.exists(),
         "{} is missing: scripts/install-test-needs",

@@ -1,10 +1,10 @@
 //! A real, headless browser, driven over WebDriver (W3C) by Chromium's driver.
 
-use crate::support::{Bench, Running, is_root, start};
+use crate::support::{Bench, Running, is_root, start, test_tools};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -184,6 +184,15 @@ impl Browser {
             .collect()
     }
 
+    /// Faults of the page that axe-core calls serious or critical, each with its elements.
+    pub(crate) fn accessibility_faults(&self) -> Vec<String> {
+        self.run(&std::fs::read_to_string(axe_core()).unwrap());
+        let script = "return axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations\
+                      .filter(({ impact }) => impact === 'serious' || impact === 'critical')\
+                      .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' | ')}`))";
+        serde_json::from_value(self.run(script)).unwrap()
+    }
+
     fn element(&self, selector: &str) -> String {
         let found = self.ask(
             "POST",
@@ -274,6 +283,15 @@ fn driver(bench: &Bench) -> Running {
 fn port(printed: &str) -> Option<u16> {
     let (_, rest) = printed.split_once("started successfully on port ")?;
     rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+}
+
+/// The script that scripts/install-test-needs installs.
+fn axe_core() -> PathBuf {
+    let files = std::fs::read_dir(test_tools())
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let is_script = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "js");
+    files.into_iter().find(is_script).expect("scripts/install-test-needs")
 }
 
 /// Decodes Base64 (RFC 4648 §4).

@@ -5,6 +5,7 @@
 pub(crate) mod browser;
 pub(crate) mod clocks;
 pub(crate) mod demo;
+pub(crate) mod firefox;
 pub(crate) mod fleet;
 pub(crate) mod namespaces;
 pub(crate) mod pictures;
@@ -64,6 +65,13 @@ joins = "home.5g"
 signal = "-70 dBm"
 workload = "probe"
 "#;
+
+/// The folder into which `scripts/install-test-needs` installs what is no package of Debian.
+pub(crate) fn test_tools() -> PathBuf {
+    let home = || PathBuf::from(std::env::var_os("HOME").expect("a home"));
+    let cache = || std::env::var_os("XDG_CACHE_HOME").map_or_else(|| home().join(".cache"), PathBuf::from);
+    std::env::var_os("NETBURN_TEST_TOOLS").map_or_else(|| cache().join("netburn-test-tools"), PathBuf::from)
+}
 
 /// The directory of one test, with the files and the processes of the test.
 pub(crate) struct Bench {
