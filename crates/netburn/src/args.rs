@@ -10,6 +10,7 @@ mod fit;
 mod fleet;
 mod generate;
 mod groups;
+mod init;
 mod lab;
 mod measure;
 mod measurement;
@@ -37,6 +38,7 @@ pub(crate) use fleet::{
     RevokeArgs,
 };
 pub(crate) use generate::{CompleteArgs, GenerateArgs, Generated};
+pub(crate) use init::InitArgs;
 #[cfg(target_os = "linux")]
 pub(crate) use lab::CommandArgs;
 pub(crate) use lab::{DoctorArgs, LabArgs};
@@ -123,6 +125,7 @@ pub(crate) enum Command {
     Run(RunArgs),
     Plan(PlanArgs),
     Scenarios(ScenariosArgs),
+    Init(InitArgs),
     Playground(PlaygroundArgs),
     Serve(Box<ServeArgs>),
     Fetch(Box<FetchArgs>),

@@ -28,6 +28,7 @@ mod fit;
 mod fleet;
 mod generate;
 mod import;
+mod init;
 mod join;
 #[cfg_attr(not(target_os = "linux"), path = "lab/unsupported.rs")]
 mod lab;
@@ -136,6 +137,7 @@ fn perform(command: Command) -> Result<ExitStatus, CliError> {
         Command::Run(args) => run::run(&args),
         Command::Plan(args) => plan::plan(&args),
         Command::Scenarios(args) => scenarios::scenarios(&args),
+        Command::Init(args) => init::init(&args),
         Command::Playground(args) => playground::playground(&args),
         Command::Serve(args) => serve::serve(&args),
         Command::Fetch(args) => fetch::fetch(&args),

@@ -14,7 +14,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("Understand", &["report", "explain", "compare", "verify", "runs", "ui"]),
     (
         "Model",
-        &["scenarios", "playground", "plan", "fit", "sweep", "decode"],
+        &["scenarios", "init", "playground", "plan", "fit", "sweep", "decode"],
     ),
     ("Exchange", &["export", "import"]),
     ("System", &["doctor", "schema", "generate"]),
