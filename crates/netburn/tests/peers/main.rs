@@ -7,6 +7,7 @@ mod access_point;
 mod captures;
 mod exporting;
 mod fetching;
+mod importing;
 mod iperf3;
 mod machine;
 mod packages;
