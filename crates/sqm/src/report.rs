@@ -183,15 +183,10 @@ impl Report {
         }
         text += "\nThe same with the commands of iproute2:\n\n";
         text += &settings.tc(interface);
-        text += "\nSwitch off software and hardware flow offloading in the firewall of the router: packets that it forwards bypass SQM.\n";
-        if [settings.down, settings.up].into_iter().flatten().max() > Some(FAST) {
-            let _ = writeln!(
-                text,
-                "Many home routers cannot shape more than {FAST} with CAKE. If the rates are then lower than those of the settings, the \
-                 processor of the router is the limit."
-            );
+        text.push('\n');
+        for note in notes(settings) {
+            let _ = writeln!(text, "{note}");
         }
-        text += "Then measure again: the delay must be small, and the rates those of the settings.\n";
         text
     }
 
@@ -211,6 +206,7 @@ impl Report {
                 "layer": layer_json(own.layer),
                 "openwrt": own.openwrt(self.interface()),
                 "tc": own.tc(self.interface()),
+                "notes": notes(&own),
             })
         });
         json!({
@@ -224,6 +220,22 @@ impl Report {
             "settings": settings,
         })
     }
+}
+
+/// Sentences about the use of settings.
+fn notes(settings: &Settings) -> Vec<String> {
+    let mut notes = vec![
+        "Switch off software and hardware flow offloading in the firewall of the router: packets that it forwards bypass SQM."
+            .to_owned(),
+    ];
+    if [settings.down, settings.up].into_iter().flatten().max() > Some(FAST) {
+        notes.push(format!(
+            "Many home routers cannot shape more than {FAST} with CAKE. If the rates are then lower than those of the settings, the \
+             processor of the router is the limit."
+        ));
+    }
+    notes.push("Then measure again: the delay must be small, and the rates those of the settings.".to_owned());
+    notes
 }
 
 impl Reason {

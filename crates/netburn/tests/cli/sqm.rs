@@ -42,6 +42,10 @@ fn a_simulated_line_has_settings() {
     let text = sqm(&bench, &["--line", "line.toml"]).expect(0);
     let text = String::from_utf8(text.stdout).unwrap();
     assert!(text.starts_with("No: a full upload delays everything else"), "{text}");
+    // The line is slow, so that the processor of a router is no limit.
+    let notes = report["settings"]["notes"].as_array().unwrap();
+    assert_eq!(notes.len(), 2, "{notes:?}");
+    assert!(notes.iter().all(|note| text.contains(note.as_str().unwrap())), "{text}");
 }
 
 #[test]
