@@ -130,6 +130,16 @@ pub(crate) fn embedded(file: &'static File) -> Reply {
     answer
 }
 
+/// Response with a file of the documentation.
+pub(crate) fn documentation(file: netburn_handbook::File) -> Reply {
+    let mut answer = Response::new(ReplyBody::from(Bytes::from(file.bytes)));
+    set_headers(&mut answer, file.kind);
+    answer
+        .headers_mut()
+        .insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    answer
+}
+
 /// Response with the page of the playground, which contains no data of runs.
 pub(crate) fn playground() -> Reply {
     static PAGE: LazyLock<(Bytes, HeaderValue)> = LazyLock::new(|| {

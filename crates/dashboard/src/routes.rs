@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `/runs/`, `/runs/page/…` | the page and its resources, which contain no data of runs |
 //! | `/runs/playground` | the page of the playground |
+//! | `/runs/docs/…` | the documentation |
 //! | `/runs/api/login` | POST `{"key": …}`: a session cookie if the key is right |
 //! | `/runs/api/runs?…` | the runs that match a [`Query`] |
 //! | `/runs/api/run?name=…` | the summary of a run, or the state of an unfinished one |
@@ -52,6 +53,8 @@ const MAX_QUEUED_READS: usize = 32;
 
 /// Path of the playground.
 const PLAYGROUND: &str = "/runs/playground";
+/// Path prefix of the documentation.
+const DOCUMENTATION: &str = "/runs/docs/";
 /// Path prefix of reports.
 const REPORTS: &str = "/runs/of/";
 
@@ -72,7 +75,11 @@ fn page(path: &str) -> Option<Reply> {
     match path {
         "/" | "/runs" => Some(redirect("/runs/")),
         PLAYGROUND => Some(response::playground()),
-        _ => find(files::FILES, path).map(embedded),
+        _ => match path.strip_prefix(DOCUMENTATION) {
+            Some(netburn_handbook::PLAYGROUND) => Some(response::playground()),
+            Some(file) => netburn_handbook::file(file).map(response::documentation),
+            None => find(files::FILES, path).map(embedded),
+        },
     }
 }
 

@@ -17,6 +17,16 @@ use std::path::Path;
 
 /// `netburn generate WHAT`.
 pub(crate) fn generate(args: &GenerateArgs) -> Result<ExitStatus, CliError> {
+    if args.what == Generated::Site {
+        let help = "help: name its folder with --out";
+        let folder = args
+            .out
+            .as_deref()
+            .ok_or_else(|| CliError::Usage(format!("the site has many files\n{help}")))?;
+        return site(folder)
+            .map_err(|error| unwritten(folder, &error))
+            .map(|()| ExitStatus::Success);
+    }
     let mut command = visible(&Cli::command());
     match (shell(args.what), &args.out) {
         (None, None) => {
@@ -70,10 +80,27 @@ fn date() -> String {
 
 const NAME: &str = "netburn";
 
-/// The shell whose completions are generated; none for man pages.
+/// Writes the documentation, and the playground beside it.
+fn site(folder: &Path) -> io::Result<()> {
+    let write = |path: &str, bytes: &[u8]| {
+        let path = folder.join(path);
+        path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+        std::fs::write(path, bytes)
+    };
+    for path in netburn_handbook::paths() {
+        let file = netburn_handbook::file(&path).ok_or(io::ErrorKind::NotFound)?;
+        write(&path, &file.bytes)?;
+    }
+    write(
+        netburn_handbook::PLAYGROUND,
+        netburn_playground_page::page(None).as_bytes(),
+    )
+}
+
+/// The shell whose completions are generated; none for man pages and the site.
 const fn shell(what: Generated) -> Option<Shell> {
     match what {
-        Generated::Man => None,
+        Generated::Man | Generated::Site => None,
         Generated::Bash => Some(Shell::Bash),
         Generated::Zsh => Some(Shell::Zsh),
         Generated::Fish => Some(Shell::Fish),

@@ -3,9 +3,9 @@
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
-/// Generate man pages, or completions for a shell
+/// Generate man pages, the documentation as a site, or completions for a shell
 ///
-/// Packages install these files. To use completions without a package, add one line to the start file of your shell:
+/// Packages install these files. The site needs no server: open its index.html. To use completions without a package, add one line to the start file of your shell:
 ///
 ///   bash        source <(netburn generate bash)
 ///   zsh         source <(netburn generate zsh)
@@ -38,6 +38,8 @@ pub(crate) struct CompleteArgs {
 pub(crate) enum Generated {
     /// Man pages: sections 1 (commands) and 5 (scenario file)
     Man,
+    /// The documentation as a site with a search, and the playground; needs --out
+    Site,
     /// Completions for bash 4 and newer
     Bash,
     /// Completions for zsh

@@ -491,3 +491,34 @@ fn ten_thousand_runs_are_listed() {
     // run-77, run-770 to run-779, run-7700 to run-7799.
     browser.wait_for("111 runs");
 }
+
+/// The documentation is readable and searchable from the local page, and from files without a server.
+#[test]
+fn the_documentation_is_read_and_searched_without_a_network() {
+    let dashboard = Dashboard::new();
+    let browser = dashboard.browser();
+    browser.wait_for("No runs yet");
+    browser.click("#docs-link");
+    let search = |browser: &Browser| {
+        browser.write("#search", "sqm router");
+        browser.wait_for("sections found");
+        let first = browser.text_of("#found a");
+        assert!(first.contains("SQM"), "{first}");
+        browser.click("#found a");
+        browser.wait_until("the page that was found", |_| {
+            browser.run("return location.pathname.endsWith('/docs/how-to/sqm.html')") == true
+        });
+        assert_eq!(browser.run("return document.documentElement.scrollWidth"), 390);
+    };
+    search(&browser);
+    assert_eq!(browser.accessibility_faults(), Vec::<String>::new());
+    finish(dashboard.bench.netburn(["generate", "site", "--out", "site"])).expect(0);
+    let index = dashboard.bench.path("site/index.html");
+    browser.open(&format!("file://{}", index.display()));
+    browser.wait_for("I want to");
+    search(&browser);
+    let beside = dashboard.bench.path("site/playground.html");
+    browser.open(&format!("file://{}#story=bufferbloat", beside.display()));
+    browser.wait_for("Bufferbloat and SQM");
+    assert_eq!(browser.console_errors(), Vec::<String>::new());
+}

@@ -365,6 +365,9 @@ fn cargo_packages_every_crate() {
         ("netburn-report", "web/shared/style.css"),
         ("netburn-fleet-controller", "web/station/index.html"),
         ("netburn-dashboard", "web/dashboard/index.html"),
+        ("netburn-playground-page", "web/playground/engine.wasm.gz"),
+        ("netburn-handbook", "docs/how-to/sqm.md"),
+        ("netburn-handbook", "top/README.md"),
         ("netburn-scenario", "scenarios/anomaly.toml"),
     ] {
         let file = format!("{name}-{}/{file}", env!("CARGO_PKG_VERSION"));
