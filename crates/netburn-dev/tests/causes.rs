@@ -53,8 +53,8 @@ const FIXED: [(&str, &[(&str, &str)]); 25] = [
     ),
 ];
 
-/// Number of scenarios in which two causes are named: `wifi-delay+line-down`.
-const PAIRS: usize = 2;
+/// Number of scenarios in which two causes are named, such as `wifi-delay+line-down`.
+const PAIRS: usize = 5;
 
 /// A scenario, changed keys, and the expected cause.
 type Variant = (&'static str, &'static [(&'static str, &'static str)], Option<Kind>);
