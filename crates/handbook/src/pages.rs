@@ -111,6 +111,14 @@ pub(crate) const PAGES: &[(&str, &str)] = &[
         include_str!("../docs/explanation/the-four-environments.md"),
     ),
     (
+        "docs/explanation/what-tcp-gets-of-a-link-rate.md",
+        include_str!("../docs/explanation/what-tcp-gets-of-a-link-rate.md"),
+    ),
+    (
+        "docs/explanation/what-to-buy.md",
+        include_str!("../docs/explanation/what-to-buy.md"),
+    ),
+    (
         "docs/explanation/why-speed-tests-mislead.md",
         include_str!("../docs/explanation/why-speed-tests-mislead.md"),
     ),
