@@ -13,6 +13,8 @@ import { WINDOW_MS, queues, timeline } from "./timeline.js";
 
 /** Time without an edit before remedies are simulated, in ms. */
 const PAUSE = 1200;
+/** Time of a run after which it can be cancelled, in ms. */
+const SLOW = 1000;
 /** Colours of the style sheet. */
 const HUES = 6;
 const MAX_UNDO = 50;
@@ -24,6 +26,8 @@ class Playground {
     this.past = [];
     this.selected = null;
     this.drawsWalls = false;
+    this.pause = null;
+    this.sleeps = false;
     this.seed = 1;
     this.version = 0;
   }
@@ -32,8 +36,12 @@ class Playground {
 
   async show(request, { keepsPast = false } = {}) {
     const version = ++this.version;
+    // What is in progress belongs to the home before.
+    this.runs.cancel();
     this.remedies.cancel();
     clearTimeout(this.pause);
+    this.pause = null;
+    this.sleeps = false;
     const before = this.home;
     const reply = await this.runs.ask(request);
     if (version !== this.version) return false;
@@ -100,11 +108,14 @@ class Playground {
   async run(version = this.version) {
     byId("state").textContent = "Simulating …";
     const begun = performance.now();
+    const slow = setTimeout(() => { byId("cancel").hidden = false; }, SLOW);
     const reply = await this.runs.ask({ do: "run", scenario: this.home.scenario, seed: this.seed });
+    clearTimeout(slow);
     if (version !== this.version) return;
+    byId("cancel").hidden = true;
     if (!reply.ok) {
-      this.mistakes(reply);
-      byId("state").textContent = reply.cancelled ? "Cancelled." : "";
+      if (!reply.cancelled) this.mistakes(reply);
+      byId("state").textContent = reply.cancelled ? "Cancelled: the values are those of the run before." : "";
       return;
     }
     this.result = reply.ok;
@@ -132,6 +143,7 @@ class Playground {
 
   async explain(version = this.version) {
     clearTimeout(this.pause);
+    this.pause = null;
     this.remedies.cancel();
     const bar = el("progress", { "aria-label": "Simulated changes" });
     const stop = el("button", { type: "button", onclick: () => this.remedies.cancel() }, "Cancel");
@@ -143,11 +155,24 @@ class Playground {
       }
     });
     if (version !== this.version) return;
-    if (reply.cancelled) byId("remedies").replaceChildren(el("p", {}, "Cancelled."));
+    if (reply.cancelled) byId("remedies").replaceChildren(el("p", {}, this.sleeps ? "Waiting until you see this page again." : "Cancelled."));
     else if (!reply.ok) this.mistakes(reply);
     else {
       byId("causes").replaceChildren(causes(reply.ok));
       byId("remedies").replaceChildren(remedies(reply.ok, (whatIf) => this.edit(applied(this.home.scenario, whatIf.set))));
+    }
+  }
+
+  /** A page that is not seen uses no processor. */
+  seen(isSeen) {
+    const waits = !isSeen && (this.remedies.busy || this.pause !== null);
+    if (waits) {
+      this.sleeps = true;
+      clearTimeout(this.pause);
+      this.remedies.cancel();
+    } else if (isSeen && this.sleeps) {
+      this.sleeps = false;
+      this.explain();
     }
   }
 
@@ -214,6 +239,8 @@ async function begin() {
   byId("undo").addEventListener("click", () => playground.undo());
   byId("new").addEventListener("click", () => playground.open(FIRST));
   byId("run").addEventListener("click", () => playground.run());
+  byId("cancel").addEventListener("click", () => playground.runs.cancel());
+  document.addEventListener("visibilitychange", () => playground.seen(!document.hidden));
   byId("seed").addEventListener("click", () => { playground.seed += 1; playground.run(++playground.version); });
   byId("explain").addEventListener("click", () => playground.explain());
   byId("open").addEventListener("change", async ({ target }) => {

@@ -51,9 +51,9 @@ pub(crate) fn ui(args: &UiArgs) -> Result<ExitStatus, CliError> {
             "open the address to test your network or to try a home; it shows the runs in {}; Ctrl-C ends it",
             args.dir.display()
         ));
-        if let Some(state) = state.filter(|_| !args.no_browser && std::io::stderr().is_terminal()) {
-            browser::open(&server.local_url(), &state);
-        }
+        let opened = state
+            .filter(|_| !args.no_browser && std::io::stderr().is_terminal())
+            .and_then(|state| browser::open(&server.local_url(), &state));
         let stopped = async {
             signals.next().await;
             if let Some(measurements) = measurements {
@@ -61,6 +61,9 @@ pub(crate) fn ui(args: &UiArgs) -> Result<ExitStatus, CliError> {
             }
         };
         server.run(stopped).await;
+        if let Some(file) = opened {
+            let _ = std::fs::remove_file(file);
+        }
         Ok(ExitStatus::Success)
     });
     // A request for a long run may still be in progress; the shutdown does not wait for it.

@@ -1,6 +1,7 @@
 //! The browser of the desktop.
 
 use netburn_fleet_controller::hub::State;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 /// Name of the file that leads to the page.
@@ -8,16 +9,13 @@ const FILE: &str = "open.html";
 
 /// Opens `url` in the browser of the desktop, if there is one. Other users of the machine can read the arguments of
 /// processes, so that the browser gets a private file in the folder of `state`, which leads to the address with its key.
-pub(super) fn open(url: &str, state: &State) {
-    let Some(program) = opener(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty())) else {
-        return;
-    };
-    let Ok(path) = state.put(FILE, leading_to(url).as_bytes()) else {
-        return;
-    };
+/// Returns the file, which is useless when the server has ended.
+pub(super) fn open(url: &str, state: &State) -> Option<PathBuf> {
+    let program = opener(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()))?;
+    let path = state.put(FILE, leading_to(url).as_bytes()).ok()?;
     let mut command = Command::new(program);
     command
-        .arg(path)
+        .arg(&path)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null());
@@ -25,6 +23,7 @@ pub(super) fn open(url: &str, state: &State) {
     if let Ok(mut child) = command.spawn() {
         std::thread::spawn(move || child.wait());
     }
+    Some(path)
 }
 
 /// The program that opens files for a user of a desktop; `None` without a desktop.

@@ -228,6 +228,29 @@ fn a_hostile_link_is_an_error_and_opens_the_first_home() {
     assert_eq!(browser.console_errors(), Vec::<String>::new());
 }
 
+/// A person cancels a home that takes long, and an edit does so too.
+#[test]
+fn a_long_simulation_is_cancelled() {
+    let bench = Bench::new();
+    let mut text = "duration = \"300 s\"\n[ap.home]\n[ap.home.radio.5g]\n".to_owned();
+    for number in 0..60 {
+        text += &format!(
+            "[station.s{number}]\njoins = \"home.5g\"\nsignal = \"-50 dBm\"\nworkload = [\"download\", \"upload\"]\n"
+        );
+    }
+    bench.write("long.toml", text);
+    let browser = Browser::start(&bench);
+    browser.open(&written(&bench, &["long.toml"]));
+    wait_until(&browser, "!document.querySelector('#cancel').hidden");
+    browser.click("#cancel");
+    browser.wait_for("Cancelled");
+    browser.click("#run");
+    wait_until(&browser, "!document.querySelector('#cancel').hidden");
+    browser.click("#new");
+    browser.wait_for("laptop and tv do not get what they need.");
+    assert_eq!(browser.console_errors(), Vec::<String>::new());
+}
+
 #[test]
 fn every_story_plays() {
     let bench = Bench::new();

@@ -1,6 +1,7 @@
 //! Output on a terminal, which Python opens.
 
 use crate::support::{Bench, finish, one_station};
+use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 /// Runs a command with standard output and standard error on a terminal of this many columns. Returns the terminal's
@@ -71,4 +72,50 @@ fn the_demo_fits_a_terminal_and_has_no_colours_with_no_color() {
     assert!(lines.iter().all(|line| line.chars().count() <= 80), "{plain}");
     // Too narrow for any text: the lines are wider than the terminal.
     assert!(demo(1, "narrow", true).contains("1. Problem"));
+}
+
+/// The browser of the desktop gets a private file, because the arguments of a process are public.
+#[test]
+fn netburn_at_a_terminal_of_a_desktop_opens_the_start_page() {
+    let bench = Bench::new();
+    let opener = "#!/bin/sh\nstat -c %a \"$1\" > opened.new\ncat \"$1\" >> opened.new\nmv opened.new opened\n";
+    std::fs::create_dir(bench.path("bin")).unwrap();
+    let opener = bench.write("bin/xdg-open", opener);
+    std::fs::set_permissions(opener, std::fs::Permissions::from_mode(0o755)).unwrap();
+    // Ctrl-C, as soon as the browser was opened.
+    let script = "import os, pty, sys, time\n\
+                  pid, fd = pty.fork()\n\
+                  if pid == 0: os.execv(sys.argv[1], sys.argv[1:])\n\
+                  said = b''\n\
+                  while b'Ctrl-C ends it' not in said: said += os.read(fd, 4096)\n\
+                  for _ in range(600):\n\
+                  \x20   if os.path.exists('opened'): break\n\
+                  \x20   time.sleep(0.1)\n\
+                  os.write(fd, b'\\x03')\n\
+                  status = os.waitpid(pid, 0)[1]\n\
+                  os.write(1, said)\n\
+                  os._exit(os.waitstatus_to_exitcode(status))\n";
+    let like = bench.with_state("state", &[]);
+    let inside = "ip link set lo up && exec \"$@\"";
+    let mut command = Command::new("unshare");
+    command
+        .args(["--net", "--", "sh", "-c", inside, "sh", "python3", "-c", script])
+        .arg(like.get_program());
+    let mut command = bench.prepared(command);
+    let path = format!("{}:{}", bench.path("bin").display(), std::env::var("PATH").unwrap());
+    command
+        .env("PATH", path)
+        .env("DISPLAY", ":9")
+        .env("NETBURN_STATE", bench.path("state"));
+    let said = finish(command).expect(0).out();
+    assert!(said.contains("Start with one of these"), "{said}");
+    let url = said
+        .split_whitespace()
+        .find(|word| word.contains("/runs/#key="))
+        .unwrap();
+    let opened = std::fs::read_to_string(bench.path("opened")).unwrap();
+    assert!(
+        opened.starts_with("600\n") && opened.contains(&format!("url={url}\"")),
+        "{url}\n{opened}"
+    );
 }
