@@ -27,15 +27,17 @@ function number(value, unit) {
 export function feeling(workload) {
   const words = WORDS[workload.kind]?.[ORDER.indexOf(workload.verdict)];
   if (words) return `${words}.`;
-  if (workload.verdict === "none") return `${workload.name}: ${number(workload.throughput_mbps, "Mbit/s") ?? "no data"}.`;
+  if (workload.verdict === "none") return `No goal: ${workload.name} has ${number(workload.throughput_mbps, "Mbit/s") ?? "no data"}.`;
   return `${workload.name}: ${workload.verdict}.`;
 }
 
 function values(workload) {
   const parts = workload.goals.map((goal) => `${goal.goal}: met ${percent(goal.met)}`);
   const latency = workload.latency_ms;
-  if (latency?.p50 !== null && latency?.count > 0) parts.push(`latency ${number(latency.p50, "ms")} (median), ${number(latency.p95, "ms") ?? "–"} (95 %)`);
-  if (workload.throughput_mbps > 0.05) parts.push(number(workload.throughput_mbps, "Mbit/s"));
+  const percentiles = [["median", latency?.p50], ["95 %", latency?.p95]].filter(([, value]) => typeof value === "number");
+  if (percentiles.length > 0) parts.push(`latency ${percentiles.map(([name, value]) => `${number(value, "ms")} (${name})`).join(", ")}`);
+  // Without a goal, the sentence has the throughput.
+  if (workload.verdict !== "none" && workload.throughput_mbps > 0.05) parts.push(number(workload.throughput_mbps, "Mbit/s"));
   return parts.join(" · ");
 }
 
