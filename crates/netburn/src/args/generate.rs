@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
-/// Generate man pages, the documentation as a site, or completions for a shell
+/// Generate man pages, the documentation as a site, or completions
 ///
 /// Packages install these files. The site needs no server: open its index.html. To use completions without a package, add one line to the start file of your shell:
 ///
