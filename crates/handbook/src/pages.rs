@@ -174,6 +174,10 @@ pub(crate) const PAGES: &[(&str, &str)] = &[
     ),
     ("docs/how-to/python.md", include_str!("../docs/how-to/python.md")),
     (
+        "docs/how-to/read-a-report.md",
+        include_str!("../docs/how-to/read-a-report.md"),
+    ),
+    (
         "docs/how-to/run-programs-in-the-lab.md",
         include_str!("../docs/how-to/run-programs-in-the-lab.md"),
     ),
