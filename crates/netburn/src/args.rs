@@ -3,6 +3,7 @@
 mod compare;
 mod decode;
 mod demo;
+pub(crate) mod examples;
 mod explain;
 mod export;
 mod fetch;
@@ -76,7 +77,7 @@ pub(crate) struct Cli {
 impl Cli {
     /// Parses the command line of this process. `--help` lists the commands by group.
     pub(crate) fn from_command_line() -> Result<Cli, clap::Error> {
-        let mut command = groups::with_groups(Cli::command());
+        let mut command = groups::with_groups(examples::with_examples(Cli::command()));
         let mut matches = command.try_get_matches_from_mut(std::env::args_os())?;
         Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
     }

@@ -1,7 +1,6 @@
 //! `netburn generate`: man pages and completions, from the same definitions as the help texts.
 
 mod complete;
-mod examples;
 mod man;
 
 pub(crate) use complete::complete;

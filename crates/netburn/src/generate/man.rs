@@ -1,6 +1,6 @@
 //! Man pages in the macros of man(7), from the definitions of the help texts and of the scenario file.
 
-use super::examples::EXAMPLES;
+use crate::args::examples::examples;
 use clap::{Arg, Command};
 use netburn_scenario::{ManualKey, manual_sections};
 use std::fmt::Write as _;
@@ -66,9 +66,10 @@ fn page(command: &Command, name: &str, parent: Option<&str>, date: &str) -> Stri
             out.item(&format!("{}(1)", bold(&page)), &about);
         }
     }
-    if let Some((_, examples)) = EXAMPLES.iter().find(|(of, _)| *of == name) {
+    let examples = name.strip_prefix("netburn-").map_or(&[][..], examples);
+    if !examples.is_empty() {
         out.heading("EXAMPLES");
-        for (what, line) in *examples {
+        for (what, line) in examples {
             out.paragraph(what);
             out.verbatim(&[line]);
         }

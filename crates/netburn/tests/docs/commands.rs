@@ -38,7 +38,7 @@ fn add(helps: &mut Vec<Help>, command: Vec<String>) {
 }
 
 /// Commands that a help text lists: names at the start of the entries, which are two columns from the left, of all
-/// sections except those of arguments, options and exit statuses.
+/// sections except those of arguments, options, examples and exit statuses.
 fn subcommands(help: &str) -> Vec<String> {
     let has_commands = help
         .lines()
@@ -50,7 +50,7 @@ fn subcommands(help: &str) -> Vec<String> {
             section = heading;
         } else if let Some(entry) = line.strip_prefix("  ")
             && has_commands
-            && !matches!(section, "" | "Arguments" | "Options" | "Exit status")
+            && !matches!(section, "" | "Arguments" | "Options" | "Exit status" | "Examples")
             && !entry.starts_with(' ')
         {
             names.extend(entry.split_whitespace().next().map(str::to_owned));
