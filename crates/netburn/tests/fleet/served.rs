@@ -1,32 +1,36 @@
 //! Measurements that the page of a controller starts, over HTTP, with real agents.
 
-use crate::support::finish;
 use crate::support::fleet::{Fleet, end};
+use crate::support::{Bench, Running, finish, start};
 use serde_json::{Value, json};
 use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
 /// Longer than a measurement and its fit take on a busy machine.
 const LIMIT: Duration = Duration::from_secs(280);
 
 /// An HTTP client of the page.
-struct Page<'a> {
-    fleet: &'a Fleet,
+struct Page {
+    at: SocketAddr,
     key: String,
 }
 
-impl<'a> Page<'a> {
-    fn new(fleet: &'a Fleet) -> Self {
-        let printed = fleet.serve.as_ref().unwrap().stderr_so_far();
+impl Page {
+    fn new(fleet: &Fleet) -> Self {
+        Page::printed(fleet.at(), &fleet.serve.as_ref().unwrap().stderr_so_far())
+    }
+
+    /// The page at this address, whose key is in the output of its server.
+    fn printed(at: SocketAddr, printed: &str) -> Self {
         let (_, key) = printed.split_once("/runs/#key=").unwrap();
         let key = key.split_whitespace().next().unwrap().to_owned();
-        Page { fleet, key }
+        Page { at, key }
     }
 
     /// Status and body of an answer.
     fn send(&self, method: &str, path: &str, more: &str, body: &str) -> (u16, String) {
-        let at = self.fleet.at();
+        let at = self.at;
         let mut stream = TcpStream::connect(at).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
         write!(
@@ -96,6 +100,7 @@ fn only_the_key_starts_a_measurement() {
             ("GET", "api/measure"),
             ("POST", "api/start-measurement"),
             ("POST", "api/stop-measurement"),
+            ("POST", "api/invite"),
         ] {
             assert_eq!(page.send(method, path, &more, body).0, 401, "{path}");
         }
@@ -109,6 +114,15 @@ fn only_the_key_starts_a_measurement() {
     assert_eq!(start("Content-Type: text/plain\r\n"), 415);
     assert_eq!(start(&format!("{json}Sec-Fetch-Site: cross-site\r\n")), 403);
     assert_eq!(page.with_key("GET", "api/start-measurement", "").0, 405);
+    assert_eq!(page.with_key("GET", "api/invite", "").0, 405);
+    // The documentation needs no key, and has no other files.
+    for (path, status) in [
+        ("docs/docs/README.html", 200),
+        ("docs/../api/measure", 401),
+        ("docs/docs/%2e%2e/Cargo.toml", 401),
+    ] {
+        assert_eq!(page.send("GET", path, "", "").0, status, "{path}");
+    }
     for wrong in [
         "",
         "{}",
@@ -130,6 +144,60 @@ fn only_the_key_starts_a_measurement() {
     assert_eq!(page.get()["last"]["state"], "none");
     assert!(!fleet.bench.path("runs").exists());
     end(alpha);
+}
+
+/// `netburn ui` over an empty folder, at which devices would join at `join`.
+fn start_page(bench: &Bench, join: &str) -> (Running, Page) {
+    std::fs::create_dir_all(bench.path("runs")).unwrap();
+    let mut ui = start(bench.with_state("owner", &["ui", "--listen", "127.0.0.1:0", "--join-listen", join]));
+    ui.wait_for("the address", |run| run.stdout_so_far().contains("/runs/#key="));
+    let printed = ui.stdout_so_far();
+    let at = printed
+        .trim_start_matches("http://")
+        .split('/')
+        .next()
+        .unwrap()
+        .parse()
+        .unwrap();
+    let page = Page::printed(at, &printed);
+    (ui, page)
+}
+
+#[test]
+fn devices_join_only_after_they_were_invited() {
+    let bench = Bench::new();
+    let (ui, page) = start_page(&bench, "127.0.0.1:0");
+    let before = page.get();
+    assert_eq!(before["invitation"], Value::Null);
+    assert_eq!(before["problem"], "Devices can't join yet.");
+    assert!(!bench.path("owner/fleet/controller.sock").exists());
+    // Two requests at once start one controller.
+    let invite = || page.with_key("POST", "api/invite", "{}");
+    let (one, other) = std::thread::scope(|scope| {
+        let other = scope.spawn(invite);
+        (invite(), other.join().unwrap())
+    });
+    assert_eq!((one.0, other.0), (200, 200), "{one:?} {other:?}");
+    let invitation = page.get()["invitation"].clone();
+    let address = invitation["address"].as_str().unwrap();
+    assert!(address.starts_with("http://127.0.0.1:"), "{address}");
+    assert!(invitation["code"].as_array().unwrap().len() > 20);
+    // The controller ends with the page.
+    ui.signal("INT");
+    ui.finish().expect(0);
+    assert!(!bench.path("owner/fleet/controller.sock").exists());
+}
+
+#[test]
+fn an_address_in_use_is_a_problem_that_the_page_shows() {
+    let bench = Bench::new();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let (ui, page) = start_page(&bench, &taken.local_addr().unwrap().to_string());
+    let (status, body) = page.with_key("POST", "api/invite", "{}");
+    assert!(status == 409 && body.contains("in use"), "{status} {body}");
+    assert_eq!(page.get()["invitation"], Value::Null);
+    ui.signal("INT");
+    ui.finish().expect(0);
 }
 
 /// The agent limits its own rate, so the rate is known.
