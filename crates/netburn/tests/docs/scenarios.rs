@@ -83,7 +83,7 @@ fn section(page: &mut String, name: &str, plan: &Plan) {
 #[test]
 fn the_page_of_the_scenarios_is_current() {
     let mut page = "# Built-in scenarios\n\n\
-        `netburn run NAME` runs one of these scenarios. `netburn plan NAME` prints it with all defaults.\n\
+        `netburn run NAME` runs one of these scenarios, and `netburn plan NAME` prints it with all defaults.\n\
         [Scenario file](scenario.md) describes the keys. A test generates this page.\n\n\
         | scenario | question | stations | duration |\n|---|---|---|---|\n"
         .to_owned();
