@@ -230,7 +230,7 @@ fn uploads_of_many_stations_are_near_the_limit_of_the_contention() {
     }
 }
 
-const PAGE: &str = include_str!("../../../docs/explanation/airtime-and-queues.md");
+const PAGE: &str = include_str!("../../../docs/explanation/what-tcp-gets-of-a-link-rate.md");
 
 /// The table of the page, which has the link rate and the goodput of one download with default settings. Its rates are those
 /// of the tables of 802.11, and its goodput is compared with other sources on the page.
@@ -242,7 +242,7 @@ fn the_table_of_link_rates_is_current() {
     let mut count = 0;
     for line in rows_of_page {
         let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
-        let [standard, width, streams, mcs, link_rate, goodput, megabytes] = cells[..] else {
+        let [standard, width, streams, mcs, link_rate, goodput, megabytes, share] = cells[..] else {
             panic!("{line}");
         };
         let radio = if matches!(standard, "802.11g" | "802.11n") {
@@ -277,6 +277,8 @@ fn the_table_of_link_rates_is_current() {
         let [goodput, megabytes]: [f64; 2] = [goodput, megabytes].map(|cell| cell.parse().unwrap());
         assert!((measured / goodput - 1.0).abs() < 0.02, "{line}: {measured}");
         assert!((megabytes - goodput / 8.0).abs() < 0.06, "{line}");
+        let share: f64 = share.trim_end_matches(" %").parse().unwrap();
+        assert!((share - 100.0 * goodput / expected).abs() <= 0.55, "{line}");
         count += 1;
     }
     assert_eq!(count, 11);
