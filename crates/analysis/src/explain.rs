@@ -9,10 +9,12 @@
 pub mod causes;
 mod evidence;
 mod facts;
+mod remedies;
 mod stored;
 
 pub use causes::{Cause, Explanation, Kind, Severity, Unexplained};
 pub use evidence::Evidence;
+pub use remedies::{FILE as REMEDIES_FILE, Remedies, Remedy, RemedyEffect};
 pub use stored::{FILE, causes_of, store, stored};
 
 use facts::RunFacts;

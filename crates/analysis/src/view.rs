@@ -18,7 +18,7 @@ pub use floor::{FloorView, Misses};
 pub use histogram::Histogram;
 pub use observed::{ObservedCurve, ObservedKind};
 
-use crate::explain::Explanation;
+use crate::explain::{Explanation, Remedies};
 use crate::fitted::FittedView;
 use crate::measurement::MeasurementView;
 use netburn_record::summary::{StationSummary, WorkloadSummary};
@@ -72,6 +72,8 @@ pub struct View {
     pub observed: Vec<ObservedCurve>,
     /// Likely causes. Those of a measurement for a fit are only those that make it unreliable.
     pub explanation: Explanation,
+    /// Simulated changes that are stored with the run; `None` without them.
+    pub remedies: Option<Remedies>,
     /// Model that was fitted to the run; `None` without one.
     pub fitted: Option<FittedView>,
     /// The measurement for a fit that the run is; `None` for other runs.

@@ -5,9 +5,10 @@ use crate::causes;
 use crate::exit::{CliError, ExitStatus};
 use crate::plan::wrong;
 use crate::record::unopened;
+use crate::remedies;
 use crate::signals;
 use crate::terminal::{TerminalStyle, document, eprint_message, overwrite_line, print_stdout, stderr_is_terminal};
-use netburn_analysis::explain::{Cause, Explanation, causes_of, explain as explained, stored};
+use netburn_analysis::explain::{Cause, Explanation, Remedies, causes_of, explain as explained, stored};
 use netburn_record::Run;
 use netburn_report::environment::sentence;
 use netburn_report::sanitise::{sanitise, wrap};
@@ -60,6 +61,12 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<ExitStatus, CliError> {
             };
             let plan = model.as_ref().unwrap_or(&run.header().plan);
             let (proposed, answers) = helped(args, runs, &run, plan, &explanation.causes)?;
+            // The reports of the run are about its own scenario, and keep what most simulations showed.
+            let has_more = Remedies::stored(run.path()).is_some_and(|kept| kept.runs > runs.into());
+            let is_whole = model.is_none() && args.duration.is_none() && !has_more;
+            if let Some(answers) = answers.as_ref().filter(|answers| is_whole && !answers.interrupted) {
+                remedies::keep(&run, answers, plan);
+            }
             (explanation, proposed, answers, agreement)
         }
     };

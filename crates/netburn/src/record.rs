@@ -149,7 +149,14 @@ pub(crate) fn causes(view: &View) -> String {
     let modelled = matches!(view.summary.environment, Environment::Simulate | Environment::Lab);
     if modelled && view.measurement.is_none() && !view.explanation.causes.is_empty() {
         let run = sanitise(&view.summary.run);
-        text.push_str(&format!("\nWhat would help, simulated: netburn explain {run}\n"));
+        let changes = view.remedies.as_ref().filter(|remedies| !remedies.changes.is_empty());
+        let Some(changes) = changes else {
+            text.push_str(&format!("\nWhat would help, simulated: netburn explain {run}\n"));
+            return text;
+        };
+        let lines = netburn_report::remedies::lines(changes, look.width, look.colour);
+        text.extend(lines.iter().map(|line| format!("{line}\n")));
+        text.push_str(&format!("Settings and all metrics: netburn explain {run}\n"));
     }
     text
 }

@@ -12,10 +12,11 @@ use crate::page;
 use crate::plan::{self, Chosen};
 use crate::program::program;
 use crate::record::{causes, grades, written};
+use crate::remedies;
 use crate::signals;
 use crate::terminal::{eprint_message, print_stdout};
 use netburn_analysis::View;
-use netburn_record::{RunStatus, UnixTime};
+use netburn_record::{Run, RunStatus, UnixTime};
 use netburn_report::sanitise::sanitise;
 use netburn_runner::pool::processors;
 use netburn_runner::{Cancel, Event, Lab, Local, Recorded, RunControl, RunEnvironment, Simulation, repeat};
@@ -45,14 +46,11 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitStatus, CliError> {
             // Programs read the other formats, which have no causes. After an interruption nothing else is simulated. What a
             // measurement delays is no problem of the network.
             if args.format == Format::Text && !is_interrupted(&done) && view.measurement.is_none() {
-                match crate::causes::simulated(&done.run, &view.explanation, processors()) {
-                    Ok(Some(explanation)) => view.explanation = explanation,
-                    Ok(None) => {}
+                if let Err(CliError::Usage(why) | CliError::Failed(why) | CliError::Command(_, why)) =
+                    explained(&done.run, &mut view)
+                {
                     // The exit status is that of the run.
-                    Err(CliError::Usage(why) | CliError::Failed(why) | CliError::Command(_, why)) => {
-                        eprint_message(&format!("warning: the causes could not be simulated: {why}"));
-                    }
-                    Err(CliError::BrokenPipe) => {}
+                    eprint_message(&format!("warning: the causes could not be simulated: {why}"));
                 }
             }
             if let Some(path) = page::keep(done.run.path(), &view) {
@@ -65,6 +63,15 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitStatus, CliError> {
         Err(error) => eprint_message(&format!("there is no page: {}", sanitise(&error.to_string()))),
     }
     Ok(exit::of_run(done.run.summary(), is_interrupted(&done), args.check))
+}
+
+/// Adds the causes and the changes that simulations find.
+fn explained(run: &Run, view: &mut View) -> Result<(), CliError> {
+    if let Some(explanation) = crate::causes::simulated(run, &view.explanation, processors())? {
+        view.explanation = explanation;
+        view.remedies = remedies::simulated(run, &view.explanation.causes)?;
+    }
+    Ok(())
 }
 
 /// Prints on standard output. The exit status of the run matters more than a closed pipe.

@@ -68,7 +68,7 @@ pub mod table_values;
 mod tables;
 pub mod utc;
 mod varint;
-mod verdict;
+pub mod verdict;
 
 pub use amend::{Amended, LateResults, merge_late_results};
 pub use anonymise::anonymise;

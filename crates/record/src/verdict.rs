@@ -1,4 +1,4 @@
-//! Names of verdicts in documents.
+//! Names of verdicts in documents, for `#[serde(with = "verdict")]` too.
 
 use netburn_workload::Verdict;
 use serde::{Deserialize, Deserializer, Serializer, de::Error};
@@ -16,11 +16,19 @@ pub const fn verdict_name(verdict: Verdict) -> &'static str {
     }
 }
 
-pub(crate) fn serialize<S: Serializer>(verdict: &Verdict, to: S) -> Result<S::Ok, S::Error> {
+/// Writes a verdict's name.
+///
+/// # Errors
+/// Those of the serializer.
+pub fn serialize<S: Serializer>(verdict: &Verdict, to: S) -> Result<S::Ok, S::Error> {
     to.serialize_str(verdict_name(*verdict))
 }
 
-pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Verdict, D::Error> {
+/// Reads a verdict's name.
+///
+/// # Errors
+/// The text is no verdict.
+pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Verdict, D::Error> {
     let text = Cow::<str>::deserialize(from)?;
     let named = Verdict::ALL.into_iter().find(|verdict| verdict_name(*verdict) == text);
     named.ok_or_else(|| D::Error::custom(format_args!("unknown verdict `{text}`")))

@@ -23,6 +23,7 @@ pub(crate) use head::with_code;
 pub use runs::MAX_PAGES;
 
 use crate::chart::{self, At, Chart, Theme, json, svg};
+use crate::remedies;
 use crate::run_charts::{NEVER, OBSERVED, charts, sign};
 use crate::style::Tone;
 use crate::table::{Badge, Cell, Table};
@@ -57,6 +58,11 @@ pub fn report(view: &View) -> String {
     let parts = [
         section("fit", "Model of the network", &fitted::fitted(view, &charts)),
         section("causes", "Likely causes", &causes::causes(view)),
+        section(
+            "remedies",
+            "What would help",
+            &view.remedies.as_ref().map_or_else(String::new, remedies::section),
+        ),
         section("floor", "Floor plan", &floor::floor(view)),
         section("split", "Wi-Fi, line and server", &facts::split(view)),
         section(

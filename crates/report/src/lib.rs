@@ -31,6 +31,7 @@ pub mod html;
 pub mod live;
 pub mod markdown;
 pub mod next_step;
+pub mod remedies;
 pub mod run_charts;
 pub mod run_list;
 pub mod sanitise;

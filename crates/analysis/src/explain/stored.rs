@@ -2,12 +2,14 @@
 
 use super::{Error, Explanation, explain};
 use netburn_record::Run;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::io;
 use std::path::Path;
 
 /// Name of the file in the folder of a run.
 pub const FILE: &str = "causes.json";
-/// Maximum size of the file in bytes.
+/// Maximum size of such a file in bytes.
 const MAX_SIZE: u64 = 4 << 20;
 
 /// Writes the causes of a run into its folder.
@@ -15,14 +17,24 @@ const MAX_SIZE: u64 = 4 << 20;
 /// # Errors
 /// When the file can't be written.
 pub fn store(folder: &Path, explanation: &Explanation) -> io::Result<()> {
-    let text = serde_json::to_string_pretty(explanation).map_err(io::Error::other)?;
-    std::fs::write(folder.join(FILE), text + "\n")
+    write(folder, FILE, explanation)
 }
 
 /// Causes stored in the folder of a run; `None` without a file that can be read.
 #[must_use]
 pub fn stored(folder: &Path) -> Option<Explanation> {
-    let path = folder.join(FILE);
+    read(folder, FILE)
+}
+
+/// Writes a document into the folder of a run.
+pub(super) fn write(folder: &Path, file: &str, document: &impl Serialize) -> io::Result<()> {
+    let text = serde_json::to_string_pretty(document).map_err(io::Error::other)?;
+    std::fs::write(folder.join(file), text + "\n")
+}
+
+/// Reads a document from the folder of a run; `None` without a file that can be read.
+pub(super) fn read<T: DeserializeOwned>(folder: &Path, file: &str) -> Option<T> {
+    let path = folder.join(file);
     let is_small = std::fs::symlink_metadata(&path).is_ok_and(|found| found.is_file() && found.len() <= MAX_SIZE);
     let text = is_small.then(|| std::fs::read_to_string(path).ok()).flatten()?;
     serde_json::from_str(&text).ok()

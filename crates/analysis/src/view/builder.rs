@@ -7,7 +7,7 @@ use super::buffer::Arrivals;
 use super::floor::FloorBuilder;
 use super::observed::ObservedGathering;
 use super::{MAX_MARKS, Mark, MarkKind, StationView, View};
-use crate::explain::{Evidence, Explanation, likely_causes, stored};
+use crate::explain::{Evidence, Explanation, Remedies, likely_causes, stored};
 use crate::fitted::{self, FittedView};
 use crate::measurement::measurement;
 use counts::{AirGathering, StationBuilder};
@@ -439,6 +439,7 @@ impl<'a> ViewBuilder<'a> {
             fitted,
             measurement,
             explanation,
+            remedies: run.folder().and_then(Remedies::stored),
             missing: self.missing,
         }
     }

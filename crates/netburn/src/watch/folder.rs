@@ -18,7 +18,11 @@ const SPACE: &str = "watch.space";
 /// Free space from which a record begins: more than one hour needs.
 const NEEDED: usize = 8 << 20;
 /// Further files that a watch writes into the folder of an hour.
-const EXTRA: [&str; 2] = [page::FILE, netburn_analysis::explain::FILE];
+const EXTRA: [&str; 3] = [
+    page::FILE,
+    netburn_analysis::explain::FILE,
+    netburn_analysis::explain::REMEDIES_FILE,
+];
 
 /// Name of the scenario in all records of a watch.
 pub(super) const SCENARIO: &str = "watch";

@@ -34,9 +34,13 @@ fn a_report_ends_with_causes_and_explain_lists_remedies() {
         causes.starts_with("1. tablet is slow and uses too much airtime, which delays laptop\n"),
         "{causes}"
     );
+    let (_, helps) = causes
+        .split_once("\nWhat would help, simulated 8 times each")
+        .expect("changes behind the causes");
     assert!(
-        causes.contains("\nWhat would help, simulated: netburn explain run\n"),
-        "{causes}"
+        helps.contains("\n1. Use a fair queue in the access point")
+            && helps.contains("\nSettings and all metrics: netburn explain run\n"),
+        "{helps}"
     );
     let again = finish(bench.netburn(["report", "run"])).expect(0).out();
     assert!(again.ends_with(causes), "{again}");
@@ -44,6 +48,18 @@ fn a_report_ends_with_causes_and_explain_lists_remedies() {
     assert!(
         page.contains("Likely causes")
             && page.contains("tablet is slow and uses too much airtime, which delays laptop")
+    );
+    let (_, first) = page.split_once(">What to do now</h2>").expect("the box in the head");
+    let (first, _) = first.split_once("</section>").unwrap();
+    assert!(
+        first.contains("<strong>Use a fair queue in the access point"),
+        "{first}"
+    );
+    let kept: Value = serde_json::from_slice(&fs::read(bench.path("run").join("remedies.json")).unwrap()).unwrap();
+    let best = kept["changes"][0].clone();
+    assert_eq!(
+        (&best["is_best"], &best["set"]),
+        (&true.into(), &serde_json::json!([["ap.home.queue", "airtime"]]))
     );
 
     let explained = finish(bench.netburn(["explain", "run", "--runs", "8", "--format", "json"])).expect(0);

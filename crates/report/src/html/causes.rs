@@ -2,17 +2,19 @@
 
 use super::escaped;
 use super::head::with_code;
-use crate::next_step;
+use crate::{next_step, remedies};
 use netburn_analysis::explain::{Cause, Severity};
 use netburn_analysis::view::View;
 use std::fmt::Write as _;
 
-/// The remedy of the most important cause, or the next step after a measurement, for the head of the page; empty without both.
+/// The change that helps most in a simulation, otherwise the remedy of the most important cause, or the next step after a measurement, for the head of the page; empty without both.
 /// An unreliable measurement is repeated before anything else is changed.
 pub(super) fn what_to_do(view: &View) -> String {
     let causes = &view.explanation.causes;
     let Some(first) = causes.first().filter(|first| !first.advice.is_empty()) else {
-        return next_step::sentence(view).map_or_else(String::new, |step| action(&with_code(&step), ""));
+        return next_step::sentence(view).map_or_else(String::new, |step| {
+            action(&format!("<p>{}</p>\n", with_code(&step)), "")
+        });
     };
     let others = match causes.len() - 1 {
         0 => "Why: see the likely cause".to_owned(),
@@ -20,14 +22,25 @@ pub(super) fn what_to_do(view: &View) -> String {
         others => format!("Why, and {others} more causes: see the likely causes"),
     };
     let why = format!("<p class=\"quiet\"><a href=\"#part-causes\">{others}</a>.</p>\n");
-    action(&with_code(&first.advice), &why)
+    match view
+        .remedies
+        .as_ref()
+        .map(remedies::head)
+        .filter(|best| !best.is_empty())
+    {
+        Some(best) => {
+            let others = "<p class=\"quiet\"><a href=\"#part-remedies\">Other changes, and their settings: see what would help</a>.</p>\n";
+            action(&best, &(why + others))
+        }
+        None => action(&format!("<p>{}</p>\n", with_code(&first.advice)), &why),
+    }
 }
 
 /// The box with this markup.
 fn action(advice: &str, why: &str) -> String {
     format!(
         "<section class=\"action\" id=\"part-action\" aria-labelledby=\"h-action\">\n<h2 id=\"h-action\">What to do now</h2>\n\
-         <p>{advice}</p>\n{why}</section>\n"
+         {advice}{why}</section>\n"
     )
 }
 

@@ -1,8 +1,8 @@
 use super::*;
 use crate::whatif::WhatIf;
 use netburn_analysis::compare::{Comparison, Options, Side};
-use netburn_analysis::explain::Kind;
 use netburn_analysis::explain::causes::Effort;
+use netburn_analysis::explain::{Kind, RemedyEffect};
 use netburn_scenario::Document;
 use netburn_workload::Verdict;
 use serde_json::json;
@@ -230,4 +230,39 @@ fn values_have_their_range_and_costs_are_named() {
     let costs: Vec<_> = effect.costs().filter(|value| value.kind == "download").collect();
     assert!(!costs.is_empty());
     assert_eq!((costs[0].before[1], costs[0].after), (40.0, [15.0, 20.0, 20.0]));
+}
+
+/// A change that helps the pages at the cost of the download, and one that changes nothing: the one chosen by its caller comes
+/// first, and only clear effects are told.
+#[test]
+fn the_remedies_of_a_run_tell_what_clearly_changes() {
+    let answers = answers(
+        &[BAD; 10],
+        &[
+            ("limit", Effort::Program, vec![(1.0, 1.0, 10.0); 10]),
+            ("nothing", Effort::Setting, vec![BAD; 10]),
+        ],
+    );
+    let effects = effects(&answers, &plan());
+    let told = |best: Option<&Answer>| crate::whatif::remedies(&answers, &effects, best);
+    let found = told(Some(&answers.answers[0]));
+    assert_eq!((found.runs, found.verdict), (10, Verdict::Fail));
+    assert_eq!(found.best().map(|best| best.instruction.as_str()), Some("limit"));
+    let effect = |station: &str, what: &str, medians: [&str; 2], is_better| RemedyEffect {
+        station: station.to_owned(),
+        what: what.to_owned(),
+        medians: medians.map(str::to_owned),
+        is_better,
+    };
+    assert_eq!(
+        found.changes[0].effects,
+        [
+            effect("laptop", "pages in time", ["30 %", "100 %"], true),
+            effect("tv", "download", ["40.0 Mbit/s", "10.0 Mbit/s"], false),
+            effect("tv", "all traffic", ["65.0 Mbit/s", "35.0 Mbit/s"], false),
+        ]
+    );
+    assert_eq!(found.changes[1].effects, []);
+    assert_eq!(told(None).best(), None);
+    assert_eq!(told(Some(&answers.answers[1])).changes[0].instruction, "nothing");
 }

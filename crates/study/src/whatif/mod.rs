@@ -5,7 +5,8 @@
 //! 2. [`answer()`] simulates the plan without and with each change, with the same seeds, and compares every station's workloads.
 //!    With several equally likely plans, it does so for each of them.
 //! 3. [`best()`] chooses the change that helps most. For several plans, [`effects()`] also shows in how many of them it helps.
-//! 4. [`text()`] and [`json()`] format the results, and [`advice()`] the effects on several plans.
+//! 4. [`text()`] and [`json()`] format the results, and [`advice()`] the effects on several plans. [`remedies()`] keeps them for
+//!    the reports of the run.
 //!
 //! Both sides of a comparison are simulations, also for a run that was measured in another environment. Its measured values are
 //! not compared with simulated ones.
@@ -19,6 +20,7 @@ mod change;
 mod effects;
 mod plain;
 mod propose;
+mod remedies;
 mod text;
 
 pub use advice::{advice, advice_json};
@@ -27,4 +29,5 @@ pub use best::best;
 pub use change::{Change, changed, repeated, with_limits};
 pub use effects::{Effect, Effects, Value, effects};
 pub use propose::{Proposal, propose};
+pub use remedies::remedies;
 pub use text::{json, text};

@@ -8,7 +8,7 @@ use netburn_analysis::format::mbps;
 const THROUGHPUT: &str = "throughput_mbps";
 
 /// Words for the goals of a kind of workload: kind, a part of the text of the goal, words that precede a share.
-const GOALS: [(&str, &str, &str); 9] = [
+const GOALS: [(&str, &str, &str); 11] = [
     ("pages", "", "pages in time"),
     ("voice", "", "clear call"),
     ("calls", "", "call in time"),
@@ -16,7 +16,9 @@ const GOALS: [(&str, &str, &str); 9] = [
     ("stream", "", "video at its full rate"),
     ("dash", "stall", "video without stalls"),
     ("dash", "", "video at its full rate"),
+    ("game", "gap", "game without gaps"),
     ("game", "", "game in time"),
+    ("video-call", "freeze", "video call without freezes"),
     ("video-call", "", "video call in time"),
 ];
 
@@ -115,7 +117,8 @@ fn with_range(value: &Value, all: [f64; 3]) -> String {
     format!("{} ({range}{percent})", median(value, all))
 }
 
-fn median(value: &Value, [_, median, _]: [f64; 3]) -> String {
+/// `31 %`: the median with its unit.
+pub(super) fn median(value: &Value, [_, median, _]: [f64; 3]) -> String {
     let unit = if value.is_goal() { "%" } else { "Mbit/s" };
     format!("{} {unit}", number(value, median))
 }

@@ -245,6 +245,7 @@ mod tests {
             more_marks: 0,
             floor: None,
             explanation: Explanation::default(),
+            remedies: None,
             fitted: None,
             measurement: None,
             missing: Vec::new(),

@@ -1,7 +1,10 @@
 //! Effort of a change.
 
+use serde::{Deserialize, Serialize};
+
 /// Effort of a change, the least first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Effort {
     /// A setting that access points and devices usually have.
     Setting,

@@ -1,0 +1,78 @@
+//! Simulated changes of a run, which are stored with it for its reports.
+
+use crate::exit::CliError;
+use crate::explain::simulate_changes;
+use crate::terminal::eprint_message;
+use netburn_analysis::explain::{Cause, Remedies};
+use netburn_record::Run;
+use netburn_scenario::Plan;
+use netburn_study::causes::plan_of;
+use netburn_study::whatif::{Answers, Change, best, effects, propose, remedies, repeated};
+
+/// Number of simulations of each change: the default of `netburn explain`.
+const RUNS: u64 = 8;
+/// Device-seconds of all simulations together, below which they take a few seconds: a larger home is simulated less often.
+const MANY: u64 = 4_000;
+/// Device-seconds of all simulations together at most. Beyond, only `netburn explain` simulates the changes.
+const MOST: u64 = 20_000;
+/// Simulations of each change at least, because one alone can be chance.
+const FEW: u64 = 2;
+
+/// Changes for the causes of a run that a plan models, by simulation. They are stored with the run. `None` for a run without a
+/// model or without causes, after an interruption, and for a home that takes too long.
+pub(crate) fn simulated(run: &Run, causes: &[Cause]) -> Result<Option<Remedies>, CliError> {
+    let Some(plan) = plan_of(run) else {
+        return Ok(None);
+    };
+    let proposed = propose(&plan, run.summary(), causes, None).map_err(|error| CliError::Usage(error.to_string()))?;
+    let Some(plan) = proposed.plan else { return Ok(None) };
+    let changes: Vec<Change> = proposed.changes.what_ifs.into_iter().map(Change::from).collect();
+    let Some(runs) = runs(&plan, changes.len()) else {
+        return Ok(None);
+    };
+    let Ok(answers) = simulate_changes(&repeated(&plan, runs), changes, None)? else {
+        return Ok(None);
+    };
+    if answers.interrupted {
+        return Ok(None);
+    }
+    Ok(Some(keep(run, &answers, &plan)))
+}
+
+/// Stores the results of changes with their run.
+pub(crate) fn keep(run: &Run, answers: &Answers, plan: &Plan) -> Remedies {
+    let found = remedies(answers, &effects(answers, plan), best(answers));
+    if let Err(error) = found.store(run.path()) {
+        eprint_message(&format!("the simulated changes can't be stored: {error}"));
+    }
+    found
+}
+
+/// How often each of these changes is simulated; `None` if that takes too long.
+fn runs(plan: &Plan, changes: usize) -> Option<usize> {
+    let seconds = plan.duration.as_secs_f64().ceil() as u64;
+    let each = seconds.saturating_mul(plan.stations.len() as u64).max(1);
+    let all = each.saturating_mul(changes as u64 + 1);
+    (all.saturating_mul(FEW) <= MOST).then(|| (MANY / all).clamp(FEW, RUNS) as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netburn_scenario::{Document, load};
+
+    fn plan(duration: &str) -> Plan {
+        let mut document: Document = load("slow-neighbour").unwrap();
+        document.set("duration", duration).unwrap();
+        document.resolve().unwrap()
+    }
+
+    /// Two devices for a minute, and three changes: 8 × 4 × 120 device-seconds are within the first limit.
+    #[test]
+    fn a_large_home_is_simulated_less_often_and_a_huge_one_not_at_all() {
+        assert_eq!(runs(&plan("60 s"), 3), Some(8));
+        assert_eq!(runs(&plan("200 s"), 3), Some(2));
+        assert_eq!(runs(&plan("1250 s"), 3), Some(2));
+        assert_eq!(runs(&plan("1251 s"), 3), None);
+    }
+}
