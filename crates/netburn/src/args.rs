@@ -61,9 +61,12 @@ use std::path::PathBuf;
 
 /// Test and model networks with several simultaneous clients
 ///
-/// netburn runs the workloads of a scenario (web pages, video, calls, downloads) on all its stations at the same time.
-/// It measures the latency of each operation from its due time, compares the results with goals, and reports pass,
-/// marginal, fail or inconclusive. The built-in workload `voip` fetches 16 KiB over HTTP every 131 ms; it is not RTP.
+/// netburn shows how a network feels when everyone uses it at once, why, and what would help. To test your own Wi-Fi, run
+/// `netburn ui` and follow its page.
+///
+/// It runs the workloads of a scenario (web pages, video, calls, downloads) on all its stations at the same time. It measures
+/// the latency of each operation from its due time, compares the results with goals, and reports pass, marginal, fail or
+/// inconclusive.
 #[derive(Debug, Parser)]
 #[command(name = "netburn", version, max_term_width = 100, after_help = AFTER)]
 pub(crate) struct Cli {

@@ -227,8 +227,8 @@ fn relative(page: &Path) -> String {
 fn next_steps(page: &Path) -> String {
     let open = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
     format!(
-        "\nNext:\n  Test your own Wi-Fi:  netburn fleet serve\n  Open the page:        {open} {}\n  \
-         Describe your home:   netburn scenarios show four-uses > home.toml\n",
+        "\nNext:\n  Test your own Wi-Fi:  netburn ui\n  Open the page:        {open} {}\n  \
+         Describe your home:   netburn init home.toml\n",
         sanitise(&page.display().to_string())
     )
 }

@@ -40,6 +40,7 @@ mod plan;
 mod playground;
 mod program;
 mod record;
+mod remedies;
 mod rpm;
 mod run;
 mod runtime;
@@ -66,10 +67,11 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 const FIRST_STEPS: &str = "\
 netburn tests and models networks with several simultaneous clients. Start with one of these:
 
-  netburn ui            a page in your browser: test your network, try a home, show runs
-  netburn demo          see a slow network, its cause and what helps; takes about a minute
-  netburn fleet serve   test your own Wi-Fi with your own devices
-  netburn scenarios     list the networks that netburn can run, to change and run one
+  netburn ui           test your own Wi-Fi, try a home and see your runs, in your browser
+  netburn demo         see a slow network, its cause and what helps; takes about a minute
+  netburn init         describe your home by answering questions, and simulate it
+  netburn playground   one page on which you draw a home and see what would help
+  netburn scenarios    list the networks that netburn can run, to change and run one
 
 `netburn --help` lists all commands.";
 

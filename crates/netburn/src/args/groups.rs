@@ -8,10 +8,10 @@ const GROUPS: [(&str, &[&str]); 5] = [
     (
         "Measure",
         &[
-            "demo", "measure", "run", "fleet", "lab", "fetch", "rpm", "sqm", "watch", "serve",
+            "ui", "demo", "measure", "run", "fleet", "lab", "fetch", "rpm", "sqm", "watch", "serve",
         ],
     ),
-    ("Understand", &["report", "explain", "compare", "verify", "runs", "ui"]),
+    ("Understand", &["report", "explain", "compare", "verify", "runs"]),
     (
         "Model",
         &["scenarios", "init", "playground", "plan", "fit", "sweep", "decode"],

@@ -70,5 +70,10 @@ fn netburn_without_arguments_and_without_a_terminal_prints_the_first_commands() 
         .filter_map(|line| line.strip_prefix("  netburn "))
         .map(|line| line.split("  ").next().unwrap())
         .collect();
-    assert_eq!(commands, ["ui", "demo", "fleet serve", "scenarios"], "{}", ended.stderr);
+    assert_eq!(
+        commands,
+        ["ui", "demo", "init", "playground", "scenarios"],
+        "{}",
+        ended.stderr
+    );
 }

@@ -31,12 +31,11 @@ pub(crate) fn expect_readable(ended: &Ended) {
         assert!(line.chars().count() <= 90, "{line}");
     }
     let last: Vec<&str> = out.lines().rev().take(4).collect();
-    for (line, command) in last.iter().rev().zip([
-        "Next:",
-        "netburn fleet serve",
-        "shown/demo.html",
-        "netburn scenarios show",
-    ]) {
+    for (line, command) in last
+        .iter()
+        .rev()
+        .zip(["Next:", "netburn ui", "shown/demo.html", "netburn init"])
+    {
         assert!(line.contains(command), "{out}");
     }
     assert!(

@@ -91,7 +91,7 @@ fn four() -> Summary {
 fn a_wide_terminal_has_one_table() {
     insta::assert_snapshot!(text(&four(), 120, false), @"
     local: server and stations ran on this machine, over the loopback device; no Wi-Fi was tested. To test your own network,
-    run `netburn fleet serve` (see `netburn help fleet`).
+    run `netburn ui`.
 
     FAIL – Four stations, one link
     Which fails first?
@@ -121,8 +121,7 @@ fn a_wide_terminal_has_one_table() {
 fn a_narrow_terminal_has_two() {
     insta::assert_snapshot!(text(&four(), 80, false), @"
     local: server and stations ran on this machine, over the loopback device; no
-    Wi-Fi was tested. To test your own network, run `netburn fleet serve` (see
-    `netburn help fleet`).
+    Wi-Fi was tested. To test your own network, run `netburn ui`.
 
     FAIL – Four stations, one link
     Which fails first?
@@ -233,7 +232,7 @@ fn quality_issues_and_runs_are_listed() {
     .into();
     insta::assert_snapshot!(text(&whole, 100, false), @"
     local: server and stations ran on this machine, over the loopback device; no Wi-Fi was tested. To
-    test your own network, run `netburn fleet serve` (see `netburn help fleet`).
+    test your own network, run `netburn ui`.
 
     INCONCLUSIVE* – Four stations, one link
     Which fails first?
@@ -280,8 +279,7 @@ fn simulated_runs_show_airtime_and_no_self_check() {
         station.airtime_share = Some(share);
     }
     insta::assert_snapshot!(text(&whole, 120, false).lines().take(14).collect::<Vec<_>>().join("\n"), @"
-    simulate: a model of Wi-Fi and TCP in simulated time, not your own Wi-Fi. To test your own network, run `netburn fleet
-    serve` (see `netburn help fleet`).
+    simulate: a model of Wi-Fi and TCP in simulated time, not your own Wi-Fi. To test your own network, run `netburn ui`.
 
     FAIL – Four stations, one link
     Which fails first?
@@ -305,12 +303,7 @@ fn modelled_environments_explain_how_to_test_a_real_network() {
     for environment in [Environment::Simulate, Environment::Lab] {
         let sentence = crate::environment::sentence(environment);
         assert!(sentence.starts_with(environment.name()), "{sentence}");
-        for part in [
-            "a model of",
-            "not your own Wi-Fi",
-            "netburn fleet serve",
-            "netburn help fleet",
-        ] {
+        for part in ["a model of", "not your own Wi-Fi", "netburn ui"] {
             assert!(sentence.contains(part), "{sentence}");
         }
     }
