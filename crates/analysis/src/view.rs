@@ -12,10 +12,12 @@ mod buffer;
 mod builder;
 mod floor;
 mod histogram;
+mod home;
 mod observed;
 
 pub use floor::{FloorView, Misses};
 pub use histogram::Histogram;
+pub use home::HomeView;
 pub use observed::{ObservedCurve, ObservedKind};
 
 use crate::explain::{Explanation, Remedies};
@@ -64,6 +66,9 @@ pub struct View {
     pub marks: Vec<Mark>,
     /// Number of further events that are not in `marks`.
     pub more_marks: u64,
+    /// The devices of the home with the stations that joined them; `None` if nothing is known about them.
+    #[serde(skip)]
+    pub home: Option<HomeView>,
     /// The building; `None` without positions, or if no model moved the stations.
     #[serde(skip)]
     pub floor: Option<FloorView>,

@@ -14,6 +14,7 @@ mod fitted;
 mod floor;
 mod grades;
 mod head;
+mod home;
 mod kinds;
 mod runs;
 mod scenario;
@@ -23,10 +24,10 @@ pub(crate) use head::with_code;
 pub use runs::MAX_PAGES;
 
 use crate::chart::{self, At, Chart, Theme, json, svg};
-use crate::remedies;
 use crate::run_charts::{NEVER, OBSERVED, charts, sign};
 use crate::style::Tone;
 use crate::table::{Badge, Cell, Table};
+use crate::{remedies, timeline};
 use netburn_analysis::view::{MarkKind, View};
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -63,6 +64,8 @@ pub fn report(view: &View) -> String {
             "What would help",
             &view.remedies.as_ref().map_or_else(String::new, remedies::section),
         ),
+        section("home", "Home", &home::home(view)),
+        section("timeline", "Who did what when", &timeline_figure(view)),
         section("floor", "Floor plan", &floor::floor(view)),
         section("split", "Wi-Fi, line and server", &facts::split(view)),
         section(
@@ -95,6 +98,30 @@ pub fn report(view: &View) -> String {
     ];
     body.extend(parts);
     document(&head::title(view), &body, &charts)
+}
+
+/// The stations over time; empty without any.
+fn timeline_figure(view: &View) -> String {
+    let drawn = timeline::svg(view, Theme::Page);
+    if drawn.is_empty() {
+        return String::new();
+    }
+    let own = |shown: &str| {
+        view.marks
+            .iter()
+            .any(|mark| mark.station.is_some() && sign(mark.kind) == shown)
+    };
+    let signs = match meanings_of(own) {
+        none if none.is_empty() => none,
+        some => format!(" Signs: {some}."),
+    };
+    format!(
+        "<figure class=\"chart\" id=\"who-when\">\n<figcaption><h3>{}</h3><p>Height: throughput of the station in both directions. \
+         Red bar below: operations that were due then exceeded their latency goal or never ended.{}</p></figcaption>\n\
+         <div class=\"static\">{drawn}</div>\n</figure>\n",
+        timeline::TITLE,
+        escaped(&signs)
+    )
 }
 
 /// A page. `body` is markup, `charts` are its charts.
@@ -294,10 +321,17 @@ pub fn inlined(module: &str) -> String {
 
 /// Meanings of the signs of some marks.
 fn meanings(marks: &[At]) -> String {
+    meanings_of(|sign| marks.iter().any(|mark| mark.sign == sign))
+}
+
+/// Meanings of the signs that are used.
+fn meanings_of(is_used: impl Fn(&str) -> bool) -> String {
     let kinds = MarkKind::ALL.map(|kind| (sign(kind), kind.name()));
     let all = kinds.into_iter().chain([(NEVER, "never finished")]);
-    let used = all.filter(|(sign, _)| marks.iter().any(|mark| mark.sign == *sign));
-    let used: Vec<String> = used.map(|(sign, name)| format!("{sign} {name}")).collect();
+    let used: Vec<String> = all
+        .filter(|(sign, _)| is_used(sign))
+        .map(|(sign, name)| format!("{sign} {name}"))
+        .collect();
     used.join(", ")
 }
 

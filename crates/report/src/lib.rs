@@ -39,6 +39,7 @@ pub mod style;
 pub mod table;
 mod tables;
 pub mod text;
+pub mod timeline;
 pub mod week;
 
 pub use live::Live;

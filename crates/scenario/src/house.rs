@@ -2,6 +2,7 @@
 
 use crate::plan::{Backhaul, Device, Joins, Plan, Port, RadioRef, Station, Trace, Wan};
 use netburn_units::{BitRate, Dbm};
+use serde::Serialize;
 
 /// Choices that the network of a plan makes when it is built.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -23,22 +24,30 @@ pub(crate) fn at_signal(signals: &[Option<Dbm>], index: usize) -> String {
     signal.map_or_else(String::new, |signal| format!(" at {:.0} dBm", signal.as_dbm_f64()))
 }
 
-/// A node of the tree.
-struct Branch {
-    text: String,
-    below: Vec<Branch>,
+/// A node of a home: the server, a line, a device, a radio, or a port.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct HomeNode {
+    /// Description without its stations.
+    pub text: String,
+    /// Numbers in the plan of the stations here.
+    pub stations: Vec<usize>,
+    /// Nodes behind this one, seen from the server.
+    pub below: Vec<HomeNode>,
 }
 
-impl Branch {
-    fn leaf(text: String) -> Self {
-        Branch {
-            text,
+impl HomeNode {
+    /// A node with stations and nothing behind it.
+    #[must_use]
+    pub fn leaf(text: impl Into<String>, stations: Vec<usize>) -> Self {
+        HomeNode {
+            text: text.into(),
+            stations,
             below: Vec::new(),
         }
     }
 
     /// Appends the lines below this node. `indent` precedes each of them.
-    fn draw(&self, indent: &str, lines: &mut Vec<String>) {
+    fn draw(&self, plan: &Plan, indent: &str, lines: &mut Vec<String>) {
         for (index, branch) in self.below.iter().enumerate() {
             let is_last = index + 1 == self.below.len();
             let (tick, bar) = if is_last {
@@ -46,8 +55,14 @@ impl Branch {
             } else {
                 ("├─ ", "│  ")
             };
-            lines.push(format!("{indent}{tick}{}", branch.text));
-            branch.draw(&format!("{indent}{bar}"), lines);
+            let names = branch
+                .stations
+                .iter()
+                .map(|station| plan.stations[*station].name.as_str());
+            let names = names.collect::<Vec<_>>().join(", ");
+            let colon = if names.is_empty() { "" } else { ": " };
+            lines.push(format!("{indent}{tick}{}{colon}{names}", branch.text));
+            branch.draw(plan, &format!("{indent}{bar}"), lines);
         }
     }
 }
@@ -65,14 +80,20 @@ impl Plan {
         if is_plain {
             return Vec::new();
         }
-        let drawing = Drawing { plan: self, found };
-        let root = Branch {
-            text: String::new(),
-            below: drawing.at_server(),
-        };
-        let mut lines = vec!["server".to_owned()];
-        root.draw("", &mut lines);
+        let root = self.home(found);
+        let mut lines = vec![root.text.clone()];
+        root.draw(self, "", &mut lines);
         lines
+    }
+
+    /// The home as a tree, from the server on, with the stations where they are at the start.
+    #[must_use]
+    pub fn home(&self, found: &Associations) -> HomeNode {
+        HomeNode {
+            text: "server".to_owned(),
+            stations: Vec::new(),
+            below: Drawing { plan: self, found }.at_server(),
+        }
     }
 
     /// Number of the access point at the other end of an access point's wireless backhaul, if the scenario names it.
@@ -89,7 +110,7 @@ struct Drawing<'p> {
 
 impl Drawing<'_> {
     /// Devices and stations at the server's link.
-    fn at_server(&self) -> Vec<Branch> {
+    fn at_server(&self) -> Vec<HomeNode> {
         let mut below = Vec::new();
         let router = self.plan.router.as_ref().map(|_| Device::Router);
         let is_edge = |ap: &usize| self.above(*ap).is_none();
@@ -101,7 +122,7 @@ impl Drawing<'_> {
     }
 
     /// A device at the edge of a house, below its line.
-    fn edge(&self, device: Device) -> Branch {
+    fn edge(&self, device: Device) -> HomeNode {
         let device_branch = self.device(device, "");
         let Some(line) = self.plan.lines().into_iter().find(|line| line.router == device) else {
             return device_branch;
@@ -111,14 +132,15 @@ impl Drawing<'_> {
             1 => ", used by 1 station".to_owned(),
             several => format!(", shared by {several} stations"),
         };
-        Branch {
+        HomeNode {
+            stations: Vec::new(),
             text: format!("line {}:{}{sharing}", line.key, wan_rates(line.wan)),
             below: vec![device_branch],
         }
     }
 
     /// A device with what is at its radios and ports. `how`: its connection.
-    fn device(&self, device: Device, how: &str) -> Branch {
+    fn device(&self, device: Device, how: &str) -> HomeNode {
         let plan = self.plan;
         let mut below = Vec::new();
         let (text, port) = match device {
@@ -150,7 +172,11 @@ impl Drawing<'_> {
             }
         }
         below.extend(self.cables(&port));
-        Branch { text, below }
+        HomeNode {
+            text,
+            stations: Vec::new(),
+            below,
+        }
     }
 
     /// Device to which an access point is connected; `None`: the server's link, or it is unknown.
@@ -165,13 +191,10 @@ impl Drawing<'_> {
     }
 
     /// A radio with its stations, if it has any.
-    fn radio(&self, radio: &RadioRef) -> Option<Branch> {
+    fn radio(&self, radio: &RadioRef) -> Option<HomeNode> {
         let joined = |index: &usize| self.joined(*index).as_ref() == Some(radio);
-        let stations: Vec<&str> = (0..self.plan.stations.len())
-            .filter(joined)
-            .map(|index| self.plan.stations[index].name.as_str())
-            .collect();
-        (!stations.is_empty()).then(|| Branch::leaf(format!("radio {}: {}", radio.radio, stations.join(", "))))
+        let stations: Vec<usize> = (0..self.plan.stations.len()).filter(joined).collect();
+        (!stations.is_empty()).then(|| HomeNode::leaf(format!("radio {}", radio.radio), stations))
     }
 
     /// Radio of a station.
@@ -187,30 +210,27 @@ impl Drawing<'_> {
     }
 
     /// Stations with a cable to a port.
-    fn cables(&self, port: &Port) -> Vec<Branch> {
-        let stations = self.plan.stations.iter();
-        let on_port = stations.filter_map(|station| Some((station, station.link.as_ref()?)));
+    fn cables(&self, port: &Port) -> Vec<HomeNode> {
+        let stations = self.plan.stations.iter().enumerate();
+        let on_port = stations.filter_map(|(index, station)| Some((index, station.link.as_ref()?)));
         on_port
             .filter(|(_, link)| link.to == *port)
-            .map(|(station, link)| {
+            .map(|(index, link)| {
                 let rate = if link.down == link.up {
                     link.up.to_string()
                 } else {
                     format!("{} down, {} up", link.down, link.up)
                 };
-                Branch::leaf(format!("station {} on a cable of {rate}", station.name))
+                HomeNode::leaf(format!("cable of {rate}"), vec![index])
             })
             .collect()
     }
 
     /// Stations that join a network and whose radio is unknown.
-    fn unplaced(&self) -> Option<Branch> {
+    fn unplaced(&self) -> Option<HomeNode> {
         let unknown = |index: &usize| self.plan.stations[*index].link.is_none() && self.joined(*index).is_none();
-        let stations: Vec<&str> = (0..self.plan.stations.len())
-            .filter(unknown)
-            .map(|index| self.plan.stations[index].name.as_str())
-            .collect();
-        (!stations.is_empty()).then(|| Branch::leaf(format!("on one of several radios: {}", stations.join(", "))))
+        let stations: Vec<usize> = (0..self.plan.stations.len()).filter(unknown).collect();
+        (!stations.is_empty()).then(|| HomeNode::leaf("on one of several radios", stations))
     }
 }
 

@@ -79,7 +79,7 @@ pub use describe::decimal;
 pub use document::Document;
 pub use environment::{Environment, ParseEnvironmentError};
 pub use estimate::ByteEstimate;
-pub use house::Associations;
+pub use house::{Associations, HomeNode};
 pub use plan::{Plan, Station, StationWorkload};
 pub use problem::{Problem, ScenarioError};
 pub use resolve::{MAX_CHANGES, MAX_SECTIONS, MAX_STATIONS, SCHEMA, built_in_workload, is_reserved_station_name};

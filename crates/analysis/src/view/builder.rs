@@ -6,7 +6,7 @@ use super::bins::for_plan;
 use super::buffer::Arrivals;
 use super::floor::FloorBuilder;
 use super::observed::ObservedGathering;
-use super::{MAX_MARKS, Mark, MarkKind, StationView, View};
+use super::{HomeView, MAX_MARKS, Mark, MarkKind, StationView, View};
 use crate::explain::{Evidence, Explanation, Remedies, likely_causes, stored};
 use crate::fitted::{self, FittedView};
 use crate::measurement::measurement;
@@ -432,9 +432,10 @@ impl<'a> ViewBuilder<'a> {
             bin_s: width,
             bins,
             stations,
-            marks: self.marks,
             more_marks: self.more_marks,
+            home: HomeView::new(&header.plan, header.environment, summary, &self.marks),
             floor: self.floor.map(FloorBuilder::finish),
+            marks: self.marks,
             observed: self.observed.finish(width),
             fitted,
             measurement,

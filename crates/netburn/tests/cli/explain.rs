@@ -55,6 +55,24 @@ fn a_report_ends_with_causes_and_explain_lists_remedies() {
         first.contains("<strong>Use a fair queue in the access point"),
         "{first}"
     );
+    // The home has both stations in one radio, and each has a row over time. Only the laptop has a goal to miss.
+    let (_, home) = page.split_once("<ul class=\"home\">").expect("the home");
+    let (home, _) = home.split_once("</section>").unwrap();
+    let (_, radio) = home.split_once(">Radio 5g</span>").expect("the radio");
+    assert!(
+        radio.contains("<strong>laptop</strong>") && radio.contains("signal -86\u{a0}dBm"),
+        "{home}"
+    );
+    let (_, rows) = page.split_once("id=\"who-when\"").expect("the stations over time");
+    let (rows, _) = rows.split_once("</svg>").unwrap();
+    let (laptop, tablet) = rows
+        .split_once(">tablet: download</text>")
+        .expect("a row of the tablet");
+    assert!(
+        laptop.contains(">laptop: browsing, probe</text>") && laptop.contains("var(--fail)"),
+        "{rows}"
+    );
+    assert!(!tablet.contains("var(--fail)"), "{rows}");
     let kept: Value = serde_json::from_slice(&fs::read(bench.path("run").join("remedies.json")).unwrap()).unwrap();
     let best = kept["changes"][0].clone();
     assert_eq!(

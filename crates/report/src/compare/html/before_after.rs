@@ -246,6 +246,7 @@ mod tests {
             floor: None,
             explanation: Explanation::default(),
             remedies: None,
+            home: None,
             fitted: None,
             measurement: None,
             missing: Vec::new(),
