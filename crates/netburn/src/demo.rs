@@ -2,10 +2,10 @@
 
 use crate::args::DemoArgs;
 use crate::exit::{self, CliError, ExitStatus};
-use crate::explain::simulate_changes;
 use crate::page;
 use crate::plan::{self, Chosen, wrong};
 use crate::record::unopened;
+use crate::remedies::simulate_changes;
 use crate::run::{environment, is_interrupted, recorded};
 use crate::terminal::{TerminalStyle, eprint_message, print_stdout, stderr_columns};
 use netburn_analysis::View;

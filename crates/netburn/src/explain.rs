@@ -5,9 +5,9 @@ use crate::causes;
 use crate::exit::{CliError, ExitStatus};
 use crate::plan::wrong;
 use crate::record::unopened;
-use crate::remedies;
+use crate::remedies::{self, simulate_changes};
 use crate::signals;
-use crate::terminal::{TerminalStyle, document, eprint_message, overwrite_line, print_stdout, stderr_is_terminal};
+use crate::terminal::{TerminalStyle, document, eprint_message, print_stdout};
 use netburn_analysis::explain::{Cause, Explanation, Remedies, causes_of, explain as explained, stored};
 use netburn_record::Run;
 use netburn_report::environment::sentence;
@@ -15,9 +15,7 @@ use netburn_report::sanitise::{sanitise, wrap};
 use netburn_runner::pool::processors;
 use netburn_scenario::{Plan, load};
 use netburn_study::twin::{self, Agreement, NoModel};
-use netburn_study::whatif::{AnswerError, Answers, Change, Interventions, answer, json, propose, repeated, text};
-use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use netburn_study::whatif::{AnswerError, Answers, Change, Interventions, json, propose, repeated, text};
 
 mod contract;
 mod fitted;
@@ -168,41 +166,4 @@ fn helped(
         Err(AnswerError::Stopped) => Ok((Interventions::not_simulated(&"stopped before the first result"), None)),
         Err(error) => Ok((Interventions::not_simulated(&error), None)),
     }
-}
-
-/// Simulates each plan without and with each change on `jobs` processors (all by default), and shows the progress.
-pub(crate) fn simulate_changes(
-    plans: &[Plan],
-    changes: Vec<Change>,
-    jobs: Option<u16>,
-) -> Result<Result<Answers, AnswerError>, CliError> {
-    let threads = jobs.map_or_else(processors, usize::from);
-    let cancel = signals::cancel_or_exit(signals::STOPPING)?;
-    let (count, runs) = (changes.len(), plans.len());
-    let plural = if count == 1 { "change" } else { "changes" };
-    eprint_message(&format!(
-        "simulating the scenario without and with {count} {plural}, {runs} times each: a model, not the network"
-    ));
-    let (shown, begun) = (Mutex::new(0), Instant::now());
-    let progress = |done: u64, of: u64| {
-        if stderr_is_terminal() {
-            let mut last = shown.lock().unwrap_or_else(PoisonError::into_inner);
-            let left = remaining(begun.elapsed(), done, of);
-            overwrite_line(&format!("{done} of {of} runs{left}"), &mut last);
-        }
-    };
-    let answers = answer(plans, changes, threads, &cancel, &progress);
-    if stderr_is_terminal() {
-        overwrite_line("", &mut shown.lock().unwrap_or_else(PoisonError::into_inner));
-    }
-    Ok(answers)
-}
-
-/// Time that the other runs will take, if it is known: `, about 12 s left`.
-fn remaining(elapsed: Duration, done: u64, of: u64) -> String {
-    if done == 0 || done >= of {
-        return String::new();
-    }
-    let seconds = elapsed.as_secs_f64() / done as f64 * (of - done) as f64;
-    format!(", about {:.0} s left", seconds.ceil())
 }

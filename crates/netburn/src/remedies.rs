@@ -1,22 +1,25 @@
 //! Simulated changes of a run, which are stored with it for its reports.
 
 use crate::exit::CliError;
-use crate::explain::simulate_changes;
-use crate::terminal::eprint_message;
+use crate::signals;
+use crate::terminal::{eprint_message, overwrite_line, stderr_is_terminal};
 use netburn_analysis::explain::{Cause, Remedies};
 use netburn_record::Run;
+use netburn_runner::pool::processors;
 use netburn_scenario::Plan;
 use netburn_study::causes::plan_of;
-use netburn_study::whatif::{Answers, Change, best, effects, propose, remedies, repeated};
+use netburn_study::whatif::{AnswerError, Answers, Change, answer, best, effects, propose, remedies, repeated};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Number of simulations of each change: the default of `netburn explain`.
 const RUNS: u64 = 8;
 /// Device-seconds of all simulations together, below which they take a few seconds: a larger home is simulated less often.
-const MANY: u64 = 4_000;
+const MAX_QUICK: u64 = 4_000;
 /// Device-seconds of all simulations together at most. Beyond, only `netburn explain` simulates the changes.
-const MOST: u64 = 20_000;
+const MAX_SECONDS: u64 = 20_000;
 /// Simulations of each change at least, because one alone can be chance.
-const FEW: u64 = 2;
+const MIN_RUNS: u64 = 2;
 
 /// Changes for the causes of a run that a plan models, by simulation. They are stored with the run. `None` for a run without a
 /// model or without causes, after an interruption, and for a home that takes too long.
@@ -48,12 +51,49 @@ pub(crate) fn keep(run: &Run, answers: &Answers, plan: &Plan) -> Remedies {
     found
 }
 
-/// How often each of these changes is simulated; `None` if that takes too long.
+/// Simulates each plan without and with each change on `jobs` processors (all by default), and shows the progress.
+pub(crate) fn simulate_changes(
+    plans: &[Plan],
+    changes: Vec<Change>,
+    jobs: Option<u16>,
+) -> Result<Result<Answers, AnswerError>, CliError> {
+    let threads = jobs.map_or_else(processors, usize::from);
+    let cancel = signals::cancel_or_exit(signals::STOPPING)?;
+    let (count, runs) = (changes.len(), plans.len());
+    let plural = if count == 1 { "change" } else { "changes" };
+    eprint_message(&format!(
+        "simulating the scenario without and with {count} {plural}, {runs} times each: a model, not the network"
+    ));
+    let (shown, begun) = (Mutex::new(0), Instant::now());
+    let progress = |done: u64, of: u64| {
+        if stderr_is_terminal() {
+            let mut last = shown.lock().unwrap_or_else(PoisonError::into_inner);
+            let left = remaining(begun.elapsed(), done, of);
+            overwrite_line(&format!("{done} of {of} runs{left}"), &mut last);
+        }
+    };
+    let answers = answer(plans, changes, threads, &cancel, &progress);
+    if stderr_is_terminal() {
+        overwrite_line("", &mut shown.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+    Ok(answers)
+}
+
+/// Time that the other runs will take, if it is known: `, about 12 s left`.
+fn remaining(elapsed: Duration, done: u64, of: u64) -> String {
+    if done == 0 || done >= of {
+        return String::new();
+    }
+    let seconds = elapsed.as_secs_f64() / done as f64 * (of - done) as f64;
+    format!(", about {:.0} s left", seconds.ceil())
+}
+
+/// Number of simulations of each of these changes; `None` if they take too long.
 fn runs(plan: &Plan, changes: usize) -> Option<usize> {
     let seconds = plan.duration.as_secs_f64().ceil() as u64;
     let each = seconds.saturating_mul(plan.stations.len() as u64).max(1);
     let all = each.saturating_mul(changes as u64 + 1);
-    (all.saturating_mul(FEW) <= MOST).then(|| (MANY / all).clamp(FEW, RUNS) as usize)
+    (all.saturating_mul(MIN_RUNS) <= MAX_SECONDS).then(|| (MAX_QUICK / all).clamp(MIN_RUNS, RUNS) as usize)
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ mod grades;
 mod head;
 mod home;
 mod kinds;
+mod remedies;
 mod runs;
 mod scenario;
 
@@ -27,7 +28,7 @@ use crate::chart::{self, At, Chart, Theme, json, svg};
 use crate::run_charts::{NEVER, OBSERVED, charts, sign};
 use crate::style::Tone;
 use crate::table::{Badge, Cell, Table};
-use crate::{remedies, timeline};
+use crate::timeline;
 use netburn_analysis::view::{MarkKind, View};
 use serde_json::Value;
 use std::fmt::Write as _;

@@ -2,7 +2,8 @@
 
 use super::escaped;
 use super::head::with_code;
-use crate::{next_step, remedies};
+use super::remedies;
+use crate::next_step;
 use netburn_analysis::explain::{Cause, Severity};
 use netburn_analysis::view::View;
 use std::fmt::Write as _;

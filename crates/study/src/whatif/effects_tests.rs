@@ -233,7 +233,7 @@ fn values_have_their_range_and_costs_are_named() {
 }
 
 /// A change that helps the pages at the cost of the download, and one that changes nothing: the one chosen by its caller comes
-/// first, and only clear effects are told.
+/// first, and only clear effects are listed.
 #[test]
 fn the_remedies_of_a_run_tell_what_clearly_changes() {
     let answers = answers(
