@@ -1,4 +1,5 @@
 import { byId, el } from "./dom.js";
+import { describing } from "./describe.js";
 import { drawing, legend } from "./drawing.js";
 import { Engine } from "./engine.js";
 import { FIRST, USES, addAp, addDevice, applied, positionText, remove, set } from "./home.js";
@@ -234,6 +235,16 @@ async function begin() {
     history.replaceState(null, "", `#story=${story.id}`);
     playground.tell(story, 0);
   };
+  const dialog = describing(async (answers) => {
+    playground.selected = null;
+    await playground.show({ do: "describe", answers });
+    const { wrong } = playground;
+    if (!wrong) return null;
+    playground.mistakes({ ok: true });
+    return wrong.error ?? wrong.mistakes.map(({ message }) => message).join("; ");
+  });
+  document.body.append(dialog);
+  byId("describe-home").addEventListener("click", () => dialog.showModal());
   byId("stories").append(...STORIES.map((story) => el("li", {}, el("a", { class: "tool", href: `#story=${story.id}`, onclick: tell(story) }, story.title))));
   byId("use-text").addEventListener("click", () => playground.open(byId("text").value));
   byId("undo").addEventListener("click", () => playground.undo());
@@ -279,6 +290,7 @@ async function begin() {
     const wrong = await followed().catch((error) => ({ error: `The link is damaged: ${error.message}` }));
     if (!playground.home) await playground.open(firstScenario());
     if (wrong) playground.mistakes(wrong);
+    if (location.hash === "#describe") dialog.showModal();
   };
   window.addEventListener("hashchange", follow);
   await follow();

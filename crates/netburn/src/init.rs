@@ -1,8 +1,5 @@
 //! `netburn init`: questions about a home, and its scenario.
 
-mod house;
-mod questions;
-
 use crate::args::InitArgs;
 use crate::exit::{CliError, ExitStatus};
 use crate::terminal::{eprint_message, print_stdout};
@@ -23,7 +20,7 @@ pub(crate) fn init(args: &InitArgs) -> Result<ExitStatus, CliError> {
     let stdin = std::io::stdin();
     let asks_again = stdin.is_terminal();
     let house =
-        questions::ask(&mut stdin.lock(), asks_again, &mut |text| eprint_message(text)).map_err(CliError::Usage)?;
+        netburn_guide::ask(&mut stdin.lock(), asks_again, &mut |text| eprint_message(text)).map_err(CliError::Usage)?;
     let scenario = ScenarioText {
         name: args.file.display().to_string(),
         text: house.scenario(),

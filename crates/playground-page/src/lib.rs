@@ -26,10 +26,11 @@ const STYLES: [&str; 2] = [
 const ICON: &[u8] = include_bytes!("../web/station/icon.svg");
 
 /// The modules, each after those that it imports.
-const MODULES: [&str; 11] = [
+const MODULES: [&str; 12] = [
     include_str!("../web/shared/dom.js"),
     include_str!("../web/shared/theme.js"),
     include_str!("../web/playground/home.js"),
+    include_str!("../web/playground/describe.js"),
     include_str!("../web/playground/drawing.js"),
     include_str!("../web/playground/engine.js"),
     include_str!("../web/playground/panel.js"),

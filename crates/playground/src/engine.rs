@@ -29,6 +29,8 @@ enum Request {
     Open { name: String },
     /// A scenario in TOML.
     Read { text: String },
+    /// The answers to the questions about a home, each in a line.
+    Describe { answers: String },
     /// A scenario that the page edited.
     Edit { scenario: Value },
     /// A run, with its verdict and the causes by rules.
@@ -88,6 +90,11 @@ fn handle(request: Request, progress: Progress<'_>) -> Result<Value, Failure> {
             Ok(Home::from_text(name, text)?.shown())
         }
         Request::Read { text } => Ok(Home::from_text(HOME, &text)?.shown()),
+        Request::Describe { answers } => {
+            let mut lines = answers.as_bytes();
+            let house = netburn_guide::ask(&mut lines, false, &mut |_| ()).map_err(Failure::Error)?;
+            Ok(Home::from_text(HOME, &house.scenario())?.shown())
+        }
         Request::Edit { scenario } => Ok(Home::from_json(scenario)?.shown()),
         Request::Run { scenario, seed } => run(&planned(scenario, seed)?),
         Request::Explain { scenario, seed, runs } => explain(&planned(scenario, seed)?, runs, progress),

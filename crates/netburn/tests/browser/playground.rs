@@ -154,6 +154,58 @@ fn a_home_is_simulated_and_repaired_on_a_phone() {
     assert_eq!(browser.console_errors(), Vec::<String>::new());
 }
 
+/// A home of three rooms in which somebody uploads: described, drawn, seen to fail, and repaired.
+#[test]
+fn a_home_of_three_rooms_is_described_and_repaired_on_a_phone() {
+    let bench = Bench::new();
+    let browser = Browser::start(&bench);
+    let url = written(&bench, &[]);
+    open(&browser, &format!("{url}#describe"));
+    wait_until(&browser, "document.querySelector('#describe').open");
+    let value = |selector: &str, value: &str| {
+        browser.run(&format!("document.querySelector({selector:?}).value = {value:?}"));
+    };
+    // A wrong rating is an error in the dialog, and the home behind it stays.
+    value("#d-rating", "QX1");
+    browser.click("#d-done");
+    browser.wait_for("no speed rating");
+    value("#d-rating", "AX1800");
+    value("#d-down", "50");
+    value("#d-up", "5");
+    browser.click("#d-done");
+    wait_until(&browser, "!document.querySelector('#describe').open");
+    browser.wait_for("laptop does not get what it needs.");
+    let text = scenario_text(&browser);
+    assert!(
+        text.contains("up    = \"5 Mbit/s\"") && text.contains("rating   = \"AX1800\""),
+        "{text}"
+    );
+    assert_eq!(browser.run("return document.documentElement.scrollWidth"), 390);
+
+    // A wall is drawn with a finger.
+    let walls = |browser: &Browser| scenario_text(browser).matches(" m to ").count();
+    let before = walls(&browser);
+    browser.click("#walls summary");
+    browser.click("#walls details button");
+    browser.run("document.querySelector('#drawing svg').scrollIntoView({ block: 'center', behavior: 'instant' })");
+    let bounds = browser.run(
+        "const box = document.querySelector('#drawing svg').getBoundingClientRect(); return [box.left, box.top, box.width, box.height]",
+    );
+    let [left, top, width, height] = [0, 1, 2, 3].map(|place| bounds[place].as_f64().unwrap());
+    browser.drag(
+        (left + 0.3 * width, top + 0.3 * height),
+        (left + 0.3 * width, top + 0.7 * height),
+    );
+    browser.wait_until("another wall", |_| walls(&browser) == before + 1);
+    browser.click("#walls details button");
+
+    // The best change makes the call clear.
+    wait_until(&browser, "document.querySelector('.card.best')");
+    browser.click(".card.best button");
+    browser.wait_for("Every device gets what it needs.");
+    assert_eq!(browser.console_errors(), Vec::<String>::new());
+}
+
 #[test]
 fn a_home_is_shared_as_a_link_that_opens_the_same_text() {
     let bench = Bench::new();

@@ -56,7 +56,7 @@ fn a_report_ends_with_causes_and_explain_lists_remedies() {
         "{first}"
     );
     // The home has both stations in one radio, and each has a row over time. Only the laptop has a goal to miss.
-    let (_, home) = page.split_once("<ul class=\"home\">").expect("the home");
+    let (_, home) = page.split_once("<ul class=\"house\">").expect("the home");
     let (home, _) = home.split_once("</section>").unwrap();
     let (_, radio) = home.split_once(">Radio 5g</span>").expect("the radio");
     assert!(

@@ -168,6 +168,16 @@ impl Browser {
         self.ask("POST", &format!("/element/{element}/value"), &json!({ "text": keys }));
     }
 
+    /// Touches a place of the window, moves the finger to another place, and lifts it. Both are in CSS pixels.
+    pub(crate) fn drag(&self, from: (f64, f64), to: (f64, f64)) {
+        let at = |(x, y): (f64, f64)| json!({ "type": "pointerMove", "duration": 50, "x": x.round() as i64, "y": y.round() as i64 });
+        let actions =
+            json!([at(from), { "type": "pointerDown", "button": 0 }, at(to), { "type": "pointerUp", "button": 0 }]);
+        let finger =
+            json!({ "type": "pointer", "id": "finger", "parameters": { "pointerType": "touch" }, "actions": actions });
+        self.ask("POST", "/actions", &json!({ "actions": [finger] }));
+    }
+
     /// Prints the page to a PDF file.
     pub(crate) fn print(&self, path: &Path) {
         let text = self.ask("POST", "/print", &json!({ "page": { "width": 21.0, "height": 29.7 } }));

@@ -15,7 +15,7 @@ pub(super) fn home(view: &View) -> String {
     let Some(home) = &view.home else {
         return String::new();
     };
-    let mut out = String::from("<ul class=\"home\">\n");
+    let mut out = String::from("<ul class=\"house\">\n");
     node(&mut out, view, home, &home.root, 0);
     out.push_str("</ul>\n<p class=\"note\">Each device is inside the one through which it reaches the server. ");
     out.push_str("Signals are those at the start of a modelled run, and the weakest ones of real devices.</p>\n");

@@ -1,9 +1,8 @@
-//! The questions of `netburn init`, and the answers as a person writes them.
+//! The questions about a home, and the answers as a person writes them.
 
 use super::house::{Backhaul, Device, House, Room, USES};
 use netburn_medium::config::{Band, Rating};
 use netburn_medium::rating::decode;
-use netburn_report::sanitise::sanitise;
 use std::io::{BufRead, Read};
 
 /// Maximum length of an answer in bytes.
@@ -27,14 +26,17 @@ struct Dialog<'a> {
 ///
 /// # Errors
 /// A wrong answer that is not from a terminal, or an input that ends early.
-pub(super) fn ask(input: &mut dyn BufRead, asks_again: bool, say: &mut dyn FnMut(&str)) -> Result<House, String> {
+pub fn ask(input: &mut dyn BufRead, asks_again: bool, say: &mut dyn FnMut(&str)) -> Result<House, String> {
     let mut dialog = Dialog { input, asks_again, say };
     let (rating, radios) = dialog.answer(
         "Which rating is on the box of the access point or router, such as AX3000? Enter if you don't know it.",
         rating,
     )?;
-    let down = dialog.answer("How fast is the internet line down, in Mbit/s?", rate)?;
-    let up = dialog.answer("How fast is it up, in Mbit/s?", rate)?;
+    let down = dialog.answer(
+        "How fast is the internet line down, in Mbit/s, by a speed test or the contract? Enter if you don't know it.",
+        rate,
+    )?;
+    let up = dialog.answer("How fast is it up, in Mbit/s? Enter if you don't know it.", rate)?;
     let has_sqm = dialog.answer(
         "Does the router have SQM or another smart queue, switched on? y or n; Enter for no.",
         yes,
@@ -43,7 +45,7 @@ pub(super) fn ask(input: &mut dyn BufRead, asks_again: bool, say: &mut dyn FnMut
     let rooms = dialog.list(
         "Which rooms are there? One in each line with its size in metres, from west to east: living 6x4. A line with only - \
          begins another row to the north. Enter ends.",
-        MAX_ROOMS,
+        ("a home needs a room", MAX_ROOMS),
         |text, rooms: &[Room]| {
             if text == "-" {
                 rows += 1;
@@ -53,9 +55,6 @@ pub(super) fn ask(input: &mut dyn BufRead, asks_again: bool, say: &mut dyn FnMut
         },
     )?;
     let rooms = gapless(rooms);
-    if rooms.is_empty() {
-        return Err("a home needs a room".to_owned());
-    }
     let units = dialog.answer(
         "In which room is the access point or router? With a mesh kit, the rooms of all its units, the main one first: living, study.",
         |text| units(text, &rooms),
@@ -70,12 +69,9 @@ pub(super) fn ask(input: &mut dyn BufRead, asks_again: bool, say: &mut dyn FnMut
          uses are possible: {}. Instead of a room, cable is a cable to the router. Enter ends.",
         uses.join(", ")
     );
-    let devices = dialog.list(&question, MAX_DEVICES, |text, devices| {
+    let devices = dialog.list(&question, ("a home needs a device", MAX_DEVICES), |text, devices| {
         device(text, &rooms, devices).map(Some)
     })?;
-    if devices.is_empty() {
-        return Err("a home needs a device".to_owned());
-    }
     Ok(House {
         rating,
         radios,
@@ -114,16 +110,24 @@ impl Dialog<'_> {
         }
     }
 
-    /// Answers until an empty line or the end. `parse` returns `None` for a line that is no element.
+    /// Answers until an empty line or the end, at least one and at most `most`. `parse` returns `None` for a line that is no
+    /// element. `empty` says what is wrong without one.
     fn list<T>(
         &mut self,
         question: &str,
-        most: usize,
+        (empty, most): (&str, usize),
         mut parse: impl FnMut(&str, &[T]) -> Result<Option<T>, String>,
     ) -> Result<Vec<T>, String> {
         (self.say)(question);
         let mut found = Vec::new();
-        while let Some(line) = self.line()?.filter(|line| !line.is_empty()) {
+        while let Some(line) = self.line()? {
+            if line.is_empty() && found.is_empty() {
+                self.wrong(&line, empty)?;
+                continue;
+            }
+            if line.is_empty() {
+                break;
+            }
             if found.len() == most {
                 return Err(format!("there are more than {most} answers"));
             }
@@ -132,12 +136,19 @@ impl Dialog<'_> {
                 Err(why) => self.wrong(&line, &why)?,
             }
         }
+        if found.is_empty() {
+            return Err(empty.to_owned());
+        }
         Ok(found)
     }
 
     /// Reports a wrong answer. Only a person can correct it.
     fn wrong(&mut self, line: &str, why: &str) -> Result<(), String> {
-        let message = format!("`{}`: {why}", sanitise(line));
+        let message = if line.is_empty() {
+            why.to_owned()
+        } else {
+            format!("`{}`: {why}", line.escape_debug())
+        };
         if !self.asks_again {
             return Err(message);
         }
@@ -170,9 +181,13 @@ fn rating(text: &str) -> Result<(Option<String>, Vec<String>), String> {
     Ok((Some(text.to_ascii_uppercase()), names))
 }
 
-fn rate(text: &str) -> Result<u32, String> {
+fn rate(text: &str) -> Result<Option<u32>, String> {
+    if text.is_empty() {
+        return Ok(None);
+    }
     let rate = text.parse().ok().filter(|rate| (1..=MAX_RATE).contains(rate));
-    rate.ok_or_else(|| format!("expected a number from 1 to {MAX_RATE}, in Mbit/s"))
+    rate.map(Some)
+        .ok_or_else(|| format!("expected a number from 1 to {MAX_RATE}, in Mbit/s"))
 }
 
 fn yes(text: &str) -> Result<bool, String> {
@@ -239,7 +254,7 @@ fn found(text: &str, rooms: &[Room]) -> Result<usize, String> {
         let names: Vec<&str> = rooms.iter().map(|room| room.name.as_str()).collect();
         format!(
             "there is no room {}; the rooms are {}",
-            sanitise(text),
+            text.escape_debug(),
             names.join(", ")
         )
     })
@@ -273,12 +288,19 @@ fn device(text: &str, rooms: &[Room], devices: &[Device]) -> Result<Device, Stri
         "cable" => None,
         place => Some(found(place, rooms)?),
     };
-    let mut uses = Vec::new();
+    let mut uses: Vec<&'static str> = Vec::new();
+    let mut last = "";
     for word in parts {
+        // A video call is one use, although its words are two.
+        let is_video_call = (last, word) == ("video", "call");
+        last = word;
+        if is_video_call {
+            continue;
+        }
         let known = USES.iter().find(|(name, _)| *name == word);
         let (_, workload) = known.ok_or_else(|| {
             let words: Vec<&str> = USES.iter().map(|(name, _)| *name).collect();
-            format!("{} is no use; the uses are {}", sanitise(word), words.join(", "))
+            format!("{} is no use; the uses are {}", word.escape_debug(), words.join(", "))
         })?;
         if !uses.contains(workload) {
             uses.push(*workload);
@@ -297,7 +319,7 @@ mod tests {
     use proptest::prelude::*;
 
     const ANSWERS: &str = "AX3000\n100\n20\nn\nliving 6x4\nstudy 3.5x4\n-\nbed 5x3\n\nliving, bed\nair\n\
-                           laptop study video web\ntv living film\nnas cable upload\n\n";
+                           laptop study video call web\ntv living film\nnas cable upload\n\n";
 
     fn asked(answers: &[u8]) -> Result<House, String> {
         ask(&mut &*answers, false, &mut |_| ())
@@ -316,9 +338,8 @@ mod tests {
         let walls: Vec<&str> = text.lines().filter(|line| line.starts_with("  \"")).collect();
         assert_eq!(walls.len(), 3 + 3 + 2, "{walls:?}");
         assert!(text.contains("\"0 m, 4 m to 9.5 m, 4 m\""), "{text}");
-        // A call and pages.
+        // A video call and pages.
         assert!(text.contains("workload = [\"video-call\", \"browsing\"]"), "{text}");
-        netburn_simulate::check(&plan).unwrap();
     }
 
     #[test]
@@ -331,7 +352,7 @@ mod tests {
             ("study 3.5x4", "living 3x4", "has the name living"),
             ("living, bed", "kitchen", "no room kitchen"),
             ("air", "rope", "air or cable"),
-            ("laptop study video web", "laptop study dance", "dance is no use"),
+            ("laptop study video call web", "laptop study dance", "dance is no use"),
             ("tv living film", "laptop living film", "is taken"),
         ];
         for (right, wrong, expected) in cases {
@@ -348,7 +369,9 @@ mod tests {
         for answers in [
             "",
             "AX3000\n100",
+            // Neither rooms nor devices, and neither of them for a person.
             "\n1\n1\n\n\n",
+            "\n\n\n\n\n",
             "\n1\n1\n\nroom 3x3\n\nroom\n\n",
             &"x".repeat(1000),
             "\u{1b}[2J\n",
@@ -356,6 +379,27 @@ mod tests {
             assert!(asked(answers.as_bytes()).is_err(), "{answers}");
         }
         assert!(asked(b"\xff\n").is_err());
+    }
+
+    /// A person who knows no rate, and presses Enter before the first room and the first device.
+    #[test]
+    fn unknown_rates_are_guesses_and_empty_lists_are_asked_for_again() {
+        let answers = "\n\n\n\n\nliving 4x4\n\nliving\n\nphone living call\n\n";
+        let mut said = String::new();
+        let house = ask(&mut answers.as_bytes(), true, &mut |text| said.push_str(text)).unwrap();
+        assert!(
+            said.contains("a home needs a room") && said.contains("a home needs a device"),
+            "{said}"
+        );
+        let text = house.scenario();
+        assert_eq!(text.matches("# A guess,").count(), 2, "{text}");
+        let plan = Document::from_toml("home.toml", &text).unwrap().resolve().unwrap();
+        let wan = plan.lines()[0].wan;
+        assert_eq!(
+            [wan.down, wan.up],
+            [100_000_000, 20_000_000].map(|rate| Some(netburn_units::BitRate::from_bps(rate)))
+        );
+        assert!(ask(&mut answers.as_bytes(), false, &mut |_| ()).is_err());
     }
 
     proptest! {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 /// Uses of a device: the word of an answer, and the workload of a scenario.
-pub(super) const USES: [(&str, &str); 8] = [
+pub const USES: [(&str, &str); 8] = [
     ("call", "voice"),
     ("video", "video-call"),
     ("web", "browsing"),
@@ -13,6 +13,9 @@ pub(super) const USES: [(&str, &str); 8] = [
     ("download", "download"),
     ("upload", "upload"),
 ];
+
+/// Rates of a line of unknown rate in Mbit/s, down and up: a usual cable line.
+const USUAL_LINE: (u32, u32) = (100, 20);
 
 /// A rectangular room. Rooms of a row stand side by side from west to east, the first row in the south.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,13 +46,13 @@ pub(super) enum Backhaul {
 
 /// A home.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct House {
+pub struct House {
     /// Rating on the box, such as `AX3000`.
     pub(super) rating: Option<String>,
     /// Names of the radios of a unit.
     pub(super) radios: Vec<String>,
-    /// Rates of the internet line in Mbit/s, down and up.
-    pub(super) line: (u32, u32),
+    /// Rates of the internet line in Mbit/s, down and up; `None` if a rate is unknown.
+    pub(super) line: (Option<u32>, Option<u32>),
     /// True if the router manages the queue of the line (SQM).
     pub(super) has_sqm: bool,
     pub(super) rooms: Vec<Room>,
@@ -61,9 +64,10 @@ pub(super) struct House {
 
 impl House {
     /// The scenario, with comments.
-    pub(super) fn scenario(&self) -> String {
+    #[must_use]
+    pub fn scenario(&self) -> String {
         let mut out = String::from(
-            "# Written by `netburn init`. Positions are in metres, to the east and to the north of the south-western corner.\n\
+            "# Written from the answers to the questions about a home. Positions are in metres, to the east and to the north of the south-western corner.\n\
              title    = \"My home\"\nduration = \"30 s\"\n\n",
         );
         self.building(&mut out);
@@ -85,12 +89,17 @@ impl House {
     }
 
     fn router(&self, out: &mut String) {
+        out.push_str("# The internet line, whose slower direction is usually the one that delays.\n[router.wan]\n");
         let (down, up) = self.line;
-        let _ = write!(
-            out,
-            "# The internet line, whose slower direction is usually the one that delays.\n[router.wan]\ndown  = \"{down} Mbit/s\"\n\
-             up    = \"{up} Mbit/s\"\ndelay = \"5 ms\"\n"
-        );
+        for (key, rate, usual) in [("down ", down, USUAL_LINE.0), ("up   ", up, USUAL_LINE.1)] {
+            if rate.is_none() {
+                out.push_str(
+                    "# A guess, because the rate is unknown: a speed test or the contract has the right one.\n",
+                );
+            }
+            let _ = writeln!(out, "{key} = \"{} Mbit/s\"", rate.unwrap_or(usual));
+        }
+        out.push_str("delay = \"5 ms\"\n");
         out.push_str(if self.has_sqm {
             "# SQM: the router keeps the queue of the line short.\ndiscipline = \"cake\"\nshaper     = \"90 %\"\n\n"
         } else {
