@@ -171,13 +171,14 @@ fn a_home_of_three_rooms_is_described_and_repaired_on_a_phone() {
     browser.wait_for("no speed rating");
     value("#d-rating", "AX1800");
     value("#d-down", "50");
-    value("#d-up", "5");
+    value("#d-up", "8");
+    value("[data-of=also]", "call");
     browser.click("#d-done");
     wait_until(&browser, "!document.querySelector('#describe').open");
     browser.wait_for("laptop does not get what it needs.");
     let text = scenario_text(&browser);
     assert!(
-        text.contains("up    = \"5 Mbit/s\"") && text.contains("rating   = \"AX1800\""),
+        text.contains("up    = \"8 Mbit/s\"") && text.contains("rating   = \"AX1800\""),
         "{text}"
     );
     assert_eq!(browser.run("return document.documentElement.scrollWidth"), 390);
