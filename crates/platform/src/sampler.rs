@@ -7,6 +7,9 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
+/// Shortest window whose load means something: in a shorter one, the start of a thread alone looks like a busy processor.
+pub const MIN_SPAN: Duration = Duration::from_millis(200);
+
 /// Load in one window.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Window {

@@ -18,6 +18,7 @@ pub use netburn_driver::DriveReport;
 
 use crate::clock::RunClock;
 use backlog::Backlog;
+use netburn_platform::sampler::MIN_SPAN;
 use netburn_platform::{Monotonic, Timer, cpu::ThreadId};
 use netburn_record::Standstills;
 use netburn_units::{Duration, Instant};
@@ -198,10 +199,10 @@ impl Busy {
         (self.since, self.used) = (now, used);
     }
 
-    /// The last, shorter window counts only without a whole one.
+    /// The last, shorter window counts only without a whole one, and only if it is long enough to be measured.
     fn end(&mut self, now: Instant) {
         let span = now.checked_since(self.since).unwrap_or(Duration::ZERO);
-        if self.shares.is_empty() && !span.is_zero() {
+        if self.shares.is_empty() && span >= MIN_SPAN {
             self.close(now, span);
         }
     }

@@ -4,6 +4,7 @@ use super::registry::Connection;
 use super::stats::{Distribution, Stats};
 use super::worker_state::Shared;
 use netburn_platform::cpu::ThreadId;
+use netburn_platform::sampler::MIN_SPAN;
 use netburn_platform::{CpuMonitor, Monotonic, Sampler, Window};
 use netburn_record::{Health, Role};
 use netburn_units::Instant;
@@ -139,12 +140,8 @@ impl Cpu {
         let within = |window: &Window| window.end.saturating_since(self.since) >= window.span;
         let whole: Vec<Window> = seen.into_iter().filter(within).collect();
         if whole.is_empty() && self.watch.is_some() {
-            return self
-                .sampler
-                .as_mut()
-                .and_then(|sampler| sampler.sample().ok())
-                .into_iter()
-                .collect();
+            let window = self.sampler.as_mut().and_then(|sampler| sampler.sample().ok());
+            return window.into_iter().filter(|window| window.span >= MIN_SPAN).collect();
         }
         whole
     }

@@ -41,6 +41,18 @@ fn a_standstill_is_detected_without_due_operations() {
     assert!(report.standstill_us_max >= 230_000.0, "{report:?}");
 }
 
+/// A station without a workload ends at once. The start of its thread is no load: its share of such a short time would be
+/// that of a busy processor.
+#[test]
+fn a_driver_without_work_is_not_busy() {
+    for _ in 0..20 {
+        let (rows, _received) = tokio::sync::mpsc::unbounded_channel();
+        let drive = drive(Vec::new(), RunClock::starting_now(), rows, CancelToken::never());
+        let report = runtime().block_on(drive);
+        assert_eq!(report.cpu, 0.0, "{report:?}");
+    }
+}
+
 #[test]
 fn operations_and_bytes_are_those_of_nginx_s_log() {
     let nginx = Process::nginx();
