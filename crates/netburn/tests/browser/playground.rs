@@ -154,7 +154,7 @@ fn a_home_is_simulated_and_repaired_on_a_phone() {
     assert_eq!(browser.console_errors(), Vec::<String>::new());
 }
 
-/// A home of three rooms in which somebody uploads: described, drawn, seen to fail, and repaired.
+/// A home of three rooms in which a phone uploads: described, drawn, seen to fail, and repaired.
 #[test]
 fn a_home_of_three_rooms_is_described_and_repaired_on_a_phone() {
     let bench = Bench::new();
