@@ -59,7 +59,7 @@ export class Measurement {
     if (content === this.drawn) return;
     this.drawn = content;
     const parts = found.available ? this.parts(found) : [el("p", {}, "This server starts no measurements: those of `netburn ui` and `netburn fleet serve` do.")];
-    byId("measure").replaceChildren(el("p", {}, el("a", { href: "#" }, "All runs")), el("h1", {}, "Measure this network"), ...parts.filter(Boolean));
+    byId("measure").replaceChildren(el("p", {}, el("a", { href: "#" }, "All runs")), el("h1", {}, "Test my network"), ...parts.filter(Boolean));
   }
 
   parts({ offer, problem, last, invitation }) {
@@ -73,7 +73,7 @@ export class Measurement {
     }
     if (last.state === "modelling") {
       return [
-        el("p", { id: "measure-status", role: "status" }, `Simulating models of the network: ${last.models} so far. This can take some minutes. The devices are not needed any more.`),
+        el("p", { id: "measure-status", role: "status" }, `Looking for a model of your network that explains the measurement: ${last.models} simulations so far. It takes about a minute, and some minutes on a slow computer. The devices are not needed any more. If you stop it, the measurement is kept.`),
         el("p", {}, this.stopButton(), " ", this.report(last.run)),
       ];
     }
@@ -86,6 +86,7 @@ export class Measurement {
     if (!invitation) {
       return [
         el("p", { id: "offer" }, "First the devices of your home join. Nothing but their browser is needed, and netburn on a laptop or a board sees more, such as its Wi-Fi signal."),
+        el("p", { class: "facts" }, "This computer should have a cable to the router, because its own Wi-Fi would be a part of every result. The test stays in your network, so it does not load the internet line; ", el("a", { href: "/runs/docs/docs/how-to/include-your-internet-line.html" }, "how to include it"), "."),
         el("p", { class: "facts" }, "This computer then accepts connections of other devices at port 4484 until netburn ends. Only a device with the address takes part. A firewall may ask you to permit it."),
         el("p", {}, el("button", { id: "invite", type: "button", class: "strong", onclick: () => this.update(() => post("invite")) }, "Let devices join")),
       ];

@@ -95,6 +95,14 @@ pub(crate) const PAGES: &[(&str, &str)] = &[
     ),
     ("docs/explanation/mesh.md", include_str!("../docs/explanation/mesh.md")),
     (
+        "docs/explanation/method.md",
+        include_str!("../docs/explanation/method.md"),
+    ),
+    (
+        "docs/explanation/other-tests.md",
+        include_str!("../docs/explanation/other-tests.md"),
+    ),
+    (
         "docs/explanation/power-save.md",
         include_str!("../docs/explanation/power-save.md"),
     ),

@@ -78,8 +78,7 @@ fn environment(state: State, server: Option<String>) -> Result<Fleet, CliError> 
 /// A limit of a measurement of these devices, if it has one.
 fn note(devices: &[Device]) -> Option<&'static str> {
     (devices.len() == 1).then_some(
-        "one device shows the line and its own link, but not how devices share the Wi-Fi; measure with two or more to find that \
-         out",
+        "one device shows its own link, but not how devices share the Wi-Fi; measure with two or more to find that out",
     )
 }
 
@@ -174,7 +173,7 @@ fn planned(devices: &[Device]) -> Result<(Schedule, Plan), CliError> {
 /// Time and data of a measurement.
 fn extent(schedule: &Schedule, plan: &Plan) -> String {
     format!(
-        "it takes {}, and transfers {}",
+        "takes {}, and transfers {}",
         plan.settled() + plan.baseline,
         consent::volume(schedule)
     )

@@ -48,7 +48,7 @@ pub(crate) fn ui(args: &UiArgs) -> Result<ExitStatus, CliError> {
             Err(stop) => return Err(stop),
         }
         eprint_message(&format!(
-            "open the address to test your network or to try a home; it shows the runs in {}; Ctrl-C ends it",
+            "open the address to test your network or to try a home; it shows the runs in the folder {}; Ctrl-C ends it",
             args.dir.display()
         ));
         let opened = state

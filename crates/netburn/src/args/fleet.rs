@@ -42,7 +42,7 @@ pub(crate) enum FleetCommand {
 /// the join address. Phones and other browsers open the station page over plain HTTP. The first start creates the token
 /// and the certificate; later starts use them again. The controller runs until it is interrupted.
 ///
-/// The page of the runs shows their reports. Its button "Measure this network" measures the devices that have joined, like
+/// The page of the runs shows their reports. Its page "Test my network" measures the devices that have joined, like
 /// `netburn measure`.
 #[derive(Debug, Args)]
 pub(crate) struct FleetServeArgs {

@@ -107,7 +107,7 @@ impl Gathering {
         let (schedule, plan) = planned(&devices)?;
         // Before Enter, this was shown.
         if args.devices.is_some() || !args.stations.is_empty() {
-            eprint_message(&format!("measuring: {}", extent(&schedule, &plan)));
+            eprint_message(&format!("measuring: it {}", extent(&schedule, &plan)));
         }
         if !args.yes {
             confirmed(&schedule, &mut input).await?;
@@ -231,7 +231,7 @@ fn offer(present: &[MemberStatus]) -> Result<String, CliError> {
         .iter()
         .map(|member| device(&member.name, probe_targets(&member.about)));
     let (schedule, plan) = planned(&known.collect::<Vec<_>>())?;
-    Ok(format!("{count}: {}", extent(&schedule, &plan)))
+    Ok(format!("{count}: it {}", extent(&schedule, &plan)))
 }
 
 fn devices(count: usize) -> String {

@@ -310,7 +310,7 @@ fn a_network_is_measured_from_the_page_of_its_controller() {
     browser.wait_for("The measurement was stopped, so there is no model of the network.");
     browser.click("#measure-start");
     browser.wait_for("phase 3 of 3: alpha up");
-    browser.wait_for("Simulating models of the network");
+    browser.wait_for("Looking for a model of your network");
     browser.wait_for("The measurement is finished");
     assert!(texts(&browser, "#findings")[0].contains("alpha"), "{}", browser.text());
     assert_eq!(browser.run("return document.documentElement.scrollWidth"), 390);
@@ -501,7 +501,7 @@ fn the_documentation_is_read_and_searched_without_a_network() {
     browser.click("#docs-link");
     let search = |browser: &Browser| {
         browser.write("#search", "sqm router");
-        browser.wait_for("sections found");
+        browser.wait_for("sections have all words");
         let first = browser.text_of("#found a");
         assert!(first.contains("SQM"), "{first}");
         browser.click("#found a");
@@ -517,6 +517,17 @@ fn the_documentation_is_read_and_searched_without_a_network() {
     browser.open(&format!("file://{}", index.display()));
     browser.wait_for("I want to");
     search(&browser);
+    // The words of a person, and not those of the pages.
+    for (question, expected) in [
+        ("my call stutters when someone uploads", "A call stutters while another device uploads"),
+        ("fq_codel", "fq-codel"),
+        ("mesh before buying", "What to buy or change"),
+        ("xyzzy", "what to do after a fail"),
+    ] {
+        browser.open(&format!("file://{}", index.display()));
+        browser.write("#search", question);
+        browser.wait_until(expected, |_| browser.text_of("#found").contains(expected));
+    }
     let beside = dashboard.bench.path("site/playground.html");
     browser.open(&format!("file://{}#story=bufferbloat", beside.display()));
     browser.wait_for("Bufferbloat and SQM");
