@@ -3,6 +3,7 @@
 use crate::document::Document;
 use crate::problem::{Problem, ScenarioError, Source};
 use crate::suggest::{list, nearest};
+use serde_json::Value;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
@@ -55,6 +56,13 @@ const BUILT_IN: &[(&str, &str)] = built_in![
 /// Maximum size of a scenario file in bytes: 1 MiB.
 pub const MAX_FILE_SIZE: u64 = 1 << 20;
 
+/// Name of a record's document in the folder of a run.
+const RECORD: &str = "run.json";
+/// Key of the plan in it.
+const PLAN: &str = "plan";
+/// Maximum size of such a document in bytes: 64 MiB, because it has the results of all stations too.
+const MAX_RECORD_SIZE: u64 = 64 << 20;
+
 /// Returns name and text of each built-in scenario.
 #[must_use]
 pub fn built_in_scenarios() -> &'static [(&'static str, &'static str)] {
@@ -83,14 +91,15 @@ pub fn load(name_or_path: &str) -> Result<Document, ScenarioError> {
 pub struct ScenarioText {
     /// Path of the file, or name of the built-in scenario.
     pub name: String,
-    /// TOML.
+    /// TOML; or JSON, as the plan in a record.
     pub text: String,
     /// Directory of the file; `None` for a built-in scenario.
     pub directory: Option<PathBuf>,
 }
 
 impl ScenarioText {
-    /// Reads the file with this path, else the built-in scenario with this name.
+    /// Reads the file with this path, else the built-in scenario with this name. The folder of a run has the scenario in its
+    /// record.
     ///
     /// # Errors
     /// Neither exists; or the file cannot be read, is larger than [`MAX_FILE_SIZE`], or is not valid UTF-8.
@@ -101,7 +110,14 @@ impl ScenarioText {
                 if let Some(known) = named(name_or_path) {
                     return Ok(ScenarioText::built_in(known));
                 }
-                let help = "give the path of a scenario file in it";
+                if let Some(text) = recorded(path) {
+                    return Ok(ScenarioText {
+                        name: name_or_path.to_owned(),
+                        text,
+                        directory: None,
+                    });
+                }
+                let help = "give the path of a scenario file in it, or of a folder that a run was saved to";
                 Err(whole(
                     name_or_path,
                     "found a directory, expected a file".to_owned(),
@@ -142,17 +158,37 @@ impl ScenarioText {
         }
     }
 
-    /// Parses the text.
+    /// Parses the text. No text in TOML begins with `{`.
     ///
     /// # Errors
-    /// It is not valid TOML.
+    /// It is neither valid TOML nor JSON.
     pub fn document(&self) -> Result<Document, ScenarioError> {
+        if self.text.trim_start().starts_with('{') {
+            return Ok(Document::from_json(&self.json()?).named(&self.name));
+        }
         let document = Document::from_toml(&self.name, &self.text)?;
         Ok(match &self.directory {
             Some(directory) => document.in_directory(directory),
             None => document,
         })
     }
+}
+
+impl ScenarioText {
+    /// The text as JSON: a scenario, or the plan in a record.
+    fn json(&self) -> Result<Value, ScenarioError> {
+        let mut found: Value = serde_json::from_str(&self.text).map_err(|error| {
+            let help = "a scenario is TOML, or JSON as in the record of a run";
+            whole(&self.name, format!("invalid JSON: {error}"), help)
+        })?;
+        let plan = found.get_mut(PLAN).map(Value::take);
+        Ok(plan.unwrap_or(found))
+    }
+}
+
+/// Document of the record in the folder of a run; `None` without one.
+fn recorded(folder: &Path) -> Option<String> {
+    crate::regular::read_input(&folder.join(RECORD), MAX_RECORD_SIZE).ok()
 }
 
 /// Returns the built-in scenario with this name, in British or American spelling.

@@ -65,6 +65,12 @@ impl Document {
         self
     }
 
+    /// Sets the name of the file, for messages and for runs.
+    pub(crate) fn named(mut self, name: &str) -> Self {
+        name.clone_into(&mut self.source.name);
+        self
+    }
+
     /// Creates a document from the output of [`Plan::to_json`], or from JSON in the same format.
     #[must_use]
     pub fn from_json(document: &serde_json::Value) -> Self {

@@ -519,7 +519,10 @@ fn the_documentation_is_read_and_searched_without_a_network() {
     search(&browser);
     // The words of a person, and not those of the pages.
     for (question, expected) in [
-        ("my call stutters when someone uploads", "A call stutters while another device uploads"),
+        (
+            "my call stutters when someone uploads",
+            "A call stutters while another device uploads",
+        ),
         ("fq_codel", "fq-codel"),
         ("mesh before buying", "What to buy or change"),
         ("xyzzy", "what to do after a fail"),

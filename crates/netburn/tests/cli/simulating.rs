@@ -141,3 +141,25 @@ fn scenarios_that_cannot_be_simulated_are_errors() {
         assert!(!bench.path("saved").exists(), "{change} leaves nothing behind");
     }
 }
+
+/// The folder of a run, its document, and the plan alone are its scenario: each repeats the run, whose tables have the same
+/// bytes.
+#[test]
+fn a_run_is_repeated_from_its_record() {
+    let bench = Bench::new();
+    bench.simulate("four-uses", "first", &["--duration", "3s", "--seed", "5"]);
+    let document: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(bench.path("first/run.json")).unwrap()).unwrap();
+    bench.write("plan.json", document["plan"].to_string());
+    for (source, folder) in [
+        ("first", "second"),
+        ("first/run.json", "third"),
+        ("plan.json", "fourth"),
+    ] {
+        bench.simulate(source, folder, &[]);
+        for table in ["operations", "intervals", "airtime", "connections"] {
+            let read = |run: &str| std::fs::read(bench.path(run).join(format!("{table}.parquet"))).unwrap();
+            assert!(read(folder) == read("first"), "{table} from {source}");
+        }
+    }
+}

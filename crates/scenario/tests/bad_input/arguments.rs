@@ -251,6 +251,24 @@ fn files_that_cannot_be_read() {
         load(directory.path().to_str().unwrap()).unwrap_err().problems()[0].message,
         "found a directory, expected a file"
     );
+    // A record has its scenario, and a damaged one is no scenario.
+    let record = directory.path().join("run.json");
+    for (text, expected) in [
+        (
+            "{ \"plan\": ",
+            "invalid JSON: EOF while parsing a value at line 1 column 10",
+        ),
+        ("{ \"plan\": { \"station\": 7 } }", "station"),
+        ("{}", "station"),
+        (&format!("{{\"a\": {}", "[".repeat(1 << 19)), "recursion limit exceeded"),
+    ] {
+        std::fs::write(&record, text).unwrap();
+        let wrong = load(record.to_str().unwrap()).and_then(|document| document.resolve());
+        let wrong = wrong.unwrap_err().to_string();
+        assert!(wrong.contains(expected), "{wrong}");
+    }
+    std::fs::remove_file(&record).unwrap();
+
     assert_eq!(
         error("nowhere.toml"),
         "nowhere.toml: no such file, and no built-in scenario with this name; `netburn scenarios` lists the built-in scenarios, such \
