@@ -228,6 +228,7 @@ pub(crate) const PAGES: &[(&str, &str)] = &[
         "docs/reference/glossary.md",
         include_str!("../docs/reference/glossary.md"),
     ),
+    ("docs/reference/models.md", include_str!("../docs/reference/models.md")),
     ("docs/reference/record.md", include_str!("../docs/reference/record.md")),
     (
         "docs/reference/scenario.md",

@@ -85,7 +85,7 @@ pub(crate) enum BandArg {
 /// Scenario and its changes.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Changes {
-    /// Scenario file, or name of a built-in scenario
+    /// Scenario file, name of a built-in scenario, or folder of a run, whose scenario is repeated
     pub(crate) scenario: String,
     /// Random seed [default: from the scenario]
     #[arg(long, value_name = "N", value_parser = seed, allow_hyphen_values = true)]
