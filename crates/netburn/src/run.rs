@@ -45,13 +45,14 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitStatus, CliError> {
         Ok(mut view) => {
             // Programs read the other formats, which have no causes. After an interruption nothing else is simulated. What a
             // measurement delays is no problem of the network.
-            if args.format == Format::Text && !is_interrupted(&done) && view.measurement.is_none() {
-                if let Err(CliError::Usage(why) | CliError::Failed(why) | CliError::Command(_, why)) =
+            if args.format == Format::Text
+                && !is_interrupted(&done)
+                && view.measurement.is_none()
+                && let Err(CliError::Usage(why) | CliError::Failed(why) | CliError::Command(_, why)) =
                     explained(&done.run, &mut view)
-                {
-                    // The exit status is that of the run.
-                    eprint_message(&format!("warning: the causes could not be simulated: {why}"));
-                }
+            {
+                // The exit status is that of the run.
+                eprint_message(&format!("warning: the causes could not be simulated: {why}"));
             }
             if let Some(path) = page::keep(done.run.path(), &view) {
                 eprint_message(&format!("the page is {}", path.display()));

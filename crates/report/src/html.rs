@@ -119,9 +119,15 @@ fn timeline_figure(view: &View) -> String {
     format!(
         "<figure class=\"chart\" id=\"who-when\">\n<figcaption><h3>{}</h3><p>Height: throughput of the station in both directions. \
          Red bar below: operations that were due then exceeded their latency goal or never ended.{}</p></figcaption>\n\
-         <div class=\"static\">{drawn}</div>\n</figure>\n",
+         <div class=\"static\">{drawn}</div>\n<details><summary>Table: {}</summary>{}</details>\n</figure>\n",
         timeline::TITLE,
-        escaped(&signs)
+        escaped(&signs),
+        timeline::TITLE,
+        cells(
+            timeline::TITLE,
+            &timeline::HEAD.map(str::to_owned),
+            &timeline::rows(view)
+        )
     )
 }
 

@@ -83,20 +83,41 @@ fn misses(workload: &WorkloadView, bin: usize) -> bool {
     *unbounded > 0 || max_ms.is_some_and(|max| max > goal)
 }
 
-/// Share of the time in which a station missed a goal, and its maximum throughput, as a sentence for each station.
+/// A row for each station: name, workloads, maximum throughput, and the time in which it had late operations.
 #[must_use]
-pub fn description(view: &View) -> String {
-    let sentence = |station: &StationView| {
+pub fn rows(view: &View) -> Vec<Vec<String>> {
+    let row = |station: &StationView| {
         let row = values(view, station);
         let late = row.missed.iter().filter(|missed| **missed).count();
         let seconds = late as f64 * step(view) as f64 * view.bin_s;
-        let late = match late {
-            0 => "no late operation".to_owned(),
-            _ => format!("late operations in {}", Unit::Seconds.write(seconds)),
-        };
-        format!("{}: at most {} Mbit/s, {late}", station.name, mbps(most(&row)))
+        vec![
+            station.name.clone(),
+            uses(station),
+            format!("{} Mbit/s", mbps(most(&row))),
+            Unit::Seconds.write(seconds),
+        ]
     };
-    let all: Vec<String> = view.stations.iter().map(sentence).collect();
+    view.stations.iter().map(row).collect()
+}
+
+/// Headings of [`rows`].
+pub const HEAD: [&str; 4] = ["station", "workloads", "at most", "with late operations"];
+
+fn uses(station: &StationView) -> String {
+    let uses: Vec<&str> = station
+        .workloads
+        .iter()
+        .map(|workload| workload.name.as_str())
+        .collect();
+    uses.join(", ")
+}
+
+fn description(view: &View) -> String {
+    let sentence = |row: Vec<String>| match row.as_slice() {
+        [name, _, most, late] => format!("{name}: at most {most}, late operations in {late}"),
+        _ => String::new(),
+    };
+    let all: Vec<String> = rows(view).into_iter().map(sentence).collect();
     format!("{}.", all.join("; "))
 }
 
@@ -137,12 +158,7 @@ fn row(out: &mut String, view: &View, number: usize, station: &StationView, top:
     let row = values(view, station);
     let (most, width) = (most(&row), (WIDTH - 2.0 * SIDE) / row.mbps.len().max(1) as f64);
     let (base, left) = (top + LABEL + PLOT, |column: usize| SIDE + column as f64 * width);
-    let uses: Vec<&str> = station
-        .workloads
-        .iter()
-        .map(|workload| workload.name.as_str())
-        .collect();
-    let label = truncate(&format!("{}: {}", station.name, uses.join(", ")), MAX_LABEL);
+    let label = truncate(&format!("{}: {}", station.name, uses(station)), MAX_LABEL);
     let _ = writeln!(
         out,
         "<text x=\"{SIDE}\" y=\"{:.1}\" fill=\"{}\">{}</text>\n<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\" fill=\"{}\">up to {} Mbit/s</text>",

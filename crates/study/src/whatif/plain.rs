@@ -45,6 +45,7 @@ pub(super) fn instruction(what_if: &WhatIf) -> String {
             (["station", name, "signal"], to) => {
                 Some(format!("Move {name} nearer to the access point, to a signal of {to}"))
             }
+            (["station", name, "joins"], to) => Some(format!("Connect {name} to {to}")),
             (["station", name, "adapter_rate"], _) if what_if.effort == Effort::Program => limited(what_if, name),
             _ => None,
         }
