@@ -130,20 +130,27 @@ pub(crate) fn embedded(file: &'static File) -> Reply {
     answer
 }
 
+/// Content Security Policy of the documentation: as of every response, and its pages may embed the playground.
+const DOCUMENTATION_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
+                                    frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
 /// Response with a file of the documentation.
 pub(crate) fn documentation(file: netburn_handbook::File) -> Reply {
     let mut answer = Response::new(ReplyBody::from(Bytes::from(file.bytes)));
     set_headers(&mut answer, file.kind);
-    answer
-        .headers_mut()
-        .insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    let fields = answer.headers_mut();
+    fields.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    fields.insert(
+        "content-security-policy",
+        HeaderValue::from_static(DOCUMENTATION_POLICY),
+    );
     answer
 }
 
-/// Response with the page of the playground, which contains no data of runs.
+/// Response with the page of the playground, which contains no data of runs. Pages of the documentation embed it.
 pub(crate) fn playground() -> Reply {
     static PAGE: LazyLock<(Bytes, HeaderValue)> = LazyLock::new(|| {
-        let policy = format!("{POLICY}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
+        let policy = format!("{POLICY}; base-uri 'none'; form-action 'none'; frame-ancestors 'self'");
         let policy = HeaderValue::from_str(&policy).expect("a policy is ASCII");
         (Bytes::from(page(None)), policy)
     });

@@ -40,6 +40,8 @@ pub(crate) fn render(markdown: &str, target: impl Fn(&str) -> Option<String>) ->
         }],
         title: String::new(),
         open_links: Vec::new(),
+        figure: None,
+        has_figure: false,
     };
     for event in parser {
         writer.take(event);
@@ -64,6 +66,10 @@ struct Writer<'a, 'b> {
     title: String,
     /// For each open link, whether the site has its target.
     open_links: Vec<bool>,
+    /// Address of the playground that the paragraph in progress names.
+    figure: Option<String>,
+    /// True if the page has a playground already. Each takes memory, so one is enough.
+    has_figure: bool,
 }
 
 impl<'a> Writer<'a, '_> {
@@ -122,9 +128,23 @@ impl<'a> Writer<'a, '_> {
                 Event::Html("</div>\n".into())
             }
             Event::Code(text) if text.starts_with(PLAYGROUND) => match (self.target)(&text) {
-                Some(address) => Event::Html(format!("<a href=\"{address}\"><code>{text}</code></a>").into()),
+                Some(address) => {
+                    let link = Event::Html(format!("<a href=\"{address}\"><code>{text}</code></a>").into());
+                    self.figure = Some(address);
+                    link
+                }
                 None => Event::Code(text),
             },
+            Event::End(TagEnd::Paragraph) => {
+                self.events.push(event);
+                match self.figure.take().filter(|_| !self.has_figure) {
+                    Some(address) => {
+                        self.has_figure = true;
+                        Event::Html(figure(&address).into())
+                    }
+                    None => return,
+                }
+            }
             other => other,
         };
         self.events.push(event);
@@ -155,6 +175,14 @@ impl<'a> Writer<'a, '_> {
     }
 }
 
+/// The playground inside a page, closed at first. A browser loads a lazy frame only when it is visible.
+fn figure(address: &str) -> String {
+    format!(
+        "<details class=\"figure\"><summary>Try it on this page</summary>\
+         <iframe src=\"{address}\" loading=\"lazy\" title=\"The playground\"></iframe></details>\n"
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -171,7 +199,8 @@ mod tests {
             page.body,
             "<h1 id=\"a-page\">A <em>page</em></h1>\n<p>Text with <code>code</code>.</p>\n<h2 id=\"next-then\">Next, then</h2>\n\
              <p><a href=\"a.html#x\">one</a> two <a href=\"playground.html#story=boost\"><code>playground.html#story=boost</code></a> \
-             and <code>x &lt; y</code></p>\n"
+             and <code>x &lt; y</code></p>\n<details class=\"figure\"><summary>Try it on this page</summary>\
+             <iframe src=\"playground.html#story=boost\" loading=\"lazy\" title=\"The playground\"></iframe></details>\n"
         );
         let sections: Vec<(&str, &str)> = (page.sections.iter())
             .map(|section| (section.anchor.as_str(), section.text.trim()))

@@ -512,6 +512,14 @@ fn the_documentation_is_read_and_searched_without_a_network() {
     };
     search(&browser);
     assert_eq!(browser.accessibility_faults(), Vec::<String>::new());
+    // A case study has the playground in it, which runs when a person opens it.
+    browser.run("location.pathname = '/runs/docs/docs/explanation/case-studies/2-slow-neighbour.html'");
+    browser.wait_for("Try it on this page");
+    browser.click(".figure summary");
+    let inside = "document.querySelector('.figure iframe').contentDocument?.body?.dataset";
+    browser.wait_until("the playground in the page", |_| {
+        browser.run(&format!("return {inside}?.ready")) == "true"
+    });
     finish(dashboard.bench.netburn(["generate", "site", "--out", "site"])).expect(0);
     let index = dashboard.bench.path("site/index.html");
     browser.open(&format!("file://{}", index.display()));
