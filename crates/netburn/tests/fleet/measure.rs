@@ -126,7 +126,7 @@ fn one_device_is_measured_with_a_note() {
         run.stderr_so_far().contains("phase 2 of 3: alpha down")
     });
     let shown = measure.stderr_so_far();
-    assert!(shown.contains("note: one device shows the line"), "{shown}");
+    assert!(shown.contains("note: one device shows its own link"), "{shown}");
     measure.signal("INT");
     measure.finish().expect(3);
     end(alpha);
