@@ -42,6 +42,7 @@ pub mod socket;
 #[cfg(target_os = "linux")]
 pub mod system_call;
 pub mod tcp;
+#[cfg(unix)]
 pub mod terminal;
 pub mod timer;
 pub mod wifi;
