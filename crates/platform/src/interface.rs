@@ -48,6 +48,9 @@ pub fn received(name: &str) -> io::Result<u64> {
     imp::received(name)
 }
 
+#[cfg(windows)]
+pub(crate) use imp::{check, named};
+
 #[cfg_attr(unix, path = "interface/unix.rs")]
 #[cfg_attr(windows, path = "interface/windows.rs")]
 mod imp;

@@ -49,7 +49,7 @@ pub(super) fn towards(peer: IpAddr) -> io::Result<String> {
 }
 
 /// Returns the alias of an interface.
-fn named(index: u32) -> io::Result<String> {
+pub(crate) fn named(index: u32) -> io::Result<String> {
     let (mut luid, mut alias) = (NET_LUID_LH { Value: 0 }, [0; ALIAS]);
     // SAFETY: the function writes one LUID.
     check(unsafe { ConvertInterfaceIndexToLuid(index, &raw mut luid) })?;
