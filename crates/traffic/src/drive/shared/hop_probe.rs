@@ -196,7 +196,9 @@ fn refused(error: &io::Error) -> String {
              help: sysctl -w {SETTING}=\"0 2147483647\"",
             permitted()
         ),
-        io::ErrorKind::Unsupported => "ICMP sockets without privileges are implemented for Linux only".to_owned(),
+        io::ErrorKind::Unsupported => {
+            "ICMP requests without privileges are implemented for Linux and Windows only".to_owned()
+        }
         _ => format!("no ICMP socket: {error}"),
     }
 }
