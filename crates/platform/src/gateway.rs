@@ -23,10 +23,6 @@ pub fn next_hop(to: Ipv4Addr, interface: Option<&str>) -> io::Result<Option<Next
 }
 
 /// Usable route of the table.
-#[cfg_attr(
-    not(any(target_os = "linux", windows, test)),
-    expect(dead_code, reason = "no routes are read")
-)]
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Route {
     destination: Ipv4Addr,
