@@ -19,6 +19,9 @@ pub fn bind_to_device<'s>(socket: impl Into<SockRef<'s>>, interface: &str) -> io
     }
 }
 
+/// True if this system sends the DSCP of [`set_dscp`]. Windows leaves it to policies of the administrator.
+pub const SENDS_DSCP: bool = cfg!(not(windows));
+
 /// Sets the DSCP (RFC 2474) of sent packets, 0 to 63, for IPv4 and IPv6. The two ECN bits stay unchanged.
 ///
 /// # Errors

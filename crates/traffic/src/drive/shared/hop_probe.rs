@@ -295,7 +295,7 @@ impl HopSocket {
 /// Opens a socket.
 fn open_socket(way: Way, options: &Options) -> io::Result<EchoSocket> {
     let socket = EchoSocket::new(way.to, way.hop)?;
-    if options.dscp != 0 {
+    if options.dscp != 0 && netburn_platform::socket::SENDS_DSCP {
         socket.set_dscp(options.dscp)?;
     }
     if let Some(interface) = &options.interface {
