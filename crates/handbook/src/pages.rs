@@ -38,6 +38,10 @@ pub(crate) const PAGES: &[(&str, &str)] = &[
         include_str!("../docs/contributing/releasing.md"),
     ),
     (
+        "docs/contributing/systems.md",
+        include_str!("../docs/contributing/systems.md"),
+    ),
+    (
         "docs/explanation/accuracy.md",
         include_str!("../docs/explanation/accuracy.md"),
     ),
@@ -94,6 +98,14 @@ pub(crate) const PAGES: &[(&str, &str)] = &[
         include_str!("../docs/explanation/how-latency-is-measured.md"),
     ),
     ("docs/explanation/mesh.md", include_str!("../docs/explanation/mesh.md")),
+    (
+        "docs/explanation/method.md",
+        include_str!("../docs/explanation/method.md"),
+    ),
+    (
+        "docs/explanation/other-tests.md",
+        include_str!("../docs/explanation/other-tests.md"),
+    ),
     (
         "docs/explanation/power-save.md",
         include_str!("../docs/explanation/power-save.md"),
@@ -232,6 +244,10 @@ pub(crate) const PAGES: &[(&str, &str)] = &[
     (
         "docs/reference/statistics.md",
         include_str!("../docs/reference/statistics.md"),
+    ),
+    (
+        "docs/reference/systems.md",
+        include_str!("../docs/reference/systems.md"),
     ),
     (
         "docs/reference/validation-cases.md",
