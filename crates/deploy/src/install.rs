@@ -358,7 +358,7 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
     fs::rename(&new, to)
 }
 
-/// Creates a file with this mode before anything is written to it.
+/// Creates a file with this mode before anything is written to it. The mode has no effect on systems other than Unix.
 fn write(path: &Path, text: &str, mode: u32) -> io::Result<()> {
     use std::io::Write;
     if let Some(folder) = path.parent() {
@@ -373,6 +373,8 @@ fn write(path: &Path, text: &str, mode: u32) -> io::Result<()> {
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, mode);
+    #[cfg(not(unix))]
+    let _ = mode;
     let mut file = options.open(&new)?;
     file.write_all(text.as_bytes())?;
     file.sync_all()?;

@@ -200,8 +200,7 @@ pub fn session(host: &str, config: Option<&Path>, remote: &str) -> Result<Comman
     command.args(["-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=2"]);
     command.arg("--").arg(host).arg(remote);
     // An interrupt from the terminal goes to the whole process group, and must not end the session before the run.
-    #[cfg(unix)]
-    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    netburn_platform::process::separate(&mut command);
     Ok(command)
 }
 

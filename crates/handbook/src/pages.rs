@@ -38,6 +38,10 @@ pub(crate) const PAGES: &[(&str, &str)] = &[
         include_str!("../docs/contributing/releasing.md"),
     ),
     (
+        "docs/contributing/systems.md",
+        include_str!("../docs/contributing/systems.md"),
+    ),
+    (
         "docs/explanation/accuracy.md",
         include_str!("../docs/explanation/accuracy.md"),
     ),
@@ -241,6 +245,10 @@ pub(crate) const PAGES: &[(&str, &str)] = &[
     (
         "docs/reference/statistics.md",
         include_str!("../docs/reference/statistics.md"),
+    ),
+    (
+        "docs/reference/systems.md",
+        include_str!("../docs/reference/systems.md"),
     ),
     (
         "docs/reference/validation-cases.md",

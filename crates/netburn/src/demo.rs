@@ -225,7 +225,11 @@ fn relative(page: &Path) -> String {
 
 /// The last lines: what to do next.
 fn next_steps(page: &Path) -> String {
-    let open = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    let open = match std::env::consts::OS {
+        "macos" => "open",
+        "windows" => "explorer",
+        _ => "xdg-open",
+    };
     format!(
         "\nNext:\n  Test your own Wi-Fi:  netburn ui\n  Open the page:        {open} {}\n  \
          Describe your home:   netburn init home.toml\n",

@@ -3,22 +3,21 @@
 use crate::exit::CliError;
 use crate::runtime;
 use crate::terminal::eprint_below;
-use netburn_platform::interrupts;
 use netburn_runner::Cancel;
 use netburn_traffic::drive::CancelHandle;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// Handler of SIGINT (Ctrl-C), SIGTERM and SIGHUP. While it exists, these signals do not kill the process.
+#[cfg_attr(unix, path = "signals/unix.rs")]
+#[cfg_attr(windows, path = "signals/windows.rs")]
+mod system;
+
+/// Handler of SIGINT (Ctrl-C), SIGTERM and SIGHUP; on Windows, of Ctrl-C, Ctrl-Break, a closed console and a shutdown.
+/// While it exists, they do not end the process.
 #[derive(Debug)]
-pub(crate) struct Signals {
-    interrupt: Signal,
-    terminate: Signal,
-    hangup: Signal,
-}
+pub(crate) struct Signals(system::Streams);
 
 impl Signals {
     /// Installs the signal handlers.
@@ -26,12 +25,7 @@ impl Signals {
     /// # Errors
     /// If the system rejects a handler.
     pub(crate) fn new() -> io::Result<Self> {
-        interrupts::observe();
-        Ok(Signals {
-            interrupt: signal(SignalKind::interrupt())?,
-            terminate: signal(SignalKind::terminate())?,
-            hangup: signal(SignalKind::hangup())?,
-        })
+        system::Streams::new().map(Self)
     }
 
     /// Waits for the next signal.
@@ -63,30 +57,21 @@ impl Signals {
 
     /// Waits for the next signal and returns it.
     pub(crate) async fn next_kind(&mut self) -> Asked {
-        tokio::select! {
-            _ = self.interrupt.recv() => {
-                if interrupts::is_from_process() {
-                    Asked::SentInterrupt
-                } else {
-                    Asked::Interrupt
-                }
-            }
-            _ = self.terminate.recv() => Asked::Terminate,
-            _ = self.hangup.recv() => Asked::Hangup,
-        }
+        self.0.next().await
     }
 }
 
 /// Signal that requests an end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Asked {
-    /// SIGINT of a terminal, which sends it to all processes in its foreground.
+    /// SIGINT of a terminal, which sends it to all processes in its foreground. On Windows, Ctrl-C.
     Interrupt,
     /// SIGINT of a process, to this process only.
+    #[cfg_attr(windows, expect(dead_code, reason = "no process sends Ctrl-C to one other process"))]
     SentInterrupt,
-    /// SIGTERM, to this process only.
+    /// SIGTERM, to this process only. On Windows, Ctrl-Break, or the end of the system.
     Terminate,
-    /// SIGHUP, to this process only, or because the terminal was closed.
+    /// SIGHUP, to this process only, or because the terminal was closed. On Windows, the console was closed.
     Hangup,
 }
 
@@ -159,7 +144,7 @@ pub(crate) fn cancel_or_exit(message: &'static str) -> Result<Cancel, CliError> 
     Ok(cancel)
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
     use std::process::Command;

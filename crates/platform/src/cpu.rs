@@ -17,7 +17,8 @@ impl ThreadId {
     /// Returns the processor time that this thread has used.
     ///
     /// # Errors
-    /// An I/O error when the thread has ended; [`Unsupported`](io::ErrorKind::Unsupported) on other systems than Linux.
+    /// An I/O error when the thread has ended; [`Unsupported`](io::ErrorKind::Unsupported) on other systems than Linux
+    /// and Windows.
     pub fn time(self) -> io::Result<Duration> {
         imp::thread_time(self.0)
     }
@@ -26,7 +27,8 @@ impl ThreadId {
 /// Returns the threads of this process.
 ///
 /// # Errors
-/// An I/O error when /proc cannot be read; [`Unsupported`](io::ErrorKind::Unsupported) on other systems than Linux.
+/// An I/O error when /proc cannot be read; [`Unsupported`](io::ErrorKind::Unsupported) on other systems than Linux and
+/// Windows.
 pub fn threads() -> io::Result<Vec<ThreadId>> {
     imp::threads()
 }
@@ -34,7 +36,7 @@ pub fn threads() -> io::Result<Vec<ThreadId>> {
 /// Returns the processor time that all threads of this process have used.
 ///
 /// # Errors
-/// [`Unsupported`](io::ErrorKind::Unsupported) on other systems than Linux.
+/// [`Unsupported`](io::ErrorKind::Unsupported) on other systems than Linux and Windows.
 pub fn process_time() -> io::Result<Duration> {
     imp::process_time()
 }
@@ -46,7 +48,7 @@ pub struct MachineTimes {
     pub busy: u64,
     /// Idle time, including waiting for I/O.
     pub idle: u64,
-    /// Time in which the hypervisor ran other guests (steal).
+    /// Time in which the hypervisor ran other guests (steal). Windows does not report it: always 0 there.
     pub steal: u64,
 }
 
@@ -74,10 +76,11 @@ impl MachineTimes {
     }
 }
 
-/// Reads the machine's processor times from /proc/stat.
+/// Reads the machine's processor times from /proc/stat (GetSystemTimes on Windows).
 ///
 /// # Errors
-/// An I/O error when /proc cannot be read; [`Unsupported`](io::ErrorKind::Unsupported) on other systems than Linux.
+/// An I/O error when /proc cannot be read; [`Unsupported`](io::ErrorKind::Unsupported) on other systems than Linux and
+/// Windows.
 pub fn machine() -> io::Result<MachineTimes> {
     imp::machine()
 }
@@ -113,7 +116,8 @@ fn parse_machine(text: &str) -> Option<MachineTimes> {
 }
 
 #[cfg_attr(target_os = "linux", path = "cpu/linux.rs")]
-#[cfg_attr(not(target_os = "linux"), path = "cpu/portable.rs")]
+#[cfg_attr(windows, path = "cpu/windows.rs")]
+#[cfg_attr(not(any(target_os = "linux", windows)), path = "cpu/portable.rs")]
 mod imp;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The next hop of a packet, by the routing table of IPv4 (`/proc/net/route`, proc(5)).
+//! The next hop of a packet, by the routing table of IPv4 (`/proc/net/route`, proc(5); GetIpForwardTable on Windows).
 
 use std::io;
 use std::net::Ipv4Addr;
@@ -16,16 +16,41 @@ pub struct NextHop {
 /// is used: rules of policy routing are not.
 ///
 /// # Errors
-/// The error of reading the table; [`Unsupported`](io::ErrorKind::Unsupported) on other systems than Linux.
+/// The error of reading the table; [`Unsupported`](io::ErrorKind::Unsupported) on other systems than Linux and
+/// Windows.
 pub fn next_hop(to: Ipv4Addr, interface: Option<&str>) -> io::Result<Option<NextHop>> {
-    if cfg!(not(target_os = "linux")) {
-        return Err(io::ErrorKind::Unsupported.into());
-    }
-    Ok(find(&std::fs::read_to_string("/proc/net/route")?, to, interface))
+    Ok(find(&imp::routes()?, to, interface))
 }
 
-/// Returns the next hop by the text of a routing table: of the longest prefix, and then of the lowest metric.
-fn find(table: &str, to: Ipv4Addr, interface: Option<&str>) -> Option<NextHop> {
+/// Usable route of the table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Route {
+    destination: Ipv4Addr,
+    mask: Ipv4Addr,
+    gateway: Option<Ipv4Addr>,
+    metric: u32,
+    interface: String,
+}
+
+/// Returns the next hop by the routes: of the longest prefix, and then of the lowest metric.
+fn find(routes: &[Route], to: Ipv4Addr, interface: Option<&str>) -> Option<NextHop> {
+    let matching = routes.iter().filter(|route| {
+        let over = interface.is_none_or(|wanted| route.interface == wanted);
+        over && u32::from(to) & u32::from(route.mask) == u32::from(route.destination)
+    });
+    let best = matching.min_by_key(|route| (std::cmp::Reverse(u32::from(route.mask)), route.metric))?;
+    Some(NextHop {
+        gateway: best.gateway,
+        is_default: best.mask.is_unspecified(),
+    })
+}
+
+/// The usable routes of `/proc/net/route`.
+#[cfg_attr(
+    not(any(target_os = "linux", test)),
+    expect(dead_code, reason = "only Linux has this table")
+)]
+fn parse(table: &str) -> Vec<Route> {
     const UP: u32 = 1;
     const GATEWAY: u32 = 2;
     const REJECT: u32 = 0x200;
@@ -33,20 +58,23 @@ fn find(table: &str, to: Ipv4Addr, interface: Option<&str>) -> Option<NextHop> {
         let fields: Vec<&str> = line.split_ascii_whitespace().collect();
         let hexadecimal = |place: usize| u32::from_str_radix(fields.get(place)?, 16).ok();
         let address = |place: usize| Some(Ipv4Addr::from(hexadecimal(place)?.to_ne_bytes()));
-        let (flags, metric) = (hexadecimal(3)?, fields.get(6)?.parse::<u32>().ok()?);
-        let mask = address(7)?;
-        let over = interface.is_none_or(|wanted| fields[0] == wanted);
-        let covers = u32::from(to) & u32::from(mask) == u32::from(address(1)?);
-        let usable = flags & UP != 0 && flags & REJECT == 0 && over && covers;
-        let hop = NextHop {
+        let flags = hexadecimal(3)?;
+        let route = Route {
+            destination: address(1)?,
+            mask: address(7)?,
             gateway: address(2).filter(|_| flags & GATEWAY != 0),
-            is_default: mask.is_unspecified(),
+            metric: fields.get(6)?.parse().ok()?,
+            interface: fields[0].to_owned(),
         };
-        usable.then_some(((std::cmp::Reverse(u32::from(mask)), metric), hop))
+        (flags & UP != 0 && flags & REJECT == 0).then_some(route)
     };
-    let routes = table.lines().skip(1).filter_map(route);
-    routes.min_by_key(|(rank, _)| *rank).map(|(_, hop)| hop)
+    table.lines().skip(1).filter_map(route).collect()
 }
+
+#[cfg_attr(target_os = "linux", path = "gateway/linux.rs")]
+#[cfg_attr(windows, path = "gateway/windows.rs")]
+#[cfg_attr(not(any(target_os = "linux", windows)), path = "gateway/portable.rs")]
+mod imp;
 
 #[cfg(test)]
 mod tests {
@@ -73,7 +101,7 @@ mod tests {
 
     #[test]
     fn the_longest_prefix_and_the_lowest_metric_decide() {
-        let hop = |to: [u8; 4], interface| find(&table(), Ipv4Addr::from(to), interface);
+        let hop = |to: [u8; 4], interface| find(&parse(&table()), Ipv4Addr::from(to), interface);
         let gateway = |last: u8, is_default| {
             Some(NextHop {
                 gateway: Some(Ipv4Addr::new(192, 168, 1, last)),
@@ -89,6 +117,6 @@ mod tests {
         assert_eq!(hop([192, 168, 1, 5], None), on_link);
         assert_eq!(hop([198, 19, 0, 1], None), on_link);
         assert_eq!(hop([203, 0, 113, 9], Some("tun0")), None);
-        assert_eq!(find("", Ipv4Addr::LOCALHOST, None), None);
+        assert_eq!(find(&parse(""), Ipv4Addr::LOCALHOST, None), None);
     }
 }

@@ -1,6 +1,6 @@
-//! ICMP echo requests without privileges (RFC 792; icmp(7), "ping sockets").
+//! ICMP echo requests without privileges (RFC 792; icmp(7), "ping sockets"; IcmpSendEcho2 on Windows).
 //!
-//! The kernel permits these sockets for the groups in `net.ipv4.ping_group_range`. It sets identifier and checksum, and
+//! Linux permits these sockets for the groups in `net.ipv4.ping_group_range`. It sets identifier and checksum, and
 //! passes on only the answers to the socket's own requests. Errors of routers, as "time exceeded", are read
 //! from the socket's error queue (IP_RECVERR; ip(7)).
 
@@ -40,7 +40,7 @@ impl EchoSocket {
     ///
     /// # Errors
     /// [`PermissionDenied`](io::ErrorKind::PermissionDenied) when the group of this process is not in [`SETTING`];
-    /// [`Unsupported`](io::ErrorKind::Unsupported) on other systems than Linux; the kernel's error.
+    /// [`Unsupported`](io::ErrorKind::Unsupported) on other systems than Linux and Windows; the kernel's error.
     pub fn new(to: Ipv4Addr, time_to_live: Option<u8>) -> io::Result<Self> {
         imp::Socket::new(to, time_to_live).map(Self)
     }
@@ -50,7 +50,7 @@ impl EchoSocket {
     /// # Errors
     /// The kernel's error.
     pub fn bind_to_device(&self, interface: &str) -> io::Result<()> {
-        crate::bind_to_device(self.0.socket(), interface)
+        self.0.bind_to_device(interface)
     }
 
     /// Sets the DSCP of the requests, as [`set_dscp`](crate::set_dscp) does.
@@ -58,7 +58,7 @@ impl EchoSocket {
     /// # Errors
     /// The kernel's error.
     pub fn set_dscp(&self, dscp: u8) -> io::Result<()> {
-        crate::set_dscp(self.0.socket(), dscp)
+        self.0.set_dscp(dscp)
     }
 
     /// Sends an echo request with `content`.
@@ -79,14 +79,14 @@ impl EchoSocket {
 }
 
 /// Header of an echo request, with a checksum and an identifier that the kernel sets.
-#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "used on Linux"))]
+#[cfg_attr(not(any(target_os = "linux", test)), expect(dead_code, reason = "used on Linux"))]
 const fn header(sequence: u16) -> [u8; 8] {
     let [high, low] = sequence.to_be_bytes();
     [8, 0, 0, 0, 0, 0, high, low]
 }
 
 /// Sequence number of an echo message of this type.
-#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "used on Linux"))]
+#[cfg_attr(not(any(target_os = "linux", test)), expect(dead_code, reason = "used on Linux"))]
 fn sequence_of(message: &[u8], kind: u8) -> Option<u16> {
     match message {
         [found, _, _, _, _, _, high, low, ..] if *found == kind => Some(u16::from_be_bytes([*high, *low])),
@@ -95,7 +95,8 @@ fn sequence_of(message: &[u8], kind: u8) -> Option<u16> {
 }
 
 #[cfg_attr(target_os = "linux", path = "icmp/linux.rs")]
-#[cfg_attr(not(target_os = "linux"), path = "icmp/portable.rs")]
+#[cfg_attr(windows, path = "icmp/windows.rs")]
+#[cfg_attr(not(any(target_os = "linux", windows)), path = "icmp/portable.rs")]
 mod imp;
 
 #[cfg(test)]
@@ -113,7 +114,7 @@ mod tests {
 
     /// The own host answers requests to the loopback address. Systems that do not permit the socket return the error that
     /// callers report.
-    #[cfg(target_os = "linux")]
+    #[cfg(any(target_os = "linux", windows))]
     #[tokio::test]
     async fn the_own_host_answers() {
         let socket = match EchoSocket::new(Ipv4Addr::LOCALHOST, None) {

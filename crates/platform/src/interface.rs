@@ -2,52 +2,23 @@
 
 use std::collections::BTreeSet;
 use std::io;
-use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::net::IpAddr;
 
 /// Returns the index of an interface.
 ///
 /// # Errors
-/// [`NotFound`](io::ErrorKind::NotFound) when no interface has this name; [`Unsupported`](io::ErrorKind::Unsupported)
-/// on other systems than Unix.
+/// [`NotFound`](io::ErrorKind::NotFound) when no interface has this name.
 pub fn number(name: &str) -> io::Result<u32> {
-    #[cfg(unix)]
-    {
-        let name = std::ffi::CString::new(name).map_err(|_| io::ErrorKind::NotFound)?;
-        // SAFETY: the name ends with a zero.
-        match unsafe { libc::if_nametoindex(name.as_ptr()) } {
-            0 => Err(io::ErrorKind::NotFound.into()),
-            number => Ok(number),
-        }
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = name;
-        Err(io::ErrorKind::Unsupported.into())
-    }
+    imp::number(name)
 }
 
-/// Returns the interface of the route to `peer`: the one that has the source address of packets to `peer`. Sends
-/// nothing.
+/// Returns the interface of the route to `peer`: the one that has the source address of packets to `peer`
+/// (GetBestInterfaceEx on Windows). Sends nothing.
 ///
 /// # Errors
 /// The kernel's error when there is no route; [`NotFound`](io::ErrorKind::NotFound) when no interface has the address.
 pub fn towards(peer: IpAddr) -> io::Result<String> {
-    let any: SocketAddr = match peer {
-        IpAddr::V4(_) => ([0; 4], 0).into(),
-        IpAddr::V6(_) => ([0_u16; 8], 0).into(),
-    };
-    let socket = UdpSocket::bind(any)?;
-    socket.connect((peer, 9))?;
-    holding(socket.local_addr()?.ip())
-}
-
-/// Returns the interface that has an address.
-fn holding(address: IpAddr) -> io::Result<String> {
-    let mut interfaces = if_addrs::get_if_addrs()?.into_iter();
-    let found = interfaces.find(|interface| interface.ip() == address);
-    found
-        .map(|interface| interface.name)
-        .ok_or_else(|| io::ErrorKind::NotFound.into())
+    imp::towards(peer)
 }
 
 /// Returns the existing interfaces, if `name` is not among them; `None` if it is, or if that is unknown.
@@ -72,15 +43,22 @@ fn names() -> BTreeSet<String> {
 /// Returns the number of bytes that an interface has received.
 ///
 /// # Errors
-/// An I/O error when the interface does not exist, and always on other systems than Linux.
+/// An I/O error when the interface does not exist, and always on other systems than Linux and Windows.
 pub fn received(name: &str) -> io::Result<u64> {
-    let text = std::fs::read_to_string(format!("/sys/class/net/{name}/statistics/rx_bytes"))?;
-    text.trim().parse().map_err(|_| io::ErrorKind::InvalidData.into())
+    imp::received(name)
 }
+
+#[cfg(windows)]
+pub(crate) use imp::{check, named};
+
+#[cfg_attr(unix, path = "interface/unix.rs")]
+#[cfg_attr(windows, path = "interface/windows.rs")]
+mod imp;
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
+    use std::net::UdpSocket;
 
     #[test]
     fn the_loopback_interface_has_an_index_addresses_and_counters() {

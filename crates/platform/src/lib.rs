@@ -2,7 +2,7 @@
 //!
 //! Every module works on all systems. Where a system has no such facility, its function does the same more slowly or
 //! returns [`Unsupported`](std::io::ErrorKind::Unsupported). The code of the systems is side by side: `tcp/linux.rs` and
-//! `tcp/portable.rs` below `tcp.rs`. [`netlink`], [`ethtool`] and [`system_call`] exist on Linux only.
+//! `tcp/portable.rs` below `tcp.rs`. [`netlink`], [`ethtool`] and [`system_call`] exist on Linux only, [`terminal`] on Unix.
 //!
 //! - [`clock`] – [`Monotonic`], the kernel's monotonic clock as an integer that all processes of a machine share.
 //! - [`timer`] – [`Timer`], with microsecond resolution. tokio's timers have a resolution of 1 ms.
@@ -17,6 +17,7 @@
 //! - [`process`] – child processes that end with their parent, and the limit of open files.
 //! - [`interrupts`] – whether a terminal or a process sent SIGINT.
 //! - [`terminal`] – key input without line editing, and restoring a terminal.
+//! - [`systems`] – the sources of values on each system, as a table.
 //! - [`private_folder`] – folders that only their user can read.
 
 pub mod clock;
@@ -41,7 +42,9 @@ pub mod sampler;
 pub mod socket;
 #[cfg(target_os = "linux")]
 pub mod system_call;
+pub mod systems;
 pub mod tcp;
+#[cfg(unix)]
 pub mod terminal;
 pub mod timer;
 pub mod wifi;

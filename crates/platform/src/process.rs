@@ -52,6 +52,18 @@ pub fn survive_file_size_limit() {
     imp::survive_file_size_limit();
 }
 
+/// Starts the process of `command` outside the group of this one, so that Ctrl-C on a terminal does not reach it (setpgid(2);
+/// CREATE_NEW_PROCESS_GROUP on Windows).
+pub fn separate(command: &mut std::process::Command) {
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(command, 0);
+    #[cfg(windows)]
+    std::os::windows::process::CommandExt::creation_flags(
+        command,
+        windows_sys::Win32::System::Threading::CREATE_NEW_PROCESS_GROUP,
+    );
+}
+
 /// Returns whether the effective user is root. `false` on systems without user ids.
 #[must_use]
 pub fn is_root() -> bool {

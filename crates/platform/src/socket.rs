@@ -19,16 +19,28 @@ pub fn bind_to_device<'s>(socket: impl Into<SockRef<'s>>, interface: &str) -> io
     }
 }
 
+/// True if this system sends the DSCP of [`set_dscp`]. Windows leaves it to policies of the administrator.
+pub const SENDS_DSCP: bool = cfg!(not(windows));
+
 /// Sets the DSCP (RFC 2474) of sent packets, 0 to 63, for IPv4 and IPv6. The two ECN bits stay unchanged.
 ///
 /// # Errors
-/// [`InvalidInput`](io::ErrorKind::InvalidInput) above 63; the kernel's error.
+/// [`InvalidInput`](io::ErrorKind::InvalidInput) above 63; [`Unsupported`](io::ErrorKind::Unsupported) on Windows, which
+/// accepts IP_TOS and then sends unmarked packets; the kernel's error.
 pub fn set_dscp<'s>(socket: impl Into<SockRef<'s>>, dscp: u8) -> io::Result<()> {
     if dscp > 63 {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "a DSCP is 0 to 63"));
     }
-    let socket = socket.into();
-    let byte = u32::from(dscp) << 2;
+    set_traffic_class(&socket.into(), u32::from(dscp) << 2)
+}
+
+#[cfg(windows)]
+fn set_traffic_class(_: &SockRef<'_>, _: u32) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+#[cfg(not(windows))]
+fn set_traffic_class(socket: &SockRef<'_>, byte: u32) -> io::Result<()> {
     if socket.local_addr()?.is_ipv6() {
         socket.set_tclass_v6(byte)?;
         // For IPv4 peers of a dual-stack socket. An IPv6-only socket may return an error.

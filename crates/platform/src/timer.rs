@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 /// A timer on the monotonic clock.
 ///
 /// tokio's timers round up to 1 ms. This timer is a timerfd with an absolute time and wakes as soon as the kernel's
-/// high-resolution timer expires. Only one task may use it at a time.
+/// high-resolution timer expires. On Windows it is a high-resolution waitable timer. Only one task may use it at a time.
 #[derive(Debug)]
 pub struct Timer(imp::Timer);
 
@@ -37,16 +37,17 @@ impl Timer {
 }
 
 /// Sets the timer slack of this thread in nanoseconds: the kernel may delay wake-ups by this time to save power
-/// (PR_SET_TIMERSLACK; default 50 µs). It limits the lateness of sleeps and timeouts, including tokio's.
+/// (PR_SET_TIMERSLACK; default 50 µs). On Windows it is 1 ms for the whole process, whatever the argument is. It limits the lateness of sleeps and timeouts, including tokio's.
 ///
 /// # Errors
-/// [`Unsupported`](io::ErrorKind::Unsupported) on other systems than Linux.
+/// [`Unsupported`](io::ErrorKind::Unsupported) on other systems than Linux and Windows.
 pub fn set_timer_slack(nanos: u32) -> io::Result<()> {
     imp::set_timer_slack(nanos)
 }
 
 #[cfg_attr(target_os = "linux", path = "timer/linux.rs")]
-#[cfg_attr(not(target_os = "linux"), path = "timer/portable.rs")]
+#[cfg_attr(windows, path = "timer/windows.rs")]
+#[cfg_attr(not(any(target_os = "linux", windows)), path = "timer/portable.rs")]
 mod imp;
 
 #[cfg(test)]

@@ -39,11 +39,18 @@ pub trait Child: Send {
     fn kill(&mut self);
 
     /// Socket that the process uses for the controller, if it was started with one. Returned once.
-    #[cfg(unix)]
-    fn control(&mut self) -> Option<std::os::unix::net::UnixStream> {
+    fn control(&mut self) -> Option<ControlStream> {
         None
     }
 }
+
+/// The controller's end of a socket that a child process inherited.
+#[cfg(unix)]
+pub type ControlStream = std::os::unix::net::UnixStream;
+/// Has no values, because this system has no Unix sockets.
+#[cfg(not(unix))]
+#[derive(Debug)]
+pub enum ControlStream {}
 
 /// Starts processes of one program on this machine: with the argument `agent`, or `serve --join`, and the
 /// connection parameters in the environment ([`VARIABLE`]).
@@ -75,8 +82,7 @@ impl Launcher for ThisMachine {
             .stdout(Stdio::null());
         // An interrupt from the terminal goes to the whole process group. The controller handles it; agents
         // must stay alive to deliver their rows.
-        #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        netburn_platform::process::separate(&mut command);
         let child = command.spawn()?;
         Ok(Box::new(Process { child, ended: None }))
     }

@@ -60,7 +60,6 @@ pub async fn run_local(plan: &Plan, options: Options<'_>) -> Result<Outcome, Con
             name: join.name,
             source,
         })?;
-        #[cfg(unix)]
         if let Some(stream) = child.control() {
             controller.add_inherited(stream).map_err(ControllerError::Listen)?;
         }

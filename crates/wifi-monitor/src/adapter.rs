@@ -6,6 +6,7 @@ use netburn_platform::wifi::WifiSource;
 use netburn_record::Row;
 use netburn_traffic::clock::RunClock;
 use netburn_units::{Duration, Instant};
+use std::io;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,23 +29,44 @@ pub struct Adapter {
 }
 
 impl Adapter {
-    /// Finds the interface of this name, or the one of the route to `server`.
+    /// Finds the interface of this name, or the one of the route to `server`. Some systems do not name the interface of a
+    /// route: its adapter has a [`note`](Self::note) and no samples.
     ///
     /// # Errors
-    /// Human-readable message, if there is no such interface or no route.
+    /// Human-readable message, if there is no interface of this name, or no route.
     pub fn find(name: Option<&str>, server: IpAddr) -> Result<Adapter, String> {
         let bound = name.is_some();
         let name = match name {
             Some(name) => name.to_owned(),
-            None => interface::towards(server).map_err(|error| format!("no route to {server}: {error}"))?,
+            None => match interface::towards(server) {
+                Ok(name) => name,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Adapter::unnamed(server)),
+                Err(error) => return Err(format!("no route to {server}: {error}")),
+            },
         };
-        let index = interface::number(&name).map_err(|_| format!("unknown interface `{name}`"))?;
+        let index = match interface::number(&name) {
+            Ok(index) => index,
+            Err(_) if !bound => return Ok(Adapter::unnamed(server)),
+            Err(_) => return Err(format!("unknown interface `{name}`")),
+        };
         Ok(Adapter {
             wifi: WifiSource::open(index).map_err(|why| format!("no Wi-Fi samples: {name} {why}")),
             name,
             index,
             bound,
         })
+    }
+
+    /// The adapter of a route whose interface the system does not name.
+    fn unnamed(server: IpAddr) -> Adapter {
+        Adapter {
+            wifi: Err(format!(
+                "no Wi-Fi samples: this system does not name the interface of the route to {server}"
+            )),
+            name: String::new(),
+            index: 0,
+            bound: false,
+        }
     }
 
     /// Reason why there are no Wi-Fi samples, human-readable; `None` if there are.

@@ -2,6 +2,9 @@
 
 mod accept;
 mod driver;
+#[cfg_attr(unix, path = "serve/local/unix.rs")]
+#[cfg_attr(not(unix), path = "serve/local/portable.rs")]
+mod local;
 mod router;
 mod storage;
 
@@ -15,10 +18,11 @@ use super::proxy;
 use super::rejections::{RejectionLog, RejectionSummary};
 use super::state::{ControllerInfo, State, StateError, StateLock};
 use crate::late::{JobResult, LateCollector};
-use accept::{accept_local, accept_tcp, acceptor, listen, private_socket};
+use accept::{accept_local, accept_tcp, acceptor, listen};
 use driver::{Event, HubDriver, Outgoing};
 use hyper::upgrade::Upgraded;
 use hyper_util::rt::TokioIo;
+use local::LocalListener;
 use netburn_fleet_member::addresses;
 use netburn_protocol::clock::Stamp;
 use netburn_protocol::duplex;
@@ -120,8 +124,7 @@ pub struct Controller {
     late_results: LateCollector,
     site: Site,
     listeners: Vec<TcpListener>,
-    #[cfg(unix)]
-    unix: tokio::net::UnixListener,
+    local: LocalListener,
     token: Token,
     secret: Token,
     http_handler: Option<Arc<dyn HttpHandler>>,
@@ -184,15 +187,11 @@ impl Controller {
             }
         }
         let socket = lock.socket();
-        #[cfg(unix)]
-        let unix = {
-            // The lock is held, so an existing socket belongs to a killed controller.
-            let _ = std::fs::remove_file(&socket);
-            private_socket(&socket).map_err(|source| ServeError::Listen {
-                at: socket.display().to_string(),
-                source,
-            })?
-        };
+        // The lock is held, so an existing socket belongs to a killed controller.
+        let local = LocalListener::bind(&socket).map_err(|source| ServeError::Listen {
+            at: socket.display().to_string(),
+            source,
+        })?;
         let secret = Token::random().map_err(|source| ServeError::Listen {
             at: socket.display().to_string(),
             source,
@@ -202,7 +201,7 @@ impl Controller {
             .find(|at| at.ip().is_unspecified() || at.ip().is_loopback());
         lock.announce(&ControllerInfo {
             process: std::process::id(),
-            socket: cfg!(unix).then_some(socket),
+            socket: LocalListener::EXISTS.then_some(socket),
             loopback: near.map(|at| match at.ip() {
                 IpAddr::V4(ip) if ip.is_unspecified() => SocketAddr::from((Ipv4Addr::LOCALHOST, at.port())),
                 IpAddr::V6(ip) if ip.is_unspecified() => SocketAddr::from((Ipv6Addr::LOCALHOST, at.port())),
@@ -219,8 +218,7 @@ impl Controller {
                 addresses,
             },
             listeners,
-            #[cfg(unix)]
-            unix,
+            local,
             token,
             secret,
             http_handler: None,
@@ -261,6 +259,9 @@ impl Controller {
     /// Join address on this machine.
     #[must_use]
     pub fn local_url(&self) -> JoinUrl {
+        if !LocalListener::EXISTS {
+            return self.site.url(Ipv4Addr::LOCALHOST.to_string(), self.token.reveal());
+        }
         JoinUrl {
             place: join_url::Place::Unix(self.lock.socket()),
             token: Some(self.token.reveal().to_owned()),
@@ -295,8 +296,7 @@ impl Controller {
             late_results,
             site,
             listeners,
-            #[cfg(unix)]
-            unix,
+            local,
             token,
             secret,
             http_handler,
@@ -331,8 +331,7 @@ impl Controller {
             let tls = acceptor(&site.identity);
             acceptors.spawn(accept_tcp(listener, tls, pending.clone(), Arc::clone(&router)));
         }
-        #[cfg(unix)]
-        acceptors.spawn(accept_local(unix, pending.clone(), Arc::clone(&router)));
+        acceptors.spawn(accept_local(local, pending.clone(), Arc::clone(&router)));
         let driver = HubDriver {
             hub: Hub::new(setup),
             storage: storage_queue,
@@ -470,29 +469,28 @@ struct Site {
 impl Site {
     /// Join addresses, best first.
     fn urls(&self, token: &str) -> Vec<JoinUrl> {
-        let Site {
-            config,
-            identity,
-            addresses,
-        } = self;
-        let port = addresses.first().map_or(join_url::PORT, SocketAddr::port);
-        let hosts = match &config.host {
+        let hosts = match &self.config.host {
             Some(host) => vec![host.trim_matches(['[', ']']).to_owned()],
-            None => addresses::of_listeners(addresses)
+            None => addresses::of_listeners(&self.addresses)
                 .iter()
                 .map(ToString::to_string)
                 .collect(),
         };
-        let url = |host| JoinUrl {
+        hosts.into_iter().map(|host| self.url(host, token)).collect()
+    }
+
+    /// Join address at this name or IP address.
+    fn url(&self, host: String, token: &str) -> JoinUrl {
+        let certificate = &self.config.certificate;
+        JoinUrl {
             place: join_url::Place::Network {
                 host,
-                port,
-                tls: config.certificate.is_some(),
+                port: self.addresses.first().map_or(join_url::PORT, SocketAddr::port),
+                tls: certificate.is_some(),
             },
             token: Some(token.to_owned()),
-            fingerprint: config.certificate.is_none().then(|| identity.fingerprint()),
-        };
-        hosts.into_iter().map(url).collect()
+            fingerprint: certificate.is_none().then(|| self.identity.fingerprint()),
+        }
     }
 
     /// HTTPS origin to which browsers are redirected, if any.

@@ -31,6 +31,9 @@ fn opener(is_set: impl Fn(&str) -> bool) -> Option<&'static str> {
     if cfg!(target_os = "macos") {
         return Some("open");
     }
+    if cfg!(windows) {
+        return Some("explorer");
+    }
     (is_set("DISPLAY") || is_set("WAYLAND_DISPLAY")).then_some("xdg-open")
 }
 

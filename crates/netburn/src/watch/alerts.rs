@@ -1,6 +1,9 @@
 //! The alert rules of a watch, and their actions.
 
 mod action;
+#[cfg_attr(unix, path = "alerts/shell/unix.rs")]
+#[cfg_attr(windows, path = "alerts/shell/windows.rs")]
+mod shell;
 
 use crate::args::AlertArgs;
 use crate::exit::CliError;

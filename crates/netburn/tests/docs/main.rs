@@ -8,4 +8,5 @@ mod page;
 mod repeated;
 mod scenarios;
 mod shell;
+mod systems;
 mod workloads;

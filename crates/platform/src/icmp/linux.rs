@@ -37,8 +37,16 @@ impl Socket {
             .map_err(io::Error::from)
     }
 
-    pub(super) fn socket(&self) -> &socket2::Socket {
+    fn socket(&self) -> &socket2::Socket {
         self.0.get_ref()
+    }
+
+    pub(super) fn bind_to_device(&self, interface: &str) -> io::Result<()> {
+        crate::bind_to_device(self.socket(), interface)
+    }
+
+    pub(super) fn set_dscp(&self, dscp: u8) -> io::Result<()> {
+        crate::set_dscp(self.socket(), dscp)
     }
 
     pub(super) fn send(&self, sequence: u16, content: &[u8]) -> io::Result<()> {

@@ -1,4 +1,4 @@
-//! Systems other than Linux: there is no such socket.
+//! Systems other than Linux and Windows: there is no such socket.
 
 use super::*;
 
@@ -10,7 +10,11 @@ impl Socket {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    pub(super) fn socket(&self) -> &socket2::Socket {
+    pub(super) fn bind_to_device(&self, _: &str) -> io::Result<()> {
+        match *self {}
+    }
+
+    pub(super) fn set_dscp(&self, _: u8) -> io::Result<()> {
         match *self {}
     }
 

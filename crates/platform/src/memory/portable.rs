@@ -13,7 +13,10 @@ impl Memory {
     }
 
     pub(super) fn send(&self, socket: &SockRef<'_>, offset: usize, length: usize) -> io::Result<usize> {
-        socket.send(&self.0[offset..offset + length])
+        match self.0.get(offset..offset + length) {
+            Some(bytes) if !bytes.is_empty() => socket.send(bytes),
+            _ => Ok(0),
+        }
     }
 
     pub(super) fn bytes(&self) -> &[u8] {

@@ -1,4 +1,4 @@
-//! Systems other than Linux.
+//! Systems other than Linux and Windows.
 
 use super::*;
 use std::pin::Pin;

@@ -5,7 +5,7 @@ use super::protocol_state::ConnectionId;
 use super::setup::Setup;
 use crate::controller_session::ShutdownSignal;
 use crate::error::ControllerError;
-use crate::launch::Child;
+use crate::launch::{Child, ControlStream};
 use crate::progress::{Outcome, Phase, ProgressObserver};
 use crate::row_queue::RowQueue;
 use crate::timer::Timer;
@@ -72,6 +72,17 @@ type InheritedStream = UnixStream;
 #[cfg(not(unix))]
 type InheritedStream = TcpStream;
 
+#[cfg(unix)]
+fn inherited(stream: ControlStream) -> io::Result<InheritedStream> {
+    stream.set_nonblocking(true)?;
+    UnixStream::from_std(stream)
+}
+
+#[cfg(not(unix))]
+fn inherited(stream: ControlStream) -> io::Result<InheritedStream> {
+    match stream {}
+}
+
 /// Event on a connection.
 enum Event {
     Message(Stamp, Result<ToController, Malformed>),
@@ -116,10 +127,8 @@ impl Controller {
     ///
     /// # Errors
     /// If the stream can't be watched.
-    #[cfg(unix)]
-    pub fn add_inherited(&mut self, stream: std::os::unix::net::UnixStream) -> io::Result<()> {
-        stream.set_nonblocking(true)?;
-        let stream = UnixStream::from_std(stream)?;
+    pub fn add_inherited(&mut self, stream: ControlStream) -> io::Result<()> {
+        let stream = inherited(stream)?;
         self.inherited
             .spawn(async move { stream.readable().await.is_ok().then_some(stream) });
         Ok(())

@@ -42,7 +42,7 @@ impl Socket {
         if let Some(cc) = &target.cc {
             netburn_platform::set_congestion_control(&socket, cc)?;
         }
-        if dscp != 0 {
+        if dscp != 0 && netburn_platform::socket::SENDS_DSCP {
             netburn_platform::set_dscp(&socket, dscp)?;
         }
         let stream = socket.connect(target.address).await?;

@@ -17,6 +17,7 @@ use crate::client::{Meter, Resource, Socket, Stream, Target, tls};
 use crate::clock::RunClock;
 use crate::datagram::Arrivals;
 use netburn_driver::Scheduler;
+use netburn_platform::socket::SENDS_DSCP;
 use netburn_record::row::baseline_target;
 use netburn_record::{EventKind, EventRow, RecordedWorkload, Row};
 use netburn_units::{BitRate, Instant};
@@ -105,6 +106,9 @@ impl Shared {
         let rejected = rejected.filter_map(|(load, station)| Some((station, load.rejected_cc.as_deref()?)));
         for (station, name) in rejected.collect::<BTreeSet<_>>() {
             scheduler.put(rejection(clock.now(), station, name));
+        }
+        for station in unmarked(&scheduler, sockets.len()) {
+            scheduler.put(unmarked_warning(clock.now(), station));
         }
         Rc::new(Shared {
             clock,
@@ -233,6 +237,28 @@ fn rejection(at: Instant, station: u16, name: &str) -> Row {
         length: 0,
         kind: EventKind::Warning,
         detail: format!("this system rejects the congestion control `{name}`: the station uses the system's default")
+            .into(),
+    })
+}
+
+/// Stations whose scenario marks packets, on a system that does not send the marks.
+fn unmarked(scheduler: &Scheduler, loads: usize) -> BTreeSet<u16> {
+    let marking = |index: &usize| !SENDS_DSCP && scheduler.config(*index).marking().dscp != 0;
+    (0..loads)
+        .filter(marking)
+        .map(|index| scheduler.place(index).0)
+        .collect()
+}
+
+fn unmarked_warning(at: Instant, station: u16) -> Row {
+    Row::Event(EventRow {
+        station: Some(station),
+        workload: None,
+        at,
+        length: 0,
+        kind: EventKind::Warning,
+        detail: "this system does not send the DSCP of a program: the station's packets are unmarked"
+            .to_owned()
             .into(),
     })
 }

@@ -30,12 +30,11 @@ pub(super) async fn accept_tcp(
     }
 }
 
-/// Accepts connections over the Unix socket.
-#[cfg(unix)]
-pub(super) async fn accept_local(listener: tokio::net::UnixListener, pending: PendingConnections, router: Arc<Router>) {
+/// Accepts connections of this user's other commands.
+pub(super) async fn accept_local(listener: LocalListener, pending: PendingConnections, router: Arc<Router>) {
     loop {
         match listener.accept().await {
-            Ok((stream, _)) => {
+            Ok(stream) => {
                 let accepted = Accepted {
                     stream: Box::new(stream),
                     from: PeerAddr {
@@ -102,13 +101,4 @@ pub(super) fn listen(at: SocketAddr) -> io::Result<TcpListener> {
     socket.bind(&at.into())?;
     socket.listen(1024)?;
     TcpListener::from_std(socket.into())
-}
-
-/// A socket that only its user can connect to.
-#[cfg(unix)]
-pub(super) fn private_socket(path: &std::path::Path) -> io::Result<tokio::net::UnixListener> {
-    use std::os::unix::fs::PermissionsExt;
-    let listener = tokio::net::UnixListener::bind(path)?;
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
-    Ok(listener)
 }

@@ -187,13 +187,13 @@ async fn execute(command: String, notice: Arc<Notice>) -> Result<(), String> {
 }
 
 async fn execute_within(command: &str, notice: &Notice, limit: Duration) -> Result<(), String> {
-    let mut shell = tokio::process::Command::new("sh");
-    shell.args(["-c", command]).envs(notice.variables());
+    let mut shell = super::shell::shell(command);
+    shell.envs(notice.variables());
     for secret in [super::EXEC, super::WEBHOOK] {
         shell.env_remove(secret);
     }
-    // The shell and all that it starts are one group, which a time-out ends.
-    shell.stdin(Stdio::null()).kill_on_drop(true).process_group(0);
+    // A time-out ends the shell and all that it started.
+    shell.stdin(Stdio::null()).kill_on_drop(true);
     let mut child = shell.spawn().map_err(|error| error.to_string())?;
     let group = Group(child.id());
     match tokio::time::timeout(limit, child.wait()).await {
@@ -222,12 +222,9 @@ impl Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        let Some(id) = self.0 else { return };
-        // The `kill` of a shell, because the standard library has none for groups. It fails if all have ended.
-        let mut kill = std::process::Command::new("sh");
-        kill.args(["-c", &format!("kill -KILL -{id}")]);
-        kill.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        let _ = kill.status();
+        if let Some(first) = self.0 {
+            super::shell::kill_all(first);
+        }
     }
 }
 

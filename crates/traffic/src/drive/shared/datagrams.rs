@@ -3,6 +3,7 @@
 use crate::client::{Meter, Target};
 use crate::datagram::{Arrivals, DatagramMachine, MAX_SIZE};
 use netburn_platform::datagram::{enable_dscp, receive};
+use netburn_platform::socket::SENDS_DSCP;
 use netburn_units::{Duration, Instant};
 use ring::rand::{SecureRandom, SystemRandom};
 use std::cell::RefCell;
@@ -123,7 +124,7 @@ fn connected_socket(target: &Target, dscp: u8) -> io::Result<UdpSocket> {
     if let Some(interface) = &target.interface {
         netburn_platform::bind_to_device(&socket, interface)?;
     }
-    if dscp != 0 {
+    if dscp != 0 && SENDS_DSCP {
         netburn_platform::set_dscp(&socket, dscp)?;
     }
     // Without it the DSCP of received datagrams is unknown.

@@ -196,7 +196,9 @@ fn refused(error: &io::Error) -> String {
              help: sysctl -w {SETTING}=\"0 2147483647\"",
             permitted()
         ),
-        io::ErrorKind::Unsupported => "ICMP sockets without privileges are implemented for Linux only".to_owned(),
+        io::ErrorKind::Unsupported => {
+            "ICMP requests without privileges are implemented for Linux and Windows only".to_owned()
+        }
         _ => format!("no ICMP socket: {error}"),
     }
 }
@@ -293,7 +295,7 @@ impl HopSocket {
 /// Opens a socket.
 fn open_socket(way: Way, options: &Options) -> io::Result<EchoSocket> {
     let socket = EchoSocket::new(way.to, way.hop)?;
-    if options.dscp != 0 {
+    if options.dscp != 0 && netburn_platform::socket::SENDS_DSCP {
         socket.set_dscp(options.dscp)?;
     }
     if let Some(interface) = &options.interface {
