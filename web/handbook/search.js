@@ -65,7 +65,11 @@ function load() {
     const script = document.createElement("script");
     script.src = `${document.body.dataset.up}index.js`;
     script.onload = resolve;
-    script.onerror = reject;
+    script.onerror = () => {
+      // The next letter tries again.
+      loading = null;
+      reject(new Error("the index cannot be loaded"));
+    };
     document.head.append(script);
   });
   return loading;

@@ -30,6 +30,7 @@ export function describing(describe) {
   const rooms = el("div", { id: "d-rooms" });
   const devices = el("div", { id: "d-devices" });
   const close = () => dialog.close();
+  let numbered = 0;
 
   const rowsOf = (parent) => [...parent.children].map((row) => ({ row, get: (name) => row.querySelector(`[data-of="${name}"]`) }));
   const removable = (parts) => {
@@ -49,19 +50,20 @@ export function describing(describe) {
     labelled("It", el("select", { "data-of": "use" }, options(ACTIVITIES, use))),
     labelled("and", el("select", { "data-of": "also" }, options([["", "–"], ...ACTIVITIES], ""))),
   ]);
-  // The rooms that a device can be in are those above.
+  // The rooms that a device can be in are those above. A device stays in its room while the name of the room is edited.
   function places() {
-    const names = rowsOf(rooms).map(({ get }) => named30(get("name").value)).filter(Boolean);
+    const own = rowsOf(rooms).map(({ row, get }) => ({ id: row.dataset.id ??= `room ${++numbered}`, name: named30(get("name").value) }));
     for (const { get } of rowsOf(devices)) {
       const place = get("place");
-      const chosen = place.value || place.dataset.wanted;
-      place.replaceChildren(...options([...names.map((name) => [name, name]), ["cable", "a cable to the router"]], chosen));
+      const chosen = place.value || own.find(({ name }) => name === place.dataset.wanted)?.id;
+      place.replaceChildren(...options([...own.map(({ id, name }) => [id, name]), ["cable", "a cable to the router"]], chosen));
     }
   }
   const answers = () => {
     const own = rowsOf(rooms).map(({ get }) => ({ name: named30(get("name").value), size: `${get("width").value}x${get("depth").value}`, behind: get("behind").checked, unit: get("unit").checked }));
     const units = own.filter(({ unit }) => unit).map(({ name }) => name);
-    const used = rowsOf(devices).map(({ get }) => [named30(get("name").value), get("place").value, get("use").value, get("also").value].filter(Boolean).join(" "));
+    const place = (value) => (value === "cable" ? value : named30(rooms.querySelector(`[data-id="${value}"] [data-of="name"]`)?.value ?? ""));
+    const used = rowsOf(devices).map(({ get }, index) => `${named30(get("name").value) || `device${index + 1}`} ${place(get("place").value)} ${get("use").value} ${get("also").value}`.trim());
     return [rating.value.trim(), down.value, up.value, sqm.checked ? "y" : "n",
       ...own.flatMap(({ name, size, behind }) => [...(behind ? ["-"] : []), `${name} ${size}`]), "",
       units.join(" "), ...(units.length > 1 ? [link.value] : []),

@@ -136,6 +136,10 @@ export function drawing(home, { selected, drawsWalls, verdicts, hues }, act) {
       shown.setAttribute("x2", px(to.x));
       shown.setAttribute("y2", py(to.y));
     };
+    root.onpointercancel = () => {
+      root.onpointermove = root.onpointerup = null;
+      shown.remove();
+    };
     root.onpointerup = (up) => {
       root.onpointermove = root.onpointerup = null;
       shown.remove();
@@ -179,6 +183,10 @@ export function drawing(home, { selected, drawsWalls, verdicts, hues }, act) {
         if (place.fixed) return;
         to = point(moved);
         group.setAttribute("transform", `translate(${px(to.x)} ${py(to.y)})`);
+      };
+      group.onpointercancel = () => {
+        group.onpointermove = group.onpointerup = null;
+        group.setAttribute("transform", `translate(${px(place.x)} ${py(place.y)})`);
       };
       group.onpointerup = () => {
         group.onpointermove = group.onpointerup = null;

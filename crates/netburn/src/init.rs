@@ -5,32 +5,32 @@ use crate::exit::{CliError, ExitStatus};
 use crate::terminal::{eprint_message, print_stdout};
 use netburn_scenario::ScenarioText;
 use std::fs::OpenOptions;
-use std::io::{IsTerminal, Write as _};
+use std::io::{ErrorKind, IsTerminal, Write as _};
 
 /// `netburn init`.
 pub(crate) fn init(args: &InitArgs) -> Result<ExitStatus, CliError> {
     let unwritten = |error: std::io::Error| CliError::Usage(format!("{}: {error}", args.file.display()));
-    if args.file.try_exists().map_err(unwritten)? {
-        let message = format!(
+    // The file is created before the questions, so that no answer is lost to a folder that is missing or may not be written.
+    let file = OpenOptions::new().write(true).create_new(true).open(&args.file);
+    let mut file = file.map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => CliError::Usage(format!(
             "{} exists, and netburn does not replace it\nhelp: give the name of another file",
             args.file.display()
-        );
-        return Err(CliError::Usage(message));
-    }
+        )),
+        _ => unwritten(error),
+    })?;
     let stdin = std::io::stdin();
     let asks_again = stdin.is_terminal();
-    let house =
-        netburn_guide::ask(&mut stdin.lock(), asks_again, &mut |text| eprint_message(text)).map_err(CliError::Usage)?;
+    let house = netburn_guide::ask(&mut stdin.lock(), asks_again, &mut |text| eprint_message(text)).map_err(|why| {
+        // An empty file is no home. The error of the answers matters more than that of its removal.
+        let _ = std::fs::remove_file(&args.file);
+        CliError::Usage(why)
+    })?;
     let scenario = ScenarioText {
         name: args.file.display().to_string(),
         text: house.scenario(),
         directory: None,
     };
-    let mut file = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .open(&args.file)
-        .map_err(unwritten)?;
     file.write_all(scenario.text.as_bytes()).map_err(unwritten)?;
     // Units of a mesh kit can be too far from each other. The file is there, so that the answers are not lost.
     scenario
@@ -39,9 +39,19 @@ pub(crate) fn init(args: &InitArgs) -> Result<ExitStatus, CliError> {
         .map_err(crate::plan::wrong)?;
     let name = args.file.display();
     print_stdout(&format!("{name}\n"))?;
+    let word = quoted(&name.to_string());
     eprint_message(&format!(
-        "simulate it:           netburn run {name} --on simulate\ndraw and change it:    netburn playground {name}\n\
-         find what would help:  netburn explain {name}"
+        "simulate it, and what would help:  netburn run {word} --on simulate\ndraw and change it:                netburn playground {word}"
     ));
     Ok(ExitStatus::Success)
+}
+
+/// A word of a POSIX shell: in quotes if it has other characters than usual names of files.
+fn quoted(text: &str) -> String {
+    let is_plain = |char: char| char.is_ascii_alphanumeric() || "-_./".contains(char);
+    if text.chars().all(is_plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', "'\\''"))
+    }
 }

@@ -31,6 +31,7 @@ pub(crate) fn ui(args: &UiArgs) -> Result<ExitStatus, CliError> {
         config.listen = listen.with_default_port(PORT);
     }
     config.names = args.host.clone();
+    config.needs_key = true;
     config.measurements = measurements.as_ref().map(Arc::clone);
     let wanted = config.listen;
     let runtime = runtime::on(2)?;

@@ -95,23 +95,27 @@ impl ServedMeasurements {
     /// Starts a measurement unless there is one.
     fn begin(&self, devices: &[Device]) -> Result<(), String> {
         let (schedule, plan) = planned(devices).map_err(CliError::into_message)?;
+        let environment = environment(self.fleet.clone(), None).map_err(CliError::into_message)?;
+        let folder = default_folder(&self.runs);
+        let cancel = {
+            let mut last = self.locked();
+            if is_busy(&last.state) {
+                return Err("a measurement is in progress".to_owned());
+            }
+            *last = Last {
+                state: measuring(None, "the devices prepare".to_owned(), 0.0),
+                cancel: Cancel::default(),
+            };
+            last.cancel.clone()
+        };
+        // A job that is dropped ends the measurement that is in progress, so it exists only for its own.
         let job = Job {
-            environment: environment(self.fleet.clone(), None).map_err(CliError::into_message)?,
-            folder: default_folder(&self.runs),
+            environment,
+            folder,
             schedule,
             plan,
             last: Arc::clone(&self.last),
         };
-        let mut last = self.locked();
-        if is_busy(&last.state) {
-            return Err("a measurement is in progress".to_owned());
-        }
-        *last = Last {
-            state: measuring(None, "the devices prepare".to_owned(), 0.0),
-            cancel: Cancel::default(),
-        };
-        let cancel = last.cancel.clone();
-        drop(last);
         let names: Vec<&str> = devices.iter().map(|device| device.name.as_str()).collect();
         eprint_message(&format!("the page started a measurement of {}", names.join(", ")));
         // Without a thread, the job ends with an error.

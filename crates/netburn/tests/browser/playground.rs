@@ -173,10 +173,16 @@ fn a_home_of_three_rooms_is_described_and_repaired_on_a_phone() {
     value("#d-down", "50");
     value("#d-up", "8");
     value("[data-of=also]", "call");
+    // The laptop stays in its room while the name of the room is edited.
+    browser.run(
+        "const name = document.querySelectorAll('#d-rooms [data-of=name]')[1]; \
+         for (const text of ['stud', '', 'office']) { name.value = text; name.dispatchEvent(new Event('input')); }",
+    );
     browser.click("#d-done");
     wait_until(&browser, "!document.querySelector('#describe').open");
     browser.wait_for("laptop does not get what it needs.");
     let text = scenario_text(&browser);
+    assert!(text.contains("[station.laptop]\n# In the room office."), "{text}");
     assert!(
         text.contains("up    = \"8 Mbit/s\"") && text.contains("rating   = \"AX1800\""),
         "{text}"

@@ -1,6 +1,6 @@
 //! `netburn scenarios`, and `netburn` without arguments.
 
-use crate::support::{Bench, finish};
+use crate::support::{Bench, Ended, finish};
 
 fn scenarios(bench: &Bench, args: &[&str]) -> String {
     finish(bench.netburn(["scenarios"].iter().chain(args))).expect(0).out()
@@ -76,4 +76,44 @@ fn netburn_without_arguments_and_without_a_terminal_prints_the_first_commands() 
         "{}",
         ended.stderr
     );
+}
+
+/// Runs `netburn init FILE` with these answers.
+fn described(bench: &Bench, file: &str, answers: &str) -> Ended {
+    bench.write("answers", answers);
+    let mut command = bench.netburn(["init", file]);
+    command.stdin(std::fs::File::open(bench.path("answers")).unwrap());
+    finish(command)
+}
+
+#[test]
+fn answers_about_a_home_become_a_scenario_that_runs() {
+    let bench = Bench::new();
+    let answers = "AX3000\n100\n20\n\nliving 6x4\nstudy 4x4\n\nliving\nlaptop study video call\ntv living film\n\n";
+    let done = described(&bench, "my home.toml", answers).expect(0);
+    assert_eq!(done.out(), "my home.toml\n");
+    assert!(
+        done.stderr.contains("netburn run 'my home.toml' --on simulate"),
+        "{}",
+        done.stderr
+    );
+    let plan = finish(bench.netburn(["plan", "my home.toml", "--on", "simulate"]))
+        .expect(0)
+        .out();
+    assert!(
+        plan.contains("line router.wan: 100 Mbit/s down, 20 Mbit/s up"),
+        "{plan}"
+    );
+
+    // What exists is not replaced, a folder that is missing is reported before the questions, and wrong answers leave no file.
+    let again = described(&bench, "my home.toml", answers).expect(2);
+    assert!(
+        again.stderr.contains("exists, and netburn does not replace it"),
+        "{}",
+        again.stderr
+    );
+    let missing = described(&bench, "nowhere/home.toml", answers).expect(2);
+    assert!(!missing.stderr.contains("Which rating"), "{}", missing.stderr);
+    described(&bench, "other.toml", "QX1\n").expect(2);
+    assert!(!bench.path("other.toml").exists());
 }
