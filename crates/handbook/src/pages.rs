@@ -189,6 +189,7 @@ pub(crate) const PAGES: &[(&str, &str)] = &[
         "docs/how-to/read-a-report.md",
         include_str!("../docs/how-to/read-a-report.md"),
     ),
+    ("docs/how-to/recipes.md", include_str!("../docs/how-to/recipes.md")),
     (
         "docs/how-to/run-programs-in-the-lab.md",
         include_str!("../docs/how-to/run-programs-in-the-lab.md"),
