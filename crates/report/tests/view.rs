@@ -409,8 +409,10 @@ fn hostile_names_stay_text() {
     assert_eq!(page.matches("</script").count(), 3, "our three scripts end");
     assert_eq!(
         page.matches("</title>").count(),
-        1 + charts(&view).len() + svg_titles(&view)
+        // The page, the charts, and the stations over time.
+        1 + charts(&view).len() + svg_titles(&view) + 1
     );
+    parsed(&netburn_report::timeline::svg(&view, Theme::Page));
     for chart in charts(&view) {
         parsed(&svg(&chart, Theme::Page));
         png(&chart).unwrap();
